@@ -1,0 +1,33 @@
+"""The language everything speaks: instances, schedules, and the judge of schedules."""
+
+from ratiolab.model.feasibility import (
+    InfeasibleScheduleError,
+    Violation,
+    require_feasible,
+    violations,
+)
+from ratiolab.model.instance import Instance, Request
+from ratiolab.model.io import (
+    FormatError,
+    read_instance,
+    read_schedule,
+    write_instance,
+    write_schedule,
+)
+from ratiolab.model.schedule import Run, Schedule
+
+__all__ = [
+    "FormatError",
+    "InfeasibleScheduleError",
+    "Instance",
+    "Request",
+    "Run",
+    "Schedule",
+    "Violation",
+    "read_instance",
+    "read_schedule",
+    "require_feasible",
+    "violations",
+    "write_instance",
+    "write_schedule",
+]

@@ -1,0 +1,46 @@
+"""The one memory convention of the project, written once.
+
+A request with prompt ``s`` that starts at round ``p`` and produces ``o`` tokens holds
+``s + (t - p)`` tokens of KV cache at the integer times ``t = p + 1, ..., p + o`` and nothing at
+other times; it completes at ``p + o``. Its *age* at time ``t`` is ``t - p``: from 1 to ``o``.
+
+Every function takes integers or integer arrays and broadcasts.
+
+Source: Jaillet et al. (2025), constraint (3), arXiv 2502.07115v5; Chen, Ye, Zhou (2025),
+(1) and (3), arXiv 2508.14544v2. Both describe this set.
+"""
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+Tokens = TypeVar("Tokens", int, IntArray)
+
+
+def held(prompt: Tokens, age: Tokens) -> Tokens:
+    """Tokens held at an age between 1 and the output length.
+
+    >>> held(5, 1)
+    6
+    """
+    return prompt + age
+
+
+def peak(prompt: Tokens, output: Tokens) -> Tokens:
+    """Largest number of tokens a request ever holds: what it holds in its last round.
+
+    >>> peak(5, 3)
+    8
+    """
+    return prompt + output
+
+
+def volume(prompt: Tokens, output: Tokens) -> Tokens:
+    """Token-rounds of memory a request uses from start to completion: s o + o (o + 1) / 2.
+
+    >>> volume(5, 3) == held(5, 1) + held(5, 2) + held(5, 3)
+    True
+    """
+    return prompt * output + output * (output + 1) // 2

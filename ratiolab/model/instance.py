@@ -1,0 +1,199 @@
+"""Requests and instances: frozen, validated, columnar."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.model.footprint import IntArray, peak, volume
+
+Column: TypeAlias = Sequence[int] | IntArray
+
+LARGEST = 10**9
+"""Largest value of any column: a million latencies of this size still fit a 64-bit integer."""
+
+MOST_REQUESTS = 10**6
+"""Most requests of one instance."""
+
+COLUMNS = ("arrival", "prompt", "output")
+OPTIONAL_COLUMNS = ("lower", "upper", "predicted")
+_LEAST = {"arrival": 0, "prompt": 0, "output": 1, "lower": 1, "upper": 1, "predicted": 1}
+
+
+class Request(NamedTuple):
+    """One request: arrival round, prompt and output tokens."""
+
+    arrival: int
+    prompt: int
+    output: int
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Instance:
+    """A memory size and the requests that share it.
+
+    Columns become read-only int64 arrays of shape (n,); requests are named by their position,
+    0 to n - 1.
+
+    Parameters
+    ----------
+    name : what tables and pictures call the instance.
+    memory : KV cache size M, tokens, at least 1.
+    arrival : round in which a request becomes known, at least 0.
+    prompt : prompt tokens s, at least 0 (the analysis of Chen et al. uses s = 0).
+    output : output tokens o, at least 1, with s + o at most M.
+    lower, upper : optional prediction interval: lower <= output <= upper.
+    predicted : optional point prediction of the output, at least 1; it may be wrong.
+    source : where the instance comes from, free text.
+
+    Raises
+    ------
+    ValueError
+        names request, field, value and rule, as in
+        ``request 3: prompt+output 70 exceeds memory 60``.
+
+    Examples
+    --------
+    >>> instance = Instance("two", memory=10, arrival=[0, 0], prompt=[1, 2], output=[3, 4])
+    >>> len(instance), instance.volume.tolist()
+    (2, [9, 18])
+    """
+
+    name: str
+    memory: int
+    arrival: IntArray = field(repr=False)
+    prompt: IntArray = field(repr=False)
+    output: IntArray = field(repr=False)
+    lower: IntArray | None = field(repr=False)
+    upper: IntArray | None = field(repr=False)
+    predicted: IntArray | None = field(repr=False)
+    source: str = field(repr=False)
+
+    def __init__(
+        self,
+        name: str,
+        memory: int,
+        arrival: Column,
+        prompt: Column,
+        output: Column,
+        lower: Column | None = None,
+        upper: Column | None = None,
+        predicted: Column | None = None,
+        source: str = "",
+    ) -> None:
+        for text, value in (("name", name), ("source", source)):
+            if not isinstance(value, str):
+                raise ValueError(f"{text} {value!r} must be a string")
+            object.__setattr__(self, text, value)
+        if not _is_integer(memory):
+            raise ValueError(f"memory {memory!r} must be an integer")
+        if not 1 <= memory <= LARGEST:
+            raise ValueError(f"memory {memory} must be between 1 and {LARGEST}")
+        object.__setattr__(self, "memory", int(memory))
+        given: tuple[Column | None, ...] = (arrival, prompt, output, lower, upper, predicted)
+        for column, values in zip(COLUMNS + OPTIONAL_COLUMNS, given, strict=True):
+            absent = values is None and column in OPTIONAL_COLUMNS
+            stored = None if absent else _read(column, values)
+            object.__setattr__(self, column, stored)
+            if stored is not None and len(stored) != len(self):
+                raise ValueError(
+                    f"{column} has {len(stored)} values but arrival has {len(self)}: "
+                    "columns must have the same length"
+                )
+        self._check_relations()
+
+    def _check_relations(self) -> None:
+        if len(self) == 0:
+            raise ValueError("arrival is empty: an instance must have at least one request")
+        tokens = peak(self.prompt, self.output)
+        _refuse(
+            tokens > self.memory,
+            lambda i: f"prompt+output {tokens[i]} exceeds memory {self.memory}",
+        )
+        lower, upper, output = self.lower, self.upper, self.output
+        if lower is not None:
+            _refuse(lower > output, lambda i: f"lower {lower[i]} exceeds output {output[i]}")
+        if upper is not None:
+            _refuse(upper < output, lambda i: f"upper {upper[i]} is below output {output[i]}")
+
+    def __len__(self) -> int:
+        return len(self.arrival)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Instance):
+            return NotImplemented
+        return (self.name, self.source, self.digest) == (other.name, other.source, other.digest)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.digest))
+
+    @property
+    def requests(self) -> Iterator[Request]:
+        """The requests, one by one, in file order."""
+        columns = (self.arrival.tolist(), self.prompt.tolist(), self.output.tolist())
+        return (Request(*row) for row in zip(*columns, strict=True))
+
+    @property
+    def volume(self) -> IntArray:
+        """Token-rounds that each request uses, shape (n,)."""
+        return volume(self.prompt, self.output)
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits of SHA-256 over memory and columns (not name and source)."""
+        sha = hashlib.sha256(str(self.memory).encode())
+        for name in COLUMNS + OPTIONAL_COLUMNS:
+            column = getattr(self, name)
+            sha.update(b"-" if column is None else name.encode() + column.astype("<i8").tobytes())
+        return sha.hexdigest()[:12]
+
+    def take(self, requests: Column, name: str | None = None) -> "Instance":
+        """The instance of some requests only, in the order given."""
+        chosen = np.asarray(requests, dtype=np.int64)
+        kept: dict[str, Any] = {
+            column: None if getattr(self, column) is None else getattr(self, column)[chosen]
+            for column in COLUMNS + OPTIONAL_COLUMNS
+        }
+        return Instance(name or self.name, self.memory, **kept, source=self.source)
+
+    def replace(self, **changes: Any) -> "Instance":
+        """A validated copy with some fields changed."""
+        return replace(self, **changes)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _read(name: str, values: object) -> IntArray:
+    """The column as a frozen array, every value checked against its own limits."""
+    least = _LEAST[name]
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
+        _refuse(
+            (values < least) | (values > LARGEST),
+            lambda i: f"{name} {values[i]} must be between {least} and {LARGEST}",
+        )
+    elif isinstance(values, Sequence) and not isinstance(values, str | bytes):
+        for i, value in enumerate(values):
+            if not _is_integer(value):
+                raise ValueError(f"request {i}: {name} {value!r} must be an integer")
+            if not least <= value <= LARGEST:
+                raise ValueError(
+                    f"request {i}: {name} {value} must be between {least} and {LARGEST}"
+                )
+    else:
+        raise ValueError(f"{name} must be a list or a one-dimensional array of integers")
+    if len(values) > MOST_REQUESTS:
+        raise ValueError(f"{name} has {len(values)} values: at most {MOST_REQUESTS} are allowed")
+    column = np.array(values, dtype=np.int64)
+    column.setflags(write=False)
+    return column
+
+
+def _refuse(wrong: NDArray[np.bool_], rule: Callable[[int], str]) -> None:
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise ValueError(f"request {i}: {rule(i)}")
