@@ -1,1 +1,30 @@
-"""."""
+"""Policies, what they may know, and the simulator that runs them."""
+
+from ratiolab.online.registry import POLICIES, make
+from ratiolab.online.simulate import PolicyError, Simulation, simulate
+from ratiolab.online.view import (
+    NEVER,
+    Decision,
+    Information,
+    InformationError,
+    Policy,
+    Setting,
+    Ties,
+    View,
+)
+
+__all__ = [
+    "NEVER",
+    "POLICIES",
+    "Decision",
+    "Information",
+    "InformationError",
+    "Policy",
+    "PolicyError",
+    "Setting",
+    "Simulation",
+    "Ties",
+    "View",
+    "make",
+    "simulate",
+]

@@ -1,1 +1,1 @@
-"""."""
+"""One file for each family of policies."""

@@ -1,0 +1,61 @@
+"""A_max and A_random: order that knows nothing of the outputs.
+
+Source: Chen, Ye, Zhou (2025), Algorithms 1 and 4, arXiv 2508.14544v2.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from ratiolab.online.policies.prefix import PrefixRun
+from ratiolab.online.view import Decision, Information, Setting, TieBreak, View
+
+
+@dataclass(frozen=True)
+class AMax:
+    """Every output is taken for its upper bound, so memory never overflows and nothing is evicted.
+
+    With one interval and one prompt length this is the printed algorithm: a random set of the
+    largest size that (3) allows. With several intervals the smallest upper bound goes first, with
+    several prompts the first misfit ends the batch.
+
+    Parameters
+    ----------
+    ties : how equal upper bounds are ordered.
+    """
+
+    ties: TieBreak = "random"
+
+    name: ClassVar[str] = "a-max"
+    source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 1, arXiv 2508.14544v2"
+    information: ClassVar[Information] = Information.INTERVAL
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        tie = setting.ties.queue
+        return PrefixRun(
+            setting,
+            key=lambda view, i: (view.upper[i], tie(i)),
+            length=lambda view, i: view.upper[i],
+        )
+
+
+@dataclass(frozen=True)
+class ARandom:
+    """A random order, packed with full knowledge of the outputs; a device of the analysis.
+
+    A request draws its place when it arrives. The order is kept: the first misfit ends the batch.
+    """
+
+    ties: TieBreak = "random"
+
+    name: ClassVar[str] = "a-random"
+    source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 4, arXiv 2508.14544v2"
+    information: ClassVar[Information] = Information.TRUE_LENGTH
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        tie = setting.ties.queue
+        return PrefixRun(
+            setting, key=lambda view, i: (tie(i),), length=lambda view, i: view.output[i]
+        )

@@ -1,0 +1,73 @@
+"""A_min: believe the lower bound, and learn from evictions.
+
+Source: Chen, Ye, Zhou (2025), Algorithms 2 and 5, arXiv 2508.14544v2.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from numpy.random import Generator
+
+from ratiolab.online.forecast import Forecast
+from ratiolab.online.policies.prefix import PrefixQueue, Victims
+from ratiolab.online.view import Decision, Information, Setting, TieBreak, View
+
+
+@dataclass(frozen=True)
+class AMin:
+    """Smallest lower bound first, in and out; an evicted request keeps what its age has proved.
+
+    Every request starts with its own lower bound, so that one interval for all gives Algorithm 2
+    and several give Algorithm 5. When the running requests would overflow in the next round, those
+    with the smallest bounds are evicted until they fit; they return to the queue of the next round.
+    Then the longest prefix of the queue, by bound, is admitted that satisfies (3) with bounds in
+    place of outputs; a running request that has outlived its bound counts as ending next round.
+
+    Parameters
+    ----------
+    ties : how equal bounds are ordered, in the queue and among the candidates for eviction. A
+        request draws one key when it enters the queue and another when it starts.
+    bound : ``certified`` (default) raises the bound of an evicted request of age k to k + 1, which
+        the analysis needs: it is unfinished, so its output exceeds k. ``printed`` sets it to k, as
+        the pseudo-code does, even if that is below the bound it had.
+    """
+
+    ties: TieBreak = "random"
+    bound: Literal["certified", "printed"] = "certified"
+
+    name: ClassVar[str] = "a-min"
+    source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithms 2 and 5, arXiv 2508.14544v2"
+    information: ClassVar[Information] = Information.LOWER_BOUND
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        return _Run(self, setting)
+
+
+class _Run:
+    def __init__(self, policy: AMin, setting: Setting) -> None:
+        self._printed = policy.bound == "printed"
+        self._ties = setting.ties
+        self._forecast = Forecast(setting.memory)
+        self._queue = PrefixQueue()
+        self._bound: dict[int, int] = {}
+        self._victims = Victims()
+
+    def __call__(self, view: View) -> Decision:
+        for i in view.completed:
+            self._forecast.remove(i)
+        for i in view.arrived:
+            self._bound[i] = view.lower[i]
+            self._enqueue(i)
+        evicted = self._victims.evict(view, self._forecast)
+        admitted, again = self._queue.admit(view, self._forecast, self._bound.__getitem__)
+        for i in admitted:
+            self._victims.push(i, (self._bound[i], self._ties.running(i)), view.now)
+        for i in evicted:
+            age = view.now - view.running[i]
+            self._bound[i] = age if self._printed else max(self._bound[i], age + 1)
+            self._enqueue(i)
+        return Decision(admitted, evicted, wake=view.now + 1 if evicted else again)
+
+    def _enqueue(self, i: int) -> None:
+        self._queue.push(i, (self._bound[i], self._ties.queue(i)))

@@ -1,0 +1,82 @@
+"""Memory-constrained shortest first, and the same check in order of arrival.
+
+Source: Jaillet, Jiang, Mellou, Molinaro, Podimata, Zhou (2025), Algorithms 1 and 2,
+arXiv 2502.07115v5.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from numpy.random import Generator
+
+from ratiolab.online.policies.prefix import PrefixRun
+from ratiolab.online.view import Decision, Information, Setting, View
+
+Lengths: TypeAlias = Literal["true", "predicted", "upper"]
+_LEVEL = {
+    "true": Information.TRUE_LENGTH,
+    "predicted": Information.PREDICTION,
+    "upper": Information.INTERVAL,
+}
+
+
+def _reader(lengths: Lengths) -> Callable[[View, int], int]:
+    """The believed length; never more than what fits in memory beside the prompt."""
+    if lengths == "true":
+        return lambda view, i: view.output[i]
+    if lengths == "upper":
+        return lambda view, i: view.upper[i]
+    return lambda view, i: min(view.predicted[i], view.memory - view.prompt[i])
+
+
+@dataclass(frozen=True)
+class MCSF:
+    """Shortest believed output first: the longest prefix that fits for ever, by prospective check.
+
+    The queue is sorted by believed output length, equal lengths in the order of the file; requests
+    are admitted until the first that would break (5) at some believed end.
+
+    Parameters
+    ----------
+    lengths : which length is believed: ``true`` (default), ``predicted``, or ``upper``, the end of
+        the prediction interval, which is the paper's assumption of a prediction that is never too
+        short. Predictions that are too short can overflow; then all active requests are cleared.
+    """
+
+    lengths: Lengths = "true"
+
+    name: ClassVar[str] = "mc-sf"
+    source: ClassVar[str] = "Jaillet et al. (2025), Algorithm 1, arXiv 2502.07115v5"
+
+    @property
+    def information(self) -> Information:
+        return _LEVEL[self.lengths]
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        length = _reader(self.lengths)
+        return PrefixRun(setting, key=lambda view, i: (length(view, i),), length=length)
+
+
+@dataclass(frozen=True)
+class MCBenchmark:
+    """First come first served with the prospective memory check of MC-SF.
+
+    Parameters
+    ----------
+    lengths : as for ``mc-sf``.
+    """
+
+    lengths: Lengths = "true"
+
+    name: ClassVar[str] = "mc-benchmark"
+    source: ClassVar[str] = "Jaillet et al. (2025), Algorithm 2, arXiv 2502.07115v5"
+
+    @property
+    def information(self) -> Information:
+        return _LEVEL[self.lengths]
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        return PrefixRun(
+            setting, key=lambda view, i: (view.arrival[i],), length=_reader(self.lengths)
+        )

@@ -1,0 +1,102 @@
+"""The machines that policies share: ordered queues, orders of eviction, and the prefix rule."""
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any, TypeAlias
+
+from ratiolab.online.forecast import Forecast
+from ratiolab.online.view import NEVER, Decision, Setting, View
+
+Key: TypeAlias = tuple[Any, ...]
+
+
+class PrefixQueue:
+    """Waiting requests in the order of a key; equal keys in the order of the file."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[Key, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, request: int, key: Key) -> None:
+        """Add a request."""
+        heappush(self._heap, (key, request))
+
+    def admit(
+        self, view: View, forecast: Forecast, length: Callable[[int], int]
+    ) -> tuple[list[int], int]:
+        """Take the longest prefix that fits under the forecast, stopping at the first misfit.
+
+        Returns the requests and the round in which to look at the first misfit again.
+        """
+        admitted: list[int] = []
+        while self._heap:
+            _, i = self._heap[0]
+            again = forecast.earliest(view.prompt[i], length(i), view.now)
+            if again > view.now:
+                return admitted, again
+            heappop(self._heap)
+            forecast.add(i, view.prompt[i], view.now, length(i))
+            admitted.append(i)
+        return admitted, NEVER
+
+
+class Victims:
+    """Running requests in the order in which they are evicted when memory would overflow."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[Key, int, int]] = []  # entries of runs that ended are skipped
+
+    def push(self, request: int, key: Key, start: int) -> None:
+        """A request starts; the smallest key is evicted first."""
+        heappush(self._heap, (key, request, start))
+
+    def evict(self, view: View, forecast: Forecast) -> list[int]:
+        """Take requests out of the forecast until the others fit in the next round."""
+        evicted: list[int] = []
+        while forecast.overflows(view.now):
+            _, i, start = heappop(self._heap)
+            if view.running.get(i) == start:
+                forecast.remove(i)
+                evicted.append(i)
+        return evicted
+
+
+class PrefixRun:
+    """One run of a policy that orders by a key of arrival and never evicts by choice.
+
+    Should memory overflow, because the believed lengths were too short, every active request is
+    cleared and returns to the queue of the next round (Jaillet et al. (2025), Section 5.2.2).
+
+    Parameters
+    ----------
+    setting : memory.
+    key : of a request, computed when it enters the queue.
+    length : believed output length of a request.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        key: Callable[[View, int], Key],
+        length: Callable[[View, int], int],
+    ) -> None:
+        self._key, self._length = key, length
+        self._forecast = Forecast(setting.memory)
+        self._queue = PrefixQueue()
+
+    def __call__(self, view: View) -> Decision:
+        for i in view.completed:
+            self._forecast.remove(i)
+        for i in view.arrived:
+            self._queue.push(i, self._key(view, i))
+        cleared: list[int] = []
+        if self._forecast.overflows(view.now):
+            cleared = sorted(view.running)
+            for i in cleared:
+                self._forecast.remove(i)
+        admitted, again = self._queue.admit(view, self._forecast, lambda i: self._length(view, i))
+        for i in cleared:
+            self._queue.push(i, self._key(view, i))
+        return Decision(admitted, cleared, wake=view.now + 1 if cleared else again)

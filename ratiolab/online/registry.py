@@ -1,0 +1,74 @@
+"""Every policy by its key, and keys with parameters made into policies."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from ratiolab.online.policies.a_ell import AEll, ASwitch
+from ratiolab.online.policies.a_max import AMax, ARandom
+from ratiolab.online.policies.a_min import AMin
+from ratiolab.online.policies.greedy import FCFS, SJF
+from ratiolab.online.policies.h_sf import HSF
+from ratiolab.online.policies.mc_sf import MCSF, MCBenchmark
+from ratiolab.online.view import Policy
+
+POLICIES: dict[str, type[Policy]] = {
+    policy.name: policy
+    for policy in (HSF, MCSF, MCBenchmark, AMax, AMin, AEll, ASwitch, ARandom, FCFS, SJF)
+}
+"""The policies of the laboratory; a new one is a file in `policies` and a word here."""
+
+
+def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
+    """The policy of a key with some parameters; texts are converted to the declared types.
+
+    Raises
+    ------
+    ValueError
+        for an unknown key or parameter, or a value that is not of the declared type.
+
+    Examples
+    --------
+    >>> make("a-min", {"ties": "worst"})
+    AMin(ties='worst', bound='certified')
+    """
+    if key not in POLICIES:
+        raise ValueError(f"policy {key!r} is unknown; known are {', '.join(POLICIES)}")
+    known = parameters_of(key)
+    for name in parameters or {}:
+        if name not in known:
+            choices = ", ".join(known) or "none"
+            raise ValueError(f"policy {key}: parameter {name!r} is unknown; known are {choices}")
+    values = {
+        name: _convert(f"policy {key}: parameter {name}", value, known[name][0])
+        for name, value in (parameters or {}).items()
+    }
+    return POLICIES[key](**values)
+
+
+def parameters_of(key: str) -> dict[str, tuple[Any, Any]]:
+    """Type and default of every parameter of a policy, by name."""
+    policy: Any = POLICIES[key]
+    hints = get_type_hints(policy)
+    return {field.name: (hints[field.name], field.default) for field in dataclasses.fields(policy)}
+
+
+def parameter_values(policy: Policy) -> dict[str, Any]:
+    """The parameters of a policy with their values."""
+    return dataclasses.asdict(policy)  # type: ignore[call-overload, no-any-return]
+
+
+def summary(key: str) -> str:
+    """The first sentence of a policy's description."""
+    return (POLICIES[key].__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+
+
+def _convert(name: str, value: Any, kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise ValueError(f"{name} {value!r} must be one of {', '.join(get_args(kind))}")
+        return value
+    try:
+        return kind(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} {value!r} must be of type {kind.__name__}") from None
