@@ -1,0 +1,254 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from ratiolab.theory import fluid, suprema
+from ratiolab.theory.distributions import LengthDistribution, from_weights, two_point, uniform
+
+weights = st.lists(st.integers(0, 9), min_size=1, max_size=7).filter(any)
+
+
+def literal_shortest_first(d: LengthDistribution, s: int) -> Fraction:
+    """The denominator of Lemma 2 as printed."""
+    x = {k: d.probability(k) for k in range(d.lower, d.upper + 1)}
+    return sum(k * (s + k) * x[k] * (x[k] + 2 * sum(x[i] for i in x if i > k)) for k in x)
+
+
+def literal_lemma_2(d: LengthDistribution, s: int) -> Fraction:
+    """The quotient of Lemma 2 as printed, as a double sum."""
+    x = {k: d.probability(k) for k in range(d.lower, d.upper + 1)}
+    numerator = Fraction(0)
+    for k in x:
+        delta = s + d.lower if k == d.lower else 1
+        work = sum(i * x[i] for i in x if i >= k)
+        done = sum(Fraction(delta, s + i) * x[i] for i in x if i >= k)
+        left = sum(Fraction(i - k, s + i) * x[i] for i in x if i > k)
+        numerator += delta * work * (done + 2 * left)
+    return numerator / literal_shortest_first(d, s)
+
+
+@given(weights, st.integers(1, 5), st.integers(0, 9))
+def test_shortest_first_latency_is_the_printed_denominator(w, lower, s) -> None:
+    d = from_weights(lower, w)
+    assert fluid.shortest_first_latency(d, s) == literal_shortest_first(d, s)
+
+
+def simulated_shortest_first(lengths: list[int], memory: int, s: int) -> int:
+    """Total latency of batches of equal peak, shortest first, each run to its end."""
+    clock, total, queue = 0, 0, sorted(lengths)
+    while queue:
+        size = memory // (s + queue[0])
+        batch = [o for o in queue[:size] if o == queue[0]]
+        clock += batch[0]
+        total += clock * len(batch)
+        queue = queue[len(batch) :]
+    return total
+
+
+def simulated_servers(lengths, memory: int, reserve: int) -> float:
+    """Total latency of memory // reserve servers that take lengths in order."""
+    free = np.zeros(memory // reserve)
+    total = 0
+    for o in lengths:
+        i = int(free.argmin())
+        free[i] += o
+        total += free[i]
+    return float(total)
+
+
+def test_fluid_forms_are_the_limits_of_simulated_schedules() -> None:
+    d, s, memory = from_weights(2, (5, 3, 0, 2)), 3, 840
+    lengths = np.repeat(d.lengths, (20_000 * d.array).astype(int))
+    unit = len(lengths) ** 2 / (2 * memory)
+    simulated = simulated_shortest_first(list(lengths), memory, s) / unit
+    assert simulated == pytest.approx(float(fluid.shortest_first_latency(d, s)), rel=0.02)
+    np.random.default_rng(0).shuffle(lengths)
+    servers = simulated_servers(lengths, memory, s + d.upper) / unit
+    assert servers == pytest.approx(float(fluid.max_length_latency(d, s)), rel=0.02)
+
+
+def test_promote_short_is_two_rounds_of_shortest_first() -> None:
+    # Phase 1 is n requests of length l; phase 2 starts when it ends and runs the long ones.
+    s, memory, short, long = 2, 720, 12_000, 6_000
+    first, total = 0, 0
+    for batch in range((short + long) // (memory // (s + 3))):
+        first = 3 * (batch + 1)
+        total += first * (memory // (s + 3)) * short / (short + long)
+    rest = simulated_shortest_first([7] * long, memory, s)
+    total += rest + first * long
+    n = short + long
+    form = fluid.promote_short_latency(two_point(3, 7, Fraction(long, n)), s)
+    assert total / (n**2 / (2 * memory)) == pytest.approx(float(form), rel=0.02)
+
+
+@given(weights, st.integers(1, 5), st.integers(0, 9))
+def test_no_distribution_exceeds_the_suprema(w, lower, s) -> None:
+    d = from_weights(lower, w)
+    top = float(suprema.max_length_supremum(lower, d.upper, s))
+    assert fluid.max_length_ratio(d, s) <= top * (1 + 1e-12)
+    assert fluid.random_order_ratio(d, s) <= float(
+        suprema.random_order_supremum(lower, d.upper, s)
+    ) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("lower", "upper", "s"), [(1, 2, 0), (1, 40, 0), (3, 30, 5), (2, 9, 100)])
+def test_max_length_supremum_is_an_eigenvalue_and_is_attained(lower, upper, s) -> None:
+    k = np.arange(lower, upper + 1.0)
+    low = np.minimum.outer(k, k)
+    B = low * (s + low)
+    A = (s + upper) * np.add.outer(k, k) / 2
+    eigenvalue = np.linalg.eigvals(np.linalg.solve(B, A)).real.max()
+    value = float(suprema.max_length_supremum(lower, upper, s))
+    assert value == pytest.approx(eigenvalue, rel=1e-8)
+    worst = suprema.max_length_maximiser(lower, upper, s)
+    assert worst.array.min() >= 0
+    assert fluid.max_length_ratio(worst, s) == pytest.approx(value, rel=1e-12)
+
+
+def best_two_point(ratio, lower: int, upper: int) -> float:
+    """The maximum over the share of long requests; each ratio has one interior peak."""
+    found = minimize_scalar(
+        lambda x: -float(ratio(two_point(lower, upper, x))),
+        bounds=(0, 1),
+        method="bounded",
+        options={"xatol": 1e-12},
+    )
+    ends = (two_point(lower, upper, x) for x in (0.0, 1.0))
+    return max(-found.fun, *(float(ratio(d)) for d in ends))
+
+
+@pytest.mark.parametrize("lower", [1, 4])
+@pytest.mark.parametrize("upper", [5, 30])
+@pytest.mark.parametrize("s", [0, 7, 300])
+def test_two_point_suprema_are_maxima_over_the_share(lower, upper, s) -> None:
+    laws = (
+        (lambda d: fluid.max_length_ratio(d, s), suprema.max_length_two_point_supremum),
+        (lambda d: fluid.random_order_ratio(d, s), suprema.random_order_supremum),
+        (lambda d: fluid.promote_short_ratio(d, s), suprema.promote_short_supremum),
+        (lambda d: literal_lemma_2(d, s), suprema.lower_bound_two_point_supremum),
+    )
+    for ratio, supremum in laws:
+        best = best_two_point(ratio, lower, upper)
+        assert best == pytest.approx(float(supremum(lower, upper, s)), rel=1e-9)
+
+
+u, s, t, a = sp.symbols("u s t a", positive=True)
+
+
+def test_theorem_6_and_7_as_printed_hold_at_prompt_zero_only() -> None:
+    general = suprema.lower_bound_two_point_supremum(a * u, u, 0)
+    assert sp.simplify(general - (3 - a) / 2) == 0
+    assert suprema.promote_short_supremum(1, 10) == 1 + sp.Rational(1, 18)
+    # One two-point distribution each that breaks the printed bounds when s > 0.
+    assert literal_lemma_2(two_point(1, 100, Fraction(1, 11)), 1000) > Fraction(3, 2)
+    alpha = Fraction(1, 10)
+    broken = fluid.promote_short_ratio(two_point(1, 10, Fraction(1, 3)), 100)
+    assert broken > 1 + alpha / (2 * (1 - alpha))
+
+
+def test_large_prompts_make_the_lemma_2_quotient_unbounded_on_two_lengths() -> None:
+    expression = suprema.lower_bound_two_point_supremum(a * u, u, s)
+    assert sp.simplify(sp.limit(expression, s, sp.oo) - (1 + 1 / sp.sqrt(a)) / 2) == 0
+
+
+def test_theorem_7_identity_behind_the_maximum() -> None:
+    r = sp.Symbol("r", positive=True)
+    quadratic = r**2 * t**2 + 2 * r**2 * t + 1
+    assert sp.expand(quadratic - 2 * r * (1 - r) * (t + 2) - (r * t + 2 * r - 1) ** 2) == 0
+
+
+def test_printed_step_of_theorem_7_does_not_imply_its_bound() -> None:
+    # The cited lower bound 2 alpha (1+alpha) t of the denominator leaves a bound on h that
+    # explodes at t -> 0.
+    h = (a**2 * t + 2 * a**2) / (2 * a * (1 + a) * t)
+    assert sp.limit(h, t, 0) == sp.oo
+
+
+def test_last_equality_of_theorem_2_fails() -> None:
+    # With r = N_l u / (N_u l): ratio (r+a)(r+1) / (a (r^2 + 2 a r + 1)), as in the printed proof.
+    r = sp.Symbol("r", positive=True)
+    ratio = (r + a) * (r + 1) / (a * (r**2 + 2 * a * r + 1))
+    d = two_point(1, 9, Fraction(1, 4))
+    assert fluid.max_length_ratio(d) == ratio.subs({r: sp.Rational(3, 9), a: sp.Rational(1, 9)})
+    printed = (1 + 1 / sp.sqrt(a)) / (2 * a)
+    at_chosen = ratio.subs(r, sp.sqrt(a))
+    assert sp.limit(at_chosen / printed, a, 0) == 0
+    exact = suprema.max_length_two_point_supremum(a * u, u, 0)
+    assert sp.simplify(exact - (1 + sp.sqrt(2 / (1 + a))) / (2 * a)) == 0
+
+
+def test_growth_of_the_max_length_supremum() -> None:
+    logarithm = sp.Symbol("L", positive=True)  # L = ln(1/alpha)
+    scaled = suprema.max_length_supremum_continuum(1, sp.exp(logarithm), 0) * sp.exp(-logarithm)
+    scaled = scaled.replace(sp.log, lambda e: sp.expand_log(sp.log(e), force=True))
+    assert sp.simplify(scaled - (1 + sp.sqrt(1 + logarithm / 2)) / 2) == 0
+    assert sp.limit(scaled / sp.sqrt(logarithm / 8), logarithm, sp.oo) == 1
+
+
+@pytest.mark.parametrize("s", [0, 2, 30])
+def test_integer_suprema_rise_to_the_continuum_with_the_scale(s) -> None:
+    limit = float(suprema.max_length_supremum_continuum(1, 6, s))
+    values = [float(suprema.max_length_supremum(c, 6 * c, s * c)) for c in (1, 4, 64)]
+    assert values[0] < values[1] < values[2] < limit
+    assert values[2] == pytest.approx(limit, rel=1e-4)
+
+
+def test_max_length_worst_case_uses_more_than_two_lengths() -> None:
+    # So "the worst case has o in {l, u}^n for any policy" (Theorem EC.1, part 1) fails for A_max.
+    d = uniform(1, 3)
+    assert suprema.max_length_supremum(1, 3) > suprema.max_length_two_point_supremum(1, 3)
+    assert fluid.max_length_ratio(d) > 0
+    worst = suprema.max_length_maximiser(1, 3)
+    assert fluid.max_length_ratio(worst) > float(suprema.max_length_two_point_supremum(1, 3)) + 0.01
+
+
+@pytest.mark.parametrize("upper_over_lower", [2, 5, 50, 1000])
+@pytest.mark.parametrize("s", [0, 1, 10, 1000])
+def test_theorem_1_and_ec1_bound_their_exact_suprema(upper_over_lower, s) -> None:
+    inverse = upper_over_lower
+    top = suprema.max_length_supremum_continuum(1, inverse, s)
+    assert float(top) <= inverse * (1 + inverse) / 2
+    assert float(suprema.random_order_supremum(1, inverse, s)) <= (1 + inverse) / 2
+
+
+@pytest.mark.parametrize("ratio", [0, Fraction(1, 3), 1, 7, 1000])
+def test_switch_alpha_makes_both_two_point_maxima_equal(ratio) -> None:
+    alpha = suprema.switch_alpha(ratio)
+    assert sp.Rational(1, 4) < alpha <= (3 - sp.sqrt(5)) / 2
+    sig = sp.Rational(str(ratio))
+    root = float(suprema.area_root(alpha, 1, sig))
+    assert root <= 0.5
+    promote = 1 + root / (2 * (1 - root))
+    lower_bound = float(suprema.lower_bound_two_point_supremum(alpha, 1, sig))
+    assert promote == pytest.approx(lower_bound, rel=1e-12)
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 40), st.integers(0, 40), st.integers(0, 200))
+def test_suprema_are_one_when_lengths_are_known(lower, gap, s) -> None:
+    assert suprema.max_length_supremum(lower, lower, s) == 1
+    assert suprema.max_length_two_point_supremum(lower, lower, s) == 1
+    assert suprema.random_order_supremum(lower, lower, s) == 1
+    assert suprema.lower_bound_two_point_supremum(lower, lower, s) == 1
+    assert suprema.promote_short_supremum(lower, lower, s) == 1
+    assert suprema.promote_short_supremum(lower, lower + gap, s) >= 1
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: suprema.max_length_supremum(3, 2), "3..2"),
+        (lambda: suprema.promote_short_supremum(1, 2, -1), "prompt -1"),
+        (lambda: suprema.switch_alpha(-1), "negative"),
+        (lambda: fluid.promote_short_latency(uniform(1, 3)), "length 2"),
+        (lambda: fluid.max_length_latency(uniform(1, 3), 0, 2), "upper 2"),
+    ],
+)
+def test_refusals_name_field_value_and_rule(call, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        call()
