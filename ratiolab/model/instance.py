@@ -1,6 +1,8 @@
 """Requests and instances: frozen, validated, columnar."""
 
 import hashlib
+import reprlib
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
@@ -40,14 +42,14 @@ class Instance:
 
     Parameters
     ----------
-    name : what tables and pictures call the instance.
+    name : what tables and pictures call the instance, one line.
     memory : KV cache size M, tokens, at least 1.
     arrival : round in which a request becomes known, at least 0.
     prompt : prompt tokens s, at least 0 (the analysis of Chen et al. uses s = 0).
     output : output tokens o, at least 1, with s + o at most M.
     lower, upper : optional prediction interval: lower <= output <= upper.
     predicted : optional point prediction of the output, at least 1; it may be wrong.
-    source : where the instance comes from, free text.
+    source : where the instance comes from, one line of free text.
 
     Raises
     ------
@@ -86,12 +88,14 @@ class Instance:
     ) -> None:
         for text, value in (("name", name), ("source", source)):
             if not isinstance(value, str):
-                raise ValueError(f"{text} {value!r} must be a string")
+                raise ValueError(f"{text} {shown(value)} must be a string")
+            if not _is_one_line(value):
+                raise ValueError(f"{text} {shown(value)} must be one line of printable text")
             object.__setattr__(self, text, value)
         if not _is_integer(memory):
-            raise ValueError(f"memory {memory!r} must be an integer")
+            raise ValueError(f"memory {shown(memory)} must be an integer")
         if not 1 <= memory <= LARGEST:
-            raise ValueError(f"memory {memory} must be between 1 and {LARGEST}")
+            raise ValueError(f"memory {shown(int(memory))} must be between 1 and {LARGEST}")
         object.__setattr__(self, "memory", int(memory))
         given: tuple[Column | None, ...] = (arrival, prompt, output, lower, upper, predicted)
         for column, values in zip(COLUMNS + OPTIONAL_COLUMNS, given, strict=True):
@@ -164,30 +168,48 @@ class Instance:
         return replace(self, **changes)
 
 
+def shown(value: object) -> str:
+    """The value as an error message quotes it: one line, cut when it is long or deep.
+
+    >>> shown("x" * 100)
+    "'xxxxxxxxxxxx...xxxxxxxxxxxxx'"
+    """
+    return reprlib.repr(value)
+
+
+def _is_one_line(text: str) -> bool:
+    """No control characters, surrogates or line separators: safe in every message and table."""
+    return not any(unicodedata.category(letter) in {"Cc", "Cs", "Zl", "Zp"} for letter in text)
+
+
 def _is_integer(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _read(name: str, values: object) -> IntArray:
+def _read(name: str, values: Any) -> IntArray:
     """The column as a frozen array, every value checked against its own limits."""
     least = _LEAST[name]
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
+    if isinstance(values, np.ndarray):
+        readable = values.ndim == 1 and values.dtype.kind in "iu"
+    else:
+        readable = isinstance(values, Sequence) and not isinstance(values, str | bytes)
+    if not readable:
+        raise ValueError(f"{name} must be a list or a one-dimensional array of integers")
+    if len(values) > MOST_REQUESTS:
+        raise ValueError(f"{name} has {len(values)} values: at most {MOST_REQUESTS} are allowed")
+    if isinstance(values, np.ndarray):
         _refuse(
             (values < least) | (values > LARGEST),
             lambda i: f"{name} {values[i]} must be between {least} and {LARGEST}",
         )
-    elif isinstance(values, Sequence) and not isinstance(values, str | bytes):
+    else:
         for i, value in enumerate(values):
             if not _is_integer(value):
-                raise ValueError(f"request {i}: {name} {value!r} must be an integer")
+                raise ValueError(f"request {i}: {name} {shown(value)} must be an integer")
             if not least <= value <= LARGEST:
                 raise ValueError(
-                    f"request {i}: {name} {value} must be between {least} and {LARGEST}"
+                    f"request {i}: {name} {shown(int(value))} must be between {least} and {LARGEST}"
                 )
-    else:
-        raise ValueError(f"{name} must be a list or a one-dimensional array of integers")
-    if len(values) > MOST_REQUESTS:
-        raise ValueError(f"{name} has {len(values)} values: at most {MOST_REQUESTS} are allowed")
     column = np.array(values, dtype=np.int64)
     column.setflags(write=False)
     return column

@@ -9,17 +9,28 @@ import csv
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ratiolab.model.instance import COLUMNS, MOST_REQUESTS, OPTIONAL_COLUMNS, Instance
+from ratiolab.model.instance import (
+    COLUMNS,
+    LARGEST,
+    MOST_REQUESTS,
+    OPTIONAL_COLUMNS,
+    Instance,
+    shown,
+)
 from ratiolab.model.schedule import Schedule
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 INSTANCE_FORMAT = "ratiolab-instance/1"
 SCHEDULE_FORMAT = "ratiolab-schedule/1"
+RUN_COLUMNS = ("request", "start", "stop")
+LARGEST_ROUND = 10**12
+"""Latest round of a schedule: a million latencies of this size still fit a 64-bit integer."""
+
 LARGEST_FILE = 2**28
 """Bytes of the largest file that is read, 256 MiB."""
 
@@ -44,7 +55,7 @@ def read_instance(path: PathLike, memory: int | None = None) -> Instance:
         when the file cannot be read or anything in it breaks a rule.
     """
     path = Path(path)
-    text = _read_text(path)
+    text = read_text(path)
     try:
         fields = _json_fields(text) if path.suffix == ".json" else _csv_fields(text, path.stem)
         if memory is not None:
@@ -75,29 +86,87 @@ def write_instance(instance: Instance, path: PathLike) -> None:
 
 def read_schedule(path: PathLike, instance: Instance) -> Schedule:
     """Read a schedule of this instance; `FormatError` when it is malformed or of another one."""
+    text = read_text(path)
     try:
-        data = _json_object(_read_text(Path(path)), SCHEDULE_FORMAT)
-        _require_keys(data, ("instance", "digest", "request", "start", "stop"), ("total_latency",))
+        data = _json_object(text, SCHEDULE_FORMAT)
+        _require_keys(data, ("instance", "digest", *RUN_COLUMNS), ("total_latency",))
         if data["digest"] != instance.digest:
             raise ValueError(
-                f"digest {data['digest']!r} is not that of instance {instance.name}, "
+                f"digest {shown(data['digest'])} is not that of instance {instance.name}, "
                 f"{instance.digest}"
             )
-        columns = [data[name] for name in ("request", "start", "stop")]
-        for name, column in zip(("request", "start", "stop"), columns, strict=True):
-            if not isinstance(column, list) or not all(type(value) is int for value in column):
-                raise ValueError(f"{name} must be a list of integers")
-        return Schedule(instance, *columns)
-    except (ValueError, OverflowError) as error:
+        columns = [_run_column(name, data[name]) for name in RUN_COLUMNS]
+        schedule = Schedule(instance, *columns)
+        stated = data.get("total_latency", schedule.total_latency)
+        if type(stated) is not int or stated != schedule.total_latency:
+            raise ValueError(
+                f"total_latency {shown(stated)} is not that of the runs, {schedule.total_latency}"
+            )
+        return schedule
+    except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
 
 
 def write_schedule(schedule: Schedule, path: PathLike) -> None:
     """Write a schedule as JSON, tied to its instance by the digest."""
     instance = schedule.instance
-    runs = {name: getattr(schedule, name).tolist() for name in ("request", "start", "stop")}
+    runs = {name: getattr(schedule, name).tolist() for name in RUN_COLUMNS}
     head = {"format": SCHEDULE_FORMAT, "instance": instance.name, "digest": instance.digest}
     write_text(path, json_lines(head | runs | {"total_latency": schedule.total_latency}))
+
+
+def read_text(path: PathLike) -> str:
+    """The text of a file; `FormatError` when it is not a readable UTF-8 file with content."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FormatError(f"{path}: is not UTF-8 text") from None
+    except IsADirectoryError:
+        raise FormatError(f"{path}: is a directory, not a file") from None
+    except OSError as error:
+        raise FormatError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL in the path
+        raise FormatError(f"{str(path)!r}: {error}") from None
+    if len(content) > LARGEST_FILE:
+        raise FormatError(f"{path}: has more than {LARGEST_FILE} bytes, the most that are read")
+    if not text.strip():
+        raise FormatError(f"{path}: is empty")
+    return text
+
+
+def csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and values of each row of a CSV text, the header first, all equally long."""
+    if "\0" in text:
+        raise ValueError("holds a NUL byte: is not CSV")
+    if text.count("\n") > MOST_REQUESTS + 1:
+        raise ValueError(f"has more than {MOST_REQUESTS} rows, the most that are read")
+    rows = csv.reader(text.splitlines(), strict=True)
+    try:
+        header = [column.strip() for column in next(rows)]
+        if len(set(header)) != len(header):
+            raise ValueError(f"line {rows.line_num}: a column stands in the header twice")
+        yield rows.line_num, header
+        for row in rows:
+            if len(row) != len(header):
+                raise ValueError(
+                    f"line {rows.line_num}: has {len(row)} values, the header {len(header)}"
+                )
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise ValueError(f"line {rows.line_num}: is not CSV ({error})") from None
+
+
+def csv_integer(value: str, column: str, line: int) -> int:
+    """The integer that one cell holds; `ValueError` names line, column and value."""
+    digits = value.strip().removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"line {line}: {column} {shown(value)} must be an integer")
+    if len(digits) > 18:
+        raise ValueError(f"line {line}: {column} {shown(value)} must be at most {LARGEST}")
+    return int(value)
 
 
 def write_text(path: PathLike, text: str) -> None:
@@ -126,46 +195,35 @@ def json_lines(data: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _read_text(path: Path) -> str:
-    if path.is_dir():
-        raise FormatError(f"{path}: is a directory, not a file")
-    try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise FormatError(f"{path}: has {size} bytes; at most {LARGEST_FILE} are read")
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FormatError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise FormatError(f"{path}: is not UTF-8 text") from None
-    if not text.strip():
-        raise FormatError(f"{path}: is empty")
-    return text
-
-
 def _json_object(text: str, version: str) -> dict[str, Any]:
     """A JSON object of this format, without its format key; duplicate keys and NaN are refused."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        unique = dict(items)
-        if len(unique) != len(items):
-            raise ValueError(f"a key stands there twice; the keys are {', '.join(unique)}"[:200])
+        unique: dict[str, Any] = {}
+        for key, value in items:
+            if key in unique:
+                raise FormatError(f"key {shown(key)} stands there twice")
+            unique[key] = value
         return unique
 
     def constant(word: str) -> None:
-        raise ValueError(f"{word} is not a number of JSON")
+        raise FormatError(f"{word} is not a number of JSON")
 
     try:
         data = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: is not JSON ({error.msg})") from None
+    except FormatError:
+        raise
+    except ValueError:  # the interpreter's own limit on the digits of an integer
+        raise ValueError("an integer has thousands of digits") from None
     except RecursionError:
         raise ValueError("is not JSON of this format (nested too deeply)") from None
     if not isinstance(data, dict):
         raise ValueError(f"must be a JSON object, not {type(data).__name__}")
     found = data.pop("format", None)
     if found != version:
-        raise ValueError(f"format {found!r} must be {version!r}")
+        raise ValueError(f"format {shown(found)} must be {version!r}")
     return data
 
 
@@ -179,7 +237,7 @@ def _require_keys(
     for key in data:
         if key not in required + optional:
             allowed = ", ".join(required + optional)
-            raise ValueError(f"unknown key {key!r}; known are format, {allowed}")
+            raise ValueError(f"unknown key {shown(key)}; known are {allowed}")
 
 
 def _json_fields(text: str) -> dict[str, Any]:
@@ -191,33 +249,23 @@ def _json_fields(text: str) -> dict[str, Any]:
     return data
 
 
+def _run_column(name: str, values: object) -> list[int]:
+    if not isinstance(values, list):
+        raise ValueError(f"{name} must be a list of integers")
+    for i, value in enumerate(values):
+        if type(value) is not int or not 0 <= value <= LARGEST_ROUND:
+            raise ValueError(
+                f"run {i}: {name} {shown(value)} must be an integer between 0 and {LARGEST_ROUND}"
+            )
+    return values
+
+
 def _csv_fields(text: str, name: str) -> dict[str, Any]:
-    if "\0" in text:
-        raise ValueError("holds a NUL byte: is not CSV")
-    try:
-        rows = csv.reader(text.splitlines(), strict=True)
-        header = [column.strip() for column in next(rows)]
-        _require_keys(dict.fromkeys(header), COLUMNS, OPTIONAL_COLUMNS)
-        if len(set(header)) != len(header):
-            raise ValueError("a column stands in the header twice")
-        columns: list[list[int]] = [[] for _ in header]
-        for row in rows:
-            line = rows.line_num
-            if len(row) != len(header):
-                raise ValueError(f"line {line}: has {len(row)} values, the header {len(header)}")
-            if len(columns[0]) == MOST_REQUESTS:
-                raise ValueError(f"has more than {MOST_REQUESTS} rows, the most that are read")
-            for column, title, value in zip(columns, header, row, strict=True):
-                column.append(_csv_integer(value, title, line))
-    except csv.Error as error:
-        raise ValueError(f"is not CSV ({error})") from None
+    rows = csv_rows(text)
+    _, header = next(rows)
+    _require_keys(dict.fromkeys(header), COLUMNS, OPTIONAL_COLUMNS)
+    columns: list[list[int]] = [[] for _ in header]
+    for line, row in rows:
+        for column, title, value in zip(columns, header, row, strict=True):
+            column.append(csv_integer(value, title, line))
     return {"name": name, **dict(zip(header, columns, strict=True))}
-
-
-def _csv_integer(value: str, title: str, line: int) -> int:
-    digits = value.strip()
-    if not digits.removeprefix("-").isascii() or not digits.removeprefix("-").isdigit():
-        raise ValueError(f"line {line}: {title} {value!r} must be an integer")
-    if len(digits) > 18:
-        raise ValueError(f"line {line}: {title} {value!r} is too large")
-    return int(digits)

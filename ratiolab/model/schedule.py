@@ -74,7 +74,9 @@ class Schedule:
     @cached_property
     def completes(self) -> NDArray[np.bool_]:
         """Whether each run reaches the output length of its request, shape (r,)."""
-        complete: NDArray[np.bool_] = self.stop - self.start == self.instance.output[self.request]
+        known = (self.request >= 0) & (self.request < len(self.instance))
+        output = self.instance.output[np.where(known, self.request, 0)]
+        complete: NDArray[np.bool_] = known & (self.stop - self.start == output)
         return complete
 
     @property
@@ -132,7 +134,7 @@ class Schedule:
 
     def usage(self) -> IntArray:
         """Tokens held at t = 0, ..., last stop, shape (last stop + 1,). Cost O(runs + rounds)."""
-        end = int(self.stop.max()) + 2
+        end = int(self.stop.max(initial=0)) + 2
         level, slope = np.zeros(end, np.int64), np.zeros(end, np.int64)
         # held(s, t - p) = held(s, -p) + t on p+1 .. q: a step of the constant and one of the slope
         base = held(self.instance.prompt[self.request], -self.start)

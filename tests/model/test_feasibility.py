@@ -1,0 +1,98 @@
+"""The judge of schedules: each rule has a schedule that breaks only it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ratiolab.model import InfeasibleScheduleError, Instance, Schedule, require_feasible, violations
+
+TWO = Instance("two", 9, [0, 1], [1, 2], [3, 2])
+"""Together they fit: 4 + 4 = 8 tokens when both end at round 3."""
+
+FEASIBLE = {
+    "together": [(0, 0, 3), (1, 1, 3)],
+    "one after the other": [(0, 0, 3), (1, 3, 5)],
+    "with an idle gap": [(1, 4, 6), (0, 10, 13)],
+    "evicted once": [(0, 0, 2), (0, 2, 5), (1, 3, 5)],
+    "evicted twice": [(1, 1, 2), (1, 2, 3), (1, 5, 7), (0, 0, 3)],
+}
+
+MUTATIONS = {
+    "unknown-request": [
+        [*FEASIBLE["together"], (2, 0, 1)],
+        [*FEASIBLE["together"], (-1, 0, 1)],
+    ],
+    "duration": [
+        [*FEASIBLE["together"], (0, 0, 0)],
+        [(0, 0, 0), *FEASIBLE["one after the other"]],
+        [(1, 5, 4), (0, 5, 8), (1, 6, 8)],
+    ],
+    "arrival": [[(0, 0, 3), (1, 0, 2)], [(0, 0, 3), (1, 0, 1), (1, 3, 5)]],
+    "overlap": [[(0, 0, 2), (0, 1, 4), (1, 4, 6)], [(0, 1, 2), (0, 1, 4), (1, 4, 6)]],
+    "completion": [
+        [(0, 0, 3)],
+        [(0, 0, 3), (1, 3, 4)],
+        [(0, 0, 3), (0, 3, 6), (1, 6, 8)],
+        [(0, 0, 3), (0, 3, 4), (1, 6, 8)],
+        [],
+    ],
+}
+
+
+@pytest.mark.parametrize("runs", FEASIBLE.values(), ids=FEASIBLE)
+def test_feasible_schedules_pass(runs):
+    schedule = Schedule.from_runs(TWO, runs)
+    assert violations(schedule) == []
+    assert require_feasible(schedule) is schedule
+
+
+@pytest.mark.parametrize(
+    ("rule", "runs"), [(rule, runs) for rule, cases in MUTATIONS.items() for runs in cases]
+)
+def test_a_schedule_that_breaks_one_rule_is_charged_with_that_rule_alone(rule, runs):
+    schedule = Schedule.from_runs(TWO, runs)
+    assert {violation.rule for violation in violations(schedule)} == {rule}
+    with pytest.raises(InfeasibleScheduleError, match=f"^two: {rule}: "):
+        require_feasible(schedule)
+
+
+def test_one_token_too_many_breaks_the_memory_rule_alone():
+    # Both end at round 3, holding 4 + 4 tokens: 8 fit, 7 do not.
+    runs = [(0, 0, 3), (1, 1, 3)]
+    assert violations(Schedule.from_runs(TWO.replace(memory=8), runs)) == []
+    found = violations(Schedule.from_runs(TWO.replace(memory=7), runs))
+    assert [str(violation) for violation in found] == [
+        "memory: 8 tokens at round 3 exceed memory 7"
+    ]
+
+
+def test_tokens_of_evicted_runs_count():
+    # Request 0 holds 3 tokens at round 2, evicted there; request 1 holds 4 at round 3.
+    runs = [(0, 0, 3), (1, 1, 2), (1, 3, 5)]
+    instance = TWO.replace(memory=5)
+    assert [v.round for v in violations(Schedule.from_runs(instance, runs))] == [2]
+
+
+def test_long_lists_of_violations_are_cut():
+    many = Instance("many", 2, [0] * 9, [1] * 9, [1] * 9)
+    schedule = Schedule.from_runs(many, [])
+    with pytest.raises(InfeasibleScheduleError, match=r"\(and 6 more\)$"):
+        require_feasible(schedule)
+
+
+@given(st.data())
+def test_the_memory_rule_is_usage_above_memory(data):
+    """The sweep over stops finds an excess exactly when some round's literal sum has one."""
+    n = data.draw(st.integers(1, 6))
+    triples = st.tuples(st.integers(0, 5), st.integers(1, 6), st.integers(0, 10))
+    rows = data.draw(st.lists(triples, min_size=n, max_size=n))
+    memory = data.draw(st.integers(max(s + o for s, o, _ in rows), 30))
+    instance = Instance("drawn", memory, [0] * n, [s for s, _, _ in rows], [o for _, o, _ in rows])
+    schedule = Schedule.from_starts(instance, [start for _, _, start in rows])
+    over = {
+        t for t in range(20) if sum(s + t - p for s, o, p in rows if p + 1 <= t <= p + o) > memory
+    }
+    found = violations(schedule)
+    assert {v.rule for v in found} <= {"memory"}
+    assert bool(found) == bool(over)
+    assert {v.round for v in found} <= over

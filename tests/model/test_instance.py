@@ -1,0 +1,164 @@
+"""The rules of an instance: each broken alone, each named in one line."""
+
+import numpy as np
+import pytest
+
+from ratiolab.model import Instance
+from ratiolab.model.instance import LARGEST, MOST_REQUESTS
+
+GOOD = {
+    "name": "good",
+    "memory": 10,
+    "arrival": [0, 1],
+    "prompt": [1, 2],
+    "output": [3, 4],
+    "lower": [1, 4],
+    "upper": [3, 9],
+    "predicted": [7, 1],
+}
+
+
+def test_columns_become_read_only_int64():
+    instance = Instance(**GOOD)
+    for name in ("arrival", "prompt", "output", "lower", "upper", "predicted"):
+        column = getattr(instance, name)
+        assert column.dtype == np.int64
+        assert column.tolist() == GOOD[name]
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 5
+
+
+def test_the_given_list_or_array_is_copied():
+    output = np.array([3, 4])
+    instance = Instance(**GOOD | {"output": output})
+    output[0] = 1
+    assert instance.output.tolist() == [3, 4]
+
+
+BROKEN = {
+    "memory 0": ({"memory": 0}, "memory 0 must be between 1 and 1000000000"),
+    "memory float": ({"memory": 10.0}, "memory 10.0 must be an integer"),
+    "memory bool": ({"memory": True}, "memory True must be an integer"),
+    "memory text": ({"memory": "10"}, "memory '10' must be an integer"),
+    "memory none": ({"memory": None}, "memory None must be an integer"),
+    "memory huge": ({"memory": 10**30}, f"memory {10**30} must be between 1 and 1000000000"),
+    "name number": ({"name": 5}, "name 5 must be a string"),
+    "name lines": ({"name": "a\nb"}, r"name 'a\nb' must be one line of printable text"),
+    "name surrogate": ({"name": "\ud800"}, r"name '\ud800' must be one line of printable text"),
+    "source lines": ({"source": "\x00"}, r"source '\x00' must be one line of printable text"),
+    "float": ({"output": [3, 4.0]}, "request 1: output 4.0 must be an integer"),
+    "bool": ({"output": [True, 4]}, "request 0: output True must be an integer"),
+    "text": ({"arrival": [0, "1"]}, "request 1: arrival '1' must be an integer"),
+    "nested": ({"prompt": [[1], 2]}, "request 0: prompt [1] must be an integer"),
+    "nan": ({"prompt": [float("nan"), 2]}, "request 0: prompt nan must be an integer"),
+    "not a list": ({"prompt": 5}, "prompt must be a list or a one-dimensional array of integers"),
+    "string": ({"prompt": "12"}, "prompt must be a list or a one-dimensional array of integers"),
+    "missing": ({"prompt": None}, "prompt must be a list or a one-dimensional array of integers"),
+    "output 0": ({"output": [0, 4]}, f"request 0: output 0 must be between 1 and {LARGEST}"),
+    "output -1": ({"output": [3, -1]}, f"request 1: output -1 must be between 1 and {LARGEST}"),
+    "prompt -1": ({"prompt": [-1, 2]}, f"request 0: prompt -1 must be between 0 and {LARGEST}"),
+    "arrival -1": ({"arrival": [0, -1]}, f"request 1: arrival -1 must be between 0 and {LARGEST}"),
+    "lower 0": ({"lower": [0, 4]}, f"request 0: lower 0 must be between 1 and {LARGEST}"),
+    "predicted 0": (
+        {"predicted": [0, 4]},
+        f"request 0: predicted 0 must be between 1 and {LARGEST}",
+    ),
+    "huge": (
+        {"output": [3, 10**20]},
+        f"request 1: output {10**20} must be between 1 and {LARGEST}",
+    ),
+    "too big for memory": ({"memory": 5}, "request 1: prompt+output 6 exceeds memory 5"),
+    "lower": ({"lower": [1, 5]}, "request 1: lower 5 exceeds output 4"),
+    "upper": ({"upper": [2, 9]}, "request 0: upper 2 is below output 3"),
+    "ragged": (
+        {"output": [3]},
+        "output has 1 values but arrival has 2: columns must have the same length",
+    ),
+    "empty": (
+        {name: [] for name in ("arrival", "prompt", "output", "lower", "upper", "predicted")},
+        "arrival is empty: an instance must have at least one request",
+    ),
+    "float array": (
+        {"output": np.array([3.0, 4.0])},
+        "output must be a list or a one-dimensional array of integers",
+    ),
+    "bool array": (
+        {"output": np.array([True, True])},
+        "output must be a list or a one-dimensional array of integers",
+    ),
+    "flat": (
+        {"output": np.array(3)},
+        "output must be a list or a one-dimensional array of integers",
+    ),
+    "array out of range": (
+        {"output": np.array([3, 2**63], dtype=np.uint64)},
+        f"request 1: output {2**63} must be between 1 and {LARGEST}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), BROKEN.values(), ids=BROKEN)
+def test_each_broken_rule_is_named_with_request_field_value_and_limit(change, message):
+    with pytest.raises(ValueError) as caught:
+        Instance(**GOOD | change)
+    assert str(caught.value) == message
+
+
+def test_long_and_deep_values_are_cut_in_messages():
+    deep: list = []
+    for _ in range(500):
+        deep = [deep]
+    for value in ("x" * 10**6, [list(range(1000))] * 1000, deep):
+        with pytest.raises(ValueError) as caught:
+            Instance(**GOOD | {"memory": value})
+        assert len(str(caught.value)) < 400
+
+
+def test_more_requests_than_allowed_are_refused_before_their_values_are_read():
+    with pytest.raises(ValueError, match="at most 1000000 are allowed"):
+        Instance(**GOOD | {"arrival": range(MOST_REQUESTS + 1)})
+
+
+def test_equality_is_name_source_and_content():
+    instance = Instance(**GOOD)
+    assert instance == Instance(**GOOD)
+    assert hash(instance) == hash(Instance(**GOOD))
+    for change in ({"name": "x"}, {"source": "x"}, {"memory": 11}, {"predicted": None}):
+        assert instance != Instance(**GOOD | change)
+    assert instance != "good"
+
+
+def test_digest_tells_every_column_apart_and_ignores_names():
+    digests = {Instance(**GOOD).digest, Instance(**GOOD | {"name": "x", "source": "y"}).digest}
+    assert len(digests) == 1
+    moved = {"lower": None, "predicted": GOOD["lower"], "upper": None}
+    variants = [
+        {},
+        {"memory": 11},
+        {"arrival": [1, 0]},
+        {"prompt": [2, 1]},
+        {"lower": None},
+        {"upper": None},
+        {"predicted": None},
+        moved,
+    ]
+    assert len({Instance(**GOOD | change).digest for change in variants}) == len(variants)
+
+
+def test_take_keeps_every_column_in_the_order_asked():
+    taken = Instance(**GOOD).take([1, 0, 1], name="taken")
+    assert (taken.name, taken.memory) == ("taken", 10)
+    for column in ("arrival", "prompt", "output", "lower", "upper", "predicted"):
+        assert getattr(taken, column).tolist() == [GOOD[column][i] for i in (1, 0, 1)]
+
+
+def test_replace_validates_again():
+    assert Instance(**GOOD).replace(memory=6).memory == 6
+    with pytest.raises(ValueError, match="request 1: prompt\\+output 6 exceeds memory 5"):
+        Instance(**GOOD).replace(memory=5)
+
+
+def test_volume_is_the_sum_of_the_tokens_held_each_round():
+    instance = Instance("v", 100, [0, 3, 9], [0, 5, 7], [1, 6, 30])
+    literal = [sum(s + age for age in range(1, o + 1)) for _, s, o in instance.requests]
+    assert instance.volume.tolist() == literal
