@@ -1,0 +1,139 @@
+"""The integer program of Jaillet et al. a second time: written to be read, exported and compared.
+
+It is built from the formulas, independently of `ratiolab.hindsight.timeindexed`: one binary
+``x_i_k`` (request i starts at round k), rows ``start_i`` and ``memory_t``.
+
+Source: Jaillet et al. (2025), (1)-(4), arXiv 2502.07115v5.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pulp
+
+from ratiolab.model.footprint import held
+from ratiolab.model.instance import Instance
+from ratiolab.model.schedule import Schedule
+
+DEFAULT_SOLVER = "PULP_CBC_CMD"
+"""The solver that PuLP brings along."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a solver answered through PuLP.
+
+    ``proven`` only when the solver reports a proven optimum: at a time limit PuLP calls any
+    incumbent optimal and tells the difference in the solution status alone. ``schedule`` is None
+    when there is no incumbent.
+    """
+
+    proven: bool
+    schedule: Schedule | None
+    status: str
+
+
+def model(instance: Instance, last: Sequence[int] | None = None) -> "pulp.LpProblem":
+    """The program (1)-(4), for reading, export or any solver.
+
+    Parameters
+    ----------
+    last : last start of each request; by default what the paper's horizon, the sum of all arrivals
+        and outputs, leaves it.
+
+    Cost O(n T o) for n requests, T rounds and outputs o: for small instances.
+
+    >>> program = model(Instance("two", 5, [0, 0], [1, 1], [2, 2]))
+    >>> program.numVariables(), program.numConstraints()
+    (6, 6)
+    """
+    requests = list(instance.requests)
+    if last is None:
+        horizon = sum(arrival + output for arrival, _, output in requests)
+        last = [horizon - output for _, _, output in requests]
+    program = pulp.LpProblem("hindsight", pulp.LpMinimize)
+    x = {
+        (i, k): program.add_variable(f"x_{i}_{k}", cat="Binary")
+        for i, (arrival, _, _) in enumerate(requests)
+        for k in range(arrival, last[i] + 1)
+    }
+    program += pulp.lpSum(
+        (k + requests[i].output - requests[i].arrival) * start for (i, k), start in x.items()
+    )
+    for i, (arrival, _, _) in enumerate(requests):
+        starts = [x[i, k] for k in range(arrival, last[i] + 1)]
+        program += pulp.lpSum(starts) == 1, f"start_{i}"
+    end = max(k + request.output for k, request in zip(last, requests, strict=True))
+    for t in range(1, end + 1):
+        tokens = [
+            held(prompt, t - k) * x[i, k]
+            for i, (arrival, prompt, output) in enumerate(requests)
+            for k in range(max(arrival, t - output), min(t - 1, last[i]) + 1)
+        ]
+        if tokens:
+            program += pulp.lpSum(tokens) <= instance.memory, f"memory_{t}"
+    return program
+
+
+def write(
+    instance: Instance, path: str | os.PathLike[str], last: Sequence[int] | None = None
+) -> None:
+    """Write the program as LP or MPS, by the ending of the path: ``.lp`` or ``.mps``."""
+    ending = Path(path).suffix.lower()
+    if ending not in (".lp", ".mps"):
+        raise ValueError(f"path {os.fspath(path)!r} must end in .lp or .mps")
+    program = model(instance, last)
+    (program.writeLP if ending == ".lp" else program.writeMPS)(os.fspath(path))
+
+
+def solve_model(
+    instance: Instance,
+    last: Sequence[int] | None = None,
+    *,
+    solver: str = DEFAULT_SOLVER,
+    time_limit: float | None = None,
+    seed: int = 0,
+) -> Answer:
+    """Solve the program with any solver that PuLP finds on this machine.
+
+    The schedule is read from the variables and not checked here.
+
+    Parameters
+    ----------
+    last : see `model`.
+    solver : a name from ``pulp.listSolvers(onlyAvailable=True)``.
+    time_limit : seconds.
+    seed : for CBC and HiGHS; other solvers keep their default.
+
+    Raises
+    ------
+    ValueError
+        when PuLP does not find the solver.
+    """
+    available = pulp.listSolvers(onlyAvailable=True)
+    if solver not in available:
+        raise ValueError(f"solver {solver!r} is not available; PuLP finds {', '.join(available)}")
+    settings: dict[str, Any] = {"msg": False, "gapRel": 0.0}
+    if time_limit is not None:
+        settings["timeLimit"] = time_limit
+    if solver == "PULP_CBC_CMD":
+        settings |= {"threads": 1, "gapAbs": 0.0, "options": [f"randomCbcSeed {seed + 1}"]}
+    elif solver == "HiGHS":
+        settings |= {"threads": 1, "gapAbs": 0.0, "random_seed": seed}
+    program = model(instance, last)
+    program.solve(pulp.getSolver(solver, **settings))
+    status = pulp.LpSolution[program.sol_status]
+    if program.sol_status not in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
+        return Answer(False, None, status)
+    starts = [-1] * len(instance)
+    for variable in program.variables():
+        if variable.value() is not None and variable.value() > 0.5:
+            _, i, k = variable.name.split("_")
+            starts[int(i)] = int(k)
+    if min(starts) < 0:
+        return Answer(False, None, status)
+    proven = program.sol_status == pulp.LpSolutionOptimal
+    return Answer(proven, Schedule.from_starts(instance, starts), status)

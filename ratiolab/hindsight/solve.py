@@ -1,0 +1,301 @@
+"""The one door to the hindsight optimum: a schedule, and proven bounds around the optimum."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ratiolab.hindsight.bounds import Bound, best_lower_bound
+from ratiolab.hindsight.heuristics import STEPS, good_schedule, serial_schedule
+from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.timeindexed import build, size
+from ratiolab.model.feasibility import require_feasible, violations
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+from ratiolab.model.schedule import Schedule
+
+MOST_NONZEROS = 2_000_000
+"""Largest program that is handed to a solver."""
+
+MOST_REQUESTS = 400
+"""Most requests for which a program is considered: windows cost O(n^2 log n)."""
+
+TAIL = 0.1
+"""First horizon beyond the last start of the known schedule, as a part of it."""
+
+
+class Progress(NamedTuple):
+    """What a running solve knows: seconds and nodes so far, and proven bounds."""
+
+    seconds: float
+    nodes: int
+    upper: int
+    lower: int
+
+
+Report: TypeAlias = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, eq=False)
+class OptResult:
+    """A feasible schedule and a proven interval around the hindsight optimum.
+
+    Parameters
+    ----------
+    status : "optimal" when upper equals lower, else "bounded".
+    upper : total latency of the schedule, rounds.
+    lower : proven lower bound of the total latency of every schedule, rounds.
+    lower_source : who proves it: a bound of `ratiolab.hindsight.bounds`, or a solver.
+    nodes : nodes of the solver's search tree.
+    options : what `solve` was asked for.
+    note : what the reader should know, such as that no program was solved or a limit was met.
+    preemption : the semantics under which this is the optimum; evictions that lose all tokens
+        never help a scheduler that knows everything.
+    """
+
+    instance: Instance
+    status: Literal["optimal", "bounded"]
+    schedule: Schedule = field(repr=False)
+    upper: int
+    lower: int
+    lower_source: str
+    nodes: int
+    seconds: float
+    options: Mapping[str, Any] = field(repr=False)
+    note: str = ""
+    preemption: Literal["restart"] = "restart"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the schedule is proven optimal."""
+        return self.upper == self.lower
+
+    @property
+    def gap(self) -> Fraction:
+        """The schedule is at most this part above the optimum: (upper - lower) / lower."""
+        return Fraction(self.upper - self.lower, self.lower)
+
+
+def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResult:
+    """Bounds around the optimum without any solver, for any number of requests.
+
+    Parameters
+    ----------
+    seed : of the search for a good schedule.
+    steps : of that search, which small instances get; 0 for none.
+
+    >>> result = bracket(Instance("equal", 2, [0, 0, 0], [1, 1, 1], [1, 1, 1]))
+    >>> result.lower, result.upper, result.status
+    (6, 6, 'optimal')
+    """
+    options = {"method": "bracket", "seed": seed, "steps": steps}
+    return _Search(instance, options).result("bounds and heuristics only, no program was solved")
+
+
+def solve(
+    instance: Instance,
+    *,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    backend: str = "highs",
+    seed: int = 0,
+    steps: int = STEPS,
+    progress: Report | None = None,
+) -> OptResult:
+    """The hindsight optimum, or the proven interval that the limits allow.
+
+    Bounds and heuristics come first; when they do not meet, the integer program of Jaillet et al.,
+    Section 3, is solved, to proof when no limit is set. Instances whose program would exceed
+    `MOST_REQUESTS` or `MOST_NONZEROS` get their interval from bounds and heuristics alone, and
+    ``note`` says so. Ctrl-C ends the program and keeps the interval.
+
+    Parameters
+    ----------
+    time_limit : seconds in all; results then depend on the machine.
+    node_limit : nodes of the search tree in all; HiGHS only.
+    backend : "highs" for HiGHS through its own interface; "pulp" or, as in "pulp:HiGHS", "pulp:"
+        with the name of any solver that PuLP finds, for the program written a second time.
+    seed, steps : of the search for a first schedule; the seed also goes to HiGHS.
+    progress : called every few tenths of a second while HiGHS runs, from its thread.
+
+    Returns
+    -------
+    an `OptResult`, whose schedule has passed the independent check.
+
+    Raises
+    ------
+    ValueError
+        when a limit is negative, or a backend is unknown or cannot do what is asked.
+
+    Source: Jaillet et al. (2025), (1)-(4), arXiv 2502.07115v5.
+
+    >>> solve(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).upper
+    12
+    """
+    library, _, solver = backend.partition(":")
+    if library not in ("highs", "pulp") or (library == "highs" and backend != "highs"):
+        raise ValueError(f"backend {backend!r} must be 'highs', 'pulp' or 'pulp:SOLVER'")
+    for name, limit in (("time_limit", time_limit), ("node_limit", node_limit)):
+        if limit is not None and limit < 0:
+            raise ValueError(f"{name} {limit} must be at least 0")
+    if library == "pulp" and (node_limit is not None or progress is not None):
+        raise ValueError("backend pulp has neither node_limit nor progress")
+    options = {
+        "method": "program",
+        "backend": backend,
+        "time_limit": time_limit,
+        "node_limit": node_limit,
+        "seed": seed,
+        "steps": steps,
+    }
+    search = _Search(instance, options)
+    if search.upper == search.lower.value:
+        return search.result()
+    if len(instance) > MOST_REQUESTS:
+        return search.result(
+            f"no program: {len(instance)} requests, more than {MOST_REQUESTS}; "
+            "bounds and heuristics only"
+        )
+    last = last_starts(instance, search.upper)
+    if library == "pulp":
+        return _solve_pulp(search, last, solver)
+    return _solve_highs(search, last, progress)
+
+
+class _Search:
+    """The best schedule and bound so far, and what they cost."""
+
+    def __init__(self, instance: Instance, options: Mapping[str, Any]) -> None:
+        self.began = time.perf_counter()
+        self.instance, self.options = instance, options
+        self.nodes = 0
+        self.lower: Bound = best_lower_bound(instance)
+        rng = np.random.default_rng(options["seed"])
+        self.schedule = require_feasible(good_schedule(instance, rng, options["steps"]))
+
+    @property
+    def upper(self) -> int:
+        return self.schedule.total_latency
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    @property
+    def time_left(self) -> float | None:
+        limit = self.options["time_limit"]
+        return None if limit is None else max(0.0, limit - self.seconds)
+
+    @property
+    def nodes_left(self) -> int | None:
+        limit = self.options["node_limit"]
+        return None if limit is None else max(0, limit - self.nodes)
+
+    def offer(self, schedule: Schedule) -> None:
+        """Keep this schedule when it is better."""
+        if schedule.total_latency < self.upper:
+            self.schedule = require_feasible(schedule)
+
+    def raise_lower(self, value: int | None, source: str) -> None:
+        """Keep this bound when it is better."""
+        if value is not None and value > self.lower.value:
+            self.lower = Bound(value, source)
+
+    def result(self, note: str = "") -> OptResult:
+        lower, upper = self.lower, self.upper
+        if lower.value > upper:
+            raise AssertionError(f"{lower.source} claims {lower.value}, a schedule has {upper}")
+        return OptResult(
+            instance=self.instance,
+            status="optimal" if lower.value == upper else "bounded",
+            schedule=self.schedule,
+            upper=upper,
+            lower=lower.value,
+            lower_source=lower.source,
+            nodes=self.nodes,
+            seconds=self.seconds,
+            options=self.options,
+            note=note,
+        )
+
+
+def _solve_highs(search: _Search, last: IntArray, progress: Report | None) -> OptResult:
+    """Tail relaxations of growing horizon, until one proves the optimum or a limit is met."""
+    from ratiolab.hindsight import highs
+
+    instance = search.instance
+    horizon = int(search.schedule.starts.max())
+    horizon += max(1, int(TAIL * horizon))
+    while True:
+        entries = size(instance, last, horizon)
+        if entries > MOST_NONZEROS:
+            return search.result(_too_large(entries))
+        program = build(instance, last, horizon)
+        outcome = highs.solve_program(
+            program,
+            start=program.counts(search.schedule.starts),
+            time_limit=search.time_left,
+            node_limit=search.nodes_left,
+            seed=search.options["seed"],
+            progress=_merged(search, progress),
+        )
+        search.nodes += outcome.nodes
+        search.raise_lower(outcome.lower, "HiGHS")
+        if outcome.counts is not None:
+            starts = program.starts(outcome.counts)
+            literal = Schedule.from_starts(instance, starts)
+            if not violations(literal):
+                search.offer(literal)
+            else:
+                search.offer(serial_schedule(instance, np.argsort(starts, kind="stable")))
+        if search.lower.value == search.upper:
+            return search.result()
+        if not outcome.optimal:
+            cause = "Ctrl-C" if outcome.interrupted else outcome.status
+            return search.result(f"HiGHS stopped before proof: {cause}")
+        horizon += max(1, horizon // 2)
+
+
+def _merged(search: _Search, progress: Report | None) -> Callable[[int, int | None], None] | None:
+    """The callback for one program, which tells on what the whole search knows.
+
+    The program's incumbent stays out: it may defer requests, and only checked schedules count.
+    """
+    if progress is None:
+        return None
+
+    def report(nodes: int, lower: int | None) -> None:
+        best = search.lower.value if lower is None else max(lower, search.lower.value)
+        progress(Progress(search.seconds, search.nodes + nodes, search.upper, best))
+
+    return report
+
+
+def _solve_pulp(search: _Search, last: IntArray, solver: str) -> OptResult:
+    """The full program; PuLP hands on no bound, so short of a proof ours is the only one."""
+    from ratiolab.hindsight import pulp
+
+    instance = search.instance
+    entries = size(instance, last, int(last.max()), merge=False)
+    if entries > MOST_NONZEROS:
+        return search.result(_too_large(entries))
+    name = solver or pulp.DEFAULT_SOLVER
+    answer = pulp.solve_model(
+        instance,
+        last.tolist(),
+        solver=name,
+        time_limit=search.time_left,
+        seed=search.options["seed"],
+    )
+    if answer.schedule is not None:
+        search.offer(require_feasible(answer.schedule))
+        if answer.proven:
+            search.raise_lower(answer.schedule.total_latency, f"{name} through PuLP")
+    return search.result("" if answer.proven else f"{name} stopped before proof: {answer.status}")
+
+
+def _too_large(entries: int) -> str:
+    return f"no program: {entries} non-zeros, more than {MOST_NONZEROS}; bounds and heuristics only"

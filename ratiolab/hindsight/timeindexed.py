@@ -1,0 +1,164 @@
+"""The integer program of Jaillet et al. as sparse arrays, the seam between model and solver.
+
+Column (c, k) says how many requests of class c start at round k. A class holds the requests of
+equal arrival, prompt, output and window, which are interchangeable: for classes of one request it
+is the paper's binary program, and merging takes away the symmetry between equal requests. One row
+a class makes all its members start, one row a time keeps memory.
+
+Tail relaxation. For any *horizon* T, let D_i = max(T, a_i). Keep the starts of i before D_i, and
+let one column, the *deferral*, stand for all starts at D_i or later: it costs as much as
+starting at D_i and holds no memory.
+
+- This is a relaxation: a schedule maps to a solution (later starts to the deferral) that costs no
+  more and holds, at each time, no more. So any lower bound of it is one of the full program,
+  whatever T is.
+- If a solution, deferrals read as starts at D_i, is feasible in full, then it costs the same there.
+  So an optimal solution of the relaxation that passes the check is an optimal schedule.
+- When last_i <= D_i the last column is an ordinary start; with T at the largest last start nothing
+  is deferred and the program is the full one.
+
+Source: Jaillet et al. (2025), (1)-(4), arXiv 2502.07115v5.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.model.footprint import IntArray, held
+from ratiolab.model.instance import Column, Instance
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Minimise cost @ x, x integer in 0..upper, row_lower <= A x <= row_upper, A by columns.
+
+    Rows are first the classes, then the times that some column reaches. The objective is the total
+    latency itself.
+
+    Parameters
+    ----------
+    member : class of each request, shape (n,).
+    group, start, deferred : class and start of each column and whether it stands for all later
+        starts, shape (columns,).
+    cost, upper : shape (columns,).
+    indptr, indices, values : compressed columns of A.
+    row_lower, row_upper : shape (rows,).
+    """
+
+    instance: Instance
+    member: IntArray = field(repr=False)
+    group: IntArray = field(repr=False)
+    start: IntArray = field(repr=False)
+    deferred: NDArray[np.bool_] = field(repr=False)
+    cost: IntArray = field(repr=False)
+    upper: IntArray = field(repr=False)
+    indptr: IntArray = field(repr=False)
+    indices: IntArray = field(repr=False)
+    values: IntArray = field(repr=False)
+    row_lower: IntArray = field(repr=False)
+    row_upper: IntArray = field(repr=False)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.row_upper), len(self.cost)
+
+    def starts(self, counts: IntArray) -> IntArray:
+        """A start for each request, shape (n,), from a start count for each column."""
+        chosen = np.repeat(np.arange(len(counts)), counts)  # columns ascend by class, then start
+        starts = np.empty(len(self.instance), np.int64)
+        starts[np.argsort(self.member, kind="stable")] = self.start[chosen]
+        return starts
+
+    def counts(self, starts: IntArray) -> IntArray:
+        """The start counts of a schedule, shape (columns,), as far as the columns reach."""
+        first = np.searchsorted(self.group, self.member)
+        end = np.searchsorted(self.group, self.member, side="right")
+        chosen = np.minimum(first + starts - self.instance.arrival, end - 1)
+        return np.bincount(chosen, minlength=len(self.cost))
+
+
+def size(instance: Instance, last: IntArray, horizon: int, *, merge: bool = True) -> int:
+    """Non-zeros that `build` would make, without making them."""
+    _, representative, _, _ = _classes(instance, last, merge=merge)
+    columns = np.minimum(last, np.maximum(horizon, instance.arrival)) - instance.arrival + 1
+    per_class = columns[representative].tolist(), instance.output[representative].tolist()
+    return sum(c * (o + 1) for c, o in zip(*per_class, strict=True))
+
+
+def build(
+    instance: Instance, last: Column, horizon: int | None = None, *, merge: bool = True
+) -> Program:
+    """The time-indexed program, or its tail relaxation.
+
+    Parameters
+    ----------
+    last : last start of each request, at least its arrival, shape (n,).
+    horizon : T of the tail relaxation, rounds; the full program when absent.
+    merge : one class for equal requests; otherwise one for each request, as in the paper.
+
+    Cost O(non-zeros), see `size`.
+
+    >>> build(Instance("equal", 4, [0, 0], [1, 1], [2, 2]), last=[2, 2]).shape
+    (5, 3)
+    """
+    last = np.asarray(last, np.int64)
+    if len(last) != len(instance) or (last < instance.arrival).any():
+        raise ValueError("last must hold a start for each request, none before its arrival")
+    member, chosen, multiplicity, last = _classes(instance, last, merge=merge)
+    arrival, prompt, output = (
+        column[chosen] for column in (instance.arrival, instance.prompt, instance.output)
+    )
+    end = last if horizon is None else np.minimum(last, np.maximum(horizon, arrival))
+    width = end - arrival + 1
+    group = np.repeat(np.arange(len(chosen)), width)
+    start = _within(width) + arrival[group]
+    deferred = (start == end[group]) & (last[group] > start)
+
+    rounds = np.where(deferred, 0, output[group])
+    column = np.repeat(np.arange(len(start)), rounds)
+    age = _within(rounds) + 1
+    times, row = np.unique(start[column] + age, return_inverse=True)
+    # each column: first its class row, then its memory rows
+    indptr = np.concatenate([[0], np.cumsum(rounds + 1)])
+    is_class = np.zeros(indptr[-1], np.bool_)
+    is_class[indptr[:-1]] = True
+    indices, values = np.empty((2, indptr[-1]), np.int64)
+    indices[is_class], values[is_class] = group, 1
+    indices[~is_class] = len(chosen) + row
+    values[~is_class] = held(prompt[group[column]], age)
+    memory = np.full(len(times), instance.memory)
+    return Program(
+        instance=instance,
+        member=member,
+        group=group,
+        start=start,
+        deferred=deferred,
+        cost=start + output[group] - arrival[group],
+        upper=multiplicity[group],
+        indptr=indptr,
+        indices=indices,
+        values=values,
+        row_lower=np.concatenate([multiplicity, np.zeros_like(memory)]),
+        row_upper=np.concatenate([multiplicity, memory]),
+    )
+
+
+def _classes(
+    instance: Instance, last: IntArray, *, merge: bool
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Class of each request; first member, number of members and last start of each class."""
+    n = len(instance)
+    if not merge:
+        return np.arange(n), np.arange(n), np.ones(n, np.int64), last
+    keys = np.column_stack([instance.arrival, instance.prompt, instance.output, last])
+    _, first, member, multiplicity = np.unique(
+        keys, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    return member.reshape(-1), first, multiplicity, last[first]
+
+
+def _within(lengths: IntArray) -> IntArray:
+    """0, ..., length - 1 for each length, in one array."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
