@@ -1,1 +1,1 @@
-"""."""
+"""Tables, pictures and plain data of results."""

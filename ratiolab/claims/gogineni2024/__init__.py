@@ -1,0 +1,1 @@
+"""Claims of Gogineni, Paul, Stec, Zhang (2024)."""

@@ -1,0 +1,1 @@
+"""Claims of Jaillet et al. (2025), arXiv 2502.07115v5."""

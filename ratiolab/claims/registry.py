@@ -1,0 +1,78 @@
+"""All claims, found by their files: ``claims/<paper>/<statement>.py`` holds ``CLAIM``.
+
+A file may hold several related claims as ``CLAIMS``, for a statement that is true of a model and
+false of the printed algorithm.
+"""
+
+import importlib
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from ratiolab.claims.claim import Budget, Claim, ClaimReport
+
+PAPERS = {
+    "chen2025": "Chen, Ye, Zhou (2025), arXiv 2508.14544v2",
+    "jaillet2025": "Jaillet et al. (2025), arXiv 2502.07115v5",
+    "shahout2025": "Shahout et al. (2024), arXiv 2410.01035",
+    "zheng2026": "Zheng et al. (2026), arXiv 2604.00499",
+    "gogineni2024": "Gogineni, Paul, Stec, Zhang (2024)",
+}
+
+
+@cache
+def all_claims() -> tuple[Claim, ...]:
+    """Every claim, by paper and then in natural order of the id."""
+    found: list[Claim] = []
+    for paper in PAPERS:
+        package = importlib.import_module(f"ratiolab.claims.{paper}")
+        for module in pkgutil.iter_modules(package.__path__):
+            if module.name.startswith("_"):
+                continue
+            content = importlib.import_module(f"{package.__name__}.{module.name}")
+            found += getattr(content, "CLAIMS", ()) or (content.CLAIM,)
+    keys = list(PAPERS)
+    return tuple(sorted(found, key=lambda claim: (keys.index(claim.paper), _natural(claim.id))))
+
+
+def select(paper: str | None = None, ids: Sequence[str] = (), slow: bool = False) -> list[Claim]:
+    """The claims of a paper, or of some ids; slow ones only when asked for or named.
+
+    Raises
+    ------
+    ValueError
+        for an unknown paper or id.
+    """
+    if paper is not None and paper not in PAPERS:
+        raise ValueError(f"paper {paper!r} is unknown; known are {', '.join(PAPERS)}")
+    known = {claim.id: claim for claim in all_claims()}
+    for id_ in ids:
+        if id_ not in known:
+            raise ValueError(f"claim {id_!r} is unknown; `ratiolab claims --list` shows all")
+    if ids:
+        return [known[id_] for id_ in ids]
+    chosen = [claim for claim in known.values() if paper in (None, claim.paper)]
+    return [claim for claim in chosen if slow or not claim.slow]
+
+
+def run_claims(
+    claims: Sequence[Claim],
+    budget: Budget | None = None,
+    advance: Callable[[ClaimReport], None] | None = None,
+) -> list[ClaimReport]:
+    """Check claims one after the other, telling `advance` of each as it is done."""
+    reports = []
+    for claim in claims:
+        began = time.perf_counter()
+        result = claim.check(claim.claimed, budget or Budget())
+        reports.append(ClaimReport(claim, result, time.perf_counter() - began))
+        if advance is not None:
+            advance(reports[-1])
+    return reports
+
+
+def _natural(id_: str) -> tuple[tuple[int, str], ...]:
+    parts = re.findall(r"\d+|\D+", id_)
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in parts)

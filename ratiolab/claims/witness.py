@@ -1,0 +1,88 @@
+"""Witnesses: small files that show a claim false, for anyone to recheck.
+
+A witness is JSON in instances/witnesses: the instance, schedules by name as start rounds (evicted
+runs never are needed: a schedule that proves something has none), and the figures it claims. It is
+rechecked with the exact judge of schedules and the simulator alone; no solver is involved.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ratiolab.model import FormatError, Instance, Schedule, require_feasible
+from ratiolab.model.io import write_text
+
+FORMAT = "ratiolab-witness/1"
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """An instance, feasible schedules by name, and exact figures by name.
+
+    Parameters
+    ----------
+    claim : id of the claim it speaks against.
+    instance : small.
+    schedules : start rounds of every request, by name of the schedule.
+    figures : integers, or fractions as strings ``"p/q"``, by name.
+    """
+
+    claim: str
+    instance: Instance
+    schedules: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    figures: Mapping[str, int | str] = field(default_factory=dict)
+
+    def schedule(self, name: str) -> Schedule:
+        """A schedule of the witness; `InfeasibleScheduleError` when it breaks a rule."""
+        return require_feasible(Schedule.from_starts(self.instance, self.schedules[name]))
+
+
+@cache
+def folder() -> Path:
+    """The folder of witnesses: ``RATIOLAB_WITNESSES``, or instances/witnesses of the checkout."""
+    chosen = os.environ.get("RATIOLAB_WITNESSES")
+    return Path(chosen) if chosen else Path(__file__).parents[2] / "instances" / "witnesses"
+
+
+def read_witness(name: str) -> Witness:
+    """Read ``<folder>/<name>.json``."""
+    path = folder() / f"{name}.json"
+    try:
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if data.pop("format") != FORMAT:
+            raise ValueError(f"format must be {FORMAT!r}")
+        return Witness(
+            data["claim"],
+            Instance(**data["instance"]),
+            {key: tuple(starts) for key, starts in data["schedules"].items()},
+            data["figures"],
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def write_witness(witness: Witness, name: str) -> Path:
+    """Write ``<folder>/<name>.json`` in one step and return its path."""
+    instance = witness.instance
+    columns = {
+        column: getattr(instance, column).tolist()
+        for column in ("arrival", "prompt", "output", "lower", "upper", "predicted")
+        if getattr(instance, column) is not None
+    }
+    head = {"name": instance.name, "memory": instance.memory}
+    tail = {"source": instance.source} if instance.source else {}
+    data = {
+        "format": FORMAT,
+        "claim": witness.claim,
+        "instance": head | columns | tail,
+        "schedules": {key: list(starts) for key, starts in witness.schedules.items()},
+        "figures": dict(witness.figures),
+    }
+    path = folder() / f"{name}.json"
+    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in data.items())
+    write_text(path, "{\n" + lines + "\n}\n")
+    return path

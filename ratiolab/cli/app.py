@@ -1,0 +1,96 @@
+"""The application and what its commands share."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+app = typer.Typer(
+    name="ratiolab",
+    help=(
+        "Competitive ratios of LLM inference schedulers under KV-cache limits: certified optima, "
+        "simulated policies, and the ratio between them."
+    ),
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+File = Annotated[
+    Path, typer.Argument(help="Instance: JSON (ratiolab-instance/1), or CSV with --memory.")
+]
+Memory = Annotated[
+    int | None, typer.Option(help="KV cache size in tokens; needed for CSV, overrides JSON.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of a table.")]
+Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0)]
+Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
+NodeLimit = Annotated[
+    int | None,
+    typer.Option(help="Stop after so many branch-and-bound nodes: the same on every machine."),
+]
+
+
+@app.callback(invoke_without_command=True)
+def about(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Shared options."""
+    if version:
+        import ratiolab
+
+        typer.echo(ratiolab.__version__)
+        raise typer.Exit
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    typer.echo(json.dumps(value, indent=2, allow_nan=False))
+
+
+def print_rich(*values: Any) -> None:
+    """Tables and text on standard output; as wide as they need to be when it is not a terminal."""
+    from rich.console import Console
+
+    console = Console(soft_wrap=False, highlight=False)
+    if not console.is_terminal:
+        console = Console(width=160, highlight=False)
+    for value in values:
+        console.print(value)
+
+
+@contextmanager
+def progress() -> "Iterator[Progress]":
+    """A progress display on standard error, silent when that is not a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as display:
+        yield display
+
+
+def settings(pairs: list[str], option: str) -> dict[str, str]:
+    """``name=value`` words of a repeated option as a dictionary."""
+    values: dict[str, str] = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise ValueError(f"{option} {pair!r} must be name=value")
+        if name in values:
+            raise ValueError(f"{option} {name!r} is given twice")
+        values[name] = value
+    return values
+
+
+# importing a module of commands registers them
+from ratiolab.cli import instances, policies, solving  # noqa: E402, F401

@@ -1,0 +1,84 @@
+"""Commands about policies: what there is, and one of them on an instance."""
+
+from typing import Annotated
+
+import typer
+
+from ratiolab.cli.app import (
+    File,
+    Json,
+    Memory,
+    Runs,
+    Seed,
+    app,
+    print_json,
+    print_rich,
+    progress,
+    settings,
+)
+
+
+@app.command()
+def policies(json: Json = False) -> None:
+    """List the policies: what each may know, does, takes, and where it comes from."""
+    from ratiolab.online import POLICIES, make
+    from ratiolab.online.registry import summary
+    from ratiolab.report.data import policy_data
+    from ratiolab.report.tables import policies_table
+
+    if json:
+        print_json(
+            [
+                policy_data(make(key)) | {"summary": summary(key), "source": POLICIES[key].source}
+                for key in POLICIES
+            ]
+        )
+        return
+    print_rich(policies_table(POLICIES))
+
+
+@app.command()
+def simulate(
+    file: File,
+    policy: Annotated[str, typer.Option(help="Key of the policy; see `ratiolab policies`.")],
+    memory: Memory = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="A parameter of the policy, name=value; repeatable.")
+    ] = None,
+    seed: Seed = 0,
+    runs: Runs = 1,
+    json: Json = False,
+) -> None:
+    """Run one policy on an instance, once or over several seeds."""
+    from statistics import fmean
+
+    from rich.table import Table
+
+    from ratiolab.model import read_instance
+    from ratiolab.online import make
+    from ratiolab.online import simulate as simulate_policy
+    from ratiolab.report.data import policy_data, run_data
+
+    instance = read_instance(file, memory)
+    chosen = make(policy, settings(param or [], "--param"))
+    with progress() as display:
+        task = display.add_task(chosen.name, total=runs)
+        data = []
+        for s in range(seed, seed + runs):
+            data.append(run_data(simulate_policy(instance, chosen, seed=s)))
+            display.update(task, advance=1, description=f"{chosen.name}: run {len(data)} of {runs}")
+    costs = [run["tel"] for run in data if run["tel"] is not None]
+    mean = fmean(costs) if len(costs) == runs else None
+    if json:
+        head = {"instance": instance.name, "digest": instance.digest, **policy_data(chosen)}
+        print_json(head | {"runs": data, "mean_tel": mean, "preemption": "restart"})
+        return
+    table = Table(title=f"{instance.name}: {chosen}", title_justify="left")
+    names = ("seed", "outcome", "tel", "makespan", "evictions", "wasted_tokens")
+    for name in names:
+        table.add_column(name, justify="right")
+    for run in data:
+        table.add_row(*(f"{v:,}" if isinstance(v := run[name], int) else str(v) for name in names))
+    print_rich(table)
+    if mean is not None:
+        print_rich(f"mean TEL {mean:,.1f}")

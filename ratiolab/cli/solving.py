@@ -1,0 +1,143 @@
+"""Commands about one instance: solve, compare."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ratiolab.cli.app import (
+    File,
+    Json,
+    Memory,
+    NodeLimit,
+    Runs,
+    Seed,
+    app,
+    print_json,
+    print_rich,
+    progress,
+)
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight.solve import Progress
+
+
+@app.command()
+def solve(
+    file: File,
+    memory: Memory = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds with both bounds.", min=0)
+    ] = None,
+    node_limit: NodeLimit = None,
+    backend: Annotated[
+        str,
+        typer.Option(
+            help="highs: sparse arrays straight to HiGHS. pulp, pulp:SOLVER: the program written "
+            "a second time, for any solver that PuLP finds."
+        ),
+    ] = "highs",
+    schedule: Annotated[
+        Path | None, typer.Option(help="Write the best schedule found to this JSON file.")
+    ] = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """The hindsight optimum of an instance, or a proven interval around it.
+
+    Without limits it runs until the optimum is proved; Ctrl-C or a limit stops it and prints the
+    best schedule and the best proven lower bound so far. Large instances are bracketed by bounds
+    that need no integer program, and the source of the lower bound says so.
+    """
+    from ratiolab.hindsight import solve as solve_instance
+    from ratiolab.model import read_instance, write_schedule
+    from ratiolab.report.data import optimum_data
+    from ratiolab.report.tables import optimum_line
+
+    instance = read_instance(file, memory)
+    with progress() as display:
+        task = display.add_task(f"{instance.name}: {len(instance)} requests")
+
+        def show(now: "Progress") -> None:
+            interval = f"optimum in [{now.lower:,}, {now.upper:,}]"
+            display.update(task, description=f"{instance.name}: {interval}, {now.nodes:,} nodes")
+
+        result = solve_instance(
+            instance,
+            time_limit=time_limit,
+            node_limit=node_limit,
+            backend=backend,
+            seed=seed,
+            progress=show if backend == "highs" else None,
+        )
+    if schedule is not None:
+        write_schedule(result.schedule, schedule)
+    if json:
+        print_json(optimum_data(result))
+        return
+    print_rich(f"{instance.name}: {len(instance):,} requests, memory {instance.memory:,}")
+    print_rich(f"{result.status}: {optimum_line(result)}, {result.seconds:.1f} s")
+    if result.note:
+        print_rich(result.note)
+
+
+@app.command()
+def compare(
+    file: File,
+    memory: Memory = None,
+    policies: Annotated[
+        str | None,
+        typer.Option(help="Keys, comma separated (see `ratiolab policies`); default: all."),
+    ] = None,
+    runs: Runs = 10,
+    seed: Seed = 0,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds for the optimum; then its bounds are used.", min=0)
+    ] = 60,
+    node_limit: NodeLimit = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the schedules to this png, pdf or svg file.")
+    ] = None,
+    show: Annotated[
+        str | None,
+        typer.Option(help="Policies to draw, comma separated; default: the best and the worst."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """What every policy costs on an instance, over the certified optimum.
+
+    One row a policy: total end-to-end latency (TEL; mean over the seeds and its 95 % interval),
+    its ratio to the optimum as a proven interval, evictions and tokens lost by them, mean and P99
+    latency, and rounds to the first token. Policies without randomness run once.
+    """
+    from ratiolab.model import read_instance
+    from ratiolab.online import make
+    from ratiolab.ratio import compare as compare_policies
+    from ratiolab.report.data import comparison_data
+    from ratiolab.report.panels import comparison_panels
+    from ratiolab.report.tables import comparison_table
+
+    instance = read_instance(file, memory)
+    chosen = None if policies is None else [make(key.strip()) for key in policies.split(",")]
+    with progress() as display:
+        task = display.add_task("solving for the optimum")
+        result = compare_policies(
+            instance,
+            chosen,
+            runs=runs,
+            seed=seed,
+            time_limit=time_limit,
+            node_limit=node_limit,
+            advance=lambda name: display.update(task, description=f"{name} done"),
+        )
+    panels = comparison_panels(result, None if show is None else show.split(","))
+    if plot is not None:
+        from ratiolab.report.plots import picture, save
+
+        save(picture(panels), plot)
+    if json:
+        print_json(comparison_data(result))
+        return
+    print_rich(comparison_table(result))
+    for key, why in result.skipped:
+        print_rich(f"left out {key}: {why}")

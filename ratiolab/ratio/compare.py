@@ -1,0 +1,175 @@
+"""The main job: one instance, its certified optimum, and what every policy makes of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight import OptResult, solve
+from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.online import POLICIES, Information, Policy, Simulation, make, simulate
+from ratiolab.ratio.interval import RatioInterval
+
+
+@dataclass(frozen=True)
+class PolicyRow:
+    """The runs of one policy on one instance and what they cost.
+
+    Parameters
+    ----------
+    policy : what was run.
+    runs : one simulation a seed; a single one when the policy uses no randomness.
+    optimum : bounds on the optimum of the same instance.
+    """
+
+    policy: Policy
+    runs: tuple[Simulation, ...]
+    optimum: OptResult
+
+    @property
+    def stalled(self) -> int:
+        """Runs that did not end."""
+        return sum(run.outcome != "complete" for run in self.runs)
+
+    @property
+    def costs(self) -> list[int]:
+        """Total latency of every run that ended."""
+        return [run.schedule.total_latency for run in self.runs if run.outcome == "complete"]
+
+    @property
+    def mean_cost(self) -> Fraction | None:
+        """Mean total latency over the runs, exact; None when one of them stalled."""
+        return None if self.stalled else Fraction(sum(self.costs), len(self.costs))
+
+    @property
+    def cost_interval(self) -> tuple[float, float] | None:
+        """Student's 95 % interval for the expected total latency; None with fewer than two runs."""
+        if self.stalled or len(self.costs) < 2:
+            return None
+        from scipy import stats
+
+        costs = np.array(self.costs, dtype=float)
+        half = float(stats.t.ppf(0.975, len(costs) - 1) * costs.std(ddof=1) / len(costs) ** 0.5)
+        return float(costs.mean()) - half, float(costs.mean()) + half
+
+    @property
+    def ratio(self) -> RatioInterval | None:
+        """Mean total latency over the optimum; None when a run stalled."""
+        if self.mean_cost is None:
+            return None
+        return RatioInterval(self.mean_cost, self.optimum.lower, self.optimum.upper)
+
+    def mean_of(self, figure: Callable[[Simulation], float]) -> float:
+        """Mean over the runs of any figure of a run."""
+        return float(np.mean([figure(run) for run in self.runs]))
+
+    @property
+    def latencies(self) -> NDArray[np.int64]:
+        """End-to-end latencies of all requests in all runs that ended, rounds."""
+        ended = [run.schedule.latency for run in self.runs if run.outcome == "complete"]
+        return np.concatenate(ended) if ended else np.zeros(0, np.int64)
+
+    @property
+    def first_tokens(self) -> NDArray[np.int64]:
+        """Rounds to the first token of all requests in all runs that ended."""
+        ended = [run.schedule.first_token for run in self.runs if run.outcome == "complete"]
+        return np.concatenate(ended) if ended else np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The certified optimum of an instance and a row for each policy."""
+
+    instance: Instance
+    optimum: OptResult
+    rows: tuple[PolicyRow, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    def row(self, name: str) -> PolicyRow:
+        """The row of a policy by its key."""
+        for row in self.rows:
+            if row.policy.name == name:
+                return row
+        raise KeyError(name)
+
+
+def default_policies(instance: Instance) -> tuple[list[Policy], list[tuple[str, str]]]:
+    """Every policy that the columns of an instance allow, and the others with the reason."""
+    usable, skipped = [], []
+    for key in POLICIES:
+        policy = make(key)
+        if policy.information is Information.PREDICTION and instance.predicted is None:
+            skipped.append((key, "the instance has no column 'predicted'"))
+        else:
+            usable.append(policy)
+    return usable, skipped
+
+
+def compare(
+    instance: Instance,
+    policies: Sequence[Policy] | None = None,
+    *,
+    runs: int = 10,
+    seed: int = 0,
+    optimum: OptResult | None = None,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    advance: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Bound the optimum of an instance, run policies on it, and put one over the other.
+
+    Parameters
+    ----------
+    instance : what is to be served.
+    policies : default: all that the instance's columns allow.
+    runs : seeds ``seed, seed + 1, ...`` for each policy that uses randomness; others run once.
+    optimum : bounds on the optimum when they are known already.
+    time_limit, node_limit : for `ratiolab.hindsight.solve`, seconds and nodes.
+    advance : called with the name of what has just been finished, for progress bars.
+
+    Returns
+    -------
+    The optimum interval and one row a policy, in the order given.
+    """
+    skipped: list[tuple[str, str]] = []
+    if policies is None:
+        policies, skipped = default_policies(instance)
+    if runs < 1:
+        raise ValueError(f"runs {runs} must be at least 1")
+    if optimum is None:
+        optimum = solve(instance, time_limit=time_limit, node_limit=node_limit)
+    report = advance or (lambda _: None)
+    report("optimum")
+    simulations: list[tuple[Simulation, ...]] = []
+    for policy in policies:
+        seeds = range(seed, seed + (runs if uses_randomness(policy) else 1))
+        simulations.append(tuple(simulate(instance, policy, seed=s) for s in seeds))
+        report(policy.name)
+    optimum = _tightened(optimum, [run for runs_ in simulations for run in runs_])
+    rows = (
+        PolicyRow(policy, runs_, optimum)
+        for policy, runs_ in zip(policies, simulations, strict=True)
+    )
+    return Comparison(instance, optimum, tuple(rows), tuple(skipped))
+
+
+def _tightened(optimum: OptResult, runs: Sequence[Simulation]) -> OptResult:
+    """The optimum's upper bound lowered to the best run: its final starts alone are a schedule."""
+    ended = [run for run in runs if run.outcome == "complete"]
+    best = min(ended, key=lambda run: run.schedule.total_latency, default=None)
+    if best is None or best.schedule.total_latency >= optimum.upper:
+        return optimum
+    schedule = Schedule.from_starts(optimum.instance, best.schedule.starts)
+    return replace(
+        optimum,
+        schedule=require_feasible(schedule),
+        upper=schedule.total_latency,
+        status="optimal" if schedule.total_latency == optimum.lower else optimum.status,
+    )
+
+
+def uses_randomness(policy: Policy) -> bool:
+    """Whether two seeds can differ: the policy breaks ties at random or says so itself."""
+    return getattr(policy, "ties", "none") == "random" or getattr(policy, "randomized", False)

@@ -1,0 +1,35 @@
+"""Which schedules of a comparison are shown, and under which title."""
+
+from collections.abc import Sequence
+
+from ratiolab.model import Schedule
+from ratiolab.ratio import Comparison, PolicyRow
+
+
+def comparison_panels(
+    comparison: Comparison, policies: Sequence[str] | None = None
+) -> list[tuple[str, Schedule]]:
+    """The optimum (or best known schedule), then policies; default: the best and the worst one."""
+    optimum = comparison.optimum
+    title = "hindsight optimum" if optimum.is_exact else "best known schedule"
+    bounds = f"{optimum.upper:,}" if optimum.is_exact else f"{optimum.lower:,} ≤ OPT ≤ "
+    bounds += "" if optimum.is_exact else f"{optimum.upper:,}"
+    panels = [(f"{title}: TEL {bounds}", optimum.schedule)]
+    for row in _chosen(comparison, policies):
+        run = next(run for run in row.runs if run.outcome == "complete")
+        cost = f"TEL {run.schedule.total_latency:,}"
+        mean = f", ratio {row.ratio}" + (f" over {len(row.runs)} seeds" * (len(row.runs) > 1))
+        panels.append((f"{row.policy.name}: {cost}{mean}", run.schedule))
+    return panels
+
+
+def _chosen(comparison: Comparison, policies: Sequence[str] | None) -> list[PolicyRow]:
+    ended = [row for row in comparison.rows if row.mean_cost is not None]
+    if policies is not None:
+        names = [row.policy.name for row in ended]
+        for key in policies:
+            if key not in names:
+                raise ValueError(f"--show {key!r} is not among the policies: {', '.join(names)}")
+        return [row for row in ended if row.policy.name in policies]
+    ranked = sorted(ended, key=lambda row: row.mean_cost or 0)
+    return ranked[:1] + ranked[1:][-1:]

@@ -1,0 +1,154 @@
+"""Pictures of schedules; the only module that draws."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure
+
+from ratiolab.model import Schedule
+from ratiolab.model.footprint import IntArray, held
+from ratiolab.model.io import PathLike, write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STYLE = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+}
+COLOURS = "viridis"
+FEW = 60
+"""Up to so many requests, each is drawn as a wedge of memory of its own."""
+
+
+def picture(panels: Sequence[tuple[str, Schedule]]) -> Figure:
+    """Schedules of one instance, one below the other, on one time axis.
+
+    Parameters
+    ----------
+    panels : a title and a schedule each.
+
+    Returns
+    -------
+    Left, when each request waits (thin grey), runs (colour: its output length) and loses its
+    tokens (red); right, the memory that the requests hold, against its limit.
+    """
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure = Figure(figsize=(11, 1.0 + 2.1 * len(panels)), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots(len(panels), 2, squeeze=False, sharex=True)
+        end = max(int(schedule.stop.max()) for _, schedule in panels)
+        for (title, schedule), (left, right) in zip(panels, axes, strict=True):
+            draw_requests(schedule, left)
+            draw_memory(schedule, right)
+            left.set_title(title)
+            left.set_xlim(0, end)
+        for ax in axes[-1]:
+            ax.set_xlabel("round")
+        outputs = panels[0][1].instance.output
+        scale = mpl.cm.ScalarMappable(_norm(outputs), COLOURS)
+        figure.colorbar(scale, ax=axes, label="output length (tokens)", fraction=0.03, pad=0.01)
+    return figure
+
+
+def save(figure: Figure, path: PathLike) -> None:
+    """Write a figure in the format of its ending (png, pdf, svg), in one step."""
+    from io import BytesIO
+    from pathlib import Path
+
+    kind = Path(path).suffix.lstrip(".") or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise ValueError(f"{path}: pictures can be png, pdf or svg, not {kind!r}")
+    content = BytesIO()
+    metadata = {"Software": None} if kind == "png" else {}
+    figure.savefig(content, format=kind, dpi=160, metadata=metadata)
+    write_bytes(path, content.getvalue())
+
+
+def draw_requests(schedule: Schedule, ax: "Axes") -> None:
+    """One line a request, sorted by final start: waiting, running, and lost runs."""
+    instance = schedule.instance
+    order = np.lexsort((instance.output, schedule.starts))
+    place = np.empty(len(instance), dtype=np.int64)
+    place[order] = np.arange(len(instance))
+    width = min(9.0, 110.0 / len(instance))
+
+    def lines(start: IntArray, stop: IntArray, row: IntArray) -> Sequence[IntArray]:
+        ends = [np.column_stack([start, row]), np.column_stack([stop, row])]
+        return list(np.stack(ends, axis=1))
+
+    waiting = lines(instance.arrival, schedule.starts, place)
+    ax.add_collection(LineCollection(waiting, colors="0.85", linewidths=min(1.0, width)))
+    done = schedule.completes
+    row = place[schedule.request]
+    lost = lines(schedule.start[~done], schedule.stop[~done], row[~done])
+    ax.add_collection(
+        LineCollection(lost, colors="tab:red", linewidths=width, capstyle="butt", alpha=0.8)
+    )
+    kept = LineCollection(
+        lines(schedule.start[done], schedule.stop[done], row[done]),
+        array=instance.output[schedule.request[done]],
+        cmap=COLOURS,
+        norm=_norm(instance.output),
+        linewidths=width,
+        capstyle="butt",
+    )
+    ax.add_collection(kept)
+    ax.set_ylim(len(instance) - 0.5, -0.5)
+    ax.set_yticks([])
+    ax.set_ylabel(f"{len(instance):,} requests")
+
+
+def draw_memory(schedule: Schedule, ax: "Axes") -> None:
+    """Tokens held over time, a wedge for each run when requests are few, under the limit M."""
+    instance = schedule.instance
+    usage = schedule.usage()
+    if len(instance) <= FEW:
+        ax.add_collection(_wedges(schedule))
+    else:
+        ax.fill_between(np.arange(len(usage)), usage, step="pre", color="tab:blue", alpha=0.6, lw=0)
+    ax.axhline(instance.memory, color="black", lw=1)
+    ax.annotate(
+        f"M = {instance.memory:,}",
+        (1, instance.memory),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 2),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+    )
+    ax.set_ylim(0, instance.memory * 1.14)
+    ax.set_ylabel("tokens held")
+
+
+def _wedges(schedule: Schedule) -> PolyCollection:
+    """Every run's tokens, stacked in order of start: round t is drawn on (t - 1, t]."""
+    instance = schedule.instance
+    base = np.zeros(int(schedule.stop.max()) + 1, dtype=np.int64)
+    shapes = []
+    for run in schedule.runs:
+        time: IntArray = np.arange(run.start + 1, run.stop + 1)
+        low = base[time]
+        high = low + held(instance.prompt[run.request], time - run.start)
+        base[time] = high
+        edges = np.repeat(time, 2) - np.tile([1, 0], len(time))
+        outline = np.concatenate([np.repeat(low, 2), np.repeat(high, 2)[::-1]])
+        shapes.append(np.column_stack([np.concatenate([edges, edges[::-1]]), outline]))
+    done = schedule.completes
+    colour = mpl.colormaps[COLOURS](_norm(instance.output)(instance.output[schedule.request]))
+    colour[~done] = mpl.colors.to_rgba("tab:red", 0.8)
+    return PolyCollection(shapes, facecolors=colour, edgecolors="white", linewidths=0.4)
+
+
+def _norm(outputs: IntArray) -> mpl.colors.Normalize:
+    low, high = int(outputs.min()), int(outputs.max())
+    if high > 20 * low:
+        return mpl.colors.LogNorm(low, high)
+    return mpl.colors.Normalize(low, max(high, low + 1))
