@@ -77,15 +77,15 @@ def test_vanishing_load_leaves_the_service_time(
 
 
 def test_perfect_predictions_agree_with_hand_derived_closed_forms() -> None:
+    from scipy.integrate import quad
+
     # Exponential sizes, C = 1/2, tagged job x = r = 2, rate 1/2. With E = exp(-2):
     # rho(2) = (1 - 3E)/2; int_0^2 t^2 f = 2 - 10E; for t in (2, 4) the old job leaves 2:
     # 4(E - E^2); beyond it leaves t/2: (1/4)(16 + 8 + 2)E^2 = 6.5 E^2.
     e = math.exp(-2)
     square = 2 - 10 * e + 4 * (e - e * e) + 6.5 * e * e
     waiting = 0.5 * square / (2 * (1 - (1 - 3 * e) / 2) ** 2)
-    u = np.linspace(1, 2, 100_001)
-    load = 0.5 * (1 - (1 + u) * np.exp(-u))
-    residence = np.trapezoid(1 / (1 - load), u) + 1
+    residence = quad(lambda u: 1 / (1 - 0.5 * (1 - (1 + u) * math.exp(-u))), 1, 2)[0] + 1
     value = mg1.response_time(mg1.PERFECT, 0.5, 0.5, 2, 2)
     assert value == pytest.approx(waiting + residence, rel=1e-9)
 
