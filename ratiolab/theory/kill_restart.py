@@ -1,0 +1,275 @@
+"""Kill-and-restart policies: run every request up to a cap, kill it, come back with a larger cap.
+
+The policy knows the lower bound l of the output lengths and nothing else. In phase k it runs all
+unfinished requests, in random order, each for at most c_k tokens; then it starts over with
+c_{k+1} > c_k. While the cap is c each running request is granted its peak s + c, so M / (s + c) run
+at a time and memory never overflows. Two ways to fill the places:
+
+- synchronous batches: a batch starts and stops as one and lasts c, whatever finishes before;
+- immediate refill: a request that ends or is killed is replaced at once.
+
+The fluid latency (see `ratiolab.theory.fluid`) follows. With Y(t) = P(o > t), a phase whose
+predecessor had cap a lasts n T / M with T = c (s + c) Y(a) for batches and
+T = (s + c) E[min(o, c); o > a] for refill. Those that finish in it wait on average for half of it
+and the others for all of it: T (Y(a) + Y(c)) in units of n**2 / (2 M).
+
+The constants below are relative to H-SF, whose latency is the integral of g'(t) Y(t)**2 with
+g(t) = t (s + t). Against the best schedule that may stagger its starts they at most double.
+
+Caps grow geometrically in sqrt(g), g(c_k) = b**(2k) g(l); that is c_k = b**k l at s = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import log, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ratiolab.theory.distributions import LengthDistribution, Number
+from ratiolab.theory.fluid import shortest_first_latency
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+
+def geometric_caps(
+    lower: int, upper: int, base: Number, prompt: int = 0, offset: float = 0.0
+) -> tuple[Number, ...]:
+    """Return caps with sqrt(c (s + c)) in geometric progression, the last one at least ``upper``.
+
+    Parameters
+    ----------
+    lower, upper : int
+        Range of the lengths, in tokens; ``upper`` only ends the list.
+    base : number > 1
+        Growth b of sqrt(c (s + c)) from phase to phase.
+    prompt : int
+        Prompt length s, in tokens.
+    offset : float in [0, 1)
+        The first cap stands at b**offset sqrt(l (s + l)).
+
+    Returns
+    -------
+    tuple of numbers
+        Exact when ``prompt`` and ``offset`` are 0 and ``base`` is an int or Fraction.
+
+    >>> geometric_caps(2, 6, Fraction(3, 2))
+    (Fraction(2, 1), Fraction(3, 1), Fraction(9, 2), Fraction(27, 4))
+    """
+    if not 1 <= lower <= upper:
+        raise ValueError(f"lengths {lower}..{upper}: 1 <= lower <= upper is needed")
+    if not base > 1:
+        raise ValueError(f"base {base} is not above 1")
+    if not 0 <= offset < 1:
+        raise ValueError(f"offset {offset} is not in [0, 1)")
+    caps: list[Number] = []
+    while not caps or caps[-1] < upper:
+        growth = base ** len(caps) * (1 if offset == 0 else float(base) ** offset)
+        if prompt == 0:
+            caps.append(lower * growth if isinstance(growth, float) else Fraction(lower * growth))
+        else:
+            area = float(growth) ** 2 * lower * (prompt + lower)
+            # the positive root of c (s + c) = area, free of cancellation
+            caps.append(2 * area / (prompt + sqrt(prompt**2 + 4 * area)))
+    return tuple(caps)
+
+
+def latency(
+    distribution: LengthDistribution,
+    caps: Sequence[Number],
+    prompt: int = 0,
+    *,
+    refill: bool = True,
+) -> Number:
+    """Return the fluid latency of kill-and-restart with the given caps.
+
+    Parameters
+    ----------
+    distribution : LengthDistribution
+        Shares of the output lengths, in tokens.
+    caps : increasing sequence of positive numbers, in tokens
+        The last cap must reach the longest length. Time is continuous: a request is killed after c
+        rounds of work, also when c is not an integer.
+    prompt : int
+        Prompt length s, in tokens.
+    refill : bool
+        Immediate refill (True) or synchronous batches (False).
+
+    Returns
+    -------
+    Fraction or float
+        Total latency in units of n**2 / (2 M) rounds; O(caps + upper - lower).
+
+    Raises
+    ------
+    ValueError
+        If the caps do not increase or do not reach ``distribution.upper``.
+
+    >>> from ratiolab.theory.distributions import uniform
+    >>> latency(uniform(1, 2), (1, 2), refill=False)
+    Fraction(5, 2)
+    """
+    for number, (before, after) in enumerate(pairwise((0, *caps))):
+        if not before < after:
+            raise ValueError(f"cap {number}: {after} does not exceed {before}")
+    if not caps or caps[-1] < distribution.upper:
+        last = caps[-1] if caps else 0
+        raise ValueError(f"last cap {last} is below the longest output {distribution.upper}")
+    total: Number = 0
+    alive = distribution.tail[0]
+    length = distribution.lower
+    for cap in caps:
+        finished: Number = 0
+        while length <= min(cap, distribution.upper):
+            finished += length * distribution.probability(length)
+            length += 1
+        left = distribution.survival(cap)
+        work = finished + cap * left if refill else cap * alive
+        total += (prompt + cap) * work * (alive + left)
+        alive = left
+    return total
+
+
+def ratio(
+    distribution: LengthDistribution,
+    caps: Sequence[Number],
+    prompt: int = 0,
+    *,
+    refill: bool = True,
+) -> Number:
+    """Return the fluid ratio of kill-and-restart to H-SF; arguments as in `latency`."""
+    cost = latency(distribution, caps, prompt, refill=refill)
+    return cost / shortest_first_latency(distribution, prompt)
+
+
+def random_offset_ratio(
+    distribution: LengthDistribution, base: float, *, refill: bool = True
+) -> float:
+    """Return the expected fluid ratio with caps l b**(k+U), U uniform on [0, 1), at s = 0.
+
+    Summed over k, the cap has density 1/(c ln b) on c >= l, so the expectation is
+    (1/ln b) int T(c) (Y(c/b) + Y(c)) dc / c. Between two neighbours among the lengths and b times
+    the lengths the integrand is linear in c: the integral is a finite sum.
+
+    Parameters
+    ----------
+    distribution : LengthDistribution
+        Shares of the output lengths, in tokens.
+    base : float > 1
+        Growth of the caps.
+    refill : bool
+        Immediate refill (True) or synchronous batches (False).
+
+    Returns
+    -------
+    float
+        O(support log support).
+    """
+    if not base > 1:
+        raise ValueError(f"base {base} is not above 1")
+    share = distribution.array[distribution.array > 0]
+    length = distribution.lengths[distribution.array > 0].astype(np.float64)
+    edges = np.union1d([distribution.lower], np.concatenate([length, base * length]))
+    start, stop = edges[:-1], edges[1:]
+    middle = (start + stop) / 2
+    mass = np.concatenate([[0.0], np.cumsum(share)])
+    work = np.concatenate([[0.0], np.cumsum(share * length)])
+    old, new = (np.searchsorted(length, c, side="right") for c in (middle / base, middle))
+    alive, left = mass[-1] - mass[old], mass[-1] - mass[new]
+    half_squares = (stop**2 - start**2) / 2
+    if refill:
+        durations = (work[new] - work[old]) * (stop - start) + left * half_squares
+    else:
+        durations = alive * half_squares
+    cost = float(durations @ (alive + left)) / log(base)
+    return cost / float(shortest_first_latency(distribution))
+
+
+def constant(base: Any, *, refill: bool, random_offset: bool) -> Expr:
+    """Return the supremum of the ratio over all distributions on [l, infinity).
+
+    Write w_k = sqrt(g(c_k)) Y(c_{k-1}). Adding phases below l can only raise the cost, so k may run
+    over all integers.
+
+    Batches. N = sum w_k**2 + w_k w_{k+1} / b, and D >= (b**2 - 1)/b**4 sum w_{k+1}**2 because Y is
+    at least Y(c_k) on phase k, with equality for lengths just above the caps. Since
+    w_k w_{k+1} <= (w_k**2 + w_{k+1}**2)/2, N/D <= b**3/(b-1), approached by slowly varying w. Only
+    g enters: this holds for every s.
+
+    Refill. For such lengths N = sum b**2 (theta y + (1-theta) z)(y + z) with y = Y(c_{k-1}),
+    z = Y(c_k), g(c_{k-1}) = 1 and theta = c_{k-1}/c_k <= 1/b, with equality at s = 0; N increases
+    in theta, and theta = 1/b gives L = b (2b-1)/(b-1) as before, with (w_k - w_{k+1})**2/(2b) to
+    spare in L D - N. Another Y = z + h, h >= 0, within a phase changes L D - N by
+    int h (2 L g' z + L g' h - (s+c)(y+z)) dt, at least -((s+c)(y+z) - 2 L g' z)_+**2 / (4 L g')
+    integrated. Its root and the root of what is spared are linear in z; comparing them at both ends
+    shows that nothing is gained when kappa (b+1) <= 2 L, kappa = (s+c)/(s+2a) <= max(1, b**2/2),
+    a = c_{k-1}: for all s when b**3 - 9b + 4 <= 0, which is demanded here.
+
+    Random offset (s = 0; batches for every s). With Y(t) = f(ln t)/t the cost is a
+    translation-invariant quadratic form in f with a nonnegative kernel, so its supremum against
+    D = 2 int f**2 is the total mass of the kernel: b (b+1)/(2 ln b) for batches,
+    (b+1)(1 + ln b)/(2 ln b) for refill; approached by P(o > t) = l/t cut far out.
+
+    Parameters
+    ----------
+    base : number or sympy expression > 1
+        Growth b of the caps; symbols are accepted and not checked.
+    refill, random_offset : bool
+        The variant.
+
+    Returns
+    -------
+    sympy expression
+
+    Raises
+    ------
+    ValueError
+        If ``base`` <= 1, or deterministic refill with base**3 - 9 base + 4 > 0.
+
+    Source: own derivation; Feng, Yang, Zhang (2026), arXiv 2601.22996, prove a constant for a
+    related policy with geometric slices.
+
+    >>> constant(Fraction(3, 2), refill=False, random_offset=False)
+    27/4
+    """
+    import sympy as sp
+
+    b = sp.sympify(base)
+    if b.is_number:
+        if not b > 1:
+            raise ValueError(f"base {base} is not above 1")
+        if refill and not random_offset and b**3 - 9 * b + 4 > 0:
+            raise ValueError(f"base {base}: base**3 - 9 base + 4 <= 0 is needed for the supremum")
+    if random_offset:
+        factor = 1 + sp.log(b) if refill else b
+        return (b + 1) * factor / (2 * sp.log(b))
+    return b * (2 * b - 1) / (b - 1) if refill else b**3 / (b - 1)
+
+
+def best(*, refill: bool, random_offset: bool) -> tuple[Expr, Expr]:
+    """Return the base with the smallest `constant`, and that constant.
+
+    Exact without the random offset: (3/2, 27/4) for batches, (1 + sqrt(2)/2, 3 + 2 sqrt(2)) for
+    refill. With it the base solves (2b+1) ln b = b+1 for batches and
+    b ln(b) (1 + ln b) = b+1 for refill, given to 30 digits: constants 4.2848... and 3.6287...
+
+    >>> best(refill=True, random_offset=False)
+    (sqrt(2)/2 + 1, 2*sqrt(2) + 3)
+    """
+    import sympy as sp
+
+    b = sp.Symbol("b", positive=True)
+    if random_offset:
+        log_b = sp.log(b)
+        stationary = b * log_b * (1 + log_b) - b - 1 if refill else (2 * b + 1) * log_b - b - 1
+        base = sp.nsolve(stationary, b, 2, prec=30)
+    elif refill:
+        base = 1 + sp.sqrt(2) / 2
+    else:
+        base = sp.Rational(3, 2)
+    value = constant(b, refill=refill, random_offset=random_offset).subs(b, base)
+    return base, sp.radsimp(sp.simplify(value))
