@@ -23,6 +23,9 @@ from ratiolab.theory.distributions import LengthDistribution, from_weights
 if TYPE_CHECKING:
     from sympy import Expr
 
+#: Up to this many lengths above the first a sum of reciprocals is written as one rational number.
+RATIONAL_TERMS = 40
+
 
 def _area(length: Any, prompt: Any) -> Any:
     return length * (prompt + length)
@@ -45,20 +48,28 @@ def max_length_supremum(lower: int, upper: int, prompt: int = 0) -> Expr:
     Returns
     -------
     sympy expression
-        Exact; O(upper - lower) rational additions.
+        Exact in O(1): a surd, or a difference of digammas when there are many lengths.
 
     Source: corrects Chen, Ye, Zhou (2025), Theorem 2, arXiv 2508.14544v2; own derivation.
 
     >>> max_length_supremum(1, 2)
     1 + 2*sqrt(3)/3
+    >>> max_length_supremum(1, 5, 1)
+    3/2 + sqrt(2055)/20
     """
     import sympy as sp
 
     _check(lower, upper, prompt)
-    total = sum((Fraction(1, prompt + 2 * k - 1) for k in range(lower + 1, upper + 1)), Fraction())
-    inside = 1 + Fraction(prompt + lower, lower) * total
+    if upper - lower <= RATIONAL_TERMS:
+        steps = (Fraction(1, prompt + 2 * k - 1) for k in range(lower + 1, upper + 1))
+        total = sp.Rational(sum(steps, Fraction()))
+    else:
+        low, high = (sp.Rational(prompt + 1, 2) + k for k in (lower, upper))
+        digamma = [sp.polygamma(0, end, evaluate=False) for end in (high, low)]
+        total = (digamma[0] - digamma[1]) / 2
+    inside = 1 + sp.Rational(prompt + lower, lower) * total
     factor = sp.Rational(prompt + upper, 2 * (prompt + lower))
-    return sp.expand(factor * (1 + sp.sqrt(sp.Rational(inside.numerator, inside.denominator))))
+    return factor * (1 + sp.sqrt(inside))
 
 
 def max_length_supremum_continuum(lower: Any, upper: Any, prompt: Any = 0) -> Expr:
@@ -68,7 +79,8 @@ def max_length_supremum_continuum(lower: Any, upper: Any, prompt: Any = 0) -> Ex
     `max_length_supremum` is the midpoint rule for this logarithm, and 1/(s + 2x) is convex, so the
     value bounds every integer one from above and is their limit when l, u, s grow in proportion.
     At s = 0 it is (1 + sqrt(1 + L/2)) / (2 alpha), L = ln(1/alpha), which grows as
-    sqrt(L/8) / alpha.
+    sqrt(L/8) / alpha. By ln(1+y) <= y it never exceeds (1 + alpha**-0.5) / (2 alpha): what
+    Theorem 2 prints as a lower bound is an upper one in this model.
 
     Source: own derivation, for Chen, Ye, Zhou (2025), Theorem 2, arXiv 2508.14544v2.
     """
@@ -172,9 +184,11 @@ def lower_bound_two_point_supremum(lower: Any, upper: Any, prompt: Any = 0) -> E
     With t = x_l/x_u the quotient is 1 + c t / (g(l) t**2 + 2 g(l) t + g(u)),
     c = (s+l)/(s+u) (g(u) - g(l)). Its maximum, at t = sqrt(g(u)/g(l)), is
     1 + (s+l)/(s+u) (1/r - 1) / 2 with r = sqrt(g(l)/g(u)). At s = 0 this is the printed
-    (3 - alpha) / 2. For s > 0 it exceeds 3/2 as soon as u is large enough against l, and it tends
-    to (1 + alpha**-0.5) / 2 as s grows: Theorem 6 and the "s = 0 without loss of generality" of
-    Theorem 5 do not hold for the quotient of Lemma 2.
+    (3 - alpha) / 2. With rho = (s+l)/(s+u), from alpha at s = 0 to 1, the excess over 1 is
+    (sqrt(rho/alpha) - rho) / 2, concave in rho: every s > 0 breaks the printed bound when
+    alpha <= (3 - sqrt(5))/2, small s when alpha < 1/2, none when alpha >= 1/2. The limit for large
+    s, (1 + alpha**-0.5) / 2, is unbounded: "s = 0 without loss of generality" in the proof of
+    Theorem 5 does not hold for the quotient of Lemma 2.
 
     Source: Chen, Ye, Zhou (2025), Theorem 6, arXiv 2508.14544v2; own derivation for s > 0.
 

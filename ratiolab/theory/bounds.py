@@ -1,0 +1,72 @@
+"""Named formulas: what the papers state, and what the same models give exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ratiolab.theory.bound_catalogue import ENTRIES, Bound
+
+#: Longest exact expression, in characters, that is given as text.
+EXACT_CHARACTERS = 200
+
+#: The bounds by name, in the order of the papers.
+BOUNDS: Mapping[str, Bound] = MappingProxyType({bound.name: bound for bound in ENTRIES})
+
+
+@dataclass(frozen=True)
+class BoundValue:
+    """A `Bound` at given arguments; ``exact`` is None when the expression is too long to read."""
+
+    name: str
+    value: float
+    exact: str | None
+    source: str
+    assumptions: str
+
+
+def evaluate(
+    name: str, lower: int | None = None, upper: int | None = None, prompt: int = 0
+) -> BoundValue:
+    """Return the value of a named bound.
+
+    Parameters
+    ----------
+    name : str
+        A key of `BOUNDS`.
+    lower, upper : int, optional
+        Prediction interval in tokens, 1 <= lower <= upper; not needed for constants.
+    prompt : int
+        Prompt length, in tokens.
+
+    Returns
+    -------
+    BoundValue
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, an argument is missing or invalid, or outside the bound's domain.
+
+    >>> evaluate("chen2025/theorem-7", 1, 4).exact
+    '7/6'
+    """
+    if name not in BOUNDS:
+        raise ValueError(f"bound {name!r} is not one of {', '.join(BOUNDS)}")
+    bound = BOUNDS[name]
+    if bound.domain == "constant":
+        lower, upper, prompt = 1, 1, 0
+    if lower is None or upper is None:
+        raise ValueError(f"bound {name}: lower and upper are needed")
+    if not 1 <= lower <= upper:
+        raise ValueError(f"lengths {lower}..{upper}: 1 <= lower <= upper is needed")
+    if prompt < 0:
+        raise ValueError(f"prompt {prompt} is negative")
+    if bound.domain == "lower 1, prompt 0" and (lower, prompt) != (1, 0):
+        given = f"lower {lower}, prompt {prompt}"
+        raise ValueError(f"bound {name}: {given} is outside its domain, {bound.domain}")
+    expression = bound.expression(lower, upper, prompt)
+    text = str(expression)
+    exact = text if len(text) <= EXACT_CHARACTERS else None
+    return BoundValue(name, float(expression), exact, bound.source, bound.assumptions)

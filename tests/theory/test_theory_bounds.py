@@ -1,0 +1,179 @@
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise, product
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from ratiolab.theory import fluid
+from ratiolab.theory.bounds import BOUNDS, evaluate
+from ratiolab.theory.distributions import from_weights, two_point
+from ratiolab.theory.volume_bound import volume_lower_bound
+
+INTERVALS = list(product((1, 3, 10), (1, 2, 7, 90), (0, 1, 40, 3000)))
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_every_bound_evaluates_and_its_exact_text_is_its_value(name) -> None:
+    result = evaluate(name, 1, 7)
+    assert result.name == name == BOUNDS[name].name
+    assert "arXiv" in result.source or "ratiolab" in result.source
+    assert result.exact is not None
+    assert float(sp.sympify(result.exact)) == pytest.approx(result.value, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "exact"),
+    [
+        # alpha = 1/4 by hand: 4 * 5 / 2, 4 * (1 + 2) / 2, (3 - 1/4)/2, 1 + (1/4)/(3/2), 5/2.
+        ("chen2025/theorem-1", (1, 4), "10"),
+        ("chen2025/theorem-2-printed", (1, 4), "6"),
+        ("chen2025/theorem-6-printed", (1, 4, 5), "11/8"),
+        ("chen2025/theorem-7-printed", (1, 4, 5), "7/6"),
+        ("chen2025/ec1-part-2-printed", (1, 4), "5/2"),
+        # alpha = 3/4: 1 + 2 * 9/16
+        ("chen2025/theorem-7-printed", (3, 4), "17/8"),
+        ("chen2025/theorem-5-trace", (1, 4), "25/12"),
+        ("chen2025/alpha-star", (1, 4), "3/2 - sqrt(5)/2"),
+        ("chen2025/geometric", (), "10 - 12*log(2)"),
+        ("chen2025/theorem-8", (), "14/9"),
+        ("kill-restart/batches", (), "27/4"),
+        ("kill-restart/refill", (), "2*sqrt(2) + 3"),
+        ("jaillet2025/theorem-4.3", (), "9216"),
+        ("jaillet2025/theorem-4.3-improved", (), "3072"),
+        # s = 1, l = 1, u = 8: g = 2 and 72, so r = 1/6: 1 + (2/9)(5)/2 and 1 + 1/10 and 7/2.
+        ("chen2025/theorem-6", (1, 8, 1), "14/9"),
+        ("chen2025/theorem-7", (1, 8, 1), "11/10"),
+        ("chen2025/ec1-part-2", (1, 8, 1), "7/2"),
+    ],
+)
+def test_hand_derived_values(name, arguments, exact) -> None:
+    assert evaluate(name, *arguments).exact == exact
+
+
+def test_random_offset_constants() -> None:
+    assert evaluate("kill-restart/refill-random-offset").value == pytest.approx(3.6287, abs=5e-5)
+    assert evaluate("kill-restart/batches-random-offset").value == pytest.approx(4.2849, abs=5e-5)
+
+
+@pytest.mark.parametrize(("lower", "factor", "s"), INTERVALS)
+def test_order_of_the_bounds_on_a_max(lower, factor, s) -> None:
+    values = [
+        evaluate(f"chen2025/{name}", lower, lower * factor, s).value
+        for name in (
+            "theorem-2-two-point",
+            "theorem-2",
+            "theorem-2-continuum",
+            "theorem-2-printed",
+            "theorem-1",
+        )
+    ]
+    assert all(a <= b * (1 + 1e-12) for a, b in pairwise(values))
+    if factor > 2:
+        # What is printed as a lower bound lies strictly above the supremum.
+        assert values[1] < values[2] < values[3] < values[4]
+
+
+@pytest.mark.parametrize(("lower", "factor", "s"), INTERVALS)
+def test_where_prompts_break_the_printed_two_point_bounds(lower, factor, s) -> None:
+    def value(name: str) -> float:
+        return evaluate(f"chen2025/{name}", lower, lower * factor, s).value
+
+    if factor > 1 and s > 0:
+        assert value("theorem-7") > value("theorem-7-printed")
+        # Theorem 6 with rho = (s+l)/(s+u): excess (sqrt(rho/alpha) - rho)/2, concave in rho; alpha
+        # = 1/2 is its peak at rho = alpha, alpha = 1/7 and 1/90 are below (3 - sqrt(5))/2.
+        breaks = value("theorem-6") > value("theorem-6-printed")
+        assert breaks == (factor > 2)
+    assert value("ec1-part-2") <= value("ec1-part-2-printed") * (1 + 1e-12)
+
+
+def test_bounds_hold_on_random_distributions() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        s, upper = int(rng.integers(0, 30)), int(rng.integers(2, 20))
+        d = from_weights(1, [int(w) for w in rng.integers(0, 6, upper - 1)] + [1])
+        pair = two_point(1, upper, Fraction(int(rng.integers(0, 50)), 50))
+        laws = (
+            ("theorem-2", fluid.max_length_ratio(d, s)),
+            ("theorem-1", fluid.max_length_ratio(d, s)),
+            ("theorem-2-two-point", fluid.max_length_ratio(pair, s)),
+            ("ec1-part-2", fluid.random_order_ratio(d, s)),
+            ("theorem-7", fluid.promote_short_ratio(pair, s)),
+        )
+        for name, ratio in laws:
+            assert float(ratio) <= evaluate(f"chen2025/{name}", 1, upper, s).value * (1 + 1e-12)
+
+
+def test_long_expressions_have_no_exact_text() -> None:
+    result = evaluate("chen2025/theorem-2", 1, 100_000, 3)
+    assert result.exact is not None
+    assert "polygamma" in result.exact
+    total = np.sum(1 / (3 + 2 * np.arange(2, 100_001) - 1.0))
+    assert result.value == pytest.approx(100_003 / 8 * (1 + np.sqrt(1 + 4 * total)), rel=1e-12)
+    assert evaluate("chen2025/theorem-5-trace", 1, 10**6).value == pytest.approx(
+        np.sum(1 / np.arange(1, 10**6 + 1)), rel=1e-12
+    )
+
+
+def optimal_latency(prompt: int, outputs: tuple[int, ...], memory: int) -> int:
+    """Least total latency over all feasible start times, by exhaustive search."""
+    horizon = sum(outputs)
+    best = [sum(horizon for _ in outputs) + 1]
+
+    def place(index: int, usage: list[int], cost: int) -> None:
+        if index == len(outputs):
+            best[0] = min(best[0], cost)
+            return
+        o = outputs[index]
+        for p in range(horizon - o + 1):
+            if cost + p + o >= best[0]:
+                break
+            after = usage[:]
+            for k in range(1, o + 1):
+                after[p + k] += prompt + k
+            if max(after) <= memory:
+                place(index + 1, after, cost + p + o)
+
+    place(0, [0] * (horizon + 1), 0)
+    return best[0]
+
+
+@pytest.mark.parametrize("prompt", [0, 1, 4])
+def test_volume_bound_is_below_the_optimum_of_every_small_instance(prompt) -> None:
+    for count in (1, 2, 3, 4):
+        for outputs in combinations_with_replacement((1, 2, 3, 4), count):
+            for extra in (0, 1, 3):
+                memory = prompt + outputs[-1] + extra
+                bound = volume_lower_bound(prompt, outputs, memory)
+                assert bound <= optimal_latency(prompt, outputs, memory), (outputs, memory)
+
+
+def test_volume_bound_is_the_printed_double_sum_and_beats_lemma_4_7() -> None:
+    prompt, outputs, memory = 2, (3, 1, 3, 4, 1, 1), 9
+    volume = {o: prompt * o + o * (o + 1) // 2 for o in outputs}
+    pairs = sum(volume[p] for o in outputs for p in outputs if p <= o)
+    ours = volume_lower_bound(prompt, outputs, memory)
+    assert ours == Fraction(pairs, 2 * memory) + Fraction(sum(outputs), 3) + 1
+    assert ours > Fraction(pairs, 6 * memory) + Fraction(sum(outputs), 6)
+
+
+def test_volume_bound_is_tight_for_unit_requests_one_at_a_time() -> None:
+    # n requests of one token, room for one: OPT = n (n+1)/2; A/(2M) = n**2/2, C/3 + n/6 = n/2.
+    assert volume_lower_bound(0, (1,) * 7, 1) == 28
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("theorem-99",), "theorem-99"),
+        (("chen2025/theorem-1",), "lower and upper are needed"),
+        (("chen2025/theorem-1", 4, 2), "4..2"),
+        (("chen2025/theorem-1", 1, 2, -3), "prompt -3"),
+        (("chen2025/theorem-5-trace", 2, 4), "lower 2"),
+        (("chen2025/theorem-5-trace", 1, 4, 6), "prompt 6"),
+    ],
+)
+def test_refusals_name_field_value_and_rule(arguments, words) -> None:
+    with pytest.raises(ValueError, match=words):
+        evaluate(*arguments)
