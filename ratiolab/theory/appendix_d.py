@@ -49,7 +49,7 @@ class Curves:
 def curves(
     model: mg1.PredictionModel, fractions: Sequence[float], rates: Sequence[float]
 ) -> Curves:
-    """Evaluate the curves, accurate to 1e-9 (relative) for loads up to 0.95.
+    """Evaluate the curves, accurate to 1e-9 (relative) for loads up to 0.99.
 
     Parameters
     ----------

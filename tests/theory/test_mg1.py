@@ -62,7 +62,7 @@ def test_stated_accuracy_survives_finer_rules(fraction: float) -> None:
     for coarse_model, fine_model in ((mg1.PERFECT, mg1.PERFECT), (mg1.EXPONENTIAL, fine)):
         coarse = mg1.corrected(coarse_model, fraction)
         finer = mg1.corrected(fine_model, fraction, nodes=200)
-        for rate in LOADS:
+        for rate in [*LOADS, 0.99]:
             expected = finer.mean_response_time(rate)
             assert coarse.mean_response_time(rate) == pytest.approx(expected, rel=1e-9)
 
@@ -135,6 +135,13 @@ def test_more_preemption_costs_memory_and_saves_time_with_perfect_predictions() 
     assert (np.diff(figure.response_time, axis=1) > 0).all()
 
 
+def test_near_saturation_poor_predictions_make_limited_preemption_the_faster_policy() -> None:
+    little, full = (mg1.corrected(mg1.EXPONENTIAL, c) for c in (0.15, 1))
+    assert little.mean_response_time(0.9) > full.mean_response_time(0.9)
+    for rate in (0.97, 0.99):
+        assert little.mean_response_time(rate) < full.mean_response_time(rate)
+
+
 def test_neither_printed_density_has_the_size_as_marginal() -> None:
     import sympy
 
@@ -147,8 +154,11 @@ def test_neither_printed_density_has_the_size_as_marginal() -> None:
 
 
 def test_overload_and_impossible_fractions_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"rate 1\.5"):
-        mg1.corrected(mg1.PERFECT, 0.5).mean_response_time(1.5)
+    for rate in (0, 1, 1.5):
+        with pytest.raises(ValueError, match=f"rate {rate}"):
+            mg1.corrected(mg1.PERFECT, 0.5).mean_response_time(rate)
+    with pytest.raises(ValueError, match="rate 2"):
+        mg1.response_time(mg1.PERFECT, 0.5, 2, 50, 50)
     for formula in (mg1.corrected, mg1.as_printed):
         with pytest.raises(ValueError, match=r"fraction 1\.5"):
             formula(mg1.PERFECT, 1.5)

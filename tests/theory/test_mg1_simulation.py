@@ -72,6 +72,18 @@ def test_simulation_confirms_the_corrected_formula_and_refutes_the_printed_one(
         assert seen.response_time.half_width < 0.04 * seen.response_time.mean
 
 
+def test_limited_preemption_beats_full_preemption_near_saturation_on_the_same_jobs() -> None:
+    # Common random numbers: the same jobs under both policies, so only their difference
+    # fluctuates. One-sided at 99.9 % with 9 degrees of freedom: t = 4.30.
+    rng, jobs, gain = np.random.default_rng(11), 500_000, []
+    for _ in range(10):
+        arrival = np.cumsum(rng.exponential(1 / 0.99, jobs))
+        size, prediction = exponential_predictions(rng, jobs)
+        little, full = (run(arrival, size, prediction, c)[0].mean() for c in (0.15, 1))
+        gain.append(full - little)
+    assert np.mean(gain) > 4.3 * np.std(gain, ddof=1) / np.sqrt(10)
+
+
 def test_same_seed_same_estimate() -> None:
     one, two = (
         simulate(perfect_exponential, 0.5, 0.5, rng=np.random.default_rng(1), jobs=1000)
