@@ -17,9 +17,10 @@ def comparison_panels(
     panels = [(f"{title}: TEL {bounds}", optimum.schedule)]
     for row in _chosen(comparison, policies):
         run = next(run for run in row.runs if run.outcome == "complete")
-        cost = f"TEL {run.schedule.total_latency:,}"
-        mean = f", ratio {row.ratio}" + (f" over {len(row.runs)} seeds" * (len(row.runs) > 1))
-        panels.append((f"{row.policy.name}: {cost}{mean}", run.schedule))
+        title = f"{row.policy.name}: TEL {run.schedule.total_latency:,}"
+        if len(row.runs) > 1:
+            title += f" with seed {run.seed}; mean of {len(row.runs)} seeds:"
+        panels.append((f"{title}{',' * (len(row.runs) == 1)} ratio {row.ratio}", run.schedule))
     return panels
 
 

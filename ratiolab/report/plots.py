@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from ratiolab.model import Schedule
 from ratiolab.model.footprint import IntArray, held
@@ -24,8 +25,15 @@ STYLE = {
     "axes.titlelocation": "left",
 }
 COLOURS = "viridis"
+LOST = "tab:red"
 FEW = 60
 """Up to so many requests, each is drawn as a wedge of memory of its own."""
+
+MANY = 300
+"""From so many requests on, they are counted instead of drawn one by one."""
+
+BINS = 500
+"""Points of a curve over time: more than a page can show."""
 
 
 def picture(panels: Sequence[tuple[str, Schedule]]) -> Figure:
@@ -38,20 +46,29 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Figure:
     Returns
     -------
     Left, when each request waits (thin grey), runs (colour: its output length) and loses its
-    tokens (red); right, the memory that the requests hold, against its limit.
+    tokens (red), or for many requests how many wait and run, so that the area is the total
+    latency; right, the memory that the requests hold, against its limit.
     """
+    many = len(panels[0][1].instance) >= MANY
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure = Figure(figsize=(11, 1.0 + 2.1 * len(panels)), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots(len(panels), 2, squeeze=False, sharex=True)
         end = max(int(schedule.stop.max()) for _, schedule in panels)
         for (title, schedule), (left, right) in zip(panels, axes, strict=True):
-            draw_requests(schedule, left)
+            (draw_counts if many else draw_requests)(schedule, left)
             draw_memory(schedule, right)
             left.set_title(title)
             left.set_xlim(0, end)
         for ax in axes[-1]:
             ax.set_xlabel("round")
+        if many:
+            axes[0, 0].legend(loc="upper right", frameon=False)
+            top = max(ax.get_ylim()[1] for ax in axes[:, 0])
+            for ax in axes[:, 0]:
+                ax.set_ylim(0, top)
+            return figure
+        _explain(axes[0, 0], lost=any(schedule.evictions for _, schedule in panels))
         outputs = panels[0][1].instance.output
         scale = mpl.cm.ScalarMappable(_norm(outputs), COLOURS)
         figure.colorbar(scale, ax=axes, label="output length (tokens)", fraction=0.03, pad=0.01)
@@ -90,7 +107,7 @@ def draw_requests(schedule: Schedule, ax: "Axes") -> None:
     row = place[schedule.request]
     lost = lines(schedule.start[~done], schedule.stop[~done], row[~done])
     ax.add_collection(
-        LineCollection(lost, colors="tab:red", linewidths=width, capstyle="butt", alpha=0.8)
+        LineCollection(lost, colors=LOST, linewidths=width, capstyle="butt", alpha=0.8)
     )
     kept = LineCollection(
         lines(schedule.start[done], schedule.stop[done], row[done]),
@@ -106,6 +123,22 @@ def draw_requests(schedule: Schedule, ax: "Axes") -> None:
     ax.set_ylabel(f"{len(instance):,} requests")
 
 
+def draw_counts(schedule: Schedule, ax: "Axes") -> None:
+    """How many requests wait and run over time; the whole area is the total latency."""
+    instance = schedule.instance
+    time = np.linspace(0, int(schedule.stop.max()), BINS)
+
+    def begun(rounds: IntArray) -> IntArray:
+        return np.searchsorted(np.sort(rounds), time, side="right")
+
+    present = begun(instance.arrival) - begun(schedule.completion)
+    running = begun(schedule.start) - begun(schedule.stop)
+    label = "wait (the whole area is the total latency)"
+    ax.fill_between(time, running, present, color="0.8", lw=0, label=label)
+    ax.fill_between(time, running, color="tab:blue", lw=0, label="run")
+    ax.set_ylabel("requests")
+
+
 def draw_memory(schedule: Schedule, ax: "Axes") -> None:
     """Tokens held over time, a wedge for each run when requests are few, under the limit M."""
     instance = schedule.instance
@@ -113,7 +146,11 @@ def draw_memory(schedule: Schedule, ax: "Axes") -> None:
     if len(instance) <= FEW:
         ax.add_collection(_wedges(schedule))
     else:
-        ax.fill_between(np.arange(len(usage)), usage, step="pre", color="tab:blue", alpha=0.6, lw=0)
+        edges = np.unique(np.linspace(0, len(usage), BINS, dtype=np.int64))
+        least, most = (extreme.reduceat(usage, edges[:-1]) for extreme in (np.minimum, np.maximum))
+        mean = np.add.reduceat(usage, edges[:-1]) / np.diff(edges)
+        ax.fill_between(edges[:-1], least, most, color="tab:blue", alpha=0.25, lw=0)
+        ax.plot(edges[:-1], mean, color="tab:blue", lw=1)
     ax.axhline(instance.memory, color="black", lw=1)
     ax.annotate(
         f"M = {instance.memory:,}",
@@ -143,8 +180,18 @@ def _wedges(schedule: Schedule) -> PolyCollection:
         shapes.append(np.column_stack([np.concatenate([edges, edges[::-1]]), outline]))
     done = schedule.completes
     colour = mpl.colormaps[COLOURS](_norm(instance.output)(instance.output[schedule.request]))
-    colour[~done] = mpl.colors.to_rgba("tab:red", 0.8)
+    colour[~done] = mpl.colors.to_rgba(LOST, 0.8)
     return PolyCollection(shapes, facecolors=colour, edgecolors="white", linewidths=0.4)
+
+
+def _explain(ax: "Axes", lost: bool) -> None:
+    """What the lines mean, in the corner that stays empty: requests are sorted by start."""
+    middle = mpl.colors.to_hex(mpl.colormaps[COLOURS](0.6))
+    meanings: list[tuple[str, str, float]]
+    meanings = [("waits", "0.85", 1.0), ("runs", middle, 5.0)]
+    meanings += [("runs, then evicted: its tokens are lost", LOST, 5.0)] * lost
+    handles = [Line2D([], [], color=colour, lw=lw, label=text) for text, colour, lw in meanings]
+    ax.legend(handles=handles, loc="upper right", frameon=False)
 
 
 def _norm(outputs: IntArray) -> mpl.colors.Normalize:
