@@ -17,7 +17,7 @@ BOUNDS: Mapping[str, Bound] = MappingProxyType({bound.name: bound for bound in E
 
 @dataclass(frozen=True)
 class BoundValue:
-    """A `Bound` at given arguments; ``exact`` is None when the expression is too long to read."""
+    """A `Bound` at given arguments; ``exact`` is None without a short closed form."""
 
     name: str
     value: float
@@ -52,6 +52,8 @@ def evaluate(
     >>> evaluate("chen2025/theorem-7", 1, 4).exact
     '7/6'
     """
+    import sympy
+
     if name not in BOUNDS:
         raise ValueError(f"bound {name!r} is not one of {', '.join(BOUNDS)}")
     bound = BOUNDS[name]
@@ -68,5 +70,6 @@ def evaluate(
         raise ValueError(f"bound {name}: {given} is outside its domain, {bound.domain}")
     expression = bound.expression(lower, upper, prompt)
     text = str(expression)
-    exact = text if len(text) <= EXACT_CHARACTERS else None
-    return BoundValue(name, float(expression), exact, bound.source, bound.assumptions)
+    closed = not expression.has(sympy.Float) and len(text) <= EXACT_CHARACTERS
+    value = float(expression)
+    return BoundValue(name, value, text if closed else None, bound.source, bound.assumptions)

@@ -18,8 +18,10 @@ def test_every_bound_evaluates_and_its_exact_text_is_its_value(name) -> None:
     result = evaluate(name, 1, 7)
     assert result.name == name == BOUNDS[name].name
     assert "arXiv" in result.source or "ratiolab" in result.source
-    assert result.exact is not None
-    assert float(sp.sympify(result.exact)) == pytest.approx(result.value, rel=1e-14)
+    if name.endswith("random-offset"):  # roots of transcendental equations
+        assert result.exact is None
+    else:
+        assert float(sp.sympify(result.exact)) == pytest.approx(result.value, rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +107,9 @@ def test_bounds_hold_on_random_distributions() -> None:
             assert float(ratio) <= evaluate(f"chen2025/{name}", 1, upper, s).value * (1 + 1e-12)
 
 
-def test_long_expressions_have_no_exact_text() -> None:
+def test_many_lengths_keep_a_short_exact_form() -> None:
     result = evaluate("chen2025/theorem-2", 1, 100_000, 3)
-    assert result.exact is not None
-    assert "polygamma" in result.exact
+    assert "polygamma" in str(result.exact)
     total = np.sum(1 / (3 + 2 * np.arange(2, 100_001) - 1.0))
     assert result.value == pytest.approx(100_003 / 8 * (1 + np.sqrt(1 + 4 * total)), rel=1e-12)
     assert evaluate("chen2025/theorem-5-trace", 1, 10**6).value == pytest.approx(
