@@ -1,1 +1,1 @@
-"""."""
+"""Where instances come from: synthetic models, predictions, traces."""

@@ -1,0 +1,23 @@
+"""When requests arrive, in rounds."""
+
+import numpy as np
+
+from ratiolab.model.footprint import IntArray
+
+
+def poisson_arrivals(rng: np.random.Generator, requests: int, rate: float) -> IntArray:
+    """Arrival rounds of the first requests of a Poisson process, not decreasing.
+
+    The number of arrivals in each round is Poisson with mean ``rate`` and independent of the
+    other rounds; a rate of 0 stands for all requests at round 0.
+
+    Parameters
+    ----------
+    requests : how many, shape of the result.
+    rate : mean number of requests a round, at least 0.
+    """
+    if not 0 <= rate < float("inf"):
+        raise ValueError(f"rate {rate} must be at least 0 and finite")
+    if rate == 0:
+        return np.zeros(requests, dtype=np.int64)
+    return np.floor(np.cumsum(rng.exponential(1 / rate, requests))).astype(np.int64)

@@ -1,0 +1,100 @@
+"""Synthetic workloads, seeded: the models of the papers and plain ones beside them.
+
+>>> generate("two-point", seed=7, n=5, upper=4).output.tolist()
+[4, 4, 4, 1, 1]
+"""
+
+import shlex
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from ratiolab.model import Instance
+from ratiolab.model.instance import shown
+from ratiolab.workloads import paper_models, plain_models
+from ratiolab.workloads.kinds import Kind, kind_of
+
+JAILLET = "Jaillet et al. (2025), Section 5.1, arXiv 2502.07115v5"
+CHEN = "Chen, Ye, Zhou (2025), {}, arXiv 2508.14544v2"
+
+
+def generate(kind: str, seed: int, **settings: int | float) -> Instance:
+    """Generate an instance of a kind; the same arguments give an equal instance.
+
+    Its source is the command line that generates it, with all settings; see `regenerate`.
+
+    Parameters
+    ----------
+    kind : a key of `KINDS`.
+    seed : of numpy's default generator, at least 0.
+    settings : by name, as the kind lists them; the others keep their defaults.
+
+    Raises
+    ------
+    ValueError
+        names the kind, setting, value and rule that does not hold.
+    """
+    chosen = find_kind(kind)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed {shown(seed)} must be an integer, at least 0")
+    complete = chosen.complete(settings)
+    built = chosen.build(np.random.default_rng(seed), **complete)
+    assignments = "".join(f" --set {name}={value!r}" for name, value in complete.items())
+    source = f"ratiolab generate {kind} --seed {seed}{assignments}"
+    return built.replace(name=f"{kind}-{seed}", source=source)
+
+
+def regenerate(source: str) -> Instance:
+    """Generate an instance again from the source text that `generate` gave it.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such command line.
+    """
+    words = shlex.split(source)
+    well_formed = (
+        len(words) >= 5
+        and len(words) % 2 == 1
+        and (words[:2], words[3]) == (["ratiolab", "generate"], "--seed")
+        and words[4].isascii()
+        and words[4].isdigit()
+        and set(words[5::2]) <= {"--set"}
+    )
+    if not well_formed:
+        raise ValueError(f"source {shown(source)} is not a command line of ratiolab generate")
+    chosen = find_kind(words[2])
+    return generate(chosen.name, int(words[4]), **chosen.parse(words[6::2]))
+
+
+def find_kind(name: str) -> Kind:
+    """The kind of this name, or `ValueError` with the known names."""
+    if name not in KINDS:
+        raise ValueError(f"unknown kind {shown(name)}; known are {', '.join(KINDS)}")
+    return KINDS[name]
+
+
+_OWN = "ratiolab"
+_LMSYS = "moments as in Chen, Ye, Zhou (2025), Section 6, and Jaillet et al. (2025), Section 5.2"
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        chosen.name: chosen
+        for chosen in (
+            kind_of("jaillet-model-1", JAILLET, paper_models.jaillet_model_1),
+            kind_of("jaillet-model-2", JAILLET, paper_models.jaillet_model_2),
+            kind_of("chen-rough", CHEN.format("Section 6"), paper_models.chen_rough),
+            kind_of("chen-buckets", CHEN.format("Section 6"), paper_models.chen_buckets),
+            kind_of("chen-overlap", CHEN.format("Section 6"), paper_models.chen_overlap),
+            kind_of("two-point", CHEN.format("Section 5.1"), plain_models.two_point),
+            kind_of("geometric", CHEN.format("Section 5.2"), plain_models.geometric),
+            kind_of("linear-geometric", CHEN.format("Section 5.3"), plain_models.linear_geometric),
+            kind_of("lmsys", _LMSYS, paper_models.lmsys),
+            kind_of("equal", _OWN, plain_models.equal),
+            kind_of("uniform", _OWN, plain_models.uniform),
+            kind_of("heavy-tail", "log-t lengths as in arXiv 2604.00499", plain_models.heavy_tail),
+        )
+    }
+)
+"""Every kind of workload by name."""

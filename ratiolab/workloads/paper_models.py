@@ -1,0 +1,151 @@
+"""The workloads of two papers: arrival models, and predictions on lengths like LMSYS-Chat-1M."""
+
+from typing import Annotated, TypeAlias
+
+import numpy as np
+from numpy.random import Generator
+
+from ratiolab.model import Instance
+from ratiolab.model.footprint import IntArray
+from ratiolab.workloads import lengths, predictions
+from ratiolab.workloads.arrivals import poisson_arrivals
+from ratiolab.workloads.blocks import blocks_of, in_blocks
+from ratiolab.workloads.kinds import Domain, Length, Memory, Rate, Requests, Round
+
+PAPER_MEMORY = 16492
+"""Tokens; Llama2-70B on two A100, Jaillet et al. (2025), Appendix C. Chen et al. state none."""
+
+Block: TypeAlias = Annotated[int, Domain(1, 10**6, "tokens in a KV block; 1: no blocks")]
+
+
+def jaillet_model_1(
+    rng: Generator,
+    *,
+    n_least: Requests = 40,
+    n_most: Requests = 60,
+    memory_least: Memory = 30,
+    memory_most: Memory = 50,
+    prompt_most: Length = 5,
+) -> Instance:
+    """All at round 0; n, M, prompts and outputs uniform, s + o at most M."""
+    memory = _between(rng, "memory", memory_least, memory_most)
+    n = _between(rng, "n", n_least, n_most)
+    prompt, output = _jaillet_lengths(rng, n, memory, prompt_most)
+    return Instance("jaillet-model-1", memory, np.zeros(n, dtype=np.int64), prompt, output)
+
+
+def jaillet_model_2(
+    rng: Generator,
+    *,
+    horizon_least: Round = 40,
+    horizon_most: Round = 60,
+    rate_least: Rate = 0.5,
+    rate_most: Rate = 1.5,
+    memory_least: Memory = 30,
+    memory_most: Memory = 50,
+    prompt_most: Length = 5,
+) -> Instance:
+    """Poisson arrivals in rounds 1 to T; T, rate, M and lengths uniform."""
+    if not 0 < rate_least <= rate_most:
+        raise ValueError(f"rate_least {rate_least} must be above 0 and at most rate_most")
+    horizon = _between(rng, "horizon", horizon_least, horizon_most)
+    rate = rng.uniform(rate_least, rate_most)
+    memory = _between(rng, "memory", memory_least, memory_most)
+    counts = rng.poisson(rate, horizon)
+    if counts.sum() == 0:
+        raise ValueError(f"no request arrives in {horizon} rounds: choose another seed or rate")
+    arrival = np.repeat(np.arange(1, horizon + 1), counts)
+    prompt, output = _jaillet_lengths(rng, len(arrival), memory, prompt_most)
+    return Instance("jaillet-model-2", memory, arrival, prompt, output)
+
+
+def _jaillet_lengths(
+    rng: Generator, n: int, memory: int, prompt_most: int
+) -> tuple[IntArray, IntArray]:
+    if prompt_most >= memory:
+        raise ValueError(f"prompt_most {prompt_most} must be below the memory {memory}")
+    prompt = rng.integers(1, prompt_most + 1, n)
+    return prompt, rng.integers(1, memory - prompt + 1)
+
+
+def _between(rng: Generator, name: str, least: int, most: int) -> int:
+    if least > most:
+        raise ValueError(f"{name}_least {least} exceeds {name}_most {most}")
+    return int(rng.integers(least, most + 1))
+
+
+def lmsys(
+    rng: Generator,
+    *,
+    n: Requests = 200,
+    memory: Memory = PAPER_MEMORY,
+    block: Block = 1,
+    rate: Rate = 0.0,
+) -> Instance:
+    """Log-normal lengths with the published means and medians of LMSYS-Chat-1M."""
+    return _arriving(rng, in_blocks(_lmsys_lengths(rng, n, memory, block), block), rate)
+
+
+def chen_rough(
+    rng: Generator,
+    *,
+    n: Requests = 200,
+    memory: Memory = PAPER_MEMORY,
+    block: Block = 1,
+    rate: Rate = 0.0,
+    lower: Length = 1,
+    upper: Length = 1000,
+) -> Instance:
+    """Lengths as in lmsys; one prediction interval for all requests."""
+    predicted = predictions.rough(_lmsys_lengths(rng, n, memory, block), lower, upper)
+    return _arriving(rng, in_blocks(predicted, block), rate)
+
+
+def chen_buckets(
+    rng: Generator,
+    *,
+    n: Requests = 200,
+    memory: Memory = PAPER_MEMORY,
+    block: Block = 1,
+    rate: Rate = 0.0,
+    width: Length = 100,
+) -> Instance:
+    """Lengths as in lmsys; each output is predicted to lie in its bucket."""
+    predicted = predictions.buckets(_lmsys_lengths(rng, n, memory, block), width)
+    return _arriving(rng, in_blocks(predicted, block), rate)
+
+
+def chen_overlap(
+    rng: Generator,
+    *,
+    n: Requests = 200,
+    memory: Memory = PAPER_MEMORY,
+    block: Block = 1,
+    rate: Rate = 0.0,
+    x: Annotated[float, Domain(0, 1 - 2**-20, "half width of the interval / output")] = 0.95,
+) -> Instance:
+    """Lengths as in lmsys; each output o is predicted to lie in [(1 - x) o, (1 + x) o]."""
+    predicted = predictions.overlapping(_lmsys_lengths(rng, n, memory, block), x)
+    return _arriving(rng, in_blocks(predicted, block), rate)
+
+
+def _lmsys_lengths(rng: Generator, n: int, memory: int, block: int) -> Instance:
+    """Requests in tokens, at round 0, conditioned on prompt and output fitting together.
+
+    Prompt and output are independent (only their own moments are published) but for that.
+    """
+    prompts, outputs = lengths.lmsys_prompt(), lengths.lmsys_output()
+    room = (memory // block - blocks_of(prompts.lengths, block)) * block
+    below = np.concatenate([[0.0], np.cumsum(outputs.array)])
+    share = below[np.clip(room, 0, outputs.upper)]  # P(the output fits beside each prompt)
+    fits = np.cumsum(prompts.array * share)
+    if fits[-1] <= 0:
+        raise ValueError(f"memory {memory} is below one block of {block} for prompt and for output")
+    chosen = np.searchsorted(fits, rng.random(n) * fits[-1], side="right")
+    output = np.searchsorted(below, rng.random(n) * share[chosen], side="right")
+    prompt = prompts.lengths[chosen]
+    return Instance("lmsys", memory, np.zeros(n, dtype=np.int64), prompt, output)
+
+
+def _arriving(rng: Generator, instance: Instance, rate: float) -> Instance:
+    return instance.replace(arrival=poisson_arrivals(rng, len(instance), rate))

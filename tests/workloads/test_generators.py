@@ -1,0 +1,237 @@
+"""Generated workloads: reproducible, validated, distributed as their sources say."""
+
+import numpy as np
+import pytest
+
+from ratiolab.model import Instance
+from ratiolab.workloads.generators import KINDS, find_kind, generate, regenerate
+from ratiolab.workloads.lengths import lmsys_output, lmsys_prompt
+
+SMALL = {kind: {} if kind.startswith("jaillet") else {"n": 30} for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_source_text_regenerates_an_equal_instance(kind):
+    instance = generate(kind, 5, **SMALL[kind])
+    assert regenerate(instance.source) == instance
+    assert generate(kind, 5, **SMALL[kind]) == instance
+    assert instance.name == f"{kind}-5"
+    assert kind == "equal" or generate(kind, 6, **SMALL[kind]).digest != instance.digest
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if not k.startswith("jaillet")])
+def test_a_rate_gives_poisson_arrivals_and_no_rate_gives_none(kind):
+    assert generate(kind, 1, n=30).arrival.tolist() == [0] * 30
+    moving = generate(kind, 1, n=300, rate=0.25).arrival
+    assert (np.diff(moving) >= 0).all()
+    # 300 gaps of mean 4 rounds, standard deviation 4: the last arrival is 1200 +- 70
+    assert 850 < moving[-1] < 1550
+
+
+def test_arrivals_per_round_are_poisson_with_the_rate_as_mean_and_variance():
+    arrival = generate("equal", 3, n=20_000, rate=2.0).arrival
+    counts = np.bincount(arrival)[:-1]
+    # 10,000 rounds: the mean has standard error 0.014, the variance about 0.032
+    assert counts.mean() == pytest.approx(2, abs=0.07)
+    assert counts.var() == pytest.approx(2, abs=0.16)
+
+
+def test_arrival_model_1_stays_in_the_ranges_of_the_paper_and_reaches_their_ends():
+    drawn = [generate("jaillet-model-1", seed) for seed in range(300)]
+    assert {len(i) for i in drawn} == set(range(40, 61))
+    assert {i.memory for i in drawn} == set(range(30, 51))
+    assert {s for i in drawn for s in i.prompt.tolist()} == {1, 2, 3, 4, 5}
+    assert all((i.arrival == 0).all() for i in drawn)
+    assert min(i.output.min() for i in drawn) == 1
+    assert {0, 1} <= {i.memory - int((i.prompt + i.output).max()) for i in drawn}
+
+
+def test_outputs_of_arrival_model_1_are_uniform_up_to_the_memory_left():
+    # (o - 1/2) / (M - s) is near uniform on (0, 1): mean 1/2, variance 1/12
+    drawn = [generate("jaillet-model-1", seed) for seed in range(200)]
+    share = np.concatenate([(i.output - 0.5) / (i.memory - i.prompt) for i in drawn])
+    assert share.mean() == pytest.approx(1 / 2, abs=0.015)
+    assert share.var() == pytest.approx(1 / 12, abs=0.005)
+
+
+def test_arrival_model_2_has_poisson_arrivals_in_rounds_1_to_60():
+    drawn = [generate("jaillet-model-2", seed) for seed in range(300)]
+    assert min(int(i.arrival.min()) for i in drawn) == 1
+    assert 56 <= max(int(i.arrival.max()) for i in drawn) <= 60
+    assert all((np.diff(i.arrival) >= 0).all() for i in drawn)
+    # E n = E T * E lambda = 50; Var n = E[T lambda] + Var(T lambda), about 15.7^2: error 0.9
+    assert np.mean([len(i) for i in drawn]) == pytest.approx(50, abs=4)
+    assert {i.memory for i in drawn} == set(range(30, 51))
+
+
+def test_arrival_model_1_is_drawn_in_the_order_memory_number_prompts_outputs():
+    """The same stream, read one scalar at a time."""
+    rng = np.random.default_rng(1000)
+    memory = int(rng.integers(30, 51))
+    n = int(rng.integers(40, 61))
+    prompt = rng.integers(1, 6, n)
+    output = [int(rng.integers(1, memory - s + 1)) for s in prompt]
+    again = Instance("again", memory, [0] * n, prompt, output)
+    assert generate("jaillet-model-1", 1000).digest == again.digest
+
+
+def test_lmsys_lengths_are_near_the_published_moments():
+    instance = generate("lmsys", 0, n=20_000)
+    # standard errors: 0.5 and 0.8 tokens
+    assert instance.prompt.mean() == pytest.approx(41, abs=2.5)
+    assert instance.output.mean() == pytest.approx(85, abs=4)
+    assert np.median(instance.prompt) == pytest.approx(11, abs=1)
+    assert np.median(instance.output) == pytest.approx(43, abs=2)
+    assert abs(np.corrcoef(instance.prompt, instance.output)[0, 1]) < 0.04
+
+
+def test_a_small_memory_conditions_lmsys_lengths_on_fitting_together():
+    """Against rejection: the joint law given s + o <= 60, by brute-force sums."""
+    memory = 60
+    joint = np.outer(lmsys_prompt().array[:memory], lmsys_output().array[:memory])
+    s, o = np.meshgrid(np.arange(1, memory + 1), np.arange(1, memory + 1), indexing="ij")
+    joint[s + o > memory] = 0
+    joint /= joint.sum()
+    instance = generate("lmsys", 0, n=40_000, memory=memory)
+    assert (instance.prompt + instance.output).max() <= memory
+    for column, values in ((instance.prompt, s), (instance.output, o)):
+        mean = (joint * values).sum()
+        error = np.sqrt((joint * values**2).sum() - mean**2) / 200
+        assert column.mean() == pytest.approx(mean, abs=4 * error)
+
+
+@pytest.mark.parametrize("kind", ["lmsys", "chen-rough", "chen-buckets", "chen-overlap"])
+def test_blocks_make_instances_of_any_size(kind):
+    instance = generate(kind, 2, n=50, memory=700, block=64)
+    assert instance.memory == 10
+    assert (instance.prompt + instance.output).max() <= 10
+    assert instance.prompt.min() == 1
+    with pytest.raises(ValueError, match="memory 100 is below one block of 64 for prompt and"):
+        generate(kind, 2, memory=100, block=64)
+
+
+def test_chen_predictions_are_the_three_of_the_paper():
+    rough = generate("chen-rough", 4)
+    assert set(rough.lower.tolist()) == {1}
+    assert set(rough.upper.tolist()) == {1000}
+    bucketed = generate("chen-buckets", 4)
+    assert set((bucketed.lower % 100).tolist()) == {1}
+    assert set((bucketed.upper - bucketed.lower).tolist()) == {99}
+    narrow, wide = generate("chen-overlap", 4, x=0.1), generate("chen-overlap", 4, x=0.99)
+    assert (narrow.upper - narrow.lower < wide.upper - wide.lower).any()
+    # one seed, one set of requests
+    assert len({tuple(i.output.tolist()) for i in (rough, bucketed, narrow, wide)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "lower", "upper"),
+    [("two-point", 1, 10), ("uniform", 1, 10), ("geometric", 1, 50), ("linear-geometric", 1, 50)],
+)
+def test_one_law_kinds_predict_the_range_of_the_law(kind, lower, upper):
+    instance = generate(kind, 0)
+    assert set(instance.lower.tolist()) == {lower}
+    assert set(instance.upper.tolist()) == {upper}
+
+
+def test_two_point_outputs_are_two_points_with_the_share():
+    output = generate("two-point", 0, n=10_000, lower=2, upper=7, share=0.3).output
+    assert set(output.tolist()) == {2, 7}
+    assert (output == 7).mean() == pytest.approx(0.3, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nonsense", 0, {}), "unknown kind 'nonsense'; known are jaillet-model-1, "),
+        (
+            ("two-point", 0, {"x": 1}),
+            "unknown setting 'x' for kind 'two-point'; known are n, memory, prompt, lower, upper, "
+            "share, rate",
+        ),
+        (("equal", -1, {}), "seed -1 must be an integer, at least 0"),
+        (("equal", True, {}), "seed True must be an integer, at least 0"),
+        (("equal", 0, {"n": 0}), "n 0 must be between 1 and 1000000 (requests)"),
+        (("equal", 0, {"n": 2.0}), "n 2.0 must be an integer"),
+        (("equal", 0, {"n": True}), "n True must be an integer"),
+        (("equal", 0, {"rate": "fast"}), "rate 'fast' must be a number"),
+        (("equal", 0, {"rate": float("nan")}), "rate nan must be between 0 and 1000000 ("),
+        (("equal", 0, {"prompt": 91}), "prompt 91 + longest output 10 exceeds memory 100"),
+        (("uniform", 0, {"lower": 11}), "lengths 11..10: 1 <= lower <= upper is needed"),
+        (("chen-overlap", 0, {"x": 1.0}), "x 1.0 must be between 0 and 0.99999"),
+        (("chen-rough", 0, {"upper": 5}), "request 0: upper 5 is below output "),
+        (("jaillet-model-1", 0, {"n_least": 61}), "n_least 61 exceeds n_most 60"),
+        (("jaillet-model-1", 0, {"prompt_most": 50}), "prompt_most 50 must be below the memory "),
+        (("jaillet-model-2", 0, {"rate_least": 2}), "rate_least 2.0 must be above 0 and at most "),
+    ],
+)
+def test_bad_settings_are_named(arguments, message):
+    kind, seed, settings = arguments
+    with pytest.raises(ValueError) as caught:
+        generate(kind, seed, **settings)
+    assert str(caught.value).startswith(message)
+
+
+def test_an_arrival_model_without_requests_is_refused():
+    settings = {"horizon_least": 1, "horizon_most": 1, "rate_least": 1e-6, "rate_most": 1e-6}
+    with pytest.raises(ValueError, match="no request arrives in 1 rounds"):
+        generate("jaillet-model-2", 0, **settings)
+
+
+def test_settings_are_read_from_text_with_the_type_of_their_kind():
+    kind = find_kind("two-point")
+    given = kind.parse(["n=12", "share=.5", "rate=1e-1", "memory=+50"])
+    assert given == {"n": 12, "share": 0.5, "rate": 0.1, "memory": 50}
+    assert [type(value) for value in given.values()] == [int, float, float, int]
+    assert type(kind.parse(["share=1"])["share"]) is float
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("n", "setting 'n' must have the form name=value"),
+        ("n=", "n '' must be an integer"),
+        ("n=5.0", "n '5.0' must be an integer"),
+        ("n=1_0", "n '1_0' must be an integer"),
+        ("n=nan", "n 'nan' must be an integer"),
+        ("rate=nan", "rate 'nan' must be a number"),
+        ("rate=1.2.3", "rate '1.2.3' must be a number"),
+        ("rate=-1", "rate -1 must be between 0 and 1000000 ("),
+        ("=5", "unknown setting '' for kind 'equal'; known are "),
+    ],
+)
+def test_bad_setting_texts_are_named(text, message):
+    with pytest.raises(ValueError) as caught:
+        find_kind("equal").parse([text])
+    assert str(caught.value).startswith(message)
+
+
+def test_a_setting_given_twice_is_refused():
+    with pytest.raises(ValueError, match="setting 'n' is given twice"):
+        find_kind("equal").parse(["n=5", "n=6"])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "somewhere",
+        "ratiolab generate equal",
+        "ratiolab generate equal --seed x",
+        "ratiolab generate equal --seed 0 --set",
+        "ratiolab generate equal --seed 0 --get n=5",
+        "ratiolab solve equal --seed 0",
+    ],
+)
+def test_other_sources_are_not_regenerated(source):
+    with pytest.raises(ValueError, match="is not a command line of ratiolab generate"):
+        regenerate(source)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_kind_describes_itself(kind):
+    assert kind.summary.endswith(".")
+    assert kind.source
+    assert kind.settings
+    for setting in kind.settings:
+        assert setting.check(setting.default) == setting.default
+        assert setting.domain.unit
