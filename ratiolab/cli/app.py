@@ -93,4 +93,4 @@ def settings(pairs: list[str], option: str) -> dict[str, str]:
 
 
 # importing a module of commands registers them
-from ratiolab.cli import instances, policies, solving  # noqa: E402, F401
+from ratiolab.cli import instances, policies, solving, theory  # noqa: E402, F401

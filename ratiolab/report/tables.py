@@ -9,6 +9,7 @@ from ratiolab.online import POLICIES, make
 from ratiolab.online.registry import parameters_of, summary
 from ratiolab.ratio import Comparison
 from ratiolab.report.data import row_data
+from ratiolab.theory.bound_catalogue import Bound
 
 
 def optimum_line(result: OptResult) -> str:
@@ -64,6 +65,16 @@ def policies_table(keys: Iterable[str]) -> Table:
         parameters = "\n".join(f"{n}={d}" for n, (_, d) in parameters_of(key).items())
         information = make(key).information.value
         table.add_row(key, information, summary(key), parameters, POLICIES[key].source)
+    return table
+
+
+def bounds_table(bounds: Iterable[Bound]) -> Table:
+    """The named formulas: where they come from and what they assume."""
+    table = Table(show_lines=True)
+    for name in ("name", "arguments", "assumptions", "source"):
+        table.add_column(name, overflow="fold")
+    for bound in bounds:
+        table.add_row(bound.name, bound.domain, bound.assumptions, bound.source)
     return table
 
 

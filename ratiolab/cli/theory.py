@@ -1,0 +1,185 @@
+"""Commands about theory: bound, rayleigh, claims, check."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ratiolab.cli.app import Json, app, print_json, print_rich, progress
+
+Lower = Annotated[int | None, typer.Option(help="Lower bound l of the outputs, tokens.")]
+Upper = Annotated[int | None, typer.Option(help="Upper bound u of the outputs, tokens.")]
+Prompt = Annotated[int, typer.Option(help="Prompt length s of every request, tokens.")]
+
+
+@app.command()
+def bound(
+    name: Annotated[
+        str | None, typer.Argument(help="Name of the formula; none lists them.")
+    ] = None,
+    lower: Lower = None,
+    upper: Upper = None,
+    prompt: Prompt = 0,
+    json: Json = False,
+) -> None:
+    """Evaluate a formula of the papers, or a better one; without a name, list them."""
+    from dataclasses import asdict
+
+    from ratiolab.report.tables import bounds_table
+    from ratiolab.theory.bounds import BOUNDS, evaluate
+
+    if name is None:
+        if json:
+            about = ("name", "source", "assumptions", "domain")
+            print_json([{key: getattr(b, key) for key in about} for b in BOUNDS.values()])
+        else:
+            print_rich(bounds_table(BOUNDS.values()))
+        return
+    value = evaluate(name, lower, upper, prompt)
+    if json:
+        print_json(asdict(value))
+        return
+    exact = "" if value.exact is None else f" = {value.exact}"
+    print_rich(f"{value.name}: {value.value:.10g}{exact}", value.source, value.assumptions)
+
+
+@app.command()
+def rayleigh(
+    upper: Annotated[int, typer.Option(help="Upper bound u of the outputs, tokens.")],
+    lower: Annotated[int, typer.Option(help="Lower bound l of the outputs, tokens.")] = 1,
+    prompt: Prompt = 0,
+    json: Json = False,
+) -> None:
+    """The spectral radius of A_min's quotient: its exact worst ratio over all distributions.
+
+    The trace beside it is the bound that the paper uses in its place.
+    """
+    from ratiolab.theory.amin import trace
+    from ratiolab.theory.spectrum import spectral_radius
+
+    with progress() as display:
+        display.add_task(f"lengths {lower}..{upper}, prompt {prompt}")
+        found = spectral_radius(upper, lower, prompt)
+        # the exact trace is a sum of u fractions: harmonic numbers get long
+        exact = upper - lower <= 2000
+        size = float(trace(lower, upper, prompt)) if exact else _trace(lower, upper, prompt)
+    data = {
+        "rho": found.rho,
+        "trace": size,
+        "method": found.method,
+        "seconds": round(found.seconds, 4),
+        "error": found.error,
+        "lower": lower,
+        "upper": upper,
+        "prompt": prompt,
+    }
+    if json:
+        print_json(data)
+        return
+    print_rich(f"rho = {found.rho:.12g} (error at most {found.error:.1g}), trace = {size:.12g}")
+    print_rich(f"{found.method}, {found.seconds:.2f} s")
+
+
+def _trace(lower: int, upper: int, prompt: int) -> float:
+    """1 + H_{s+u} - H_{s+l}, by the digamma function."""
+    from scipy.special import digamma
+
+    return float(1 + digamma(prompt + upper + 1) - digamma(prompt + lower + 1))
+
+
+@app.command()
+def claims(
+    paper: Annotated[str | None, typer.Option(help="Only this paper, as in chen2025.")] = None,
+    id: Annotated[
+        list[str] | None, typer.Option(help="Only this claim; repeatable.")
+    ] = None,
+    slow: Annotated[bool, typer.Option("--slow", help="Also what takes minutes.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the claims, check none.")] = False,
+    recheck: Annotated[
+        str | None,
+        typer.Option(help="Verify the witness of this claim, without any solver, and stop."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Write the verdicts to this Markdown page.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check the numbered statements of the papers and print the verdicts.
+
+    holds: with scope `proved` or the number of cases. false: with a witness that --recheck
+    verifies. tightened: true, and a better value is given. undecided: a limit was reached. The
+    exit code is 1 when a verdict is not the expected one.
+    """
+    from ratiolab.claims import Budget, run_claims, select
+    from ratiolab.report.verdicts import claims_page, claims_table, listing_table, report_data
+
+    if recheck is not None:
+        (claim,) = select(ids=[recheck])
+        if claim.recheck is None:
+            raise ValueError(f"claim {recheck} has no witness: its verdict is {claim.expected}")
+        try:
+            verified = claim.recheck()
+        except AssertionError as error:
+            typer.echo(f"{recheck}: the witness fails: {error}", err=True)
+            raise typer.Exit(1) from None
+        print_json({"id": recheck, "verified": verified}) if json else print_rich(verified)
+        return
+    chosen = select(paper, id or (), slow)
+    if listing:
+        print_rich(listing_table(chosen))
+        return
+    with progress() as display:
+        task = display.add_task("claims", total=len(chosen))
+
+        def advance(report: object) -> None:
+            display.update(task, advance=1, description=str(report.claim.id))  # type: ignore[attr-defined]
+
+        reports = run_claims(chosen, Budget(slow=slow), advance)
+    if page is not None:
+        from ratiolab.model.io import write_text
+
+        write_text(page, claims_page(reports))
+    print_json([report_data(r) for r in reports]) if json else print_rich(claims_table(reports))
+    if not all(report.is_expected for report in reports):
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(
+    baseline: Annotated[Path, typer.Argument(help="Baseline file (ratiolab-baseline/1).")],
+    update: Annotated[
+        bool, typer.Option("--update", help="Rewrite the values, printing what changes.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Recompute pinned ratios, bounds, spectra and verdicts, and name every drift.
+
+    Integers, fractions and verdicts must be the same; floats stay within the entry's tolerance.
+    The exit code is 1 when anything drifted and the file was not updated.
+    """
+    from dataclasses import asdict
+
+    from ratiolab.report.baseline import drift, name_of, read_baseline, recompute, write_baseline
+
+    entries = read_baseline(baseline)
+    drifts = []
+    with progress() as display:
+        task = display.add_task("baseline", total=len(entries))
+        for entry in entries:
+            value = recompute(entry, baseline.parent)
+            found = drift(entry, value)
+            if found is not None:
+                drifts.append(found)
+                if update:
+                    entry["value"] = value
+            display.update(task, advance=1, description=name_of(entry)[:60])
+    if update:
+        write_baseline(entries, baseline)
+    if json:
+        print_json({"entries": len(entries), "drifts": [asdict(d) for d in drifts]})
+    else:
+        for found in drifts:
+            print_rich(str(found))
+        print_rich(f"{len(entries)} entries, {len(drifts)} drifted" + ", updated" * update)
+    if drifts and not update:
+        raise typer.Exit(1)
