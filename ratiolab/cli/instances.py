@@ -1,1 +1,171 @@
-"""Commands that make instances."""
+"""Commands that make instances: generate, trace."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ratiolab.cli.app import Json, Seed, app, print_json, print_rich
+
+if TYPE_CHECKING:
+    from ratiolab.model import Instance
+
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="File to write: .json, or .csv without the memory."),
+]
+
+
+class Arrivals(StrEnum):
+    """When the requests of a trace arrive."""
+
+    trace = "trace"
+    zero = "zero"
+    poisson = "poisson"
+
+
+@app.command()
+def generate(
+    kind: Annotated[str | None, typer.Argument(help="Kind of workload; none lists them.")] = None,
+    seed: Seed = 0,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of the kind, name=value; repeatable."),
+    ] = None,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Generate a synthetic instance, seeded; without a kind, list the kinds and their settings.
+
+    The file records the command that made it, with all settings, so that it can be made again.
+    """
+    from ratiolab.report.tables import kinds_table
+    from ratiolab.workloads.generators import KINDS, find_kind
+    from ratiolab.workloads.generators import generate as generate_instance
+
+    if kind is None:
+        if json:
+            print_json(
+                [
+                    {
+                        "kind": k.name,
+                        "summary": k.summary,
+                        "source": k.source,
+                        "settings": {s.name: s.default for s in k.settings},
+                    }
+                    for k in KINDS.values()
+                ]
+            )
+        else:
+            print_rich(kinds_table(KINDS.values()))
+        return
+    settings = find_kind(kind).parse(set_ or [])
+    _deliver(generate_instance(kind, seed, **settings), output, json)
+
+
+@app.command()
+def trace(
+    file: Annotated[Path, typer.Argument(help="Azure LLM inference trace, or prefill/decode CSV.")],
+    memory: Annotated[int, typer.Option(help="KV cache size in tokens.", min=1)],
+    sample: Annotated[
+        int | None, typer.Option(help="Keep so many requests, drawn at random.", min=1)
+    ] = None,
+    seed: Seed = 0,
+    start: Annotated[float | None, typer.Option(help="Window: from this second on.")] = None,
+    stop: Annotated[float | None, typer.Option(help="Window: before this second.")] = None,
+    block: Annotated[
+        int,
+        typer.Option(help="KV block size: round tokens up to blocks, as paged caches do.", min=1),
+    ] = 1,
+    arrivals: Annotated[
+        Arrivals, typer.Option(help="Times of the trace, all at round 0, or a Poisson process.")
+    ] = Arrivals.trace,
+    rate: Annotated[float | None, typer.Option(help="Poisson: requests a round.", min=0)] = None,
+    rounds_per_second: Annotated[
+        float | None, typer.Option(help="Trace times: decoding rounds a second.", min=0)
+    ] = None,
+    max_prompt: Annotated[
+        int | None, typer.Option(help="Drop requests with longer prompts, tokens.", min=0)
+    ] = None,
+    predict: Annotated[
+        str | None,
+        typer.Option(
+            help="Predictions to lay over the true outputs: exact, rough, buckets:WIDTH, "
+            "overlap:X (interval (1-X) o to (1+X) o), noisy:E (uniform error up to E)."
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the instance.")] = None,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Cut an instance of any size out of a real request trace.
+
+    Reads the public Azure LLM inference traces (TIMESTAMP, ContextTokens, GeneratedTokens) and
+    files with num_prefill_tokens and num_decode_tokens. What was dropped stands in the source text.
+    """
+    from math import inf
+
+    from ratiolab.workloads.traces import ROUNDS_PER_SECOND, instance_from_trace, read_trace
+
+    windowed = start is not None or stop is not None
+    instance = instance_from_trace(
+        read_trace(file),
+        memory=memory,
+        sample=sample,
+        seed=seed,
+        window=(start or 0.0, inf if stop is None else stop) if windowed else None,
+        block=block,
+        arrivals=arrivals.value,
+        rate=rate,
+        rounds_per_second=ROUNDS_PER_SECOND if rounds_per_second is None else rounds_per_second,
+        max_prompt=max_prompt,
+        name=name,
+    )
+    if predict is not None:
+        instance = _predicted(instance, predict, seed)
+    _deliver(instance, output, json)
+
+
+def _predicted(instance: "Instance", words: str, seed: int) -> "Instance":
+    """The instance with the predictions that ``--predict`` names."""
+    import numpy as np
+
+    from ratiolab.workloads import predictions
+
+    kind, _, text = words.partition(":")
+    lay: dict[str, Callable[[], Instance]] = {
+        "exact": lambda: predictions.exact(instance),
+        "rough": lambda: predictions.rough(instance),
+        "buckets": lambda: predictions.buckets(instance, int(text or 100)),
+        "overlap": lambda: predictions.overlapping(instance, float(text)),
+        "noisy": lambda: predictions.noisy(instance, float(text), np.random.default_rng(seed)),
+    }
+    if kind not in lay:
+        raise ValueError(f"--predict {words!r} must be one of {', '.join(lay)}")
+    laid = lay[kind]()
+    return laid.replace(source=f"{laid.source}; predictions {words}, seed {seed}")
+
+
+def _deliver(instance: "Instance", output: Path | None, json: bool) -> None:
+    """Write the instance where it was asked for and say what it is."""
+    from ratiolab.model import write_instance
+    from ratiolab.model.io import instance_text
+
+    if output is None:
+        typer.echo(instance_text(instance), nl=False)
+        return
+    write_instance(instance, output)
+    data = {
+        "instance": instance.name,
+        "digest": instance.digest,
+        "file": str(output),
+        "requests": len(instance),
+        "memory": instance.memory,
+        "source": instance.source,
+    }
+    if json:
+        print_json(data)
+    else:
+        print_rich(f"{output}: {len(instance):,} requests, memory {instance.memory:,}")

@@ -90,9 +90,7 @@ def _trace(lower: int, upper: int, prompt: int) -> float:
 @app.command()
 def claims(
     paper: Annotated[str | None, typer.Option(help="Only this paper, as in chen2025.")] = None,
-    id: Annotated[
-        list[str] | None, typer.Option(help="Only this claim; repeatable.")
-    ] = None,
+    id: Annotated[list[str] | None, typer.Option(help="Only this claim; repeatable.")] = None,
     slow: Annotated[bool, typer.Option("--slow", help="Also what takes minutes.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="List the claims, check none.")] = False,
     recheck: Annotated[

@@ -69,19 +69,28 @@ def read_instance(path: PathLike, memory: int | None = None) -> Instance:
 
 def write_instance(instance: Instance, path: PathLike) -> None:
     """Write an instance as JSON or, when the path ends in ``.csv``, as CSV (without the memory)."""
-    columns = {
-        name: getattr(instance, name).tolist()
-        for name in COLUMNS + OPTIONAL_COLUMNS
-        if getattr(instance, name) is not None
-    }
+    columns = _columns(instance)
     if Path(path).suffix == ".csv":
         rows = zip(*columns.values(), strict=True)
         lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
         write_text(path, "\n".join(lines) + "\n")
         return
+    write_text(path, instance_text(instance))
+
+
+def instance_text(instance: Instance) -> str:
+    """The JSON text of an instance, a column a line."""
     head = {"format": INSTANCE_FORMAT, "name": instance.name, "memory": instance.memory}
     tail = {"source": instance.source} if instance.source else {}
-    write_text(path, json_lines(head | columns | tail))
+    return json_lines(head | _columns(instance) | tail)
+
+
+def _columns(instance: Instance) -> dict[str, list[int]]:
+    return {
+        name: getattr(instance, name).tolist()
+        for name in COLUMNS + OPTIONAL_COLUMNS
+        if getattr(instance, name) is not None
+    }
 
 
 def read_schedule(path: PathLike, instance: Instance) -> Schedule:

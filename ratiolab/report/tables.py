@@ -10,6 +10,7 @@ from ratiolab.online.registry import parameters_of, summary
 from ratiolab.ratio import Comparison
 from ratiolab.report.data import row_data
 from ratiolab.theory.bound_catalogue import Bound
+from ratiolab.workloads.kinds import Kind
 
 
 def optimum_line(result: OptResult) -> str:
@@ -75,6 +76,17 @@ def bounds_table(bounds: Iterable[Bound]) -> Table:
         table.add_column(name, overflow="fold")
     for bound in bounds:
         table.add_row(bound.name, bound.domain, bound.assumptions, bound.source)
+    return table
+
+
+def kinds_table(kinds: Iterable[Kind]) -> Table:
+    """The kinds of workload with their settings and defaults."""
+    table = Table(show_lines=True)
+    for name in ("kind", "what it makes", "settings", "source"):
+        table.add_column(name, overflow="fold")
+    for kind in kinds:
+        settings = "\n".join(f"{s.name}={s.default} ({s.domain.unit})" for s in kind.settings)
+        table.add_row(kind.name, kind.summary, settings, kind.source)
     return table
 
 
