@@ -68,9 +68,9 @@ def simulate(
     instance : what is to be served.
     policy : a frozen description; its state is made afresh.
     seed : of all randomness of this run, the policy's and the ties'.
-    patience : rounds without a completion after which the run counts as stalled. The default,
-        10,000 plus the sum of all outputs and the last arrival, is beyond what serving one
-        request at a time needs.
+    patience : rounds without a completion after which the run counts as stalled; rounds in which
+        nobody is there to be served do not count. The default, 10,000 plus the sum of all
+        outputs, is beyond what serving one request at a time needs.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def simulate(
         memory overflow in the next round, or leaves requests waiting with nothing to wait for.
     """
     run = _Run(instance, policy, seed)
-    limit = int(instance.output.sum()) + int(instance.arrival.max()) + 10_000
+    limit = int(instance.output.sum()) + 10_000
     outcome = run.to_the_end(limit if patience is None else patience)
     schedule = Schedule.from_runs(instance, run.finished)
     if outcome == "complete":
@@ -130,8 +130,8 @@ class _Run:
                     f"{self.name}, round {view.now}: {waiting} requests wait, nothing runs or "
                     "arrives, and no wake-up is asked for"
                 )
-            if not running and self.next_arrival < len(self.order):
-                last_completion = max(last_completion, view.now)
+            if not running and not view.waiting:
+                last_completion = following  # nobody was there to be served
             view.now = following
 
     def _deliver(self) -> None:
@@ -167,8 +167,6 @@ class _Run:
             start = view._running.get(i)
             if start is None:
                 raise PolicyError(f"{self.name}, round {now}: evicts {i}, which does not run")
-            if start == now:
-                raise PolicyError(f"{self.name}, round {now}: evicts {i}, which starts now")
             self._leave(i, start, now)
             view._waiting[i] = None
         for i in decision.admit:
@@ -187,6 +185,8 @@ class _Run:
 
     def _next_event(self, wake: int | None) -> int:
         view = self.view
+        if not view._running and not view._waiting:
+            return self.arrival[self.order[self.next_arrival]]
         events = [view.now + 1 if wake is None else max(wake, view.now + 1)]
         while self.completions:
             stop, i, start = self.completions[0]

@@ -43,7 +43,7 @@ class Decision(NamedTuple):
     evict : running requests that stop now and lose their tokens; carried out before `admit`.
     wake : ask again at this round at the latest, even if nothing happens before. None asks again
         in the next round; `NEVER` leaves it to the events (an arrival, a completion, memory that
-        would overflow in the next round).
+        would overflow in the next round). With nobody to serve, the next arrival is the next.
     """
 
     admit: Sequence[int] = ()

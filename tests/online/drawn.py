@@ -1,0 +1,40 @@
+"""Small random instances that provoke: tight memory, equals, intervals, wrong predictions."""
+
+import numpy as np
+
+from ratiolab.model import Instance
+
+
+def drawn(seed: int, most_requests: int = 9, longest: int = 9) -> Instance:
+    """The instance of a seed; every feature is drawn independently of the others."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, most_requests + 1))
+    output = rng.integers(1, longest + 1, n)
+    if rng.random() < 0.3:
+        output = rng.choice([2, longest], n)  # two lengths, many equals
+    prompt = {
+        "none": np.zeros(n, np.int64),
+        "equal": np.full(n, rng.integers(1, 5)),
+        "unequal": rng.integers(0, 6, n),
+    }[str(rng.choice(["none", "equal", "unequal"]))]
+    arrival = {
+        "together": np.zeros(n, np.int64),
+        "spread": rng.integers(0, 16, n),
+        "bursts": 7 * rng.integers(0, 4, n) + 2,
+    }[str(rng.choice(["together", "spread", "bursts"]))]
+    slack = rng.choice([0, 1, 2, longest, 3 * longest])
+    memory = int((prompt + output).max() + slack)
+    lower, upper = {
+        "none": (None, None),
+        "common": (np.full(n, output.min()), np.full(n, output.max() + rng.integers(0, 4))),
+        "own": (np.maximum(1, output - rng.integers(0, 4, n)), output + rng.integers(0, 4, n)),
+        "lower": (np.maximum(1, output - rng.integers(0, 6, n)), None),
+        "exact": (output, output),
+    }[str(rng.choice(["none", "common", "own", "lower", "exact"]))]
+    predicted = {
+        "exact": output,
+        "near": np.maximum(1, output + rng.integers(-2, 3, n)),
+        "wrong": rng.integers(1, longest + 9, n),
+        "constant": np.full(n, rng.integers(1, longest + 1)),
+    }[str(rng.choice(["exact", "near", "wrong", "constant"]))]
+    return Instance(f"drawn {seed}", memory, arrival, prompt, output, lower, upper, predicted)

@@ -1,0 +1,287 @@
+"""Nothing hidden can be reached, nothing illegal is carried out, nothing runs for ever."""
+
+import gc
+from collections.abc import Mapping
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+
+import numpy as np
+import pytest
+
+from ratiolab.model import Instance
+from ratiolab.online import (
+    NEVER,
+    Decision,
+    Information,
+    InformationError,
+    PolicyError,
+    simulate,
+)
+from ratiolab.online.view import View
+
+
+class Scripted:
+    """Serves one request at a time in file order, or does what a script says."""
+
+    name = "scripted"
+    source = ""
+
+    def __init__(self, script=None, information=Information.NOTHING, spy=None, ties="index"):
+        self.script, self.information, self.spy, self.ties = script, information, spy, ties
+
+    def start(self, setting, rng):
+        def decide(view):
+            if self.spy is not None:
+                self.spy(view, setting, rng)
+            if isinstance(self.script, Mapping):
+                return self.script.get(view.now, Decision())
+            if self.script is not None:
+                return self.script(view)
+            return Decision([] if view.running else sorted(view.waiting)[:1], wake=NEVER)
+
+        return decide
+
+
+# Every number is the sign of one fact: outputs, prompts and arrivals are distinct primes, and no
+# round or bound equals one of them or the completion that it leads to.
+ARRIVAL = [5, 11, 2003]
+PROMPT = [101, 103, 107]
+OUTPUT = [1009, 1013, 1019]
+SECRET = Instance(
+    "secret",
+    5003,
+    ARRIVAL,
+    PROMPT,
+    OUTPUT,
+    lower=[401, 409, 419],
+    upper=[1201, 1213, 1217],
+    predicted=[907, 911, 919],
+)
+
+
+def reachable(*roots):
+    """Every object that a policy can walk to without importing, calling or reading source."""
+    seen, stack = {}, list(roots)
+    while stack:
+        one = stack.pop()
+        if id(one) in seen or isinstance(one, type | ModuleType | CodeType):
+            continue
+        seen[id(one)] = one
+        if isinstance(one, FunctionType):  # not its globals: they are the module
+            stack += [one.__closure__, one.__defaults__, one.__kwdefaults__, one.__dict__]
+        elif isinstance(one, BuiltinFunctionType):
+            stack.append(one.__self__)
+        else:
+            stack += gc.get_referents(one)
+    return list(seen.values())
+
+
+def numbers(objects):
+    """All whole numbers among the objects or inside their arrays."""
+    found = set()
+    for one in objects:
+        if isinstance(one, np.ndarray) and one.dtype.kind in "iu":
+            found |= set(one.reshape(-1).tolist())
+        elif isinstance(one, int | float | np.number) and one == one // 1:
+            found.add(int(one))
+    return found
+
+
+def leaks(instance, information, ties="index"):
+    """(round, fact) of everything hidden that can be reached in some round of a run."""
+    found = []
+
+    def spy(view, setting, rng):
+        visible = numbers(reachable(view, setting, rng))
+        for i, (arrival, prompt, output) in enumerate(instance.requests):
+            secrets = {}
+            if arrival > view.now:
+                secrets = {"arrival": arrival, "prompt": prompt, "output": output}
+                for column in ("lower", "upper", "predicted"):
+                    secrets[column] = int(getattr(instance, column)[i])
+            elif i not in view.output or information is Information.TRUE_LENGTH:
+                secrets = {"output": output}
+                if i in view.running:
+                    secrets["completion"] = view.running[i] + output
+            found.extend((view.now, i, fact) for fact, secret in secrets.items()
+                         if secret in visible)  # fmt: skip
+
+    simulation = simulate(instance, Scripted(information=information, spy=spy, ties=ties))
+    assert simulation.decisions == 5, "at both later arrivals and both earlier completions, too"
+    return found
+
+
+@pytest.mark.parametrize("ties", ["random", "index"])
+@pytest.mark.parametrize(
+    "information", [level for level in Information if level is not Information.TRUE_LENGTH]
+)
+def test_no_output_of_an_unfinished_request_and_nothing_of_the_future_is_reachable(
+    information, ties
+):
+    assert leaks(SECRET, information, ties) == []
+
+
+def test_at_the_level_of_true_lengths_only_the_future_is_hidden():
+    found = leaks(SECRET, Information.TRUE_LENGTH)
+    assert {fact for _, _, fact in found} == {"output"}
+    assert all(SECRET.arrival[i] <= now for now, i, _ in found)
+
+
+def test_the_walk_finds_the_lengths_that_worst_ties_keep_by_name():
+    assert {fact for _, _, fact in leaks(SECRET, Information.NOTHING, "worst")} == {"output"}
+
+
+def test_the_walk_reaches_what_was_revealed():
+    seen = []
+    simulate(
+        SECRET,
+        Scripted(
+            information=Information.INTERVAL,
+            spy=lambda view, *rest: seen.append(numbers(reachable(view, *rest))),
+        ),
+    )
+    assert {5003, 101, 401, 1201} <= seen[0]
+    assert 1009 not in seen[0]
+    assert 1009 in seen[-1], "the output of a completed request is known"
+
+
+ALLOWED = {
+    Information.NOTHING: set(),
+    Information.LOWER_BOUND: {"lower"},
+    Information.INTERVAL: {"lower", "upper"},
+    Information.PREDICTION: {"predicted"},
+    Information.TRUE_LENGTH: {"lower", "upper", "predicted"},
+}
+
+
+@pytest.mark.parametrize("information", list(Information))
+def test_what_was_not_declared_may_not_be_read(information):
+    def spy(view, setting, rng):
+        for column in ("lower", "upper", "predicted"):
+            if column in ALLOWED[information]:
+                assert getattr(view, column)[0] == getattr(SECRET, column)[0]
+            else:
+                message = f"scripted declares information '{information.value}'.*{column}"
+                with pytest.raises(InformationError, match=message):
+                    getattr(view, column)
+
+    simulate(SECRET, Scripted(information=information, spy=spy))
+
+
+@pytest.mark.parametrize("information", list(Information))
+def test_an_output_is_known_on_completion_or_to_those_who_declare_it_on_arrival(information):
+    def spy(view, setting, rng):
+        for i, (arrival, _, output) in enumerate(SECRET.requests):
+            arrived = arrival <= view.now
+            finished = arrived and i not in view.waiting and i not in view.running
+            if finished or (arrived and information is Information.TRUE_LENGTH):
+                assert view.output[i] == output
+            else:
+                with pytest.raises(InformationError, match=f"scripted: the output of request {i}"):
+                    view.output[i]
+
+    simulate(SECRET, Scripted(information=information, spy=spy))
+
+
+def test_requests_that_have_not_arrived_are_unknown():
+    def spy(view, setting, rng):
+        known = [i for i in range(3) if SECRET.arrival[i] <= view.now]
+        assert list(view.prompt) == list(view.arrival) == known
+        for i in set(range(3)) - set(known):
+            with pytest.raises(InformationError, match=f"the prompt of request {i} is not known"):
+                view.prompt[i]
+            assert i not in view.waiting
+
+    simulate(SECRET, Scripted(spy=spy))
+
+
+def test_a_view_cannot_be_written_through_what_it_shows():
+    view = View(10, Information.NOTHING, "reader")
+    with pytest.raises(TypeError):
+        view.running[0] = 1
+    with pytest.raises(TypeError):
+        view.prompt[0] = 1
+    with pytest.raises(AttributeError, match="no attribute 'outputs'"):
+        view.outputs  # noqa: B018
+
+
+def test_without_intervals_the_bounds_are_what_every_request_satisfies():
+    seen = []
+
+    def spy(view, setting, rng):
+        seen.append((view.lower[0], view.upper[0]))
+
+    bare = Instance("bare", 10, [0], [3], [2])
+    for instance in (bare, bare.replace(upper=[50])):
+        simulate(instance, Scripted(information=Information.INTERVAL, spy=spy))
+    assert seen == [(1, 7), (1, 7)]
+
+
+TWO = Instance("two", 6, [0, 4], [1, 1], [3, 3])
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ({0: Decision(evict=[0])}, "round 0: evicts 0, which does not run"),
+        ({0: Decision([0]), 1: Decision(evict=[0, 0])}, "round 1: evicts 0, which does not run"),
+        ({0: Decision([1])}, "round 0: admits 1, which does not wait"),
+        ({0: Decision([0, 0])}, "round 0: admits 0, which does not wait"),
+        ({0: Decision([0]), 2: Decision([0])}, "round 2: admits 0, which does not wait"),
+        ({0: Decision([7])}, "round 0: admits 7, which does not wait"),
+        (
+            {4: Decision([0, 1])},
+            "round 6: 8 tokens in the next round exceed memory 6",
+        ),
+        ({0: Decision(wake=NEVER), 4: Decision(wake=NEVER)}, "round 4: 2 requests wait, nothing"),
+    ],
+)
+def test_an_illegal_decision_names_policy_round_and_rule(script, message):
+    with pytest.raises(PolicyError, match=f"^scripted, {message}"):
+        simulate(TWO, Scripted(script))
+
+
+def test_an_admission_that_overflows_at_once_is_refused():
+    crowd = Instance("crowd", 6, [0] * 4, [1] * 4, [3] * 4)
+    with pytest.raises(PolicyError, match="round 0: 8 tokens in the next round exceed memory 6"):
+        simulate(crowd, Scripted({0: Decision([0, 1, 2, 3])}))
+
+
+def test_prediction_policies_need_a_column_of_predictions():
+    with pytest.raises(ValueError, match="two: policy scripted reads predicted lengths"):
+        simulate(TWO, Scripted(information=Information.PREDICTION))
+
+
+def evict_and_readmit(view):
+    if view.running:
+        return Decision(evict=list(view.running))
+    return Decision(sorted(view.waiting))
+
+
+@pytest.mark.parametrize("arrival", [4, 10**9])
+def test_evicting_and_readmitting_for_ever_is_reported_as_stalled(arrival):
+    simulation = simulate(TWO.replace(arrival=[0, arrival]), Scripted(evict_and_readmit))
+    assert simulation.outcome == "stalled"
+    assert simulation.total_latency is None
+    assert simulation.decisions < 20_000
+    runs = list(simulation.schedule.runs)
+    assert runs[:2] == [(0, 0, 1, False), (0, 2, 3, False)]
+    assert not any(run.completed for run in runs)
+
+
+def test_refusing_to_serve_while_asking_to_be_woken_is_stalled_too():
+    simulation = simulate(TWO, Scripted(lambda view: Decision()), patience=50)
+    assert (simulation.outcome, simulation.decisions) == ("stalled", 51)
+
+
+def one_at_a_time(view):
+    """Wants to be asked in every round."""
+    return Decision([] if view.running else list(view.waiting)[:1])
+
+
+def test_waiting_for_arrivals_is_not_stalling():
+    late = Instance("late", 6, [5, 1000, 10**9], [1, 1, 1], [3, 3, 3])
+    simulation = simulate(late, Scripted(one_at_a_time), patience=10)
+    assert simulation.outcome == "complete"
+    assert simulation.total_latency == 9
+    # at each start and the three rounds after it, but for the last, when nobody is left
+    assert simulation.decisions == 4 + 4 + 3

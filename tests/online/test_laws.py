@@ -1,0 +1,214 @@
+"""What holds for every policy of the registry, whatever it is."""
+
+from collections import Counter
+from functools import cache
+from itertools import product
+from typing import Literal, get_args, get_origin
+
+import numpy as np
+import pytest
+from drawn import drawn
+
+from ratiolab.model import Instance, Schedule, violations
+from ratiolab.model.footprint import held
+from ratiolab.online import POLICIES, Information, make, simulate
+from ratiolab.online.registry import parameters_of
+
+PATIENCE = 400
+
+
+def variants(key):
+    """A policy with every combination of its parameters that name a choice."""
+    choices = {
+        name: get_args(kind)
+        for name, (kind, _) in parameters_of(key).items()
+        if get_origin(kind) is Literal
+    }
+    return [(key, dict(zip(choices, values, strict=True))) for values in product(*choices.values())]
+
+
+VARIANTS = [variant for key in POLICIES for variant in variants(key)]
+WITHOUT_FORESIGHT = [case for case in VARIANTS if case[1].get("ties") not in ("worst", "best")]
+WITHOUT_LABELS = [case for case in VARIANTS if case[1].get("ties") not in ("index", "random")]
+RANDOM = [case for case in VARIANTS if case[1].get("ties") == "random"]
+
+
+def word(case):
+    return "-".join([case[0], *map(str, case[1].values())])
+
+
+def runs_of(instance, case, seed=0):
+    simulation = simulate(instance, make(*case), seed=seed, patience=PATIENCE)
+    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
+
+
+@pytest.mark.parametrize("case", VARIANTS, ids=word)
+def test_every_schedule_is_feasible(case):
+    completed = 0
+    for seed in range(120):
+        simulation = simulate(drawn(seed), make(*case), seed=seed, patience=PATIENCE)
+        found = violations(simulation.schedule)
+        if simulation.outcome == "complete":
+            completed += 1
+            assert found == []
+        else:
+            assert {violation.rule for violation in found} == {"completion"}
+    assert completed > 60
+
+
+@pytest.mark.parametrize("case", VARIANTS, ids=word)
+def test_the_same_seed_gives_the_same_schedule(case):
+    for seed in range(30):
+        assert runs_of(drawn(seed), case, seed) == runs_of(drawn(seed), case, seed)
+
+
+@pytest.mark.parametrize("case", RANDOM, ids=word)
+def test_random_ties_differ_between_seeds_somewhere(case):
+    instance = Instance("equals", 12, [0] * 6, [1] * 6, [2, 3, 4, 5, 6, 7], upper=[9] * 6)
+    assert len({tuple(runs_of(instance, case, seed)) for seed in range(5)}) > 1
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in VARIANTS if "ties" in case[1] and case not in RANDOM], ids=word
+)
+def test_ties_that_are_not_random_ignore_the_seed(case):
+    for seed in range(30):
+        assert runs_of(drawn(seed), case, 1) == runs_of(drawn(seed), case, 2)
+
+
+def least_latency(instance):
+    """By trying every start of every request, while the bare outputs of the rest leave hope."""
+    requests = list(instance.requests)
+    best = [10**9]
+
+    def place(i, usage, cost):
+        if i == len(requests):
+            best[0] = min(best[0], cost)
+            return
+        arrival, prompt, output = requests[i]
+        start = arrival
+        while cost + start - arrival + sum(r.output for r in requests[i:]) < best[0]:
+            taken = usage + Counter({start + k: held(prompt, k) for k in range(1, output + 1)})
+            if max(taken.values()) <= instance.memory:
+                place(i + 1, taken, cost + start - arrival + output)
+            start += 1
+
+    place(0, Counter(), 0)
+    return best[0]
+
+
+@cache
+def tiny(seed):
+    instance = drawn(seed, most_requests=4, longest=4)
+    return instance, least_latency(instance)
+
+
+def test_the_optimum_of_chen_example_ec_1_is_12():
+    assert least_latency(Instance("example EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])) == 12
+
+
+@pytest.mark.parametrize("case", VARIANTS, ids=word)
+def test_no_policy_beats_the_optimum(case):
+    gaps = []
+    for seed in range(40):
+        instance, least = tiny(seed)
+        simulation = simulate(instance, make(*case), seed=seed, patience=PATIENCE)
+        if simulation.outcome == "complete":
+            gaps.append(simulation.total_latency - least)
+    assert min(gaps) == 0, "not below it, and at it where nothing is scarce"
+    assert max(gaps) > 0, "nothing is scarce anywhere"
+
+
+class Recorded:
+    """A policy and the list of its decisions."""
+
+    def __init__(self, policy):
+        self.policy, self.decisions = policy, []
+        self.name, self.information = policy.name, policy.information
+        self.ties = getattr(policy, "ties", "random")
+
+    def start(self, setting, rng):
+        decide = self.policy.start(setting, rng)
+
+        def recorded(view):
+            decision = decide(view)
+            self.decisions.append((view.now, sorted(decision.evict), list(decision.admit)))
+            return decision
+
+        return recorded
+
+
+def first_difference(seed, case):
+    """Change one output: round of the first decision that differs, round of the revelation."""
+    rng = np.random.default_rng(seed)
+    base = drawn(seed)
+    j = int(rng.integers(len(base)))
+    other = base.output.copy()
+    other[j] = rng.integers(1, base.memory - base.prompt[j] + 1)
+    least, most = np.minimum(base.output, other), np.maximum(base.output, other)
+    lower = np.maximum(1, least - rng.integers(0, 3, len(base)))
+    base = base.replace(lower=lower, upper=most + rng.integers(0, 3, len(base)))
+    policies = [Recorded(make(*case)) for _ in range(2)]
+    revealed = PATIENCE
+    for policy, output in zip(policies, (base.output, other), strict=True):
+        instance = base.replace(output=output)
+        simulation = simulate(instance, policy, seed=seed, patience=PATIENCE)
+        if policy.information is Information.TRUE_LENGTH:
+            revealed = int(base.arrival[j])
+        elif simulation.schedule.completion[j] >= 0:
+            revealed = min(revealed, int(simulation.schedule.completion[j]))
+    one, two = (policy.decisions for policy in policies)
+    differing = [a[0] for a, b in zip(one, two, strict=False) if a != b]
+    return differing[0] if differing else None, revealed
+
+
+@pytest.mark.parametrize("case", WITHOUT_FORESIGHT, ids=word)
+def test_a_changed_output_changes_no_decision_before_it_is_revealed(case):
+    later = 0
+    for seed in range(120):
+        round_, revealed = first_difference(seed, case)
+        assert round_ is None or round_ >= revealed, seed
+        later += round_ is not None
+    assert later > 10, "afterwards it does change decisions, or nothing was tested"
+
+
+def test_that_law_would_catch_a_policy_that_peeks():
+    differences = [first_difference(seed, ("a-max", {"ties": "best"})) for seed in range(120)]
+    assert any(round_ is not None and round_ < revealed for round_, revealed in differences)
+
+
+def shapes(instance, case):
+    """The runs with their requests' columns in place of their names, in no order."""
+    columns = [instance.arrival, instance.prompt, instance.output, instance.predicted]
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    return Counter((rows[i], start, stop) for i, start, stop in runs_of(instance, case))
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("case", WITHOUT_LABELS, ids=word)
+def test_permuting_the_file_changes_nothing_when_only_copies_tie(case, copies):
+    """All columns of different requests differ; sums of prompts 3**k differ, too."""
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        n = 4
+        output = rng.permutation(np.arange(1, 13))[:n]
+        instance = Instance(
+            "distinct",
+            int(27 + 16 + rng.integers(0, 30)),
+            arrival=rng.permutation(n),
+            prompt=3 ** rng.permutation(n),
+            output=output,
+            lower=np.maximum(1, output - rng.integers(0, 6, n)),
+            upper=12 + rng.permutation(n) + 1,
+            predicted=rng.permutation(np.arange(1, 13))[:n],
+        ).take(np.repeat(np.arange(n), copies))
+        assert shapes(instance.take(rng.permutation(n * copies)), case) == shapes(instance, case)
+
+
+def test_file_order_matters_where_it_decides_ties():
+    """The law above is not empty: by index, the first of two equals goes first."""
+    instance = Instance("tie", 4, [0, 0], [1, 1], [2, 3], upper=[3, 3])
+    case = ("a-max", {"ties": "index"})
+    swapped = instance.take([1, 0])
+    assert Schedule.from_runs(instance, runs_of(instance, case)).total_latency == 2 + 5
+    assert Schedule.from_runs(swapped, runs_of(swapped, case)).total_latency == 3 + 5

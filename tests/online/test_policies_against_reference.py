@@ -1,0 +1,123 @@
+"""Event-driven and literal: every policy decides the same, round by round, in both."""
+
+import pytest
+import reference
+from drawn import drawn
+
+from ratiolab.online import make, simulate
+
+FIXED_TIES = ("index", "worst", "best")
+LENGTHS = ("true", "predicted", "upper")
+CASES: list[tuple[str, dict[str, str]]] = [
+    ("h-sf", {}),
+    ("fcfs", {}),
+    ("sjf", {}),
+    *(("mc-sf", {"lengths": lengths}) for lengths in LENGTHS),
+    *(("mc-benchmark", {"lengths": lengths}) for lengths in LENGTHS),
+    *(
+        (key, {"ties": ties})
+        for key in ("a-max", "a-random", "a-ell", "a-switch")
+        for ties in FIXED_TIES
+    ),
+    *(
+        ("a-min", {"ties": ties, "bound": bound})
+        for ties in FIXED_TIES
+        for bound in ("certified", "printed")
+    ),
+]
+INSTANCES = 250
+ROUNDS = 400
+"""Far more than these instances need unless they stall."""
+
+
+def word(case):
+    return "-".join([case[0], *case[1].values()])
+
+
+def ended_runs(simulation, before):
+    runs = simulation.schedule.runs
+    return [(run.request, run.start, run.stop) for run in runs if run.stop < before]
+
+
+@pytest.mark.parametrize("case", CASES, ids=word)
+def test_the_event_driven_policy_makes_every_run_of_the_literal_one(case):
+    key, parameters = case
+    policy, rule = make(key, parameters), reference.rule_of(key, **parameters)
+    stalled = 0
+    for seed in range(INSTANCES):
+        instance = drawn(seed)
+        expected, complete = reference.serve(instance, rule, ROUNDS)
+        simulation = simulate(instance, policy, patience=ROUNDS)
+        assert (simulation.outcome == "complete") == complete, instance.name
+        found = ended_runs(simulation, before=10**9 if complete else ROUNDS)
+        assert found == expected, instance.name
+        stalled += not complete
+    # only lengths that are too short can be cleared and started again for ever
+    assert stalled == 0 or parameters.get("lengths") == "predicted"
+
+
+def test_the_drawn_instances_provoke():
+    """Evictions, clearing, idle gaps, outlived bounds: without them the comparison says little."""
+    counts = {
+        word((key, parameters)): sum(
+            simulate(drawn(seed), make(key, parameters), patience=ROUNDS).schedule.evictions > 0
+            for seed in range(INSTANCES)
+        )
+        for key, parameters in CASES
+    }
+    for evicting in ("fcfs", "sjf", "a-min-index-certified", "a-min-worst-printed", "a-ell-index"):
+        assert counts[evicting] > 60, evicting
+    assert counts["mc-sf-predicted"] > 15
+    for never in ("h-sf", "mc-sf-true", "mc-sf-upper", "a-max-index", "a-random-best"):
+        assert counts[never] == 0, never
+
+
+def replayed(instance, schedule):
+    """The jobs at every round in which some wait, and the size and prompts of what started."""
+    jobs = reference.jobs_of(instance)
+    for now in range(schedule.makespan):
+        for job in jobs:
+            start, stop = int(schedule.starts[job.index]), int(schedule.completion[job.index])
+            job.start = start if start < now < stop else None
+            job.done = stop <= now
+        started = [job for job in jobs if schedule.starts[job.index] == now]
+        if reference.waiting(now, jobs):
+            yield now, reference.running(jobs), reference.waiting(now, jobs), started
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_h_sf_by_cardinality_starts_a_largest_set_with_least_prompts_in_every_round(seed):
+    instance = drawn(seed, most_requests=8, longest=6)
+    schedule = simulate(instance, make("h-sf", {"select": "cardinality"})).schedule
+    assert schedule.evictions == 0
+    true = reference.believed_by("true", instance.memory)
+    for now, active, queue, started in replayed(instance, schedule):
+        assert reference.satisfies(now, instance.memory, active, started, true)
+        assert (len(started), sum(job.prompt for job in started)) == (
+            reference.largest_cardinality(now, instance.memory, active, queue, true)
+        )
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_on_equal_prompts_the_prefix_of_h_sf_is_a_largest_set(seed):
+    instance = drawn(seed, most_requests=8, longest=6)
+    instance = instance.replace(prompt=[int(instance.prompt.min())] * len(instance))
+    schedule = simulate(instance, make("h-sf")).schedule
+    true = reference.believed_by("true", instance.memory)
+    for now, active, queue, started in replayed(instance, schedule):
+        largest, _ = reference.largest_cardinality(now, instance.memory, active, queue, true)
+        assert len(started) == largest
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_max_with_one_interval_starts_a_largest_set_as_printed(seed):
+    instance = drawn(seed, most_requests=8, longest=6)
+    instance = instance.replace(
+        prompt=[int(instance.prompt.min())] * len(instance),
+        upper=[int(instance.output.max())] * len(instance),
+    )
+    schedule = simulate(instance, make("a-max"), seed=seed).schedule
+    upper = reference.believed_by("upper", instance.memory)
+    for now, active, queue, started in replayed(instance, schedule):
+        largest, _ = reference.largest_cardinality(now, instance.memory, active, queue, upper)
+        assert len(started) == largest
