@@ -53,6 +53,9 @@ def test_rows_are_sorted_by_time_and_equal_times_keep_their_order(tmp_path):
     trace = read_trace(write(tmp_path, "\n".join(lines)))
     assert trace.seconds.tolist() == [0, 1.5, 2, 2]
     assert trace.prompt.tolist() == [4, 2, 1, 3]
+    many = [f"2024-02-29 00:00:0{i % 2},{i},1" for i in range(200)]
+    trace = read_trace(write(tmp_path, "\n".join([lines[0], *many])))
+    assert trace.prompt.tolist() == [*range(0, 200, 2), *range(1, 200, 2)]
 
 
 def test_offsets_of_timestamps_are_respected(tmp_path):
