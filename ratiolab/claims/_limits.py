@@ -1,0 +1,125 @@
+"""Large n and M by simulation: where ratios of total latency go when the shares of lengths stay.
+
+An instance has round(n x_k) requests of every length k, all present at round 0 with the common
+interval [l, u]; only the order that a policy draws is random. Total latency is n**2 / (2 M) times a
+constant, with relative error O(1/M) from memory that does not divide evenly and O(M/n) from the
+first and last batches; so n should be many times M, and of order M**2 when 1/M is extrapolated.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from statistics import mean, stdev
+from typing import Literal, TypeAlias
+
+from ratiolab.model import Instance
+from ratiolab.online import Policy, make, simulate
+from ratiolab.theory.distributions import LengthDistribution
+from ratiolab.theory.fluid import shortest_first_latency
+
+Denominator: TypeAlias = Literal["h-sf", "fluid"]
+
+CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over independent seeds with a Student confidence interval.
+
+    >>> Estimate.of([1.0, 2.0, 3.0]).mean
+    2.0
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float], confidence: float = CONFIDENCE) -> "Estimate":
+        """The mean of independent values; at least two."""
+        from scipy.stats import t
+
+        centre = mean(values)
+        quantile = float(t.ppf((1 + confidence) / 2, len(values) - 1))
+        reach = quantile * stdev(values) / sqrt(len(values))
+        return cls(centre, centre - reach, centre + reach)
+
+    def __str__(self) -> str:
+        return f"{self.mean:.4f} [{self.low:.4f}, {self.high:.4f}]"
+
+
+def scaled_instance(
+    distribution: LengthDistribution, prompt: int, memory: int, requests: int
+) -> Instance:
+    """About `requests` requests whose lengths have the shares of the distribution, rounded."""
+    table = zip(distribution.lengths.tolist(), distribution.probabilities, strict=True)
+    outputs = [length for length, share in table for _ in range(round(requests * share))]
+    n = len(outputs)
+    return Instance(
+        f"{distribution.name}, M = {memory}",
+        memory,
+        [0] * n,
+        [prompt] * n,
+        outputs,
+        lower=[distribution.lower] * n,
+        upper=[distribution.upper] * n,
+    )
+
+
+def fluid_ratio(
+    policy: Policy,
+    distribution: LengthDistribution,
+    prompt: int,
+    memory: int,
+    requests: int,
+    seeds: Sequence[int],
+    denominator: Denominator = "h-sf",
+) -> Estimate:
+    """Simulated TEL(policy) / TEL(H-SF) at one size; 99 % Student interval over the seeds.
+
+    Parameters
+    ----------
+    denominator : ``h-sf`` simulates H-SF on the same instance; ``fluid`` takes its exact limit
+        n**2 / (2 M) `shortest_first_latency`.
+
+    Source: Chen, Ye, Zhou (2025), Definition 1, arXiv 2508.14544v2.
+    """
+    ratio = _ratio(policy, distribution, prompt, memory, requests, denominator)
+    return Estimate.of([ratio(seed) for seed in seeds])
+
+
+def limit_ratio(
+    policy: Policy,
+    distribution: LengthDistribution,
+    prompt: int,
+    memory: int,
+    requests: int,
+    seeds: Sequence[int],
+    denominator: Denominator = "h-sf",
+) -> Estimate:
+    """The ratio extrapolated to 1/M = 0, linearly, from (M, n) and (2 M, 4 n), seed by seed.
+
+    With n of order M**2 both errors are of order 1/M, so 2 r(2M) - r(M) leaves O(1/M**2). The
+    interval is that of the sampling alone.
+    """
+    coarse = _ratio(policy, distribution, prompt, memory, requests, denominator)
+    fine = _ratio(policy, distribution, prompt, 2 * memory, 4 * requests, denominator)
+    return Estimate.of([2 * fine(seed) - coarse(seed) for seed in seeds])
+
+
+def _ratio(
+    policy: Policy,
+    distribution: LengthDistribution,
+    prompt: int,
+    memory: int,
+    requests: int,
+    denominator: Denominator,
+) -> Callable[[int], float]:
+    instance = scaled_instance(distribution, prompt, memory, requests)
+    if denominator == "h-sf":
+        base: float | Fraction = simulate(instance, make("h-sf")).schedule.total_latency
+    else:
+        unit = Fraction(len(instance) ** 2, 2 * memory)
+        base = unit * shortest_first_latency(distribution, prompt)
+    return lambda seed: float(simulate(instance, policy, seed=seed).schedule.total_latency / base)
