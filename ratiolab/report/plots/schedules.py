@@ -1,4 +1,4 @@
-"""Pictures of schedules; the only module that draws."""
+"""Pictures of schedules: who waits and runs when, and the memory they hold."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,0 +1,243 @@
+"""The commands as a user calls them: tables, JSON, errors in one line, exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ratiolab.cli import main
+from ratiolab.model import (
+    Instance,
+    Schedule,
+    read_instance,
+    read_schedule,
+    violations,
+    write_instance,
+)
+
+EC1 = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
+
+
+@pytest.fixture
+def ec1(tmp_path: Path) -> str:
+    write_instance(EC1, tmp_path / "ec1.json")
+    return str(tmp_path / "ec1.json")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as exit_:
+        main(list(arguments))
+    out, err = capsys.readouterr()
+    code = exit_.value.code
+    assert isinstance(code, int)
+    return code, out, err
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    code, out, _ = run(capsys, *arguments, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_solve_gives_the_optimum_and_its_schedule(
+    capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path
+) -> None:
+    data = run_json(capsys, "solve", ec1, "--schedule", str(tmp_path / "s.json"))
+    assert (data["status"], data["upper"], data["lower"]) == ("optimal", 12, 12)
+    assert {"instance", "lower_source", "starts", "seconds"} <= set(data)
+    schedule = read_schedule(tmp_path / "s.json", EC1)
+    assert schedule.total_latency == 12
+    assert violations(schedule) == []
+    assert violations(Schedule.from_starts(EC1, data["starts"])) == []
+    code, out, _ = run(capsys, "solve", ec1, "--backend", "pulp")
+    assert code == 0
+    assert "optimum 12" in out
+
+
+def test_simulate_reports_every_run(capsys: pytest.CaptureFixture[str], ec1: str) -> None:
+    arguments = ("simulate", ec1, "--policy", "a-min", "--runs", "3", "--seed", "4")
+    data = run_json(capsys, *arguments)
+    assert [r["seed"] for r in data["runs"]] == [4, 5, 6]
+    assert data["mean_tel"] == pytest.approx(sum(r["tel"] for r in data["runs"]) / 3)
+    for key in ("tel", "makespan", "evictions", "completions"):
+        assert key in data["runs"][0]
+    assert data["params"] == {"ties": "random", "bound": "certified"}
+    worst = run_json(capsys, *arguments, "--param", "ties=worst")
+    assert worst["params"]["ties"] == "worst"
+    code, out, _ = run(capsys, *arguments)
+    assert code == 0
+    assert "mean TEL" in out
+
+
+def test_compare_prints_ratios_and_draws(
+    capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path
+) -> None:
+    picture = tmp_path / "p.png"
+    data = run_json(capsys, "compare", ec1, "--runs", "2", "--plot", str(picture))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert data["optimum"]["upper"] == 12
+    rows = {row["policy"]: row for row in data["policies"]}
+    assert rows["mc-sf"]["ratio"] == [1.0, 1.0]
+    assert rows["a-max"]["ratio"][0] >= 1
+    assert [s["policy"] for s in data["skipped"]] == ["sjf"]
+    code, out, _ = run(capsys, "compare", ec1, "--policies", "mc-sf,h-sf", "--show", "h-sf")
+    assert code == 0
+    assert "optimum 12" in out
+
+
+def test_an_instance_made_from_the_command_line_can_be_made_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "g.json"
+    said = run_json(capsys, "generate", "uniform", "--seed", "3", "--set", "n=5", "-o", str(file))
+    assert said["requests"] == 5
+    instance = read_instance(file)
+    again = run(capsys, *instance.source.split()[1:])[1]
+    assert json.loads(again)["output"] == instance.output.tolist()
+
+
+def test_a_trace_becomes_an_instance(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "TIMESTAMP,ContextTokens,GeneratedTokens\r\n"
+        "2023-11-16 18:15:46.6805900,374,44\r\n2023-11-16 18:15:50.9951690,396,109"
+    )
+    file = tmp_path / "i.json"
+    options = ("--memory", "1000", "--block", "16", "--predict", "overlap:0.5", "-o", str(file))
+    said = run_json(capsys, "trace", str(tmp_path / "t.csv"), *options)
+    assert (said["requests"], said["memory"]) == (2, 62)
+    instance = read_instance(file)
+    assert instance.output.tolist() == [3, 7]
+    assert instance.lower is not None
+    assert instance.lower.tolist() == [2, 4]
+
+
+def test_lists_teach_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {p["policy"] for p in run_json(capsys, "policies")} >= {"mc-sf", "a-min", "fcfs"}
+    assert {k["kind"] for k in run_json(capsys, "generate")} >= {"jaillet-model-1", "lmsys"}
+    assert any(b["name"] == "chen2025/theorem-7" for b in run_json(capsys, "bound"))
+    for words in (("policies",), ("generate",), ("bound",), ("claims", "--list")):
+        code, out, _ = run(capsys, *words)
+        assert code == 0
+        assert len(out.splitlines()) > 10
+    assert run(capsys, "--version")[1].strip()
+
+
+def test_formulas_and_spectra(capsys: pytest.CaptureFixture[str]) -> None:
+    bound = ("bound", "chen2025/theorem-7", "--lower", "1", "--upper", "4")
+    data = run_json(capsys, *bound)
+    assert data["exact"] == "7/6"
+    assert set(data) == {"name", "value", "exact", "source", "assumptions"}
+    assert "7/6" in run(capsys, *bound)[1]
+    data = run_json(capsys, "rayleigh", "--upper", "2")
+    assert (data["rho"], data["trace"]) == (pytest.approx(1.25, abs=1e-12), 1.5)
+    assert {"method", "seconds"} <= set(data)
+    wide = run_json(capsys, "rayleigh", "--upper", "5000")
+    assert wide["trace"] == pytest.approx(sum(1 / k for k in range(1, 5001)), rel=1e-12)
+    assert "rho = " in run(capsys, "rayleigh", "--upper", "3")[1]
+
+
+def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    page = tmp_path / "claims.md"
+    (data,) = run_json(capsys, "claims", "--id", "chen2025/example-1", "--page", str(page))
+    assert data["verdict"] == data["expected"] == "holds"
+    keys = "id source statement direction assumptions verdict scope claimed computed witness"
+    assert set(keys.split()) <= set(data)
+    assert "### chen2025/example-1" in page.read_text()
+    assert "holds" in run(capsys, "claims", "--id", "chen2025/example-1")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("solve", "nowhere.json"), "nowhere.json: No such file"),
+        (("solve", "."), "is a directory"),
+        (("solve", "EC1", "--backend", "cplex"), "backend 'cplex' must be"),
+        (("solve", "EC1", "--memory", "3"), "request 2: prompt+output 4 exceeds memory 3"),
+        (("simulate", "EC1", "--policy", "no"), "policy 'no' is unknown"),
+        (("simulate", "EC1", "--policy", "sjf"), "has no column 'predicted'"),
+        (("simulate", "EC1", "--policy", "a-min", "--param", "ties"), "must be name=value"),
+        (("simulate", "EC1", "--policy", "a-min", "--param", "tie=x"), "'tie' is unknown"),
+        (("simulate", "EC1", "--policy", "a-min", "--param", "ties=x"), "must be one of random"),
+        (("compare", "EC1", "--show", "nobody"), "--show 'nobody' is not among"),
+        (("compare", "EC1", "--plot", "x.docx"), "pictures can be"),
+        (("generate", "no-kind"), "unknown kind 'no-kind'"),
+        (("generate", "uniform", "--set", "n=x"), "must be an integer"),
+        (("trace", "EC1", "--memory", "9"), "the header must have the columns"),
+        (("bound", "no-bound"), "'no-bound' is not one of"),
+        (("rayleigh", "--upper", "0"), "0"),
+        (("claims", "--id", "x/y"), "claim 'x/y' is unknown"),
+        (("claims", "--recheck", "chen2025/example-1"), "has no witness"),
+        (("check", "EC1"), "format must be 'ratiolab-baseline/1'"),
+        (("frobnicate",), "No such command"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], ec1: str, arguments: tuple[str, ...], message: str
+) -> None:
+    code, out, err = run(capsys, *(ec1 if word == "EC1" else word for word in arguments))
+    assert code == 2
+    assert message in err
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_a_policy_that_breaks_a_rule_is_exit_code_1(
+    capsys: pytest.CaptureFixture[str], ec1: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ratiolab.online import Decision
+    from ratiolab.online.policies.mc_sf import MCSF
+
+    monkeypatch.setattr(MCSF, "start", lambda *_: lambda view: Decision(admit=(99,)))
+    code, _, err = run(capsys, "simulate", ec1, "--policy", "mc-sf")
+    assert code == 1
+    assert "mc-sf, round 0: admits 99, which does not wait" in err
+
+
+def test_check_names_every_drift_and_updates(
+    capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "baseline.json"
+    entries: list[dict[str, Any]] = [
+        {"kind": "ratio", "instance": "ec1.json", "policy": "mc-sf", "value": None},
+        {"kind": "bound", "name": "chen2025/theorem-7", "lower": 1, "upper": 4, "value": "7/6"},
+        {"kind": "rayleigh", "upper": 2, "value": 1.3, "tolerance": 1e-12},
+        {"kind": "verdict", "claim": "chen2025/example-1", "value": "holds"},
+    ]
+    file.write_text(json.dumps({"format": "ratiolab-baseline/1", "entries": entries}))
+    code, out, _ = run(capsys, "check", str(file))
+    assert code == 1
+    assert "rayleigh upper=2: was 1.3, is 1.25" in out
+    assert "4 entries, 2 drifted" in out
+    code, out, _ = run(capsys, "check", str(file), "--update")
+    assert code == 0
+    data = run_json(capsys, "check", str(file))
+    assert data == {"entries": 4, "drifts": []}
+    pinned = json.loads(file.read_text())["entries"][0]["value"]
+    assert pinned == {"cost": "12", "opt_lower": 12, "opt_upper": 12}
+
+
+def test_ctrl_c_keeps_the_best_answer_so_far(tmp_path: Path) -> None:
+    file = tmp_path / "hard.json"
+    code = "from ratiolab.cli import main; main()"
+    arguments = ["generate", "jaillet-model-1", "--seed", "1", "-o", str(file)]
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True, timeout=60)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "solve", str(file), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+    time.sleep(12)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert b"Traceback" not in err
+    data = json.loads(out)
+    assert data["status"] == "bounded"
+    assert 0 < data["lower"] < data["upper"]
+    assert violations(Schedule.from_starts(read_instance(file), data["starts"])) == []
