@@ -6,6 +6,7 @@ answers an unknown option with an error code and goes on.
 """
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ ROUNDING = 1e-6
 """A dual bound this little above an integer is taken to be that integer."""
 
 REPORT_EVERY = 0.2
-"""Least seconds between two calls of a progress callback."""
+"""Seconds between two calls of a progress callback."""
 
 
 Report: TypeAlias = Callable[[int, int | None], None]
@@ -65,7 +66,7 @@ def solve_program(
     start : start counts of each column, a feasible solution to begin with, shape (columns,).
     time_limit : seconds.
     node_limit : nodes of the search tree.
-    progress : called every few tenths of a second from HiGHS's thread.
+    progress : called every `REPORT_EVERY` seconds by the calling thread.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def solve_program(
     if start is not None:
         columns = np.arange(len(start), dtype=np.int32)
         _check(highs.setSolution(len(start), columns, start.astype(float)), "the start")
-    interrupted = _run(highs, progress, began)
+    interrupted = _run(highs, progress)
     return _outcome(highs, interrupted, time.perf_counter() - began)
 
 
@@ -118,36 +119,47 @@ def _model(program: Program) -> highspy.HighsLp:
     return model
 
 
-def _run(highs: Any, progress: Report | None, began: float) -> bool:
-    """Run in a thread of HiGHS, so that Ctrl-C reaches us; whether it was interrupted."""
-    failure: list[Exception] = []
-    reported = began
+def _run(highs: Any, progress: Report | None) -> bool:
+    """Run in a thread, so that Ctrl-C and progress stay with the caller; whether Ctrl-C came.
 
-    def report(event: Any) -> None:
-        nonlocal reported
-        now = time.perf_counter()
-        if progress is None or failure or now - reported < REPORT_EVERY:
-            return
-        reported = now
+    The thread is our own: highspy's allows one solve at a time in a whole process.
+    """
+    stop, done = threading.Event(), threading.Event()
+    failure: list[BaseException] = []
+    known: tuple[int, int | None] = (0, None)
+
+    def watch(event: Any) -> None:
+        if stop.is_set():
+            event.interrupt()
+
+    def note(event: Any) -> None:
+        nonlocal known
         data = event.data_out
-        try:
-            progress(max(0, int(data.mip_node_count)), _rounded_up(data.mip_dual_bound))
-        except Exception as error:  # an exception must not cross the solver's C++ frames
-            failure.append(error)
-            highs.cancelSolve()
+        known = max(0, int(data.mip_node_count)), _rounded_up(data.mip_dual_bound)
 
-    highs.HandleUserInterrupt = True
-    if progress is not None:
-        highs.cbMipInterrupt += report
+    def run() -> None:
+        try:
+            if highs.run() == highspy.HighsStatus.kError:
+                raise SolverError("HiGHS failed while it ran")
+        except BaseException as error:
+            failure.append(error)
+        finally:
+            done.set()
+
+    highs.cbSimplexInterrupt += watch
+    highs.cbMipInterrupt += watch
+    highs.cbMipInterrupt += note
+    threading.Thread(target=run, daemon=True).start()
     interrupted = False
-    thread = highs.startSolve()
     try:
-        while thread.is_alive():
-            thread.join(0.05)
+        while not done.wait(REPORT_EVERY):
+            if progress is not None:
+                progress(*known)
     except KeyboardInterrupt:
         interrupted = True
-        highs.cancelSolve()
-        thread.join()
+    finally:
+        stop.set()
+        done.wait()
     if failure:
         raise failure[0]
     return interrupted

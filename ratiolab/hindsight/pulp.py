@@ -89,6 +89,14 @@ def write(
     (program.writeLP if ending == ".lp" else program.writeMPS)(os.fspath(path))
 
 
+def require_solver(name: str) -> str:
+    """The name itself, or a ValueError that lists the solvers PuLP finds on this machine."""
+    available = pulp.listSolvers(onlyAvailable=True)
+    if name not in available:
+        raise ValueError(f"solver {name!r} is not available; PuLP finds {', '.join(available)}")
+    return name
+
+
 def solve_model(
     instance: Instance,
     last: Sequence[int] | None = None,
@@ -113,9 +121,7 @@ def solve_model(
     ValueError
         when PuLP does not find the solver.
     """
-    available = pulp.listSolvers(onlyAvailable=True)
-    if solver not in available:
-        raise ValueError(f"solver {solver!r} is not available; PuLP finds {', '.join(available)}")
+    require_solver(solver)
     settings: dict[str, Any] = {"msg": False, "gapRel": 0.0}
     if time_limit is not None:
         settings["timeLimit"] = time_limit

@@ -119,7 +119,7 @@ def solve(
     backend : "highs" for HiGHS through its own interface; "pulp" or, as in "pulp:HiGHS", "pulp:"
         with the name of any solver that PuLP finds, for the program written a second time.
     seed, steps : of the search for a first schedule; the seed also goes to HiGHS.
-    progress : called every few tenths of a second while HiGHS runs, from its thread.
+    progress : called every few tenths of a second while HiGHS runs.
 
     Returns
     -------
@@ -143,6 +143,10 @@ def solve(
             raise ValueError(f"{name} {limit} must be at least 0")
     if library == "pulp" and (node_limit is not None or progress is not None):
         raise ValueError("backend pulp has neither node_limit nor progress")
+    if library == "pulp":
+        from ratiolab.hindsight import pulp
+
+        backend = f"pulp:{pulp.require_solver(solver or pulp.DEFAULT_SOLVER)}"
     options = {
         "method": "program",
         "backend": backend,
@@ -161,7 +165,7 @@ def solve(
         )
     last = last_starts(instance, search.upper)
     if library == "pulp":
-        return _solve_pulp(search, last, solver)
+        return _solve_pulp(search, last)
     return _solve_highs(search, last, progress)
 
 
@@ -274,7 +278,7 @@ def _merged(search: _Search, progress: Report | None) -> Callable[[int, int | No
     return report
 
 
-def _solve_pulp(search: _Search, last: IntArray, solver: str) -> OptResult:
+def _solve_pulp(search: _Search, last: IntArray) -> OptResult:
     """The full program; PuLP hands on no bound, so short of a proof ours is the only one."""
     from ratiolab.hindsight import pulp
 
@@ -282,7 +286,7 @@ def _solve_pulp(search: _Search, last: IntArray, solver: str) -> OptResult:
     entries = size(instance, last, int(last.max()), merge=False)
     if entries > MOST_NONZEROS:
         return search.result(_too_large(entries))
-    name = solver or pulp.DEFAULT_SOLVER
+    name = search.options["backend"].removeprefix("pulp:")
     answer = pulp.solve_model(
         instance,
         last.tolist(),

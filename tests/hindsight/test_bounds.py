@@ -1,0 +1,98 @@
+"""Lower bounds hold against the brute-force optimum, and are exact integers."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ratiolab.hindsight.bounds import (
+    BOUNDS,
+    alone,
+    best_lower_bound,
+    mean_busy_time,
+    volume,
+)
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.model import Instance
+
+
+def tiny(seed: int, most: int = 6) -> Instance:
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(1, most + 1)), int(rng.integers(3, 10))
+    prompt = rng.integers(0, memory // 2 + 1, n) if seed % 2 else np.full(n, seed % 3)
+    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
+    arrival = rng.integers(0, 5, n) if seed % 3 else np.zeros(n, np.int64)
+    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_no_bound_exceeds_the_optimum(block: int) -> None:
+    for seed in range(100 * block, 100 * (block + 1)):
+        instance = tiny(seed)
+        optimum = brute_force(instance).total_latency
+        for bound in BOUNDS:
+            assert bound(instance).value <= optimum, (seed, bound.__name__)
+
+
+def test_each_bound_is_the_best_somewhere() -> None:
+    best = {best_lower_bound(tiny(seed)).source for seed in range(60)}
+    assert best == {"alone", "volume", "mean-busy-time"}
+
+
+def test_volume_bound_of_equal_unit_requests_is_exact() -> None:
+    # M = 2 and s = o = 1: one a round, completions 1, 2, ..., 10
+    equal = Instance("equal", 2, [0] * 10, [1] * 10, [1] * 10)
+    assert volume(equal).value == 55
+    assert mean_busy_time(equal).value == 55
+
+
+def test_mean_busy_time_by_hand() -> None:
+    # Request 0: s=1, o=2, holds 2, 3, v = 5;
+    # request 1: s=2, o=2, holds 3, 4, v = 7; M = 5. Time 1 gives 5 slots to request 0, time 2 gives
+    # 5 and time 3 gives 2 slots to request 1: f = 1 and (5*2 + 2*3)/7 = 16/7.
+    # o - G/v: 2 - (2 + 2*3)/5 = 2/5 and 2 - (3 + 2*4)/7 = 3/7. Sum 1 + 2/5 + 16/7 + 3/7 = 144/35.
+    instance = Instance("hand", 5, [0, 0], [1, 2], [2, 2])
+    exact = Fraction(144, 35)
+    assert mean_busy_time(instance).value == -(-exact.numerator // exact.denominator) == 5
+
+
+def test_volume_bound_by_hand_with_preemption() -> None:
+    # Request 0: s=0, o=4, volume 10, at 0; request 1: s=0, o=1, volume 1, at 1; M = 4.
+    # Slots 0-3 go to 0, slot 4 to 1 (complete at time 2), slots 5-10 to 0 (complete at time 3).
+    # In order: max(2, 1+1), max(3, 0+4): 6, less arrivals 0 + 1.
+    instance = Instance("hand", 4, [0, 1], [0, 0], [4, 1])
+    assert volume(instance).value == 5
+    assert alone(instance).value == 5
+
+
+def test_bounds_do_not_depend_on_the_order_of_requests() -> None:
+    for seed in range(50):
+        instance = tiny(seed)
+        shuffled = instance.take(np.random.default_rng(seed).permutation(len(instance)))
+        for bound in BOUNDS:
+            assert bound(shuffled) == bound(instance)
+
+
+def test_bounds_do_not_rise_with_memory() -> None:
+    for seed in range(50):
+        instance = tiny(seed)
+        larger = instance.replace(memory=instance.memory + 3)
+        for bound in BOUNDS:
+            assert bound(larger).value <= bound(instance).value
+
+
+def test_shifting_all_arrivals_changes_nothing() -> None:
+    for seed in range(50):
+        instance = tiny(seed)
+        later = instance.replace(arrival=instance.arrival + 10**6)
+        for bound in BOUNDS:
+            assert bound(later) == bound(instance)
+
+
+def test_the_largest_numbers_stay_exact() -> None:
+    # one request at a time: volumes of 10^18 and beyond are no trouble for Python integers
+    huge = 10**9
+    instance = Instance("huge", huge, [0, huge], [0, 0], [huge, huge])
+    for bound in BOUNDS:
+        assert 0 < bound(instance).value <= 2 * huge + huge
+    assert best_lower_bound(instance).value >= 2 * huge

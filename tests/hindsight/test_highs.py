@@ -1,0 +1,130 @@
+"""HiGHS proves what it claims, stops when told, and keeps what it knows."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.heuristics import list_schedule
+from ratiolab.hindsight.highs import SolverError, solve_program
+from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.timeindexed import Program, build
+from ratiolab.model import Instance, Schedule, require_feasible
+
+
+def tiny(seed: int) -> Instance:
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(2, 6)), int(rng.integers(4, 9))
+    prompt = rng.integers(0, 3, n)
+    output = [int(rng.integers(1, memory - s + 1)) for s in prompt]
+    return Instance(f"tiny {seed}", memory, rng.integers(0, 4, n), prompt, output)
+
+
+def hard(n: int = 14) -> tuple[Program, Schedule]:
+    """A program that HiGHS needs minutes or hours for, and a schedule to begin with."""
+    rng = np.random.default_rng(4)
+    prompt = rng.integers(1, 6, n)
+    output = [int(rng.integers(1, 40 - s + 1)) for s in prompt]
+    instance = Instance("hard", 40, [0] * n, prompt, output)
+    first = list_schedule(instance, np.argsort(instance.output))
+    return build(instance, last_starts(instance, first.total_latency), first.makespan), first
+
+
+@pytest.mark.parametrize("merge", [True, False])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_proven_optimum_is_that_of_brute_force(seed: int, merge: bool) -> None:
+    instance = tiny(seed)
+    best = brute_force(instance).total_latency
+    program = build(instance, last_starts(instance, best), merge=merge)
+    outcome = solve_program(program)
+    assert outcome.optimal
+    assert outcome.lower == best
+    assert outcome.counts is not None
+    found = require_feasible(Schedule.from_starts(instance, program.starts(outcome.counts)))
+    assert found.total_latency == best
+
+
+@pytest.mark.parametrize("horizon", [0, 1, 2, 4, 8])
+def test_the_tail_relaxation_bounds_the_optimum_for_any_horizon(horizon: int) -> None:
+    for seed in range(8):
+        instance = tiny(seed)
+        best = brute_force(instance)
+        last = last_starts(instance, best.total_latency)
+        outcome = solve_program(build(instance, last, horizon))
+        assert outcome.optimal
+        assert outcome.lower is not None
+        assert outcome.lower <= best.total_latency
+        if horizon >= last.max():
+            assert outcome.lower == best.total_latency
+
+
+def test_a_start_is_kept_when_a_limit_leaves_no_time() -> None:
+    program, first = hard()
+    outcome = solve_program(program, start=program.counts(first.starts), time_limit=0.3)
+    assert not outcome.optimal
+    assert outcome.counts is not None
+    assert program.cost @ outcome.counts <= first.total_latency
+    assert outcome.lower is None or outcome.lower <= first.total_latency
+
+
+def test_an_impossible_option_is_an_error_and_not_ignored() -> None:
+    program, _ = hard(3)
+    with pytest.raises(SolverError, match="option random_seed = -1"):
+        solve_program(program, seed=-1)
+
+
+def test_a_start_of_the_wrong_shape_is_an_error() -> None:
+    program, first = hard(3)
+    counts = np.append(program.counts(first.starts), 1)
+    with pytest.raises(SolverError, match="the start"):
+        solve_program(program, start=counts)
+
+
+def test_progress_is_reported_and_its_errors_come_through() -> None:
+    program, first = hard()
+    seen: list[tuple[int, int | None]] = []
+    start = program.counts(first.starts)
+    solve_program(
+        program, start=start, time_limit=2, progress=lambda nodes, low: seen.append((nodes, low))
+    )
+    assert seen
+    assert all(nodes >= 0 and (low is None or low <= first.total_latency) for nodes, low in seen)
+
+    def fail(nodes: int, lower: int | None) -> None:
+        raise RuntimeError("the bar broke")
+
+    began = time.perf_counter()
+    with pytest.raises(RuntimeError, match="the bar broke"):
+        solve_program(program, start=start, time_limit=60, progress=fail)
+    assert time.perf_counter() - began < 30
+
+
+def test_ctrl_c_keeps_incumbent_and_bound() -> None:
+    program, first = hard()
+
+    def press_once_a_bound_is_known(nodes: int, lower: int | None) -> None:
+        if lower is not None and lower > 0:
+            signal.raise_signal(signal.SIGINT)
+
+    outcome = solve_program(
+        program, start=program.counts(first.starts), progress=press_once_a_bound_is_known
+    )
+    assert outcome.interrupted
+    assert not outcome.optimal
+    assert outcome.counts is not None
+    assert outcome.lower is not None
+    assert 0 < outcome.lower <= program.cost @ outcome.counts <= first.total_latency
+
+
+def test_ctrl_c_at_any_moment_ends_the_solve() -> None:
+    program, first = hard()
+    timer = threading.Timer(0.4, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    outcome = solve_program(program, start=program.counts(first.starts), time_limit=60)
+    timer.join()
+    assert outcome.interrupted
+    assert outcome.seconds < 30
+    assert outcome.counts is not None

@@ -1,0 +1,177 @@
+"""The one door: brute force = HiGHS = PuLP, and intervals that always hold the optimum."""
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ratiolab.hindsight import OptResult, Progress, bracket, solve
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.model import Instance, require_feasible
+
+
+def tiny(seed: int) -> Instance:
+    """Arrivals for odd seeds, equal prompts for seeds divisible by 4 or one more."""
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(2, 6)), int(rng.integers(4, 10))
+    prompt = np.full(n, seed % 3) if seed % 4 < 2 else rng.integers(0, 4, n)
+    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
+    arrival = rng.integers(0, 5, n) if seed % 2 else np.zeros(n, np.int64)
+    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
+
+
+def paper_like(seed: int, n: int) -> Instance:
+    rng = np.random.default_rng(seed)
+    prompt = rng.integers(1, 6, n)
+    output = [int(rng.integers(1, 40 - s + 1)) for s in prompt]
+    return Instance(f"paper-like {seed}", 40, [0] * n, prompt, output)
+
+
+def check(result: OptResult) -> None:
+    assert require_feasible(result.schedule).total_latency == result.upper
+    assert 0 < result.lower <= result.upper
+    assert result.is_exact == (result.status == "optimal") == (result.lower == result.upper)
+    assert result.gap == Fraction(result.upper - result.lower, result.lower)
+    assert result.lower_source
+    assert result.is_exact or result.note
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_brute_force_highs_and_pulp_agree(seed: int) -> None:
+    instance = tiny(seed)
+    optimum = brute_force(instance).total_latency
+    # without a search for a first schedule there is more left to prove
+    for backend in ("highs", "pulp", "pulp:HiGHS"):
+        result = solve(instance, backend=backend, steps=0)
+        check(result)
+        assert (result.status, result.upper, result.lower) == ("optimal", optimum, optimum), backend
+
+
+def test_the_solver_has_work_in_these_tests() -> None:
+    sources = [solve(tiny(seed), steps=0).lower_source for seed in range(40)]
+    assert sources.count("HiGHS") > 10
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_optimum_does_not_rise_with_memory(seed: int) -> None:
+    instance = tiny(seed)
+    optima = [solve(instance.replace(memory=instance.memory + m)).upper for m in range(4)]
+    assert optima == sorted(optima, reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_relabelling_does_not_change_the_optimum(seed: int) -> None:
+    instance = tiny(seed)
+    shuffled = instance.take(np.random.default_rng(seed).permutation(len(instance)))
+    assert solve(shuffled).upper == solve(instance).upper
+
+
+@pytest.mark.parametrize("tail", [-1.0, -0.7, 0.0, 3.0])
+def test_the_first_horizon_does_not_matter(tail: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    # -1 starts at horizon 1, where nearly all is deferred: it has to be extended
+    module = sys.modules[solve.__module__]
+    monkeypatch.setattr(module, "TAIL", tail)
+    for seed in range(20):
+        instance = tiny(seed)
+        result = solve(instance, steps=0)
+        check(result)
+        assert result.upper == result.lower == brute_force(instance).total_latency
+
+
+def test_one_request_and_known_examples() -> None:
+    assert solve(Instance("one", 5, [7], [1], [4])).upper == 4
+    assert solve(Instance("example 1", 10, [0] * 5, [1] * 5, [1] * 5)).lower == 5
+    assert solve(Instance("example EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).lower == 12
+
+
+def test_twenty_equal_requests_are_solved_without_symmetry() -> None:
+    # s = 0, o = 3, M = 6, one start a round (2 + 3 + 1 = 6 tokens): completions 3, ..., 22; the sum
+    # 250 is matched by the mean-busy-time bound or the program
+    equal = Instance("equal", 6, [0] * 20, [0] * 20, [3] * 20)
+    result = solve(equal)
+    assert result.status == "optimal"
+    assert result.upper == sum(range(3, 23))
+
+
+def test_a_node_limit_gives_a_valid_and_repeatable_interval() -> None:
+    instance = paper_like(3, 7)
+    one, two = (solve(instance, node_limit=1, steps=100) for _ in range(2))
+    check(one)
+    assert (one.upper, one.lower, one.nodes) == (two.upper, two.lower, two.nodes)
+
+
+@pytest.mark.parametrize("backend", ["highs", "pulp"])
+def test_a_time_limit_gives_a_valid_interval(backend: str) -> None:
+    result = solve(paper_like(1, 25), time_limit=2, backend=backend, steps=50)
+    check(result)
+    assert result.status == "bounded"
+    assert result.seconds < 20
+    assert "before proof" in result.note
+    if backend == "pulp":
+        # PuLP gives no bound, so ours is the only one
+        assert result.lower == bracket(paper_like(1, 25)).lower
+
+
+def test_progress_tells_proven_bounds() -> None:
+    seen: list[Progress] = []
+    result = solve(paper_like(1, 25), time_limit=3, steps=50, progress=seen.append)
+    assert seen
+    for now in seen:
+        assert now.lower <= result.lower
+        assert now.upper >= result.upper
+        assert now.lower <= now.upper
+    assert [now.seconds for now in seen] == sorted(now.seconds for now in seen)
+
+
+def test_large_instances_get_their_interval_without_a_program() -> None:
+    rng = np.random.default_rng(2)
+    n = 2000
+    prompt, output = rng.integers(1, 60, n), rng.integers(1, 200, n)
+    result = solve(Instance("large", 5000, [0] * n, prompt, output))
+    check(result)
+    assert result.status == "bounded"
+    assert result.lower_source in ("volume", "mean-busy-time")
+    assert result.note.startswith("no program: 2000 requests, more than")
+    assert result.gap < Fraction(1, 4)
+
+
+def test_programs_with_too_many_entries_are_not_built() -> None:
+    rng = np.random.default_rng(2)
+    prompt, output = rng.integers(1, 6, 30), rng.integers(2000, 4000, 30)
+    for backend in ("highs", "pulp"):
+        instance = Instance("long", 8000, [0] * 30, prompt, output)
+        result = solve(instance, backend=backend, steps=0)
+        check(result)
+        assert "non-zeros" in result.note
+
+
+def test_a_bracket_holds_the_optimum() -> None:
+    for seed in range(60):
+        instance = tiny(seed)
+        result = bracket(instance, steps=20)
+        check(result)
+        assert result.lower <= brute_force(instance).total_latency <= result.upper
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"backend": "gurobi"}, "backend 'gurobi' must be"),
+        ({"backend": "highs:x"}, "backend 'highs:x' must be"),
+        ({"time_limit": -1.0}, "time_limit -1.0 must be at least 0"),
+        ({"node_limit": -1}, "node_limit -1 must be at least 0"),
+        ({"backend": "pulp", "node_limit": 5}, "neither node_limit nor progress"),
+        ({"backend": "pulp:ORACLE"}, "solver 'ORACLE' is not available"),
+    ],
+)
+def test_impossible_wishes_are_refused(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        solve(tiny(0), steps=0, **arguments)  # type: ignore[arg-type]
+
+
+def test_importing_the_layer_imports_no_solver() -> None:
+    code = "import sys, ratiolab.hindsight; print(*sorted({'highspy', 'pulp'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

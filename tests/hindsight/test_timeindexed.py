@@ -1,0 +1,83 @@
+"""The arrays are the paper's program, checked entry by entry, and its tail relaxation."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array
+
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.timeindexed import Program, build, size
+from ratiolab.model import Instance, Schedule, violations
+
+
+def random_instance(seed: int) -> Instance:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 5))
+    prompt, output = rng.integers(0, 3, n), rng.integers(1, 4, n)
+    return Instance(f"random {seed}", 5, rng.integers(0, 3, n), prompt, output)
+
+
+def matrix(program: Program) -> np.ndarray:
+    shape = program.shape
+    return csc_array((program.values, program.indices, program.indptr), shape=shape).toarray()
+
+
+def satisfied(program: Program, counts: np.ndarray) -> bool:
+    activity = matrix(program) @ counts
+    within = (program.row_lower <= activity) & (activity <= program.row_upper)
+    return bool(within.all() and (counts <= program.upper).all() and (counts >= 0).all())
+
+
+@pytest.mark.parametrize("merge", [True, False])
+@pytest.mark.parametrize("seed", range(15))
+def test_solutions_of_the_full_program_are_the_feasible_schedules(seed: int, merge: bool) -> None:
+    instance = random_instance(seed)
+    last = instance.arrival + 4
+    program = build(instance, last, merge=merge)
+    assert not program.deferred.any()
+    for starts in product(*(range(a, a + 5) for a in instance.arrival.tolist())):
+        schedule = Schedule.from_starts(instance, starts)
+        counts = program.counts(schedule.starts)
+        assert satisfied(program, counts) == (not violations(schedule))
+        assert program.cost @ counts == schedule.total_latency
+        again = Schedule.from_starts(instance, program.starts(counts))
+        assert again.total_latency == schedule.total_latency
+        assert (not violations(again)) == (not violations(schedule))
+
+
+@pytest.mark.parametrize("horizon", range(7))
+def test_every_schedule_maps_into_the_tail_relaxation_at_no_more_cost(horizon: int) -> None:
+    for seed in range(15):
+        instance = random_instance(seed)
+        last = instance.arrival + 9
+        program = build(instance, last, horizon)
+        best = brute_force(instance)
+        assert (best.starts <= last).all()
+        counts = program.counts(best.starts)
+        assert satisfied(program, counts)
+        assert program.cost @ counts <= best.total_latency
+
+
+def test_equal_requests_share_columns() -> None:
+    equal = Instance("equal", 6, [0, 1, 0, 0], [1, 1, 1, 1], [2, 2, 2, 2])
+    program = build(equal, [4, 4, 4, 4])
+    assert sorted(program.upper.tolist()) == [1] * 4 + [3] * 5
+    # columns 5 for the class at arrival 0, 4 for the one at arrival 1; times 1..6 and two classes
+    assert program.shape == (2 + 6, 5 + 4)
+
+
+@pytest.mark.parametrize("merge", [True, False])
+def test_size_is_the_number_of_entries_when_nothing_is_deferred(merge: bool) -> None:
+    for seed in range(10):
+        instance = random_instance(seed)
+        last = instance.arrival + 6
+        end = int(last.max())
+        assert size(instance, last, end, merge=merge) == len(
+            build(instance, last, merge=merge).values
+        )
+
+
+def test_windows_that_end_before_the_arrival_are_refused() -> None:
+    with pytest.raises(ValueError, match="none before its arrival"):
+        build(Instance("late", 5, [4], [1], [1]), [3])
