@@ -7,14 +7,20 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from ratiolab.online.policies.a_ell import AEll, ASwitch
 from ratiolab.online.policies.a_max import AMax, ARandom
 from ratiolab.online.policies.a_min import AMin
+from ratiolab.online.policies.a_min_fluid import AMinFluid
 from ratiolab.online.policies.greedy import FCFS, SJF
 from ratiolab.online.policies.h_sf import HSF
+from ratiolab.online.policies.kill_restart import KillRestart
 from ratiolab.online.policies.mc_sf import MCSF, MCBenchmark
 from ratiolab.online.view import Policy
 
 POLICIES: dict[str, type[Policy]] = {
     policy.name: policy
-    for policy in (HSF, MCSF, MCBenchmark, AMax, AMin, AEll, ASwitch, ARandom, FCFS, SJF)
+    for policy in (
+        *(HSF, MCSF, MCBenchmark),
+        *(AMax, AMin, AEll, ASwitch, ARandom, AMinFluid, KillRestart),
+        *(FCFS, SJF),
+    )
 }
 """The policies of the laboratory; a new one is a file in `policies` and a word here."""
 

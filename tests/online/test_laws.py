@@ -29,7 +29,12 @@ def variants(key):
 
 VARIANTS = [variant for key in POLICIES for variant in variants(key)]
 WITHOUT_FORESIGHT = [case for case in VARIANTS if case[1].get("ties") not in ("worst", "best")]
-WITHOUT_LABELS = [case for case in VARIANTS if case[1].get("ties") not in ("index", "random")]
+WITHOUT_LABELS = [
+    case
+    for case in VARIANTS
+    if case[1].get("ties") not in ("index", "random")
+    and not getattr(POLICIES[case[0]], "randomized", False)
+]
 RANDOM = [case for case in VARIANTS if case[1].get("ties") == "random"]
 
 

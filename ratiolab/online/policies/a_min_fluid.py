@@ -1,0 +1,118 @@
+"""The policy that Lemma 2 of Chen et al. describes: A_min with random caps.
+
+Source: built from Chen, Ye, Zhou (2025), Lemma 1 and Proposition 1, arXiv 2508.14544v2.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from ratiolab.model.footprint import held, peak
+from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+
+
+@dataclass(frozen=True)
+class AMinFluid:
+    """Smallest lower bound first; those who outlive their bound are thinned out as they grow.
+
+    A request that starts with bound b is granted s + b tokens. From age b on it is evicted at age
+    a with probability 1/(s+a+1), independently of all others, and its bound becomes a + 1: it
+    reaches age j with probability (s+b)/(s+j) (Lemma 1), so its expected tokens stay s + b while
+    it is unfinished. An output j thus costs j (s+b) memory-rounds a run and j (s+j) in all: with
+    many requests the latency is the numerator of Lemma 2, which the printed A_min does not follow.
+    Requests are admitted, by bound and equals at random, while memory has room for the grants and
+    for what those past their bound will hold in the next round. Should it overflow nevertheless,
+    requests past their bound are evicted at random until the others fit.
+    """
+
+    name: ClassVar[str] = "a-min-fluid"
+    source: ClassVar[str] = "after Chen, Ye, Zhou (2025), Lemmas 1 and 2, arXiv 2508.14544v2"
+    information: ClassVar[Information] = Information.LOWER_BOUND
+    randomized: ClassVar[bool] = True
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        return _Run(setting, rng)
+
+
+class _Run:
+    def __init__(self, setting: Setting, rng: Generator) -> None:
+        self._memory, self._ties, self._rng = setting.memory, setting.ties, rng
+        self._bound: dict[int, int] = {}
+        self._queue: list[tuple[int, float, int]] = []  # (bound, tie, request)
+        # Heaps of (round, request, start); entries of runs that ended are skipped.
+        self._reaching: list[tuple[int, int, int]] = []  # when a run reaches its bound
+        self._ending: list[tuple[int, int, int]] = []  # when it is to be evicted
+        self._victims: list[tuple[float, int, int]] = []  # (tie, request, start), past the bound
+        self._start: dict[int, int] = {}
+        self._grant: dict[int, int] = {}  # of running requests that are not past their bound
+        # Tokens at time t, of all and of those past their bound: constant + number * t.
+        self._constant = self._late_constant = 0
+        self._granted = 0
+
+    def __call__(self, view: View) -> Decision:
+        evicted: list[int] = []
+        for i in view.completed:
+            self._remove(view, i)
+        for i in view.arrived:
+            self._bound[i] = view.lower[i]
+            heappush(self._queue, (self._bound[i], self._ties.queue(i), i))
+        for i in self._due(self._reaching, view.now):
+            self._granted -= self._grant.pop(i)
+            self._late_constant += held(view.prompt[i], -self._start[i])
+            heappush(self._victims, (self._ties.running(i), i, self._start[i]))
+        for i in self._due(self._ending, view.now):
+            self._evict(view, i, evicted)
+        while self._constant + len(self._start) * (view.now + 1) > self._memory:
+            _, i, start = heappop(self._victims)
+            if self._start.get(i) == start:
+                self._evict(view, i, evicted)
+        admitted = self._admit(view)
+        heads = [heap[0][0] for heap in (self._reaching, self._ending) if heap]
+        return Decision(admitted, evicted, wake=min(heads, default=NEVER))
+
+    def _admit(self, view: View) -> list[int]:
+        admitted: list[int] = []
+        late = len(self._start) - len(self._grant)
+        free = self._memory - self._granted - self._late_constant - late * (view.now + 1)
+        while self._queue:
+            bound, _, i = self._queue[0]
+            grant = peak(view.prompt[i], bound)
+            if grant > free:
+                break
+            heappop(self._queue)
+            free -= grant
+            # It reaches age j iff U <= (s+b)/(s+j); no run is longer than the memory.
+            reach = grant / (1 - self._rng.random())
+            age = int(min(reach, 2 * self._memory)) - view.prompt[i]
+            heappush(self._reaching, (view.now + bound, i, view.now))
+            heappush(self._ending, (view.now + max(age, bound), i, view.now))
+            self._start[i], self._grant[i] = view.now, grant
+            self._granted += grant
+            self._constant += held(view.prompt[i], -view.now)
+            admitted.append(i)
+        return admitted
+
+    def _due(self, heap: list[tuple[int, int, int]], now: int) -> list[int]:
+        due = []
+        while heap and heap[0][0] <= now:
+            _, i, start = heappop(heap)
+            if self._start.get(i) == start:
+                due.append(i)
+        return due
+
+    def _evict(self, view: View, i: int, evicted: list[int]) -> None:
+        self._bound[i] = view.now - self._start[i] + 1
+        self._remove(view, i)
+        heappush(self._queue, (self._bound[i], self._ties.queue(i), i))
+        evicted.append(i)
+
+    def _remove(self, view: View, i: int) -> None:
+        constant = held(view.prompt[i], -self._start.pop(i))
+        self._constant -= constant
+        if i in self._grant:
+            self._granted -= self._grant.pop(i)
+        else:
+            self._late_constant -= constant

@@ -1,0 +1,117 @@
+"""Kill and restart: run everybody up to a cap, kill, come back with a larger cap.
+
+Source: own design; constants proved in `ratiolab.theory.kill_restart`. Feng, Yang, Zhang (2026),
+arXiv 2601.22996, prove a constant for a related policy with geometric slices.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
+from math import sqrt
+from typing import ClassVar, Literal
+
+from numpy.random import Generator
+
+from ratiolab.model.footprint import peak
+from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+
+_ROUNDING = 1e-9  # a cap that is a whole number must not be rounded to the one below
+
+
+@dataclass(frozen=True)
+class KillRestart:
+    """Geometrically growing caps: a request that reaches its cap is killed and gets the next one.
+
+    With prompt s and lower bound l the caps c make sqrt(c (s + c)) grow by the factor `base` from
+    sqrt(l (s + l)) on; without prompt they are l, l b, l b^2, ..., rounded down. The peak s + c is
+    granted at the start, so memory never overflows. The queue is ordered by c (s + c), equals at
+    random, and admission stops at the first misfit.
+
+    Parameters
+    ----------
+    base : growth b > 1 of the caps. The default is next to the best one with a random offset,
+        2.2324; without it 1 + sqrt(2)/2 is best for ``refill`` and 3/2 for ``batches``.
+    offset : ``random`` (default) draws U uniform on [0, 1) once a run and starts all caps at
+        b^U sqrt(l (s + l)); ``none`` starts at the lower bound.
+    places : ``refill`` (default) gives the place of a request that ends or is killed to the next
+        one; ``batches`` starts the next batch when the last one is gone.
+    """
+
+    base: float = 2.25
+    offset: Literal["random", "none"] = "random"
+    places: Literal["refill", "batches"] = "refill"
+
+    name: ClassVar[str] = "kill-restart"
+    source: ClassVar[str] = "ratiolab.theory.kill_restart; compare Feng et al., arXiv 2601.22996"
+    information: ClassVar[Information] = Information.LOWER_BOUND
+    randomized: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 1 < self.base < float("inf"):
+            raise ValueError(f"policy kill-restart: base {self.base} is not a number above 1")
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        shift = float(rng.random()) if self.offset == "random" else 0.0
+        return _Run(self, setting, shift)
+
+
+def whole_caps(base: float, lower: int, prompt: int = 0, shift: float = 0.0) -> Iterator[int]:
+    """Caps of a request, in tokens: geometric in sqrt(c (s + c)), rounded down, increasing.
+
+    >>> from itertools import islice
+    >>> list(islice(whole_caps(1.5, 2), 6))
+    [2, 3, 4, 6, 10, 15]
+    """
+    last = 0
+    for step in count():
+        area = base ** (2 * (step + shift)) * lower * (prompt + lower)
+        # the positive root of c (s + c) = area, free of cancellation
+        cap = int(2 * area / (prompt + sqrt(prompt**2 + 4 * area)) + _ROUNDING)
+        if cap > last:
+            yield cap
+            last = cap
+
+
+class _Run:
+    def __init__(self, policy: KillRestart, setting: Setting, shift: float) -> None:
+        self._base, self._shift = policy.base, shift
+        self._refill = policy.places == "refill"
+        self._tie = setting.ties.queue
+        self._caps: dict[int, Iterator[int]] = {}
+        self._queue: list[tuple[int, float, int, int]] = []  # (c (s + c), tie, request, c)
+        self._kills: list[tuple[int, int, int]] = []  # (round, request, start), may be stale
+        self._granted: dict[int, int] = {}
+        self._free = setting.memory
+
+    def __call__(self, view: View) -> Decision:
+        for i in view.completed:
+            self._free += self._granted.pop(i)
+        for i in view.arrived:
+            self._caps[i] = whole_caps(self._base, view.lower[i], view.prompt[i], self._shift)
+            self._enqueue(view, i)
+        killed = []
+        while self._kills and self._kills[0][0] <= view.now:
+            _, i, start = heappop(self._kills)
+            if view.running.get(i) == start:
+                self._free += self._granted.pop(i)
+                killed.append(i)
+                self._enqueue(view, i)
+        admitted: list[int] = []
+        if self._refill or not self._granted:
+            while self._queue:
+                _, _, i, cap = self._queue[0]
+                tokens = peak(view.prompt[i], cap)
+                if tokens > self._free:
+                    break
+                heappop(self._queue)
+                self._free -= tokens
+                self._granted[i] = tokens
+                heappush(self._kills, (view.now + cap, i, view.now))
+                admitted.append(i)
+        return Decision(admitted, killed, wake=self._kills[0][0] if self._kills else NEVER)
+
+    def _enqueue(self, view: View, i: int) -> None:
+        # nothing longer than what fits beside the prompt can complete at all
+        cap = min(next(self._caps[i]), view.memory - view.prompt[i])
+        heappush(self._queue, (cap * peak(view.prompt[i], cap), self._tie(i), i, cap))

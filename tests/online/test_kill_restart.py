@@ -1,0 +1,110 @@
+"""Kill-and-restart: caps, grants, both ways to fill places, and its fluid latency."""
+
+from fractions import Fraction
+from itertools import islice
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from drawn import drawn
+
+from ratiolab.model import Instance
+from ratiolab.model.footprint import peak
+from ratiolab.online import make, simulate
+from ratiolab.online.policies.kill_restart import KillRestart, whole_caps
+from ratiolab.testing import assert_lawful
+from ratiolab.theory import kill_restart as theory
+from ratiolab.theory.distributions import two_point, uniform
+
+VARIANTS = [
+    KillRestart(base, offset, places)
+    for base in (1.2, 2.25)
+    for offset in ("random", "none")
+    for places in ("refill", "batches")
+]
+
+
+@pytest.mark.parametrize("policy", VARIANTS, ids=str)
+def test_it_obeys_the_laws_of_a_policy(policy):
+    for seed in range(25):
+        assert_lawful(policy, drawn(seed, most_requests=6), seed)
+
+
+@pytest.mark.parametrize("base", [1.0, 0.5, float("nan"), float("inf")])
+def test_a_base_that_does_not_grow_is_refused(base):
+    with pytest.raises(ValueError, match="base"):
+        KillRestart(base)
+
+
+def test_whole_caps_are_the_caps_of_the_theory_rounded_down():
+    for lower, prompt, base, shift in [(1, 0, 1.5, 0), (3, 0, 2, 0.4), (2, 7, 1.3, 0.9)]:
+        exact = theory.geometric_caps(lower, 1000, base, prompt, shift)
+        expected = sorted({int(cap + 1e-9) for cap in exact} - {0})
+        assert list(islice(whole_caps(base, lower, prompt, shift), len(expected))) == expected
+
+
+def test_a_cap_that_is_a_whole_number_is_kept():
+    assert list(islice(whole_caps(3.0, 7), 12)) == [7 * 3**k for k in range(12)]
+
+
+def test_a_killed_run_lasts_its_cap_and_the_next_one_the_next_cap():
+    instance = Instance("long", 20, [0, 0], [2, 2], [9, 1], lower=[1, 1])
+    runs = simulate(instance, KillRestart(2.0, "none")).schedule.runs
+    # c (2 + c) = 3, 12, 48, 192: c = 1, 2.6, 6, 12.9; 6 is whole, the others are rounded down
+    assert [run.stop - run.start for run in runs if run.request == 0] == [1, 2, 6, 9]
+
+
+def test_grants_never_exceed_memory():
+    for seed in range(60):
+        instance = drawn(seed)
+        schedule = simulate(instance, KillRestart(1.5, "none"), seed=seed).schedule
+        granted = np.zeros(schedule.makespan + 1)
+        caps = {}
+        for run in sorted(schedule.runs, key=lambda run: run.start):
+            i = run.request
+            prompt = int(instance.prompt[i])
+            low = 1 if instance.lower is None else int(instance.lower[i])
+            cap = next(caps.setdefault(i, whole_caps(1.5, low, prompt)))
+            cap = min(cap, instance.memory - prompt)
+            assert run.stop - run.start <= cap
+            granted[run.start : run.stop] += peak(prompt, cap)
+        assert granted.max() <= instance.memory
+
+
+def test_a_batch_starts_only_when_the_last_one_is_gone():
+    for seed in range(60):
+        runs = simulate(drawn(seed), KillRestart(2.0, "none", "batches"), seed=seed).schedule.runs
+        for run in runs:
+            for other in runs:
+                assert run.start == other.start or not other.start < run.start < other.stop
+
+
+@pytest.mark.parametrize("places", ["refill", "batches"])
+@pytest.mark.parametrize("lengths", [two_point(1, 3, Fraction(1, 2)), uniform(1, 8)], ids=str)
+def test_simulated_latency_approaches_the_fluid_latency(lengths, places):
+    """A thousand batches a phase: what is left is rounding at the ends of the phases."""
+    memory, n = 120, 30_000
+    outputs = [
+        k
+        for k, share in zip(lengths.lengths.tolist(), lengths.probabilities, strict=True)
+        for _ in range(int(n * share))
+    ]
+    n = len(outputs)
+    instance = Instance("fluid", memory, [0] * n, [0] * n, outputs, lower=[1] * n)
+    caps = list(theory.geometric_caps(1, lengths.upper, 2))
+    simulated = simulate(instance, KillRestart(2.0, "none", places)).schedule.total_latency
+    expected = theory.latency(lengths, caps, refill=places == "refill")
+    other = theory.latency(lengths, caps, refill=places != "refill")
+    scaled = simulated * 2 * memory / n**2
+    assert abs(scaled / float(expected) - 1) < 0.02
+    assert abs(scaled / float(other) - 1) > 0.04
+
+
+def test_the_default_base_is_nearly_the_best_with_a_random_offset():
+    def constant(b):
+        return (b + 1) * (1 + log(b)) / (2 * log(b))
+
+    assert constant(make("kill-restart").base) < 1.0001 * float(
+        theory.best(refill=True, random_offset=True)[1]
+    )
+    assert float(theory.best(refill=True, random_offset=False)[0]) == 1 + sqrt(2) / 2
