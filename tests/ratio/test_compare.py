@@ -1,0 +1,83 @@
+"""One instance, its optimum, all policies: what must hold between them."""
+
+import dataclasses
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+
+from ratiolab.hindsight import bracket, solve
+from ratiolab.model import Instance, violations
+from ratiolab.online import make
+from ratiolab.ratio import compare, default_policies, measure
+from ratiolab.testing import instances
+
+TIGHT = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4], predicted=[4, 4, 4, 4])
+
+
+@settings(max_examples=25, deadline=None)
+@given(instances(max_requests=4, max_memory=10))
+def test_no_policy_beats_the_optimum(instance: Instance) -> None:
+    result = compare(instance, runs=2)
+    for row in result.rows:
+        assert row.ratio is not None
+        assert row.ratio.low >= 1, row.policy
+
+
+def test_rows_are_means_over_the_seeds() -> None:
+    result = compare(TIGHT, [make("a-min"), make("mc-sf")], runs=5, seed=3)
+    random, fixed = result.rows
+    assert [run.seed for run in random.runs] == [3, 4, 5, 6, 7]
+    assert random.mean_cost == Fraction(sum(run.schedule.total_latency for run in random.runs), 5)
+    low, high = random.cost_interval or (1, 0)
+    assert low <= random.mean_cost <= high
+    assert len(fixed.runs) == 1
+    assert fixed.cost_interval is None
+    assert fixed.ratio is not None
+    assert fixed.ratio.is_exact
+    assert len(random.latencies) == 5 * len(TIGHT)
+
+
+def test_a_policy_that_beats_the_best_known_schedule_becomes_it() -> None:
+    blocked = Instance("blocked", 10, [0, 0], [1, 5], [9, 3])  # the long one comes first
+    loose = bracket(blocked)
+    worse = dataclasses.replace(
+        loose,
+        schedule=(first := compare(blocked, [make("mc-benchmark")]).rows[0].runs[0].schedule),
+        upper=first.total_latency,
+        lower=1,
+        status="bounded",
+    )
+    result = compare(blocked, [make("mc-sf")], optimum=worse)
+    best = result.rows[0].runs[0].schedule.total_latency
+    assert best < worse.upper
+    assert result.optimum.upper == result.optimum.schedule.total_latency == best
+    assert violations(result.optimum.schedule) == []
+
+
+def test_policies_that_lack_their_column_are_left_out_with_the_reason() -> None:
+    bare = Instance("bare", 9, [0], [1], [2])
+    usable, skipped = default_policies(bare)
+    assert "sjf" not in [policy.name for policy in usable]
+    assert skipped == [("sjf", "the instance has no column 'predicted'")]
+    with pytest.raises(ValueError, match="no column 'predicted'"):
+        compare(bare, [make("sjf")])
+
+
+def test_runs_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="runs 0 must be at least 1"):
+        compare(TIGHT, runs=0)
+
+
+def test_a_grid_does_not_depend_on_the_number_of_processes() -> None:
+    grid = [TIGHT, TIGHT.replace(name="roomy", memory=20)]
+    policies = [make("a-min"), make("mc-sf")]
+    done: list[str] = []
+    one = measure(grid, policies, runs=2, jobs=1, advance=done.append)
+    two = measure(grid, policies, runs=2, jobs=2)
+    assert one.equals(two)
+    assert done == ["tight", "roomy"]
+    assert len(one) == 4
+    assert (one.opt_lower == one.opt_upper).all()
+    optimum = solve(TIGHT).upper
+    assert (one[one.instance == "tight"].opt_lower == optimum).all()

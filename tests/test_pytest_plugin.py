@@ -1,0 +1,43 @@
+"""The plugin, in a pytest of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from ratiolab.model import Instance, write_instance
+
+TEST = """
+from ratiolab.model import read_instance
+from ratiolab.online import make
+
+def test_good(ratio_at_most):
+    ratio_at_most(make("mc-sf"), [read_instance("ec1.json")], 1)
+
+def test_bad(ratio_at_most):
+    ratio_at_most(make("a-max"), [read_instance("ec1.json")], 1)
+"""
+
+
+def test_baselines_become_tests_and_the_fixture_holds_policies_to_a_ratio(tmp_path: Path) -> None:
+    write_instance(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), tmp_path / "ec1.json")
+    entries = [
+        {"kind": "bound", "name": "chen2025/theorem-7", "lower": 1, "upper": 4, "value": "7/6"},
+        {"kind": "bound", "name": "chen2025/theorem-7", "lower": 1, "upper": 3, "value": "7/6"},
+    ]
+    baseline = tmp_path / "baseline.json"
+    baseline.write_text(json.dumps({"format": "ratiolab-baseline/1", "entries": entries}))
+    (tmp_path / "test_mine.py").write_text(TEST)
+    options = ["-p", "no:cacheprovider", f"--ratiolab-baseline={baseline}", "-v"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "2 failed, 2 passed" in done.stdout
+    assert "was 7/6, is" in done.stdout
+    assert "exceeds 1" in done.stdout
