@@ -35,7 +35,8 @@ class KillRestart:
     offset : ``random`` (default) draws U uniform on [0, 1) once a run and starts all caps at
         b^U sqrt(l (s + l)); ``none`` starts at the lower bound.
     places : ``refill`` (default) gives the place of a request that ends or is killed to the next
-        one; ``batches`` starts the next batch when the last one is gone.
+        one; ``batches`` starts the next batch when the last one is gone, which is at its cap
+        unless all of it ends before.
     """
 
     base: float = 2.25
