@@ -98,7 +98,7 @@ def leaks(instance, information, ties="index"):
                 secrets = {"arrival": arrival, "prompt": prompt, "output": output}
                 for column in ("lower", "upper", "predicted"):
                     secrets[column] = int(getattr(instance, column)[i])
-            elif i not in view.output or information is Information.TRUE_LENGTH:
+            elif i in view.waiting or i in view.running:
                 secrets = {"output": output}
                 if i in view.running:
                     secrets["completion"] = view.running[i] + output
