@@ -7,6 +7,7 @@ that broke a rule, 2 bad input, 130 an interrupt that left nothing to report.
 
 import sys
 
+from ratiolab.cli import instances, policies, solving, theory  # noqa: F401 - registers commands
 from ratiolab.cli.app import app
 
 

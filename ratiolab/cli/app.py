@@ -90,7 +90,3 @@ def settings(pairs: list[str], option: str) -> dict[str, str]:
             raise ValueError(f"{option} {name!r} is given twice")
         values[name] = value
     return values
-
-
-# importing a module of commands registers them
-from ratiolab.cli import instances, policies, solving, theory  # noqa: E402, F401

@@ -1,0 +1,33 @@
+"""README promises only what is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    example = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
+    exec(compile(example, "README.md", "exec"), {})
+    lower, upper, ratio = capsys.readouterr().out.split()
+    assert int(lower) == int(upper)
+    assert float(ratio) >= 1
+
+
+def test_every_link_leads_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_every_command_of_the_table_exists() -> None:
+    import typer
+
+    from ratiolab.cli.app import app
+
+    named = set(re.findall(r"^\| `ratiolab ([a-z]+)", README, re.MULTILINE))
+    group = typer.main.get_command(app)
+    assert named == set(group.commands)  # type: ignore[attr-defined]
