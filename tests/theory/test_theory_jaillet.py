@@ -1,0 +1,105 @@
+"""Bounds on MC-SF and on the optimum against brute force; the adversary against the optimum."""
+
+import itertools
+from fractions import Fraction
+
+import pytest
+
+from ratiolab.hindsight import solve
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.online import make, simulate
+from ratiolab.theory import jaillet, late_rush
+from ratiolab.theory.finish_program import finish_plan
+from ratiolab.theory.volume_bound import volume_lower_bound
+
+
+def _small() -> list[tuple[int, tuple[int, ...], int]]:
+    return [
+        (prompt, outputs, memory)
+        for size in range(1, 5)
+        for outputs in itertools.combinations_with_replacement(range(1, 5), size)
+        for prompt in (0, 2)
+        for memory in (prompt + outputs[-1], 2 * (prompt + outputs[-1]) + 1)
+    ]
+
+
+def test_mc_sf_and_optimum_lie_within_their_bounds_on_all_small_instances() -> None:
+    for prompt, outputs, memory in _small():
+        n = len(outputs)
+        instance = Instance("small", memory, [0] * n, [prompt] * n, outputs)
+        schedule = simulate(instance, make("mc-sf")).schedule
+        starts = jaillet.start_bounds(prompt, outputs, memory)
+        assert all(p <= bound for p, bound in zip(schedule.starts.tolist(), starts, strict=True))
+        assert schedule.total_latency <= jaillet.mc_sf_bound(prompt, outputs, memory)
+        optimum = brute_force(instance).total_latency
+        plan = finish_plan(prompt, outputs, memory)
+        assert plan.dual == plan.value <= optimum
+        assert volume_lower_bound(prompt, outputs, memory) <= optimum
+        assert jaillet.linear_bound(jaillet.LOWER, prompt, outputs, memory) <= optimum
+
+
+def test_pair_volume_is_the_double_sum_of_its_definition() -> None:
+    outputs = [3, 1, 4, 1, 5, 3]
+    pairs = [(a, b) for a in outputs for b in outputs if b <= a]
+    assert jaillet.pair_volume(2, outputs) == sum(jaillet.volume(2, b) for _, b in pairs)
+    first = sum(jaillet.volume(2, min(a, b)) for a, b in itertools.combinations(outputs, 2))
+    assert jaillet.earlier_volume(2, outputs) == first
+
+
+@pytest.mark.parametrize(("together", "gap", "batches"), [(2, 1, 4), (3, 2, 5), (5, 1, 3)])
+def test_staggered_starts_are_feasible_and_mc_sf_serves_in_batches(
+    together: int, gap: int, batches: int
+) -> None:
+    case = jaillet.staggered(together, gap, batches)
+    n = case.requests
+    instance = Instance("equal", case.memory, [0] * n, [0] * n, [case.output] * n)
+    schedule = require_feasible(Schedule.from_starts(instance, [gap * i for i in range(n)]))
+    assert schedule.total_latency == case.better
+    assert simulate(instance, make("mc-sf")).total_latency == case.mc_sf
+
+
+def test_the_ratio_bound_is_four_then_falls_and_grows_with_the_square_of_the_error() -> None:
+    assert jaillet.ratio_bound(Fraction(2)) == 4
+    assert jaillet.ratio_bound(Fraction(3)) == 3
+    assert jaillet.ratio_bound(Fraction(10**9)) - Fraction(7, 3) < Fraction(1, 10**8)
+    assert jaillet.ratio_bound(Fraction(2), Fraction(5)) == 100
+    with pytest.raises(ValueError, match="headroom 1 must exceed 1"):
+        jaillet.ratio_bound(Fraction(1))
+
+
+def test_a_class_is_one_power_of_two() -> None:
+    with pytest.raises(ValueError, match=r"outputs \[3, 4\] must lie in one class"):
+        jaillet.class_bound(jaillet.CLASS, 0, [3, 4], 9)
+
+
+@pytest.mark.parametrize(
+    "rush",
+    [
+        late_rush.LateRush(8, 1, 4, 3),
+        late_rush.LateRush(9, 2, 5, 4),
+        late_rush.LateRush(7, 0, 6, 3),
+        late_rush.LateRush(10, 1, 7, 6),
+    ],
+)
+def test_the_optimum_of_a_late_rush_is_that_of_the_solver(rush: late_rush.LateRush) -> None:
+    for start in range(rush.delay + 2):
+        result = solve(rush.instance(start))
+        assert result.is_exact
+        assert result.upper == rush.optimum(rush.release(start))
+    # MC-SF starts the long request at once and then fills every round
+    mc_sf = simulate(rush.instance(0), make("mc-sf"))
+    assert mc_sf.total_latency == rush.latency(0, rush.release(0))
+
+
+def test_starts_after_the_delay_are_no_better_than_at_the_delay() -> None:
+    rush = late_rush.sharper(2, 1)
+    late = [rush.ratio(start) for start in range(rush.delay, rush.delay + 6)]
+    assert late == sorted(late)
+
+
+@pytest.mark.parametrize(("h", "i"), [(2, 1), (2, 3), (3, 1), (3, 2), (4, 1)])
+def test_the_sharper_family_forces_its_constant(h: int, i: int) -> None:
+    rush = late_rush.sharper(h, i)
+    assert rush.requests - 1 == (2 * h * i) ** 2
+    assert rush.forced() >= Fraction(4 * h, 3 * (4 * h + 1)) * 2 * h * i
