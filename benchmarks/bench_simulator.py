@@ -79,9 +79,11 @@ def against_reference(instance: Instance, key: str) -> str:
     if key not in reference.RULES:
         return "no literal reference"
     parameters = {"ties": "index"} if "ties" in parameters_of(key) else {}
-    began = perf_counter()
-    simulation = simulate(instance, make(key, parameters))
-    driven = perf_counter() - began
+    policy, driven = make(key, parameters), float("inf")
+    for _ in range(5):  # milliseconds each: the least is the one that nothing disturbed
+        began = perf_counter()
+        simulation = simulate(instance, policy)
+        driven = min(driven, perf_counter() - began)
     began = perf_counter()
     runs, _ = reference.serve(instance, reference.rule_of(key, **parameters), rounds=10**6)
     literal = perf_counter() - began

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right, insort
 
 import numpy as np
 
-from ratiolab.model.footprint import held
+from ratiolab.model.footprint import held, peak
 from ratiolab.online.view import NEVER
 
 
@@ -75,8 +75,11 @@ class Forecast:
         """First round from now on in which a request fits: now itself, or when to ask again.
 
         The answer holds while nobody starts, ends or is evicted. It is never later than the next
-        believed end, where beliefs change, and `NEVER` when only an event can make room.
+        believed end, where beliefs change, and `NEVER` when only an event can make room, or nothing
+        can because the request does not fit alone.
         """
+        if peak(prompt, length) > self.memory:
+            return NEVER
         self._advance(now)
         if self._stale:
             self._refresh()

@@ -66,7 +66,7 @@ def test_earliest_is_the_first_round_of_a_literal_search(block):
         assert not forecast.overflows(now)
         for _ in range(8):
             prompt = int(rng.integers(0, 6))
-            length = int(rng.integers(1, memory - prompt + 1)) if memory > prompt else 1
+            length = int(rng.integers(1, memory + 2))  # some would not fit alone
             answer = forecast.earliest(prompt, length, now)
             expected = literal_earliest(memory, running, prompt, length, now)
             assert forecast.fits(prompt, length, now) == (expected == now)
@@ -90,3 +90,9 @@ def test_an_outlived_request_counts_in_the_next_round_only():
         forecast = Forecast(memory)
         forecast.add(0, 0, 0, 1)
         assert forecast.fits(0, 2, 1) is fits
+
+
+def test_what_does_not_fit_alone_never_fits():
+    forecast = Forecast(5)
+    assert forecast.earliest(1, 4, now=7) == 7
+    assert forecast.earliest(1, 5, now=7) == NEVER

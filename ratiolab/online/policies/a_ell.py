@@ -23,7 +23,7 @@ class AEll:
     A request is first believed to need its lower bound, and is evicted at exactly that age if it
     is unfinished; from then on it is believed to need its upper bound. The queue is first come
     first served, promoted requests behind all others in the order of their eviction; admission
-    stops at the first misfit. With outputs in {l, u} memory never overflows.
+    stops at the first misfit. Nobody ever outlives what is believed: memory never overflows.
 
     Parameters
     ----------
