@@ -29,23 +29,23 @@ def check(builder: Builder, budget: Budget) -> ClaimResult:
         for j in range(1, k - 1)
         for unit in [_unit(j, k)]
     }
-    shares = {
-        (k, b): [sum(column) for column in zip(*builder(k, b), strict=True)] for k, b in SIZES
-    }
     # Only requests in bin 0 can end, a share 1/b of them per token.
-    kept = all(s == [1 - 1 / b] + [1] * (k - 1) for (k, b), s in shares.items())
+    kept = all(
+        [sum(column) for column in zip(*builder(k, b), strict=True)] == [1 - 1 / b] + [1] * (k - 1)
+        for k, b in SIZES
+    )
     agrees = steps == {Fraction(-1)} and kept
     return ClaimResult(
         Verdict.HOLDS if agrees else Verdict.FALSE,
         "proved",
-        "a token takes one token off the expected remaining length, and ends only requests in bin 0",
+        "a token shortens the expected remaining length by one; only requests in bin 0 can end",
         f"a token changes it by {', '.join(map(str, sorted(steps)))}; "
         f"only bin 0 loses mass: {'yes' if kept else 'no'}",
-        f"exact for {len(SIZES)} pairs of bins and widths; column j has 1/b one place above or below "
-        "its diagonal, which moves the mean by b/b = 1 token down or up, whatever b",
+        f"exact for {len(SIZES)} pairs of bins and widths; column j has 1/b one place above "
+        "or below its diagonal, which moves the mean by b/b = 1 token down or up, whatever b",
         None
         if agrees
-        else "10 bins of 256/5 tokens: from bin 4 the mean moves from 1152/5 to 1157/5",
+        else "bins of 256/5 tokens: from bin 4 the mean goes from 1152/5 up to 1157/5",
     )
 
 

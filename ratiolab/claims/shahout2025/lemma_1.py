@@ -40,7 +40,7 @@ def check(formula: Formula, budget: Budget) -> ClaimResult:
     cells, missed = _simulate(formula, budget)
     agrees = light and not beaten and not missed
     below = (
-        "; ".join(f"C = {c}, load {l}: {t:.4f} < {s:.4f}" for c, l, t, s in beaten[-1:])
+        "; ".join(f"C = {c}, load {load}: {t:.4f} < {s:.4f}" for c, load, t, s in beaten[-1:])
         or "nowhere below SRPT"
     )
     return ClaimResult(
@@ -53,12 +53,10 @@ def check(formula: Formula, budget: Budget) -> ClaimResult:
         "intervals (99.9%) missed",
         "exponential sizes, perfect predictions: to first order in the arrival rate two jobs "
         "decide, exactly for every C; SRPT is optimal, so nothing may lie below it; independent "
-        "event-driven simulation, exponential predictions too. The lemma takes the tagged job's "
-        "threshold C r where the old job's, min(t - r, C t), belongs, and counts "
-        "C r + (x - C r) also for jobs that end before their threshold.",
-        None
-        if agrees
-        else "C = 1: the printed derivative at rate 0 is 89/216, below the least 1/2",
+        "event-driven simulation, exponential predictions too. An old job predicted t > r counts "
+        "from age min(t - r, C t), its own threshold, not from t - r if t > r + C r; a job with "
+        "x < C r resides for int_0^x, not for int_0^(C r) + x - C r.",
+        None if agrees else "C = 1: derivative at rate 0 printed 89/216, least possible 1/2",
     )
 
 

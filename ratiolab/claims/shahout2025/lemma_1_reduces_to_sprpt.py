@@ -25,7 +25,7 @@ def check_formula(printed: bool, budget: Budget) -> ClaimResult:
         f"{len(JOBS)} jobs" if agrees else "proved",
         "at C = 1 the formula is that of SPRPT; with perfect predictions, of SRPT",
         "equal to 1e-7" if agrees else f"up to {gaps[worst]:.4f} short, at {_name(*worst)}",
-        "perfect predictions, exponential sizes; SRPT by Schrage and Miller's formula, coded apart. "
+        "perfect predictions, exponential sizes; Schrage and Miller's SRPT, coded apart. "
         "The old jobs' integral starts at t = r + a_0 = 2 r instead of r, so the printed formula "
         "misses exactly lambda x^2 P(x < X <= 2 x) / (2 (1 - rho_x)^2) > 0.",
         None if agrees else "x = r = 1, lambda = 1/2: (e - 1)/(e + 2)^2 too little",
@@ -51,7 +51,9 @@ def check_policy(fraction: Fraction, budget: Budget) -> ClaimResult:
         size = rng.integers(1, 8, n)
         # Sixty-fourths keep ranks apart without rounding.
         predicted = np.maximum(size + rng.integers(-3, 4, n), 1) + np.arange(n) / 64
-        limited, _ = mg1_simulation.run(arrival * 1.0, size * 1.0, predicted, float(fraction))
+        limited, _ = mg1_simulation.run(
+            arrival.astype(np.float64), size.astype(np.float64), predicted, float(fraction)
+        )
         if limited.tolist() != _sprpt(arrival.tolist(), size.tolist(), predicted.tolist()):
             different.append((arrival.tolist(), size.tolist(), predicted.tolist()))
     same = not different

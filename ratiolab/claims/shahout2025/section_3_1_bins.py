@@ -39,7 +39,7 @@ def check_final(index: int, budget: Budget) -> ClaimResult:
 
 def recheck() -> str:
     """Evaluate the formula of the bins at 9 and 10."""
-    assert (Fraction("460.8"), 512) == (9 * WIDTH, 10 * WIDTH)
+    assert (Fraction("460.8"), Fraction(512)) == (9 * WIDTH, 10 * WIDTH)
     return "b_9 covers 460.8 to 512; b_10 would start at 512"
 
 
