@@ -1,0 +1,102 @@
+"""Equal requests: how early any schedule can complete k of them, and what H-SF makes of it.
+
+With s = 0, length o and M = m o, H-SF runs batches of m. A schedule that starts a few requests
+every round lets one grow while another ends, and comes near twice the rate.
+"""
+
+from fractions import Fraction
+from math import ceil
+
+#: Fractions grow with the horizon: more requests than this are refused.
+MOST_REQUESTS = 100_000
+
+
+def completion_bounds(output: int, memory: int, requests: int) -> list[int]:
+    """Return, for k = 1..n, a round before which no schedule has completed k requests.
+
+    Requests that start at p <= x = T - o are those that complete by T. With weights w_j on the
+    memory constraints of rounds o + j, j = 0..x, a request started at p holds (o - p + j) tokens
+    there while 0 <= p - j < o. The weights w_0 = 1/o, w_p = (w_{p-1} + ... + w_{p-o}) / o make
+    every such request count exactly 1, so at most M (w_0 + ... + w_x) complete by T. (They are
+    the renewal probabilities of steps uniform on 1..o.)
+
+    Parameters
+    ----------
+    output, memory, requests : int
+        Length o, memory M and number n of requests; s = 0, all present at round 0.
+
+    Returns
+    -------
+    list of int
+        Nondecreasing, length n. O(completion round of the last) exact additions.
+
+    Raises
+    ------
+    ValueError
+        If one request does not fit, or there are more than `MOST_REQUESTS`.
+
+    >>> completion_bounds(3, 6, 5)
+    [3, 3, 5, 6, 7]
+    """
+    if not 1 <= output <= memory:
+        raise ValueError(f"output {output} must be between 1 and memory {memory}")
+    if not 1 <= requests <= MOST_REQUESTS:
+        raise ValueError(f"requests {requests} must be between 1 and {MOST_REQUESTS}")
+    weights = [Fraction(1, output)]
+    total, bounds = weights[0], [output] * min(requests, memory // output)
+    while len(bounds) < requests:
+        weights.append(sum(weights[-output:], Fraction()) / output)
+        total += weights[-1]
+        new = min(requests, int(memory * total)) - len(bounds)
+        bounds += [output + len(weights) - 1] * new
+    return bounds
+
+
+def batched_completions(output: int, memory: int, requests: int) -> list[int]:
+    """Return the completion rounds of H-SF on equal requests when the output divides the memory.
+
+    >>> batched_completions(3, 6, 5)
+    [3, 3, 6, 6, 9]
+    """
+    if memory % output:
+        raise ValueError(f"output {output} does not divide memory {memory}: H-SF staggers")
+    batch = memory // output
+    return [output * ceil(Fraction(k, batch)) for k in range(1, requests + 1)]
+
+
+def staggered_starts(output: int, memory: int, requests: int) -> list[int]:
+    """Return starts with the same number of requests every round, as many as memory lets stay.
+
+    c a round need c (1 + ... + o) tokens; c is the largest number that fits, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If memory is below o (o + 1) / 2.
+
+    >>> staggered_starts(3, 6, 5)
+    [0, 1, 2, 3, 4]
+    """
+    rate = memory // (output * (output + 1) // 2)
+    if rate < 1:
+        raise ValueError(f"memory {memory} is below o (o + 1) / 2 for o = {output}")
+    return [k // rate for k in range(requests)]
+
+
+def batching_loss(output: int) -> Fraction:
+    """Return 2 o / (o + 1): the limit in n of H-SF over the optimum, and its supremum over M.
+
+    The staggered rate M / (o (o + 1) / 2) is the largest that the volume of a request allows, the
+    batched one is M / o**2. No number of requests reaches 2: by E[overshoot] <= (o + 1) / 2 of the
+    renewal process of `completion_bounds`, the k-th completion of any schedule is at round
+    o + (k/m - 1) (o + 1) / 2 or later when k >= m, and twice that is o (k/m + 1) + k/m - 1, beyond
+    H-SF's o ceil(k/m).
+
+    Source: own derivation, for Chen, Ye, Zhou (2025), Section 6, arXiv 2508.14544v2.
+
+    >>> batching_loss(3)
+    Fraction(3, 2)
+    """
+    if output < 1:
+        raise ValueError(f"output {output} is below 1 token")
+    return Fraction(2 * output, output + 1)
