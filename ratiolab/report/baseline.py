@@ -15,11 +15,15 @@ Integers, fractions, expressions and verdicts are compared exactly, floats withi
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ratiolab.model import FormatError, read_instance
+from ratiolab.model import FormatError, Instance, read_instance
 from ratiolab.model.io import PathLike, write_text
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight import OptResult
 
 FORMAT = "ratiolab-baseline/1"
 TOLERANCE = 1e-9
@@ -100,16 +104,20 @@ def _ratio(
     from ratiolab.online import make
     from ratiolab.ratio import compare
 
-    result = compare(
-        read_instance(folder / instance),
-        [make(policy, params)],
-        runs=runs,
-        seed=seed,
-        node_limit=node_limit,
-    )
+    loaded = read_instance(folder / instance)
+    optimum = _optimum(loaded, node_limit)
+    result = compare(loaded, [make(policy, params)], runs=runs, seed=seed, optimum=optimum)
     cost = result.rows[0].mean_cost
     bounds = {"opt_lower": result.optimum.lower, "opt_upper": result.optimum.upper}
     return {"cost": "stalled" if cost is None else str(cost)} | bounds
+
+
+@lru_cache(maxsize=64)
+def _optimum(instance: Instance, node_limit: int | None) -> "OptResult":
+    """Solved once for all policies of a baseline."""
+    from ratiolab.hindsight import solve
+
+    return solve(instance, node_limit=node_limit)
 
 
 def _bound(
