@@ -26,7 +26,7 @@ LONGEST_SEARCH = 20_000
 """Most rounds that `serial_schedule` keeps a profile of within `good_schedule`."""
 
 WARMTH = 0.01
-"""First temperature of the search, as a part of the first schedule's latency per request."""
+"""First temperature of the search, as a part of the latency per square root of requests."""
 
 
 def list_schedule(instance: Instance, order: Column) -> Schedule:
@@ -84,7 +84,9 @@ def serial_schedule(instance: Instance, order: Column) -> Schedule:
     >>> serial_schedule(three, [0, 1, 2]).starts.tolist()
     [0, 0, 3]
     """
-    starts = _Profile(instance).place(np.asarray(order, np.int64).tolist())
+    starts = _Profile(instance).place(
+        np.asarray(order, np.int64).tolist(), instance.arrival.tolist()
+    )
     assert starts is not None
     return Schedule.from_starts(instance, starts)
 
@@ -94,8 +96,9 @@ def good_schedule(
 ) -> Schedule:
     """The best schedule found: list schedules by output, volume and arrival, then a search.
 
-    The search anneals the order of `serial_schedule`: a step moves one request to another place.
-    It is left out above `LARGEST_SEARCH` requests or `LONGEST_SEARCH` rounds.
+    The search anneals the order of `serial_schedule`: a step moves one request to another place
+    or, one time in n, holds one back. It is left out above `LARGEST_SEARCH` requests or
+    `LONGEST_SEARCH` rounds.
 
     Parameters
     ----------
@@ -113,25 +116,34 @@ def good_schedule(
 
 
 def _anneal(instance: Instance, first: Schedule, rng: np.random.Generator, steps: int) -> Schedule:
+    """Anneal an order and, for each request, a round before which it may not start."""
     n, profile = len(instance), _Profile(instance)
-    order = np.lexsort((instance.volume, first.starts)).tolist()
-    starts = profile.place(order)
-    assert starts is not None
+    arrival = instance.arrival.tolist()
+    order: list[int] = np.lexsort((instance.volume, first.starts)).tolist()
+    release = list(arrival)
+    found = profile.place(order, release)
+    assert found is not None
+    starts = best = found
     value = best_value = profile.latency(starts)
-    best = starts
     for step in range(steps):
-        heat = WARMTH * best_value / n * n**0.5 * (1 - step / steps)
+        heat = WARMTH * best_value / n**0.5 * (1 - step / steps)
         limit = math.floor(value - heat * math.log(1.0 - rng.random()))
-        source, target = (int(x) for x in rng.integers(n, size=2))
-        if source == target:
+        one, other, kind = (int(x) for x in rng.integers(n, size=3))
+        new_order, new_release, i = list(order), list(release), order[one]
+        if kind == 0:
+            # hold a request back by a round or let it go: orders alone do not reach all schedules
+            held_back = release[i] > arrival[i]
+            new_release[i] = arrival[i] if held_back else min(starts[i] + 1, profile.end)
+            other = one
+        elif one != other:
+            new_order.insert(other, new_order.pop(one))
+        else:
             continue
-        changed = list(order)
-        changed.insert(target, changed.pop(source))
-        found = profile.place(changed, starts, min(source, target), limit)
+        found = profile.place(new_order, new_release, starts, min(one, other), limit)
         if found is not None:
-            order, starts, value = changed, found, profile.latency(found)
+            order, release, starts, value = new_order, new_release, found, profile.latency(found)
             if value < best_value:
-                best, best_value = found, value
+                best, best_value = starts, value
     return Schedule.from_starts(instance, best)
 
 
@@ -188,7 +200,10 @@ class _Profile:
     """Serial insertion over a dense profile of memory, for one instance and many orders."""
 
     def __init__(self, instance: Instance) -> None:
-        rounds = int(instance.arrival.max()) + int(instance.output.sum()) + 1
+        tokens = int(instance.output.sum())
+        self.end = int(instance.arrival.max()) + tokens
+        # released by the end, all complete one after another within as much time again
+        rounds = self.end + tokens + 1
         self.memory = instance.memory
         self.arrival, self.output = instance.arrival.tolist(), instance.output.tolist()
         self.ramp: list[IntArray] = [
@@ -203,11 +218,12 @@ class _Profile:
     def place(
         self,
         order: list[int],
+        release: list[int],
         known: list[int] | None = None,
         keep: int = 0,
         limit: int | None = None,
     ) -> list[int] | None:
-        """Starts in this order, the first ``keep`` as known; None once they exceed the limit."""
+        """Earliest starts in this order, the first ``keep`` as known; None beyond the limit."""
         usage, time = self.usage, self.time
         usage.fill(-self.memory)
         starts = list(known or self.arrival)
@@ -217,7 +233,7 @@ class _Profile:
             if position < keep:
                 start = starts[i]
             else:
-                start, later = -1, self.arrival[i]
+                start, later = -1, release[i]
                 while later > start:
                     start = later
                     window = slice(start + 1, start + output + 1)

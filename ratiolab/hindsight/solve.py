@@ -226,13 +226,18 @@ class _Search:
         )
 
 
+def first_horizon(known: Schedule) -> int:
+    """Where the first tail relaxation ends: a little beyond the last start of a good schedule."""
+    latest = int(known.starts.max())
+    return latest + max(1, int(TAIL * latest))
+
+
 def _solve_highs(search: _Search, last: IntArray, progress: Report | None) -> OptResult:
     """Tail relaxations of growing horizon, until one proves the optimum or a limit is met."""
     from ratiolab.hindsight import highs
 
     instance = search.instance
-    horizon = int(search.schedule.starts.max())
-    horizon += max(1, int(TAIL * horizon))
+    horizon = first_horizon(search.schedule)
     while True:
         entries = size(instance, last, horizon)
         if entries > MOST_NONZEROS:

@@ -66,11 +66,11 @@ def test_good_schedule_lies_between_the_optimum_and_every_list_schedule() -> Non
     for seed in range(150):
         instance = random_instance(seed, most=5, memory=6, rounds=4)
         optimum = brute_force(instance).total_latency
-        good = require_feasible(good_schedule(instance, steps=40)).total_latency
+        good = require_feasible(good_schedule(instance, steps=200)).total_latency
         listed = list_schedule(instance, np.argsort(instance.output, kind="stable"))
         assert optimum <= good <= require_feasible(listed).total_latency
         exact += good == optimum
-    assert exact > 135
+    assert exact >= 145
 
 
 def test_the_search_is_repeatable_and_does_not_lose_with_more_steps() -> None:
