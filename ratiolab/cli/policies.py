@@ -40,7 +40,12 @@ def policies(json: Json = False) -> None:
 @app.command()
 def simulate(
     file: File,
-    policy: Annotated[str, typer.Option(help="Key of the policy; see `ratiolab policies`.")],
+    policy: Annotated[
+        str,
+        typer.Option(
+            help="Key (see `ratiolab policies`), or path/to/file.py:ClassName of your own."
+        ),
+    ],
     memory: Memory = None,
     param: Annotated[
         list[str] | None, typer.Option(help="A parameter of the policy, name=value; repeatable.")

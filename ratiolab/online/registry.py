@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from ratiolab.online.own import is_own, load
 from ratiolab.online.policies.a_ell import AEll, ASwitch
 from ratiolab.online.policies.a_max import AMax, ARandom
 from ratiolab.online.policies.a_min import AMin
@@ -28,6 +29,8 @@ POLICIES: dict[str, type[Policy]] = {
 def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
     """The policy of a key with some parameters; texts are converted to the declared types.
 
+    A key is one of `POLICIES`, or ``path/to/file.py:ClassName`` for a policy of your own.
+
     Raises
     ------
     ValueError
@@ -38,9 +41,8 @@ def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
     >>> make("a-min", {"ties": "worst"})
     AMin(ties='worst', bound='certified')
     """
-    if key not in POLICIES:
-        raise ValueError(f"policy {key!r} is unknown; known are {', '.join(POLICIES)}")
-    known = parameters_of(key)
+    policy = _class_of(key)
+    known = _parameters(policy)
     for name in parameters or {}:
         if name not in known:
             choices = ", ".join(known) or "none"
@@ -49,12 +51,26 @@ def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
         name: _convert(f"policy {key}: parameter {name}", value, known[name][0])
         for name, value in (parameters or {}).items()
     }
-    return POLICIES[key](**values)
+    return policy(**values)
 
 
 def parameters_of(key: str) -> dict[str, tuple[Any, Any]]:
     """Type and default of every parameter of a policy, by name."""
-    policy: Any = POLICIES[key]
+    return _parameters(POLICIES[key])
+
+
+def _class_of(key: str) -> type[Policy]:
+    if is_own(key):
+        return load(key)
+    if key not in POLICIES:
+        raise ValueError(
+            f"policy {key!r} is unknown; known are {', '.join(POLICIES)}, "
+            "or path/to/file.py:ClassName"
+        )
+    return POLICIES[key]
+
+
+def _parameters(policy: Any) -> dict[str, tuple[Any, Any]]:
     hints = get_type_hints(policy)
     return {field.name: (hints[field.name], field.default) for field in dataclasses.fields(policy)}
 
@@ -74,7 +90,11 @@ def _convert(name: str, value: Any, kind: Any) -> Any:
         if value not in get_args(kind):
             raise ValueError(f"{name} {value!r} must be one of {', '.join(get_args(kind))}")
         return value
+    if kind is bool and isinstance(value, str):  # bool("false") is true
+        value = {"true": True, "false": False}.get(value, value)
     try:
+        if kind is bool and not isinstance(value, bool):
+            raise TypeError
         return kind(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} {value!r} must be of type {kind.__name__}") from None

@@ -1,0 +1,48 @@
+"""A user's own policy, loaded from ``path/to/file.py:ClassName``."""
+
+import dataclasses
+import importlib.util
+import sys
+from pathlib import Path
+
+from ratiolab.online.view import Information, Policy
+
+
+def is_own(key: str) -> bool:
+    """Whether a key names a class in a file rather than a policy of the laboratory."""
+    return ".py:" in key
+
+
+def load(key: str) -> type[Policy]:
+    """The policy class that ``path/to/file.py:ClassName`` names; runs the file.
+
+    Raises
+    ------
+    ValueError
+        names the file and what it lacks: the class, or what makes it a policy.
+    """
+    path, _, name = key.rpartition(":")
+    file = Path(path)
+    if not file.is_file():
+        raise ValueError(f"policy {key}: there is no file {path}")
+    spec = importlib.util.spec_from_file_location(f"ratiolab_own_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up by name
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ValueError(f"policy {key}: the file fails: {type(error).__name__}: {error}") from None
+    policy = getattr(module, name, None)
+    if not isinstance(policy, type):
+        raise ValueError(f"policy {key}: the file has no class {name!r}")
+    if not dataclasses.is_dataclass(policy):
+        raise ValueError(f"policy {key}: must be a frozen dataclass of its parameters")
+    for attribute in ("name", "information", "start"):
+        if not hasattr(policy, attribute):
+            raise ValueError(f"policy {key}: the class has no {attribute!r}")
+    level = policy.information  # type: ignore[attr-defined]
+    if not isinstance(level, Information | property):
+        raise ValueError(f"policy {key}: information {level!r} must be a member of Information")
+    return policy
