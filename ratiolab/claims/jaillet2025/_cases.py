@@ -1,0 +1,61 @@
+"""Cases of Section 4: equal prompts, all requests at round 0, exact predictions."""
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ratiolab.model import Instance, Schedule
+from ratiolab.online import make, simulate
+from ratiolab.theory.jaillet import staggered
+
+PAPER = "Jaillet et al. (2025)"
+ARXIV = "arXiv 2502.07115v5"
+SECTION_4 = (
+    "all requests arrive at round 0 with the same prompt",
+    "predictions are exact",
+    "M >= 2 max(s + o)",
+)
+
+
+class Case(NamedTuple):
+    """Equal prompts; outputs ascending."""
+
+    prompt: int
+    outputs: tuple[int, ...]
+    memory: int
+
+    def instance(self) -> Instance:
+        """As an instance with all requests at round 0."""
+        n = len(self.outputs)
+        return Instance(str(tuple(self)), self.memory, [0] * n, [self.prompt] * n, self.outputs)
+
+    def mc_sf(self) -> Schedule:
+        """MC-SF's schedule, simulated."""
+        return simulate(self.instance(), make("mc-sf")).schedule
+
+
+def small(most: int = 5, longest: int = 4) -> Iterator[Case]:
+    """All multisets of up to 5 outputs from 1 to 4, s = 0 and 1, M = 2P and 2P + 1, P = max s+o."""
+    for n in range(1, most + 1):
+        for outputs in itertools.combinations_with_replacement(range(1, longest + 1), n):
+            for prompt, extra in itertools.product((0, 1), (0, 1)):
+                yield Case(prompt, outputs, 2 * (prompt + outputs[-1]) + extra)
+
+
+def drawn(seed: int = 0, cases: int = 60) -> Iterator[Case]:
+    """Up to 80 requests, outputs to 60, M from 2 to 4 times the largest s + o."""
+    rng = np.random.default_rng(seed)
+    for _ in range(cases):
+        longest, prompt = int(rng.choice([2, 7, 20, 60])), int(rng.choice([0, 1, 9]))
+        outputs = tuple(sorted(rng.integers(1, longest + 1, int(rng.integers(5, 81))).tolist()))
+        peak = prompt + outputs[-1]
+        yield Case(prompt, outputs, int(rng.integers(2 * peak, 4 * peak + 1)))
+
+
+def equal() -> Iterator[Case]:
+    """Many equal requests that MC-SF serves in synchronous batches."""
+    for together, gap, batches in ((2, 1, 40), (3, 1, 30), (8, 1, 40)):
+        case = staggered(together, gap, batches)
+        yield Case(0, (case.output,) * case.requests, case.memory)
