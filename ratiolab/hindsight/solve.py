@@ -265,6 +265,8 @@ def _solve_highs(search: _Search, last: IntArray, progress: Report | None) -> Op
         if not outcome.optimal:
             cause = "Ctrl-C" if outcome.interrupted else outcome.status
             return search.result(f"HiGHS stopped before proof: {cause}")
+        if horizon >= last.max():  # nothing was deferred: only a solver's error leads here
+            return search.result("HiGHS's optimum failed the exact check")
         horizon += max(1, horizon // 2)
 
 
