@@ -1,11 +1,14 @@
-"""Equal requests: how early any schedule can complete k of them, and what H-SF makes of it.
+"""Staggered starts: what they gain on equal requests, and what A_max gains by them unawares.
 
-With s = 0, length o and M = m o, H-SF runs batches of m. A schedule that starts a few requests
-every round lets one grow while another ends, and comes near twice the rate.
+H-SF runs equal requests of length o, with s = 0 and M = m o, in batches of m. A schedule that
+starts a few every round lets one grow while another ends, and comes near twice the rate. The same
+happens to A_max as printed once early completions have spread its starts.
 """
 
 from fractions import Fraction
 from math import ceil
+
+from ratiolab.theory.distributions import LengthDistribution, Number
 
 #: Fractions grow with the horizon: more requests than this are refused.
 MOST_REQUESTS = 100_000
@@ -100,3 +103,49 @@ def batching_loss(output: int) -> Fraction:
     if output < 1:
         raise ValueError(f"output {output} is below 1 token")
     return Fraction(2 * output, output + 1)
+
+
+def max_length_stream_latency(
+    distribution: LengthDistribution, prompt: int = 0, upper: int | None = None
+) -> Number:
+    """Return the latency of A_max as printed once its starts are spread evenly over the rounds.
+
+    With c starts a round, c P(o > a) running requests have age a. Eq. (3), with every output taken
+    for u, asks that k rounds later those of age a <= u - k hold at most M:
+    c sum_{a=0}^{u-k} P(o > a) (s + a + k) <= M for k = 1..u. A_max starts as many as that allows.
+    That its starts do spread is seen in simulation, not proved; on equal lengths they do not.
+    Since s + a + k <= s + u, the value is at most that of M / (s + u) parallel servers.
+
+    Parameters
+    ----------
+    distribution : LengthDistribution
+        Shares of the true output lengths, in tokens; at least two lengths occur.
+    prompt : int
+        Prompt length s, in tokens.
+    upper : int, optional
+        Predicted upper bound u, at least the largest length; the largest length by default.
+
+    Returns
+    -------
+    Fraction or float
+        Total latency in units of n**2 / (2 M) rounds, as in `ratiolab.theory.fluid`; O(u**2).
+
+    Raises
+    ------
+    ValueError
+        If ``upper`` is below a length of the distribution.
+
+    Source: own derivation, for Chen, Ye, Zhou (2025), Algorithm 1, arXiv 2508.14544v2.
+
+    >>> from ratiolab.theory.distributions import two_point
+    >>> max_length_stream_latency(two_point(1, 4, Fraction(1, 3)))
+    Fraction(13, 3)
+    """
+    bound = distribution.upper if upper is None else upper
+    if bound < distribution.upper:
+        raise ValueError(f"upper {bound} is below the longest output {distribution.upper}")
+    running = [distribution.survival(age) for age in range(bound)]
+    return max(
+        sum(running[age] * (prompt + age + k) for age in range(bound - k + 1))
+        for k in range(1, bound + 1)
+    )

@@ -23,6 +23,8 @@ from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make
 from ratiolab.theory.distributions import two_point
+from ratiolab.theory.fluid import max_length_latency, shortest_first_latency
+from ratiolab.theory.staggered import max_length_stream_latency
 from ratiolab.theory.suprema import max_length_supremum
 
 
@@ -157,3 +159,14 @@ def test_the_limit_of_promoting_short_requests_is_the_fluid_ratio() -> None:
         make("a-ell"), two_point(1, 4, half), 0, 64, 2560, range(3), denominator="fluid"
     )
     assert found.mean == pytest.approx(float(expected), rel=0.02)
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 10), Fraction(1, 3)])
+def test_a_max_as_printed_tends_to_the_even_stream_and_not_to_servers(share: Fraction) -> None:
+    lengths = two_point(1, 2, share)
+    limit = limit_ratio(make("a-max"), lengths, 0, 32, 640, range(3), denominator="fluid")
+    yardstick = shortest_first_latency(lengths)
+    assert limit.mean == pytest.approx(
+        float(max_length_stream_latency(lengths) / yardstick), rel=0.02
+    )
+    assert limit.mean < 0.95 * float(max_length_latency(lengths) / yardstick)

@@ -1,5 +1,6 @@
 """Equal requests: the weighted bound, the staggered schedule and H-SF, against brute force."""
 
+from fractions import Fraction
 from itertools import accumulate
 
 import pytest
@@ -7,10 +8,13 @@ import pytest
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make, simulate
+from ratiolab.theory.distributions import two_point, uniform
+from ratiolab.theory.fluid import max_length_latency
 from ratiolab.theory.staggered import (
     batched_completions,
     batching_loss,
     completion_bounds,
+    max_length_stream_latency,
     staggered_starts,
 )
 
@@ -93,3 +97,26 @@ def test_bad_arguments_are_refused_by_name() -> None:
         staggered_starts(3, 5, 2)
     with pytest.raises(ValueError, match="output 0 is below 1 token"):
         batching_loss(0)
+
+
+def test_an_even_stream_of_a_max_by_hand() -> None:
+    # Lengths 1 and 2, half each, s = 0: ages 0 and 1 run at c and c / 2.
+    # One round later c * 1 + c / 2 * 2 = 2 c, two rounds later c * 2: at most M / 2 a round.
+    assert max_length_stream_latency(two_point(1, 2, Fraction(1, 2))) == 2
+    # With u = 3 in place of 2: one, two, three rounds later 2 c, 2 c + 3 c / 2, 3 c.
+    assert max_length_stream_latency(two_point(1, 2, Fraction(1, 2)), upper=3) == Fraction(7, 2)
+
+
+@pytest.mark.parametrize("prompt", [0, 3])
+def test_an_even_stream_is_never_slower_than_servers(prompt: int) -> None:
+    for lengths in (uniform(1, 5), uniform(3, 5), two_point(1, 9, Fraction(1, 50))):
+        stream = max_length_stream_latency(lengths, prompt)
+        assert stream <= max_length_latency(lengths, prompt)
+        # no schedule can do with less than the volume
+        volumes = [prompt * o + o * (o + 1) // 2 for o in lengths.lengths.tolist()]
+        assert stream >= lengths.expectation(volumes)
+
+
+def test_a_bound_below_a_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="upper 3 is below the longest output 4"):
+        max_length_stream_latency(uniform(1, 4), upper=3)

@@ -30,7 +30,8 @@ from ratiolab.claims.witness import Witness, read_witness, write_witness
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.theory.distributions import two_point
-from ratiolab.theory.fluid import max_length_ratio
+from ratiolab.theory.fluid import max_length_ratio, shortest_first_latency
+from ratiolab.theory.staggered import max_length_stream_latency
 from ratiolab.theory.suprema import max_length_maximiser
 
 SOURCE = "Chen, Ye, Zhou (2025), Theorem 2, p. 10, arXiv 2508.14544v2"
@@ -189,12 +190,14 @@ def check_printed(claimed: Radicand, budget: Budget) -> ClaimResult:
     proof, worst = (
         fluid_ratio(make("a-max"), each, 0, memory, 30 * memory, range(5)) for each in shares
     )
+    stream = max_length_stream_latency(shares[0]) / shortest_first_latency(shares[0])
     return ClaimResult(
         verdict,
         "proved",
         "the supremum of A_max's ratio is at least (1/alpha) (1 + sqrt(R)) / 2",
         f"alpha = 1/4: {float(equal):.3f} on equal requests, tending to 1/alpha; {proof} on the "
-        f"proof's shares, where the servers have 3; {worst} at the servers' worst case",
+        f"proof's shares, where the servers have 3 and evenly spread starts {stream}; {worst} at "
+        "the servers' worst case",
         "W = M/u requests always run, so E[TEL] <= ((n-1)/(2W) + 1) sum o, and the optimum is at "
         "least the sum o and half the batch accounting: at most 1 + twice the server supremum",
         "; ".join(
