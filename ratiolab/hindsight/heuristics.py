@@ -94,7 +94,21 @@ def serial_schedule(instance: Instance, order: Column) -> Schedule:
 def good_schedule(
     instance: Instance, rng: np.random.Generator | None = None, steps: int = STEPS
 ) -> Schedule:
-    """The best schedule found: list schedules by output, volume and arrival, then a search.
+    """The best schedule found: the best list schedule, then a search; see `improved_schedule`."""
+    return improved_schedule(best_list_schedule(instance), rng, steps)
+
+
+def best_list_schedule(instance: Instance) -> Schedule:
+    """The best of the list schedules by output, volume and arrival plus output."""
+    keys = (instance.output, instance.volume, instance.arrival + instance.output)
+    listed = [list_schedule(instance, np.argsort(key, kind="stable")) for key in keys]
+    return min(listed, key=lambda schedule: schedule.total_latency)
+
+
+def improved_schedule(
+    first: Schedule, rng: np.random.Generator | None = None, steps: int = STEPS
+) -> Schedule:
+    """A schedule at least as good as the first, by a search over orders.
 
     The search anneals the order of `serial_schedule`: a step moves one request to another place
     or, one time in n, holds one back. It is left out above `LARGEST_SEARCH` requests or
@@ -105,14 +119,12 @@ def good_schedule(
     rng : source of the steps; a generator with seed 0 when absent.
     steps : orders to try, at least 0.
     """
-    keys = (instance.output, instance.volume, instance.arrival + instance.output)
-    listed = [list_schedule(instance, np.argsort(key, kind="stable")) for key in keys]
-    best = min(listed, key=lambda schedule: schedule.total_latency)
+    instance = first.instance
     rounds = int(instance.arrival.max()) + sum(instance.output.tolist())
-    if steps and 1 < len(instance) <= LARGEST_SEARCH and rounds <= LONGEST_SEARCH:
-        found = _anneal(instance, best, rng or np.random.default_rng(0), steps)
-        best = min(best, found, key=lambda schedule: schedule.total_latency)
-    return best
+    if not steps or not 1 < len(instance) <= LARGEST_SEARCH or rounds > LONGEST_SEARCH:
+        return first
+    found = _anneal(instance, first, rng or np.random.default_rng(0), steps)
+    return min(first, found, key=lambda schedule: schedule.total_latency)
 
 
 def _anneal(instance: Instance, first: Schedule, rng: np.random.Generator, steps: int) -> Schedule:

@@ -9,7 +9,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from ratiolab.hindsight.bounds import Bound, best_lower_bound
-from ratiolab.hindsight.heuristics import STEPS, good_schedule, serial_schedule
+from ratiolab.hindsight.heuristics import (
+    STEPS,
+    best_list_schedule,
+    improved_schedule,
+    serial_schedule,
+)
 from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.timeindexed import build, size
 from ratiolab.model.feasibility import require_feasible, violations
@@ -92,7 +97,9 @@ def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResu
     (6, 6, 'optimal')
     """
     options = {"method": "bracket", "seed": seed, "steps": steps}
-    return _Search(instance, options).result("bounds and heuristics only, no program was solved")
+    search = _Search(instance, options)
+    search.improve()
+    return search.result("bounds and heuristics only, no program was solved")
 
 
 def solve(
@@ -156,6 +163,10 @@ def solve(
         "steps": steps,
     }
     search = _Search(instance, options)
+    try:
+        search.improve()
+    except KeyboardInterrupt:
+        return search.result("stopped before the program: Ctrl-C")
     if search.upper == search.lower.value:
         return search.result()
     if len(instance) > MOST_REQUESTS:
@@ -177,8 +188,12 @@ class _Search:
         self.instance, self.options = instance, options
         self.nodes = 0
         self.lower: Bound = best_lower_bound(instance)
-        rng = np.random.default_rng(options["seed"])
-        self.schedule = require_feasible(good_schedule(instance, rng, options["steps"]))
+        self.schedule = require_feasible(best_list_schedule(instance))
+
+    def improve(self) -> None:
+        """Search for a better schedule; an interrupted search keeps the list schedule."""
+        rng = np.random.default_rng(self.options["seed"])
+        self.offer(improved_schedule(self.schedule, rng, self.options["steps"]))
 
     @property
     def upper(self) -> int:

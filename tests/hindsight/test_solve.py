@@ -175,3 +175,16 @@ def test_importing_the_layer_imports_no_solver() -> None:
     code = "import sys, ratiolab.hindsight; print(*sorted({'highspy', 'pulp'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_ctrl_c_in_the_first_search_keeps_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["ratiolab.hindsight.solve"]  # the package's name is the function
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "improved_schedule", interrupted)
+    instance = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4])
+    result = solve(instance)
+    assert result.note == "stopped before the program: Ctrl-C"
+    assert result.lower <= result.upper == result.schedule.total_latency
