@@ -23,8 +23,8 @@ def climb(seed: int, requests: int, steps: int, longest: int = 7) -> tuple[Fract
 
     Returns
     -------
-    the largest ratio found and its case. Each step costs one brute force. Seed 0 with 8 requests, 200
-    steps and outputs to 5 finds 22/19 in about a minute: the witness of Theorem 4.3.
+    the largest ratio found and its case. Each step costs one brute force. Seed 0 with 8 requests,
+    200 steps and outputs to 5 finds 22/19 in about a minute: the witness of Theorem 4.3.
     """
     rng = np.random.default_rng(seed)
 

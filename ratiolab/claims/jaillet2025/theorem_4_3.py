@@ -47,11 +47,7 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
 
     if worst > claimed:
         verdict = Verdict.FALSE
-    elif (
-        claimed < BEST
-        or max(ratios) > BEST
-        or stretched_worst > ratio_bound(Fraction(2), Fraction(3))
-    ):
+    elif claimed < BEST or worst > BEST or stretched_worst > ratio_bound(Fraction(2), Fraction(3)):
         verdict = Verdict.UNDECIDED
     else:
         verdict = Verdict.HOLDS if claimed == BEST else Verdict.TIGHTENED
