@@ -1,0 +1,66 @@
+"""What the claims about the Lemma 2 model share: sources, and Prop. 1 by its own recursion."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+PAPER = "arXiv 2508.14544v2"
+
+
+def source(place: str) -> str:
+    """Authors, place in the paper, version."""
+    return f"Chen, Ye, Zhou (2025), {place}, {PAPER}"
+
+
+def completions(
+    shares: Sequence[Fraction], lower: int, prompt: int, starts: Sequence[int] | None = None
+) -> tuple[dict[tuple[int, int], Fraction], dict[tuple[int, int], Fraction]]:
+    """Requests served and completed in each period, followed bound by bound.
+
+    In period k every request with bound k is served. An unfinished one is evicted at age a >= k
+    with probability 1/(s+a+1), and then has bound a + 1; nothing else of the paper is used.
+
+    Parameters
+    ----------
+    shares : of the lengths ``lower, lower + 1, ...``
+    starts : first bound of each length; `lower` for all by default.
+
+    Returns
+    -------
+    Two tables by (period, length), in shares of all requests: served, completed. O((u - l)^3).
+    """
+    upper = lower + len(shares) - 1
+    served: dict[tuple[int, int], Fraction] = {}
+    done: dict[tuple[int, int], Fraction] = {}
+    for n, share in enumerate(shares):
+        length = lower + n
+        waiting = {starts[n] if starts else lower: Fraction(share)}
+        for period in range(lower, upper + 1):
+            running = waiting.pop(period, Fraction(0))
+            served[period, length] = running
+            for age in range(period, length):
+                gone = running / (prompt + age + 1)
+                waiting[age + 1] = waiting.get(age + 1, Fraction(0)) + gone
+                running -= gone
+            done[period, length] = running if period <= length else Fraction(0)
+        assert not waiting
+    return served, done
+
+
+def latency(
+    shares: Sequence[Fraction], lower: int, prompt: int, starts: Sequence[int] | None = None
+) -> Fraction:
+    """Latency in units of n^2 / (2 M): a completion of length i costs i (s+i) / M of its period.
+
+    Those completed in a period wait for half of it on average, those that remain for all of it.
+    """
+    upper = lower + len(shares) - 1
+    lengths = range(lower, upper + 1)
+    _, done = completions(shares, lower, prompt, starts)
+    left = sum((Fraction(x) for x in shares), Fraction(0))
+    total = Fraction(0)
+    for period in lengths:
+        finished = sum((done[period, i] for i in lengths), Fraction(0))
+        duration = sum((i * (prompt + i) * done[period, i] for i in lengths), Fraction(0))
+        left -= finished
+        total += duration * (finished + 2 * left)
+    return total
