@@ -41,7 +41,7 @@ def bracket(output: int, memory: int, requests: int) -> tuple[int, Fraction, Fra
 
 def check(claimed: Fraction, budget: Budget) -> ClaimResult:
     """Whether H-SF is within the stated factor of every schedule, on equal requests."""
-    longest, batches = (40, 100) if budget.slow else (12, 40)
+    longest, batches = (24, 60) if budget.slow else (12, 40)
     least, most, tested = Fraction(1), Fraction(1), 0
     where = ""
     for output in range(1, longest + 1):
