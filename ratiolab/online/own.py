@@ -4,6 +4,7 @@ import dataclasses
 import importlib.util
 import sys
 from pathlib import Path
+from typing import cast
 
 from ratiolab.online.view import Information, Policy
 
@@ -45,4 +46,4 @@ def load(key: str) -> type[Policy]:
     level = policy.information  # type: ignore[attr-defined]
     if not isinstance(level, Information | property):
         raise ValueError(f"policy {key}: information {level!r} must be a member of Information")
-    return policy
+    return cast(type[Policy], policy)
