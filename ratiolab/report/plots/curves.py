@@ -1,0 +1,194 @@
+"""Charts of claim against computation: what is printed, what is exact, what was simulated.
+
+One look for each kind of evidence, in every chart: dashed red for what a paper prints, solid for
+what was computed, points with bars for what was simulated. Legends stand below their axes, where
+they cover no data.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, Literal
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image
+
+from ratiolab.report.plots.schedules import STYLE
+
+Array = NDArray[np.float64]
+Look = dict[str, Any]
+
+NOTEBOOK_DPI = 100
+PALETTE = 256
+"""Colours of a picture in a notebook, shades of smoothed edges included."""
+
+PRINTED: Look = {"color": "tab:red", "ls": "--", "lw": 1.6, "zorder": 3}
+EXACT: Look = {"color": "tab:blue", "lw": 1.8}
+OTHER: Look = {"color": "tab:green", "lw": 1.5}
+THIRD: Look = {"color": "tab:purple", "lw": 1.5}
+FAINT: Look = {"color": "0.55", "lw": 1.2}
+SIMULATED: Look = {"color": "black", "ls": "", "marker": "o", "ms": 3.5, "capsize": 2, "lw": 1}
+RIVAL: Look = SIMULATED | {"color": "tab:orange", "marker": "s"}
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A line, or points with bars from `low` to `high` when those are given.
+
+    Parameters
+    ----------
+    label : for the legend.
+    x, y : shape (n,).
+    look : line properties, one of the constants of this module.
+    low, high : ends of an interval around every y, shape (n,).
+    """
+
+    label: str
+    x: ArrayLike
+    y: ArrayLike
+    look: Look = field(default_factory=lambda: EXACT)
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Curves that share their axes.
+
+    Parameters
+    ----------
+    title, x_label, y_label : with units, where there are any.
+    curves : in the order of the legend.
+    log_x, log_y : scales.
+    marks : x and a text, each a thin vertical line.
+    y_range : ends of the y axis; by default what the data need.
+    whole_x : whether x counts something, so that ticks are whole numbers.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    curves: Sequence[Curve]
+    log_x: bool = False
+    log_y: bool = False
+    marks: Sequence[tuple[float, str]] = ()
+    y_range: tuple[float, float] | None = None
+    whole_x: bool = False
+
+
+class Chart(Figure):
+    """A figure that notebooks show as it is, without any global state."""
+
+    def _repr_png_(self) -> bytes:
+        drawn, content = BytesIO(), BytesIO()
+        self.savefig(drawn, format="png", dpi=NOTEBOOK_DPI)
+        # A chart has few colours: a palette makes the file three times smaller.
+        Image.open(drawn).convert("RGB").quantize(PALETTE).save(content, "png", optimize=True)
+        return content.getvalue()
+
+
+def chart(panels: Sequence[Panel], *, height: float = 4.4) -> Chart:
+    """Draw panels side by side, each with its legend below.
+
+    Parameters
+    ----------
+    panels : one to three.
+    height : inches, legends included.
+    """
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure = new_chart((1.0 + 4.6 * len(panels), height))
+        axes = figure.subplots(1, len(panels), squeeze=False)[0]
+        for panel, ax in zip(panels, axes, strict=True):
+            draw(panel, ax)
+    return figure
+
+
+def bars(title: str, label: str, values: Mapping[str, float], printed: Collection[str]) -> Chart:
+    """Horizontal bars with their values; those of `printed` in the colour of what is printed."""
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure = new_chart((6.5, 0.9 + 0.4 * len(values)))
+        ax = figure.subplots()
+        colours = [(PRINTED if name in printed else EXACT)["color"] for name in values]
+        drawn = ax.barh(list(values), list(values.values()), color=colours, height=0.6)
+        ax.bar_label(drawn, fmt="%.3f", padding=3)
+        ax.margins(x=0.12)
+        ax.invert_yaxis()
+        ax.set(title=title, xlabel=label)
+    return figure
+
+
+def new_chart(size: tuple[float, float]) -> Chart:
+    """An empty chart of some inches with a canvas of its own."""
+    figure = Chart(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def draw(panel: Panel, ax: Axes) -> None:
+    """Draw a panel's curves, marks and legend."""
+    if panel.log_x:
+        _plain_log(ax, "x")
+    if panel.log_y:
+        _plain_log(ax, "y")
+    for curve in panel.curves:
+        x, y = np.asarray(curve.x, float), np.asarray(curve.y, float)
+        if curve.low is None or curve.high is None:
+            look = {key: value for key, value in curve.look.items() if key != "capsize"}
+            ax.plot(x, y, label=curve.label, **look)
+            continue
+        bars = np.stack([y - np.asarray(curve.low, float), np.asarray(curve.high, float) - y])
+        ax.errorbar(x, y, yerr=bars, label=curve.label, **curve.look)
+    if panel.y_range is not None:
+        ax.set_ylim(*panel.y_range)
+    for place, text in panel.marks:
+        ax.axvline(place, color="0.4", lw=0.8, ls=":")
+        ax.annotate(
+            text,
+            (place, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(3, -2),
+            textcoords="offset points",
+            va="top",
+            color="0.3",
+        )
+    if panel.whole_x:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _few_decades(ax)
+    ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+    ax.grid(color="0.92", lw=0.6)
+    ax.set_axisbelow(True)
+    legend_below(ax)
+
+
+def legend_below(ax: Axes) -> None:
+    """The legend under the x label, one entry a line."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="upper left", bbox_to_anchor=(0, -0.17), frameon=False, borderaxespad=0)
+
+
+def _plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
+    """A logarithmic axis that reads 1, 10, 100 up to a hundred thousand, and powers beyond."""
+
+    def text(value: float, _: object) -> str:
+        if 1e-3 <= value < 1e6:
+            return f"{value:,.10g}"
+        return f"$10^{{{np.log10(value):.0f}}}$"
+
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    (ax.set_xscale if which == "x" else ax.set_yscale)("log")
+    axis.set_major_formatter(FuncFormatter(text))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _few_decades(ax: Axes) -> None:
+    """Label 1, 2, 5 and not powers of ten alone where an axis spans fewer than two of them."""
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = axis.get_view_interval()
+        if axis.get_scale() == "log" and high < 100 * low:
+            axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if high < 10 * low else (1, 2, 5)))
