@@ -275,4 +275,12 @@ ENTRIES: tuple[Bound, ...] = (
         "constant",
         _integer(max(1536 * 2, 24 * 3)),
     ),
+    Bound(
+        "jaillet2025/theorem-4.3-sharp",
+        "2K/(K-1) = 4 at K = 2",
+        _OWN + _jaillet("Theorem 4.3"),
+        "as theorem-4.3; proof in ratiolab.theory.jaillet; no constant below 2 is possible",
+        "constant",
+        _integer(4),
+    ),
 )

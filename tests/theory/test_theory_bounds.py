@@ -43,6 +43,7 @@ def test_every_bound_evaluates_and_its_exact_text_is_its_value(name) -> None:
         ("kill-restart/refill", (), "2*sqrt(2) + 3"),
         ("jaillet2025/theorem-4.3", (), "9216"),
         ("jaillet2025/theorem-4.3-improved", (), "3072"),
+        ("jaillet2025/theorem-4.3-sharp", (), "4"),
         # s = 1, l = 1, u = 8: g = 2 and 72, so r = 1/6: 1 + (2/9)(5)/2 and 1 + 1/10 and 7/2.
         ("chen2025/theorem-6", (1, 8, 1), "14/9"),
         ("chen2025/theorem-7", (1, 8, 1), "11/10"),
