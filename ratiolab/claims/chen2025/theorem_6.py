@@ -10,6 +10,7 @@ from ratiolab.claims.chen2025._lemma2 import source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.online import make, simulate
 from ratiolab.theory import amin
+from ratiolab.theory.printed_a_min import ratio_lower_bound
 from ratiolab.theory.suprema import lower_bound_two_point_supremum
 
 Bound = Callable[[Any], Any]
@@ -91,6 +92,7 @@ def check_printed(policy: str, budget: Budget) -> ClaimResult:
     size = (240, 48_000) if budget.slow else (_printed.MEMORY, _printed.REQUESTS)
     found = fluid_ratio(make(policy), _printed.TWO_POINT, 0, *size, _printed.SEEDS)
     bound = Fraction(11, 8)
+    limit = ratio_lower_bound(4, 0.2)
     exceeds = found.low > float(bound) * (1 + _printed.TOLERANCE)
     return ClaimResult(
         Verdict.FALSE if exceeds else Verdict.HOLDS,
@@ -98,8 +100,8 @@ def check_printed(policy: str, budget: Budget) -> ClaimResult:
         f"CR <= {bound} at alpha = 1/4",
         f"{policy}: {found}",
         f"M = {size[0]}, n = {size[1]}, {len(_printed.SEEDS)} seeds, 99 % Student interval; the "
-        "limit by theory.printed_a_min is 1.73 or more, and grows like sqrt(u) with l = 1: the "
-        "uniform bound 3/2 fails too",
+        f"limit of the printed one is {limit:.2f} or more by theory.printed_a_min, and grows like "
+        "sqrt(u) with l = 1: the uniform bound 3/2 fails too",
         f"lengths 1 and 4, share 1/5: {found}" if exceeds else None,
     )
 
