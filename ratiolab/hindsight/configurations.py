@@ -1,0 +1,192 @@
+"""What may be in memory together, and weights that no such configuration exceeds.
+
+Items. Seen at time t, an active request is an item (m, r): it holds m = s + age tokens now and
+will hold m + k at t + k for k = 0..r, where r = o - age. A multiset of items is *feasible* when
+these tokens never exceed M: for every k >= 0, the sum of m_j + k over the items with r_j >= k is at
+most M. What a feasible schedule has in memory at any time is a feasible multiset.
+
+The test. Between two consecutive values of r the set {j : r_j >= k} does not change and the sum
+grows with k, so it suffices to test k = r_j for each item. Sort the items by falling r. The items
+with r_i >= r_j are a prefix of c items (through the last item with r = r_j) holding S now, so the
+test is S + c r_j <= M for it. For a shorter prefix that ends at an item with equal r the same
+test is implied, since S and c are smaller. Hence: a multiset is feasible iff S + c r <= M for
+every prefix in falling r, r that of its last item. Items may be appended one by one, and a state
+(c, S) says all that matters: the dynamic programs here are exact.
+
+Cuts. Let W(m, r) >= 0 with W(Q) = sum of W over Q at most ``cap`` for every feasible Q. In every
+schedule, at every time t, the weights of the active requests sum to at most ``cap``:
+
+    sum over i, p of W(s_i + t - p, o_i - t + p) x_{i,p} <= cap      (t - o_i <= p <= t - 1).
+
+Closure. Let W be given on some items, and let W(m, r) for others be the largest W(m', r') with
+m' <= m and r' <= r, or 0. This keeps validity: replacing each item of a feasible multiset by the
+item that lends it its weight (or dropping it at 0) lowers the tokens held at every k, so the
+result is feasible and its weight, which is the same, at most cap. So a table is stored as the
+items at which it rises, and only multisets of those need to be searched.
+
+Lifting. For an item (m, r) and c >= 1 let b_c be the largest W(Q) over multisets Q for which Q and
+c copies of (m, r) are feasible together. Raise W to v = min over c of floor((cap - b_c) / c) at
+(m, r) and, by closure, at every item above it that weighs less. A feasible multiset with c raised
+items weighs what c copies of (m, r) and the rest Q of it weigh, at most c v + b_c <= cap.
+
+Source: sequential lifting as in Padberg (1975), A note on zero-one programming, Oper. Res. 23,
+carried over from knapsacks to configurations.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight import configuration_kernels as kernels
+from ratiolab.hindsight.highs_lp import LinearProgram
+from ratiolab.model.footprint import IntArray, held
+from ratiolab.model.instance import Instance
+
+FloatArray = NDArray[np.float64]
+
+SCALE = 5040
+"""Weights of a separated row are first rounded to multiples of 1 / SCALE, most are such."""
+
+LEAST_VIOLATION = 0.02
+"""A row is worth adding when it is violated by this part of its cap."""
+
+MOST_CONFIGURATIONS = 300
+"""Configurations after which the separation of one time gives up."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Weights that no feasible multiset exceeds: W(Q) <= cap.
+
+    Parameters
+    ----------
+    cap : positive.
+    items : (m, r, weight) in falling r; an item weighs the most that those below it weigh.
+    """
+
+    cap: int
+    items: tuple[tuple[int, int, int], ...] = field(repr=False)
+
+    def dense(self, memory: int) -> IntArray:
+        """Weight of every (m, r), shape (M + 1, M + 1).
+
+        >>> Table(1, ((3, 1, 1),)).dense(4)[:, 1].tolist()
+        [0, 0, 0, 1, 1]
+        """
+        weights = np.zeros((memory + 1, memory + 1), np.int64)
+        for m, r, weight in self.items:
+            np.maximum(weights[m:, r:], weight, out=weights[m:, r:])
+        return weights
+
+
+def real_items(instance: Instance) -> IntArray:
+    """The items that requests of an instance can ever be, rows (m, r), shape (items, 2).
+
+    >>> real_items(Instance("one", 9, [0], [2], [3])).tolist()
+    [[3, 2], [4, 1], [5, 0]]
+    """
+    pairs = sorted({(s, o) for _, s, o in instance.requests})
+    found = {(held(s, age), o - age) for s, o in pairs for age in range(1, o + 1)}
+    return np.array(sorted(found, key=lambda item: (-item[1], item[0])), np.int64)
+
+
+def heaviest(
+    items: Sequence[tuple[int, int]], weights: Sequence[int], memory: int
+) -> tuple[int, list[int]]:
+    """The largest weight of a feasible multiset of these items, and how often it holds each.
+
+    >>> heaviest([(2, 2), (2, 0)], [3, 2], memory=8)
+    (10, [2, 2])
+    """
+    order = sorted(range(len(items)), key=lambda i: -items[i][1])
+    m, r = np.array([items[i] for i in order], np.int64).T
+    value, counts = kernels.heaviest(
+        np.ascontiguousarray(m),
+        np.ascontiguousarray(r),
+        np.array([weights[i] for i in order], np.int64),
+        memory,
+    )
+    found = [0] * len(items)
+    for i, count in zip(order, counts.tolist(), strict=True):
+        found[i] = count
+    return int(value), found
+
+
+@dataclass
+class Separator:
+    """Finds rows that cut off what a fractional schedule has in memory at one time.
+
+    Parameters
+    ----------
+    instance : weights are raised at the items of its requests.
+    """
+
+    instance: Instance
+
+    def __post_init__(self) -> None:
+        self.memory = self.instance.memory
+        items = real_items(self.instance)
+        self.lifted = items[np.argsort(-(2 * items[:, 0] + items[:, 1]), kind="stable")]
+
+    def __call__(self, m: IntArray, r: IntArray, amount: FloatArray) -> Table | None:
+        """The most violated row for these amounts of items, lifted; None when none is violated.
+
+        Rows are found by generating configurations: a small program maximises the weight of the
+        amounts under the configurations known, the dynamic program finds the heaviest one
+        under those weights, until it weighs at most 1.
+        """
+        key = m * (self.memory + 1) + r
+        distinct, group = np.unique(key, return_inverse=True)
+        amounts: FloatArray = np.bincount(group, amount).astype(float)
+        m, r = distinct // (self.memory + 1), distinct % (self.memory + 1)
+        order = np.argsort(-r, kind="stable")
+        m, r, amounts = m[order], r[order], amounts[order]
+        weights = self._weights(m, r, amounts)
+        if weights is None:
+            return None
+        table = np.zeros((self.memory + 1, self.memory + 1), np.int64)
+        for tokens, rounds, weight in zip(m, r, np.rint(weights * SCALE), strict=True):
+            np.maximum(table[tokens:, rounds:], int(weight), out=table[tokens:, rounds:])
+        cap = self._heaviest(table)
+        first = np.argsort(-amounts, kind="stable")
+        lift = np.concatenate([np.column_stack([m, r])[first], self.lifted])
+        kernels.raise_weights(table, cap, lift[:, 0].copy(), lift[:, 1].copy(), self.memory)
+        return _packed(table, cap)
+
+    def _weights(self, m: IntArray, r: IntArray, amounts: FloatArray) -> FloatArray | None:
+        one = np.ones(1)
+        # a slight preference for large items among equally good rows
+        gain = amounts + 1e-6 * (m + r) / (self.memory * len(m))
+        program = LinearProgram()
+        none = np.zeros(0)
+        empty = np.zeros(len(m) + 1, np.int64)
+        program.add_columns(-gain, np.ones(len(m)), empty, empty[:0], none)
+        for _ in range(MOST_CONFIGURATIONS):
+            weights = np.clip(program.solve().columns, 0.0, 1.0)
+            if amounts @ weights <= 1 + LEAST_VIOLATION:
+                return None
+            value, counts = kernels.heaviest(m, r, weights, self.memory)
+            if value <= 1 + 1e-7:
+                return weights
+            held_items = np.flatnonzero(counts)
+            program.add_rows(
+                -np.inf * one,
+                one,
+                np.array([0, len(held_items)]),
+                held_items,
+                counts[held_items].astype(float),
+            )
+        return None
+
+    def _heaviest(self, table: IntArray) -> int:
+        m, r = kernels.minimal(table)
+        return int(kernels.heaviest(m, r, table[m, r], self.memory)[0])
+
+
+def _packed(table: IntArray, cap: int) -> Table:
+    m, r = kernels.minimal(table)
+    divisor = int(np.gcd.reduce(table[m, r]))
+    weights = (table[m, r] // divisor).tolist()
+    return Table(cap // divisor, tuple(zip(m.tolist(), r.tolist(), weights, strict=True)))

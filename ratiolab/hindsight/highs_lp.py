@@ -1,0 +1,112 @@
+"""Linear programs to HiGHS, row by row: one thread, warm starts, every return code checked.
+
+Nothing here is a proof: values and duals are floating point, and whoever claims a bound reprices
+them in integers (`ratiolab.hindsight.lagrangian`).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight.highs import SolverError, _check
+from ratiolab.model.footprint import IntArray
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Values of columns and rows, duals of rows (of a minimum: at most 0 for a row <= b)."""
+
+    optimal: bool
+    value: float
+    columns: FloatArray = field(repr=False)
+    rows: FloatArray = field(repr=False)
+    duals: FloatArray = field(repr=False)
+
+
+class LinearProgram:
+    """Minimise cost @ x over 0 <= x <= upper and rows that come and go; keeps its basis."""
+
+    def __init__(self) -> None:
+        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        options: dict[str, Any] = {"output_flag": False, "threads": 1, "solver": "simplex"}
+        for name, option in options.items():
+            _check(self._highs.setOptionValue(name, option), f"option {name} = {option!r}")
+
+    def add_rows(
+        self,
+        lower: FloatArray,
+        upper: FloatArray,
+        indptr: IntArray,
+        indices: IntArray,
+        values: FloatArray,
+    ) -> None:
+        """Append lower <= A x <= upper, A in compressed rows (indptr of length rows + 1)."""
+        status = self._highs.addRows(
+            len(lower),
+            lower,
+            upper,
+            len(indices),
+            indptr[:-1].astype(np.int32),
+            indices.astype(np.int32),
+            values,
+        )
+        _check(status, "rows")
+
+    def add_columns(
+        self,
+        cost: FloatArray,
+        upper: FloatArray,
+        indptr: IntArray,
+        indices: IntArray,
+        values: FloatArray,
+    ) -> None:
+        """Append columns 0 <= x <= upper in compressed columns (indptr of length columns + 1)."""
+        status = self._highs.addCols(
+            len(cost),
+            cost,
+            np.zeros(len(cost)),
+            upper,
+            len(indices),
+            indptr[:-1].astype(np.int32),
+            indices.astype(np.int32),
+            values,
+        )
+        _check(status, "columns")
+
+    def delete_rows(self, rows: IntArray) -> None:
+        """Remove rows by number; later rows move up."""
+        _check(self._highs.deleteRows(len(rows), rows.astype(np.int32)), "to delete rows")
+
+    def solve(self, time_limit: float | None = None, *, primal: bool = False) -> Solution:
+        """Solve from the last basis; within a limit in seconds, `optimal` says whether it did.
+
+        The primal simplex method suits a program that got columns, the dual one that got rows.
+
+        Raises
+        ------
+        SolverError
+            when HiGHS fails, or finds the program infeasible or unbounded.
+        """
+        seconds = highspy.kHighsInf if time_limit is None else self._highs.getRunTime() + time_limit
+        _check(self._highs.setOptionValue("time_limit", seconds), f"option time_limit = {seconds}")
+        strategy = 4 if primal else 1
+        _check(self._highs.setOptionValue("simplex_strategy", strategy), "simplex_strategy")
+        if self._highs.run() == highspy.HighsStatus.kError:
+            raise SolverError("HiGHS failed while it ran")
+        status = self._highs.getModelStatus()
+        known = highspy.HighsModelStatus
+        if status not in (known.kOptimal, known.kTimeLimit):
+            raise SolverError(f"HiGHS ended with status {self._highs.modelStatusToString(status)}")
+        solution = self._highs.getSolution()
+        return Solution(
+            optimal=status == known.kOptimal,
+            value=self._highs.getInfo().objective_function_value,
+            columns=np.array(solution.col_value),
+            rows=np.array(solution.row_value),
+            duals=np.array(solution.row_dual),
+        )

@@ -1,0 +1,149 @@
+"""Prices of memory and of configuration cuts, and the exact bound that they prove.
+
+The bound. Let u_t >= 0 be prices of the memory rows and v_{k,t} >= 0 of cuts (table k at time t),
+t = 1..T, all zero beyond T. For every feasible schedule, adding price times (row - right side),
+which is at most 0, and then letting every request choose its start alone,
+
+    latency >= sum over i of min over p >= a_i of c_i(p) - M sum_t u_t - sum_{k,t} v_{k,t} cap_k,
+    c_i(p) = p + o_i - a_i + sum over ages g = 1..o_i of
+             [u_{p+g} (s_i + g) + sum_k v_{k,p+g} W_k(s_i + g, o_i - g)].
+
+The tail. A start p >= T has all its ages beyond T, where prices are zero: c_i(p) = p + o_i - a_i
+grows with p, so the minimum over all p >= a_i is one over a_i <= p <= max(T, a_i). No horizon
+of the schedules is assumed: T only says where prices end.
+
+Any prices prove a bound; good ones are duals of a linear program. Here they are integers over
+one denominator D, so that D times the bound is an integer, found without rounding; since latency
+is an integer, the bound is rounded up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ratiolab.hindsight.configurations import Table
+from ratiolab.model.footprint import IntArray, held
+from ratiolab.model.instance import Instance
+
+DENOMINATOR = 10**9
+"""Prices are rounded down to multiples of 1 / DENOMINATOR."""
+
+LARGEST_VALUE = 2**62
+"""Bound on intermediate values, so that 64-bit integers never overflow."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Starts of each class of equal requests up to the horizon, and the items they are when.
+
+    Parameters
+    ----------
+    horizon : T; times 1..T have rows. Starts reach from the arrival to max(T, arrival).
+    group, start, cost : class, start and latency of each column, shape (columns,).
+    first : first column of each class; multiplicity : requests of each class.
+    column, time, m, r : column c is the item (m, r) at this time, times up to T; by column, then
+        time; shape (entries,).
+    """
+
+    instance: Instance
+    horizon: int
+    group: IntArray = field(repr=False)
+    start: IntArray = field(repr=False)
+    cost: IntArray = field(repr=False)
+    first: IntArray = field(repr=False)
+    multiplicity: IntArray = field(repr=False)
+    column: IntArray = field(repr=False)
+    time: IntArray = field(repr=False)
+    m: IntArray = field(repr=False)
+    r: IntArray = field(repr=False)
+
+
+def columns(instance: Instance, horizon: int) -> Columns:
+    """All columns of an instance, O(n T) of them with O(n T o) entries.
+
+    >>> columns(Instance("one", 9, [1], [2], [2]), horizon=3).start.tolist()
+    [1, 2, 3]
+    """
+    keys = np.column_stack([instance.arrival, instance.prompt, instance.output])
+    distinct, multiplicity = np.unique(keys, axis=0, return_counts=True)
+    arrival, prompt, output = distinct.T
+    width = np.maximum(horizon, arrival) - arrival + 1
+    first = np.cumsum(width) - width
+    group = np.repeat(np.arange(len(distinct)), width)
+    start = np.arange(width.sum()) - first[group] + arrival[group]
+    rounds = np.clip(horizon - start, 0, output[group])
+    column = np.repeat(np.arange(len(start)), rounds)
+    age = np.arange(rounds.sum()) - np.repeat(np.cumsum(rounds) - rounds, rounds) + 1
+    return Columns(
+        instance=instance,
+        horizon=horizon,
+        group=group,
+        start=start,
+        cost=start + output[group] - arrival[group],
+        first=first,
+        multiplicity=multiplicity,
+        column=column,
+        time=start[column] + age,
+        m=held(prompt[group[column]], age),
+        r=output[group[column]] - age,
+    )
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Nonnegative integer prices over a denominator.
+
+    Parameters
+    ----------
+    memory : price of the memory row of times 1..T.
+    cuts : (table, begin, end, price): the table has this price at times begin <= t < end.
+    """
+
+    denominator: int
+    memory: tuple[int, ...] = field(repr=False)
+    tables: tuple[Table, ...] = field(repr=False)
+    cuts: tuple[tuple[int, int, int, int], ...] = field(repr=False)
+
+
+def reduced_costs(columns: Columns, prices: Prices, dense: Sequence[IntArray]) -> IntArray:
+    """Latency plus prices of each column, times the denominator, shape (columns,).
+
+    ``dense`` holds the weights of each table as a matrix.
+
+    Raises
+    ------
+    OverflowError
+        when values could exceed `LARGEST_VALUE`.
+    """
+    memory = columns.instance.memory
+    most = [0] + [price * memory for price in prices.memory]
+    for table, begin, end, price in prices.cuts:
+        for time in range(begin, end):
+            most[time] += price * prices.tables[table].cap
+    rounds, latency = int(columns.instance.output.max()), int(columns.cost.max())
+    if max(most) * rounds + latency * prices.denominator > LARGEST_VALUE:
+        raise OverflowError("prices are too large for 64-bit integers")
+    priced = np.zeros((columns.horizon + 1, memory + 1, memory + 1), np.int64)
+    priced[1:] = np.array(prices.memory)[:, None, None] * np.arange(memory + 1)[:, None]
+    for table, begin, end, price in prices.cuts:
+        priced[begin:end] += price * dense[table]
+    total = columns.cost * prices.denominator
+    np.add.at(total, columns.column, priced[columns.time, columns.m, columns.r])
+    return total
+
+
+def scaled_bound(columns: Columns, prices: Prices, reduced: IntArray) -> int:
+    """The lower bound that these prices prove times their denominator, exactly.
+
+    ``reduced`` are the `reduced_costs`. Over the denominator and rounded up it bounds latency.
+    """
+    least = np.minimum.reduceat(reduced, columns.first)
+    value: int = sum(
+        count * cost
+        for count, cost in zip(columns.multiplicity.tolist(), least.tolist(), strict=True)
+    )
+    value -= columns.instance.memory * sum(prices.memory)
+    return value - sum(
+        (end - begin) * price * prices.tables[table].cap for table, begin, end, price in prices.cuts
+    )

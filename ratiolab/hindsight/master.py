@@ -1,0 +1,236 @@
+"""The linear program behind configuration cuts: it gains and loses rows, and gains columns.
+
+It holds the columns whose reduced cost has once been near the least of their class. What it leaves
+out cannot spoil a bound: after each solve the duals are rounded to integers and every column of the
+instance is priced with them (`ratiolab.hindsight.lagrangian`).
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from ratiolab.hindsight.configurations import Table
+from ratiolab.hindsight.highs_lp import FloatArray, LinearProgram, Solution
+from ratiolab.hindsight.lagrangian import (
+    DENOMINATOR,
+    Prices,
+    columns,
+    reduced_costs,
+    scaled_bound,
+)
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+
+PASSES = 4
+"""Most solves a round; columns that the last one misses wait for the next round."""
+
+NEAR = 3
+"""With a column that improves the program, others enter that are so many rounds from it."""
+
+NEAR_FIRST = 10
+"""The same for the first program, after which all others start."""
+
+CLOSED = 0.1
+"""Columns are complete when they could improve the program by no more than so many rounds."""
+
+SLACK = 0.05
+"""A cut is dropped when it is slack by this part of its cap."""
+
+
+class Master:
+    """Rows: classes, then memory in each span of times, then cuts, each divided by its cap.
+
+    A span of times has one row for the mean of their rows. That is a relaxation, and cuts hold for
+    means as they do for each time: prices are equal within a span, and the program is smaller.
+
+    Parameters
+    ----------
+    horizon : T of `ratiolab.hindsight.lagrangian`.
+    span : times in each span, the last may have fewer.
+    """
+
+    def __init__(self, instance: Instance, horizon: int, span: int = 1) -> None:
+        self.instance, self.horizon = instance, horizon
+        self.columns = columns(instance, horizon)
+        self.length = span
+        self.edges = [*range(1, horizon + 1, span), horizon + 1]
+        self.spans = len(self.edges) - 1
+        self.span = (self.columns.time - 1) // span  # of each entry
+        by_time = np.argsort(self.columns.time, kind="stable")
+        edges = np.searchsorted(self.columns.time[by_time], self.edges)
+        self.active = [by_time[a:b] for a, b in pairwise(edges.tolist())]
+        self.width = np.diff(self.edges)
+        self.classes = len(self.columns.first)
+        self.tables: list[Table] = []
+        self.dense: list[IntArray] = []
+        self.cuts: list[tuple[int, int]] = []
+        self.prices = Prices(DENOMINATOR, (0,) * horizon, (), ())
+        self.lower = self._scaled_lower = 0
+        self.open = float("inf")  # value of the program above the bound proven from its duals
+        self._value = 0.0
+        self._start(np.arange(len(self.columns.cost)))
+        self.solution: Solution
+
+    def solve_plain(self, time_limit: float | None) -> bool:
+        """Solve without cuts over all columns, then keep the near ones; whether to optimality."""
+        self.solution = self.program.solve(time_limit)
+        if not self.solution.optimal:
+            return False
+        near = self._prove(NEAR_FIRST)
+        # the last column of a class has no rows: with it the program stays feasible
+        last = np.append(self.columns.first[1:], len(self.columns.cost)) - 1
+        self._start(np.union1d(near, last))
+        return True
+
+    def solve(self, time_limit: float | None) -> bool:
+        """Solve with cuts and prove a bound; whether the program was solved to its optimum."""
+        for attempt in range(PASSES):
+            self.solution = self.program.solve(time_limit, primal=attempt > 0)
+            if not self.solution.optimal:
+                return False
+            near = self._prove(NEAR)
+            missing = near[self.place[near] < 0]
+            if not len(missing) or self.open < CLOSED:
+                break
+            self._enter(missing)
+        if self.solution.value > self._value + 0.5:
+            self._drop_slack()
+            self._value = self.solution.value
+        return True
+
+    def halved(self) -> "Master":
+        """The program with spans half as long, with the tables, cuts and columns now in use."""
+        finer = Master(self.instance, self.horizon, self.length // 2)
+        finer.lower, finer._scaled_lower, finer.prices = self.lower, self._scaled_lower, self.prices
+        finer.tables, finer.dense = self.tables, self.dense
+        finer._start(np.flatnonzero(self.place >= 0))
+        begins = np.array(self.edges[:-1])
+        inside = np.searchsorted(begins, finer.edges[:-1], side="right") - 1
+        known = set(self.cuts)
+        finer.cuts = []
+        finer.add_cuts(
+            [
+                (table, span)
+                for span, parent in enumerate(inside.tolist())
+                for table in sorted(table for table, of in known if of == parent)
+            ]
+        )
+        return finer
+
+    def items(self, span: int) -> tuple[IntArray, IntArray, FloatArray]:
+        """What the solution has in memory, on average: m, r and amount of each item."""
+        entries = self.active[span]
+        place = self.place[self.columns.column[entries]]
+        amount = np.where(place >= 0, self.solution.columns[place], 0.0) / self.width[span]
+        entries, amount = entries[amount > 1e-6], amount[amount > 1e-6]
+        return self.columns.m[entries], self.columns.r[entries], amount
+
+    def add_table(self, table: Table) -> None:
+        self.tables.append(table)
+        self.dense.append(table.dense(self.instance.memory))
+
+    def add_cuts(self, cuts: list[tuple[int, int]]) -> None:
+        """Append rows for (table, span) pairs."""
+        indptr, indices, values = [0], [], []
+        for cut in cuts:
+            column, weights = self._row(*cut)
+            place = self.place[column]
+            indices.append(place[place >= 0])
+            values.append(weights[place >= 0])
+            indptr.append(indptr[-1] + len(indices[-1]))
+        ones = np.ones(len(cuts))
+        rows = np.array(indptr), np.concatenate(indices), np.concatenate(values)
+        self.program.add_rows(-np.inf * ones, ones, *rows)
+        self.cuts += cuts
+
+    def _row(self, table: int, span: int) -> tuple[IntArray, FloatArray]:
+        """Columns and coefficients of a cut."""
+        entries = self.active[span]
+        weights = self.dense[table][self.columns.m[entries], self.columns.r[entries]]
+        entries, weights = entries[weights > 0], weights[weights > 0]
+        column, first = np.unique(self.columns.column[entries], return_inverse=True)
+        total = np.bincount(first, weights)
+        return column, total / (self.tables[table].cap * self.width[span])
+
+    def _start(self, chosen: IntArray) -> None:
+        """A program of these columns and no cuts."""
+        self.cuts = []
+        self.place = np.full(len(self.columns.cost), -1)
+        self.program = LinearProgram()
+        count = self.columns.multiplicity.astype(float)
+        full = np.full(self.spans, float(self.instance.memory))
+        lower = np.concatenate([count, -np.inf * full])
+        none = np.zeros(0)
+        indptr = np.zeros(len(lower) + 1, np.int64)
+        self.program.add_rows(
+            lower, np.concatenate([count, full]), indptr, none.astype(np.int64), none
+        )
+        self._enter(chosen)
+
+    def _enter(self, chosen: IntArray) -> None:
+        """Append columns, with their coefficients in all rows."""
+        from scipy.sparse import csc_array
+
+        group = self.columns.group[chosen]
+        first = self.place.max() + 1
+        self.place[chosen] = first + np.arange(len(chosen))
+        new = np.zeros(len(self.place), np.bool_)
+        new[chosen] = True
+        entries = np.flatnonzero(new[self.columns.column])
+        span = self.span[entries]
+        rows = [group, self.classes + span]
+        places = [self.place[chosen], self.place[self.columns.column[entries]]]
+        values = [np.ones(len(chosen)), self.columns.m[entries] / self.width[span]]
+        for number, cut in enumerate(self.cuts):
+            column, weights = self._row(*cut)
+            inside = new[column]
+            rows.append(np.full(inside.sum(), self.classes + self.spans + number))
+            places.append(self.place[column[inside]])
+            values.append(weights[inside])
+        shape = (self.classes + self.spans + len(self.cuts), len(chosen))
+        matrix = csc_array(
+            (np.concatenate(values), (np.concatenate(rows), np.concatenate(places) - first)), shape
+        )
+        matrix.sum_duplicates()
+        self.program.add_columns(
+            self.columns.cost[chosen].astype(float),
+            self.columns.multiplicity[group].astype(float),
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.int64),
+            matrix.data,
+        )
+
+    def _prove(self, near: int) -> IntArray:
+        """Price all columns with the duals, rounded; those within so many rounds of their class."""
+        prices = self._rounded(self.solution.duals)
+        reduced = reduced_costs(self.columns, prices, self.dense)
+        proven = scaled_bound(self.columns, prices, reduced)
+        if proven > self._scaled_lower:
+            self._scaled_lower, self.prices = proven, prices
+            self.lower = -(-proven // DENOMINATOR)
+        self.open = self.solution.value - proven / DENOMINATOR
+        least = np.rint(self.solution.duals[: self.classes] * DENOMINATOR).astype(np.int64)
+        return np.flatnonzero(reduced < least[self.columns.group] + near * DENOMINATOR)
+
+    def _rounded(self, duals: FloatArray) -> Prices:
+        """Duals rounded down; a cut of the program is a table's row divided by its cap."""
+        scaled = np.maximum(0.0, -duals[self.classes :]) * DENOMINATOR
+        memory = np.floor(scaled[: self.spans] / self.width).astype(np.int64)
+        cuts = []
+        for (table, span), price in zip(self.cuts, scaled[self.spans :].tolist(), strict=True):
+            rounded = int(price / (self.tables[table].cap * self.width[span]))
+            if rounded:
+                cuts.append((table, self.edges[span], self.edges[span + 1], rounded))
+        return Prices(
+            DENOMINATOR,
+            tuple(np.repeat(memory, self.width).tolist()),
+            tuple(self.tables),
+            tuple(cuts),
+        )
+
+    def _drop_slack(self) -> None:
+        base = self.classes + self.spans
+        slack = self.solution.rows[base:] < 1 - SLACK
+        if slack.any():
+            self.program.delete_rows(base + np.flatnonzero(slack))
+            self.cuts = [cut for cut, drop in zip(self.cuts, slack, strict=True) if not drop]
