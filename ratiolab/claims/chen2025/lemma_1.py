@@ -44,13 +44,11 @@ def check(claimed: Law, budget: Budget) -> ClaimResult:
 def check_printed(policy: str, budget: Budget) -> ClaimResult:
     """Completed over served requests of the first period, by length, at large n and M."""
     claimed = {f"c_1{j}/b_1{j}": Fraction(1, j) for j in range(2, 6)}
-    found = {
-        f"c_1{j}/b_1{j}": _printed.measured(
-            policy,
-            lambda served, done, j=j: done[1, j] / served[1, j],  # type: ignore[misc]
-        )
-        for j in range(2, 6)
-    }
+
+    def share(j: int) -> Callable[..., float]:
+        return lambda served, done: done[1, j] / served[1, j]
+
+    found = {f"c_1{j}/b_1{j}": _printed.measured(policy, share(j)) for j in range(2, 6)}
     return _printed.compare(policy, claimed, found, "Lemma 1, uniform lengths 1..5")
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from ratiolab.claims._limits import fluid_ratio
 from ratiolab.claims.chen2025._lemma2 import source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.online import make
+from ratiolab.online.policies.kill_restart import KillRestart
 from ratiolab.theory import amin, kill_restart
 from ratiolab.theory.distributions import two_point
 from ratiolab.theory.printed_a_min import ratio_lower_bound
@@ -62,7 +62,7 @@ def recheck() -> str:
     """The constant from its formula at the default base, and Lemma 2 in exact arithmetic."""
     from math import log
 
-    base = make("kill-restart").base  # type: ignore[attr-defined]
+    base = KillRestart().base
     constant = (base + 1) * (1 + log(base)) / (2 * log(base))
     ratio = amin.quotient(bad_shares(UPPER))
     assert ratio > Fraction(constant) + Fraction(1, 50), float(ratio)
@@ -74,9 +74,7 @@ def check_printed(claimed: tuple[int, Fraction], budget: Budget) -> ClaimResult:
     upper, share = claimed
     bound = ratio_lower_bound(upper, float(share))
     least = constants()["refill, random offset"]
-    seen = fluid_ratio(
-        make("kill-restart"), two_point(1, 8, Fraction(3, 40)), 0, 64, 2000, range(9)
-    )
+    seen = fluid_ratio(KillRestart(), two_point(1, 8, Fraction(3, 40)), 0, 64, 2000, range(9))
     beaten = bound > least
     return ClaimResult(
         Verdict.FALSE if beaten else Verdict.UNDECIDED,
