@@ -72,9 +72,6 @@ def recheck() -> str:
     return "M = 2, outputs 1 and 2: c_12 = b_12 = 1 in every order; Lemma 1 gives 1/2"
 
 
-if __name__ == "__main__":
-    print(write_witness(witness(), NAME))
-
 CLAIMS = (
     Claim(
         id="chen2025/lemma-1",
@@ -111,3 +108,7 @@ CLAIMS = (
         recheck=recheck,
     ),
 )
+
+
+if __name__ == "__main__":
+    write_witness(witness(), NAME)

@@ -88,9 +88,6 @@ def recheck() -> str:
     return "M = 2, outputs 1 and 2: c_22 = 0 in every order; Prop. 1 gives 1/2"
 
 
-if __name__ == "__main__":
-    print(write_witness(witness(), NAME))
-
 CLAIMS = (
     Claim(
         id="chen2025/proposition-1",
@@ -124,3 +121,7 @@ CLAIMS = (
         recheck=recheck,
     ),
 )
+
+
+if __name__ == "__main__":
+    write_witness(witness(), NAME)

@@ -148,9 +148,6 @@ def recheck_literal() -> str:
     return f"round 2 needs {tokens} tokens of {instance.memory}"
 
 
-if __name__ == "__main__":
-    print(write_witness(witness(), NAME))
-
 CLAIMS = (
     Claim(
         id="chen2025/theorem-7",
@@ -194,3 +191,7 @@ CLAIMS = (
         recheck=recheck_literal,
     ),
 )
+
+
+if __name__ == "__main__":
+    write_witness(witness(), NAME)
