@@ -5,7 +5,7 @@ round 0; model 2: uniform arrivals over n rounds), the entries of the program wi
 sum(a + o), with the proven windows, and with the tail relaxation that `solve` begins with; then,
 unless --sizes is given, the seconds to proof with each, up to a time limit.
 
-Run with ``python benchmarks/bench_horizon.py [--sizes] [--limit SECONDS] [n ...]``.
+Run with ``python tests/benchmarks/bench_horizon.py [--sizes] [--limit SECONDS] [n ...]``.
 """
 
 import argparse

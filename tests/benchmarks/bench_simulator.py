@@ -1,6 +1,6 @@
 """Time every policy in the simulator, and the literal reference of the tests beside it.
 
-Run ``python benchmarks/bench_simulator.py [--requests N] [--small N]``. Lengths are those of the
+Run ``python tests/benchmarks/bench_simulator.py [--requests N] [--small N]``. Lengths are those of the
 Azure conversation trace of 2023 where it is at hand, in ``../shared/traces`` beside the repository
 or in the folder that RATIOLAB_TRACES names, and log-normal with about its means and medians
 otherwise; the first line says which. Requests with prompts above half the memory are left out.
@@ -23,7 +23,7 @@ from ratiolab.workloads.lengths import log_normal
 from ratiolab.workloads.predictions import buckets
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "online"))
 import reference  # noqa: E402
 
