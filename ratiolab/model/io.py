@@ -40,7 +40,7 @@ class FormatError(ValueError):
 
 
 def read_instance(path: PathLike, memory: int | None = None) -> Instance:
-    """Read an instance from JSON (``.json``) or CSV (any other ending).
+    """Read an instance from JSON (the ending ``.json``, or text that starts with a brace) or CSV.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ def read_instance(path: PathLike, memory: int | None = None) -> Instance:
     path = Path(path)
     text = read_text(path)
     try:
-        fields = _json_fields(text) if path.suffix == ".json" else _csv_fields(text, path.stem)
+        is_json = path.suffix == ".json" or text.lstrip().startswith("{")
+        fields = _json_fields(text) if is_json else _csv_fields(text, path.stem)
         if memory is not None:
             fields["memory"] = memory
         if "memory" not in fields:
@@ -184,18 +185,28 @@ def write_text(path: PathLike, text: str) -> None:
 
 
 def write_bytes(path: PathLike, content: bytes) -> None:
-    """Replace a file by these bytes in one step, creating its folder when needed."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Replace a file by these bytes in one step, creating its folder when needed.
+
+    A link keeps pointing where it did, and what is no regular file (a terminal, a pipe, the null
+    device) is written to, never replaced. `OSError` names the path that was asked for.
+    """
+    target = Path(os.path.realpath(path))
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        if Path(path).exists() and not Path(path).is_file():
+            Path(path).write_bytes(content)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
 def json_lines(data: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Files: what is written is read back, and whatever else is read gives one line for people."""
 
 import json
+import os
 import tempfile
 from pathlib import Path
 
@@ -351,3 +352,31 @@ def test_a_missing_schedule_is_named_once(tmp_path):
     with pytest.raises(FormatError) as caught:
         read_schedule(tmp_path / "no.json", Instance("a", 2, [0], [1], [1]))
     assert str(caught.value) == f"{tmp_path / 'no.json'}: No such file or directory"
+
+
+def test_what_is_no_regular_file_is_written_to_and_never_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_instance(Instance("x", 2, [0], [1], [1]), pipe)
+    assert b"ratiolab-instance/1" in os.read(reader, 1000)
+    os.close(reader)
+    assert pipe.is_fifo()
+    with pytest.raises(IsADirectoryError):
+        write_instance(Instance("x", 2, [0], [1], [1]), tmp_path)
+
+
+def test_a_link_keeps_pointing_where_it_did(tmp_path):
+    (tmp_path / "target.json").write_text("old")
+    (tmp_path / "link.json").symlink_to("target.json")
+    write_instance(Instance("new", 2, [0], [1], [1]), tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert read_instance(tmp_path / "target.json").name == "new"
+
+
+def test_a_path_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "x.json"
+    with pytest.raises(OSError) as caught:
+        write_instance(Instance("x", 2, [0], [1], [1]), path)
+    assert caught.value.filename == str(path)
