@@ -3,6 +3,7 @@
 import numpy as np
 
 from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import LARGEST
 
 
 def poisson_arrivals(rng: np.random.Generator, requests: int, rate: float) -> IntArray:
@@ -15,9 +16,17 @@ def poisson_arrivals(rng: np.random.Generator, requests: int, rate: float) -> In
     ----------
     requests : how many, shape of the result.
     rate : mean number of requests a round, at least 0.
+
+    Raises
+    ------
+    ValueError
+        when the rate is out of range, or so small that an arrival is beyond the largest round.
     """
     if not 0 <= rate < float("inf"):
         raise ValueError(f"rate {rate} must be at least 0 and finite")
     if rate == 0:
         return np.zeros(requests, dtype=np.int64)
-    return np.floor(np.cumsum(rng.exponential(1 / rate, requests))).astype(np.int64)
+    times = np.cumsum(rng.exponential(1 / rate, requests))
+    if times[-1] > LARGEST:
+        raise ValueError(f"rate {rate:g} spreads {requests} requests beyond round {LARGEST}")
+    return np.floor(times).astype(np.int64)

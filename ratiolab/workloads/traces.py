@@ -247,6 +247,12 @@ def _check_options(
     if window is not None and not 0 <= window[0] < window[1]:
         raise ValueError(f"window {window[0]}..{window[1]} must have 0 <= start < end")
     if (arrivals == "poisson") != (rate is not None):
-        raise ValueError(f"rate {rate}: needed by arrivals 'poisson', and only there")
+        raise ValueError(
+            "arrivals 'poisson' need a rate, requests a round"
+            if rate is None
+            else f"rate {rate:g} is for arrivals 'poisson' only, not for {arrivals!r}"
+        )
+    if rate is not None and not 0 < rate <= 10**6:
+        raise ValueError(f"rate {rate:g} must be positive, at most 1000000")
     if not 0 < rounds_per_second <= 10**6:
         raise ValueError(f"rounds_per_second {rounds_per_second} must be positive, at most 1000000")
