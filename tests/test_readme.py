@@ -26,7 +26,7 @@ def test_every_link_leads_somewhere() -> None:
 def test_every_command_of_the_table_exists() -> None:
     import typer
 
-    from ratiolab.cli.app import app
+    from ratiolab.cli.commands import app
 
     named = set(re.findall(r"^\| `ratiolab ([a-z]+)", README, re.MULTILINE))
     group = typer.main.get_command(app)

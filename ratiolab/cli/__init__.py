@@ -7,43 +7,58 @@ that broke a rule, 2 bad input, 130 an interrupt that left nothing to report.
 
 import sys
 
-from ratiolab.cli import instances, policies, solving, theory  # noqa: F401 - registers commands
-from ratiolab.cli.app import app
+INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit; errors of the user are one line, never a traceback."""
-    import typer
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a letter that the terminal lacks is no error
+            stream.reconfigure(errors="replace")
+    try:  # imports belong inside: Ctrl-C may come while they run
+        from ratiolab.cli.commands import app
 
-    try:
-        sys.exit(app(arguments, standalone_mode=False) or 0)
-    except (typer.Abort, KeyboardInterrupt):
-        _complain("interrupted")
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away, as `head` does
-        sys.exit(141)
+        code = app(arguments, prog_name="ratiolab", standalone_mode=False) or 0
+    except KeyboardInterrupt:
+        code = INTERRUPTED
     except Exception as error:
-        # typer's own errors know how to show themselves; it may carry its own copy of click
-        if hasattr(error, "show") and hasattr(error, "exit_code"):
-            error.show()
-            sys.exit(error.exit_code)
         code = _exit_code(error)
         if code is None:
             raise
-        _complain(str(error))
-        sys.exit(code)
+        _complain(_message(error))
+    if code == INTERRUPTED:  # typer, too, turns Ctrl-C into this
+        _complain("interrupted")
+    sys.exit(code)
 
 
 def _exit_code(error: Exception) -> int | None:
-    """2 for bad input, 1 for a policy that broke a rule, None for a fault of our own."""
+    """2 for bad input, 1 for a policy that broke a rule, None for our own fault."""
     from ratiolab.online import InformationError, PolicyError
 
     if isinstance(error, PolicyError | InformationError):
         return 1
-    return 2 if isinstance(error, ValueError | OSError) else None
+    if isinstance(error, ValueError | OSError | MemoryError):
+        return 2
+    code = getattr(error, "exit_code", None)  # typer's usage errors; it brings its own click
+    return code if isinstance(code, int) else None
+
+
+def _message(error: Exception) -> str:
+    """The error in one line."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}"
+    if hasattr(error, "format_message"):
+        context = getattr(error, "ctx", None)
+        where = "ratiolab" if context is None else context.command_path
+        message = error.format_message().rstrip(".")
+        # without a command there is no message: the help itself has been shown
+        return f"{message} (see `{where} --help`)" if message else ""
+    return str(error)
 
 
 def _complain(message: str) -> None:
     line = " ".join(message.split())
-    print(f"ratiolab: {line}", file=sys.stderr)
+    if line:
+        print(f"ratiolab: {line}", file=sys.stderr)

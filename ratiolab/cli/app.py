@@ -29,7 +29,7 @@ Memory = Annotated[
     int | None, typer.Option(help="KV cache size in tokens; needed for CSV, overrides JSON.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of a table.")]
-Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0)]
+Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0, max=2**31 - 1)]
 Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
 NodeLimit = Annotated[
     int | None,
@@ -58,9 +58,10 @@ def print_rich(*values: Any) -> None:
     """Tables and text on standard output; as wide as they need to be when it is not a terminal."""
     from rich.console import Console
 
-    console = Console(soft_wrap=False, highlight=False)
+    # names and sources come from files: a bracket in them is text, not markup
+    console = Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
-        console = Console(width=160, highlight=False)
+        console = Console(width=160, highlight=False, markup=False, emoji=False)
     for value in values:
         console.print(value)
 
@@ -72,7 +73,7 @@ def progress() -> "Iterator[Progress]":
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as display:

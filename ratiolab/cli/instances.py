@@ -10,11 +10,17 @@ import typer
 from ratiolab.cli.app import Json, Seed, app, print_json, print_rich
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from ratiolab.model import Instance
 
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="File to write: .json, or .csv without the memory."),
+    typer.Option(
+        "-o",
+        "--output",
+        help="File to write: CSV (without the memory) when it ends in .csv, else JSON.",
+    ),
 ]
 
 
@@ -46,6 +52,8 @@ def generate(
     from ratiolab.workloads.generators import generate as generate_instance
 
     if kind is None:
+        if set_ or output is not None:
+            raise ValueError("--set and --output need a KIND; `ratiolab generate` lists the kinds")
         if json:
             print_json(
                 [
@@ -134,18 +142,40 @@ def _predicted(instance: "Instance", words: str, seed: int) -> "Instance":
 
     from ratiolab.workloads import predictions
 
-    kind, _, text = words.partition(":")
+    kind, colon, text = words.partition(":")
     lay: dict[str, Callable[[], Instance]] = {
         "exact": lambda: predictions.exact(instance),
         "rough": lambda: predictions.rough(instance),
-        "buckets": lambda: predictions.buckets(instance, int(text or 100)),
-        "overlap": lambda: predictions.overlapping(instance, float(text)),
-        "noisy": lambda: predictions.noisy(instance, float(text), np.random.default_rng(seed)),
+        "buckets": lambda: predictions.buckets(instance, _width(words, text or "100")),
+        "overlap": lambda: predictions.overlapping(instance, _number(words, text)),
+        "noisy": lambda: predictions.noisy(
+            instance, float(_number(words, text)), np.random.default_rng(seed)
+        ),
     }
     if kind not in lay:
         raise ValueError(f"--predict {words!r} must be one of {', '.join(lay)}")
+    if colon and kind in ("exact", "rough"):
+        raise ValueError(f"--predict {words!r}: {kind} takes no number")
     laid = lay[kind]()
     return laid.replace(source=f"{laid.source}; predictions {words}, seed {seed}")
+
+
+def _width(words: str, text: str) -> int:
+    """The whole number behind the colon of ``--predict``."""
+    number = _number(words, text)
+    if number.denominator != 1:
+        raise ValueError(f"--predict {words!r} needs a whole number of tokens")
+    return number.numerator
+
+
+def _number(words: str, text: str) -> "Fraction":
+    """The decimal number behind the colon of ``--predict``."""
+    import re
+    from fractions import Fraction
+
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) is None:
+        raise ValueError(f"--predict {words!r} needs a number behind a colon, as in overlap:0.5")
+    return Fraction(text)
 
 
 def _deliver(instance: "Instance", output: Path | None, json: bool) -> None:

@@ -70,15 +70,16 @@ def solve(
             seed=seed,
             progress=show if backend == "highs" else None,
         )
-    if schedule is not None:
-        write_schedule(result.schedule, schedule)
-    if json:
-        print_json(optimum_data(result))
-        return
-    print_rich(f"{instance.name}: {len(instance):,} requests, memory {instance.memory:,}")
-    print_rich(f"{result.status}: {optimum_line(result)}, {result.seconds:.1f} s")
-    if result.note:
-        print_rich(result.note)
+    try:
+        if schedule is not None:
+            write_schedule(result.schedule, schedule)
+    finally:  # a file that cannot be written does not cost the answer
+        if json:
+            print_json(optimum_data(result))
+        else:
+            print_rich(f"{instance.name}: {len(instance):,} requests, memory {instance.memory:,}")
+            print_rich(f"{result.status}: {optimum_line(result)}, {result.seconds:.1f} s")
+            print_rich(*[result.note] * bool(result.note))
 
 
 @app.command()
@@ -113,12 +114,23 @@ def compare(
     from ratiolab.model import read_instance
     from ratiolab.online import make
     from ratiolab.ratio import compare as compare_policies
+    from ratiolab.ratio.compare import default_policies
     from ratiolab.report.data import comparison_data
     from ratiolab.report.panels import comparison_panels
     from ratiolab.report.tables import comparison_table
 
     instance = read_instance(file, memory)
-    chosen = None if policies is None else [make(key.strip()) for key in policies.split(",")]
+    chosen = None if policies is None else [make(key) for key in _keys(policies, "--policies")]
+    # what is asked of the picture is checked before minutes are spent on what it shows
+    drawn = None if show is None else _keys(show, "--show")
+    names = [p.name for p in chosen or default_policies(instance)[0]]
+    for key in drawn or ():
+        if key not in names:
+            raise ValueError(f"--show {key!r} is not among the policies: {', '.join(names)}")
+    if plot is not None:
+        from ratiolab.report.plots import require_format
+
+        require_format(plot)
     with progress() as display:
         task = display.add_task("solving for the optimum")
         result = compare_policies(
@@ -130,14 +142,25 @@ def compare(
             node_limit=node_limit,
             advance=lambda name: display.update(task, description=f"{name} done"),
         )
-    panels = comparison_panels(result, None if show is None else show.split(","))
-    if plot is not None:
-        from ratiolab.report.plots import picture, save
+    try:
+        if plot is not None:
+            from ratiolab.report.plots import picture, save
 
-        save(picture(panels), plot)
-    if json:
-        print_json(comparison_data(result))
-        return
-    print_rich(comparison_table(result))
-    for key, why in result.skipped:
-        print_rich(f"left out {key}: {why}")
+            save(picture(comparison_panels(result, drawn)), plot)
+    finally:  # a picture that cannot be drawn or written does not cost the table
+        if json:
+            print_json(comparison_data(result))
+        else:
+            print_rich(comparison_table(result))
+            print_rich(*(f"left out {key}: {why}" for key, why in result.skipped))
+
+
+def _keys(words: str, option: str) -> list[str]:
+    """The keys of a comma separated list, each once."""
+    keys = [key.strip() for key in words.split(",")]
+    for key in keys:
+        if not key:
+            raise ValueError(f"{option} {words!r} has an empty place between its commas")
+        if keys.count(key) > 1:
+            raise ValueError(f"{option} names {key!r} twice")
+    return keys

@@ -7,9 +7,9 @@ import typer
 
 from ratiolab.cli.app import Json, app, print_json, print_rich, progress
 
-Lower = Annotated[int | None, typer.Option(help="Lower bound l of the outputs, tokens.")]
-Upper = Annotated[int | None, typer.Option(help="Upper bound u of the outputs, tokens.")]
-Prompt = Annotated[int, typer.Option(help="Prompt length s of every request, tokens.")]
+Lower = Annotated[int | None, typer.Option(help="Lower bound l of the outputs, tokens.", max=10**9)]
+Upper = Annotated[int | None, typer.Option(help="Upper bound u of the outputs, tokens.", max=10**9)]
+Prompt = Annotated[int, typer.Option(help="Prompt length s of every request, tokens.", max=10**9)]
 
 
 @app.command()
@@ -45,8 +45,12 @@ def bound(
 
 @app.command()
 def rayleigh(
-    upper: Annotated[int, typer.Option(help="Upper bound u of the outputs, tokens.")],
-    lower: Annotated[int, typer.Option(help="Lower bound l of the outputs, tokens.")] = 1,
+    upper: Annotated[
+        int, typer.Option(help="Upper bound u of the outputs, tokens.", min=1, max=10**9)
+    ],
+    lower: Annotated[
+        int, typer.Option(help="Lower bound l of the outputs, tokens.", min=1, max=10**9)
+    ] = 1,
     prompt: Prompt = 0,
     json: Json = False,
 ) -> None:

@@ -12,15 +12,18 @@ Integers, fractions, expressions and verdicts are compared exactly, floats withi
 ``tolerance`` (relative), which is part of what is pinned.
 """
 
+import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from ratiolab.model import FormatError, Instance, read_instance
-from ratiolab.model.io import PathLike, write_text
+from ratiolab.model.instance import shown
+from ratiolab.model.io import PathLike, read_text, write_text
 
 if TYPE_CHECKING:
     from ratiolab.hindsight import OptResult
@@ -46,8 +49,9 @@ class Drift:
 
 def read_baseline(path: PathLike) -> list[dict[str, Any]]:
     """The entries of a baseline file; `FormatError` when it is malformed."""
+    text = read_text(path)
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        data = json.loads(text)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ValueError(f"format must be {FORMAT!r}")
         entries = data.get("entries")
@@ -56,7 +60,9 @@ def read_baseline(path: PathLike) -> list[dict[str, Any]]:
         for number, entry in enumerate(entries):
             _check(number, entry)
         return entries
-    except (OSError, ValueError) as error:
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{path}: line {error.lineno}: is not JSON ({error.msg})") from None
+    except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
 
 
@@ -151,14 +157,26 @@ _ABOUT = ("kind", "value", "tolerance")
 
 
 def _check(number: int, entry: Any) -> None:
-    if not isinstance(entry, dict) or entry.get("kind") not in _KINDS:
+    kind = entry.get("kind") if isinstance(entry, dict) else None
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise ValueError(f"entry {number}: kind must be one of {', '.join(_KINDS)}")
-    import inspect
-
-    known = list(inspect.signature(_KINDS[entry["kind"]]).parameters.values())[1:]
-    for key in entry:
-        if key not in _ABOUT and key not in [p.name for p in known]:
-            raise ValueError(f"entry {number}: key {key!r} is unknown for {entry['kind']}")
-    for parameter in known:
+    allowed = get_type_hints(_KINDS[kind]) | {"tolerance": float | int, "kind": str, "value": Any}
+    for key, value in entry.items():
+        if key not in allowed or key in ("_", "return"):
+            raise ValueError(f"entry {number}: key {shown(key)} is unknown for {kind}")
+        if not _is_a(value, allowed[key]):
+            wanted = getattr(allowed[key], "__name__", str(allowed[key]))
+            raise ValueError(f"entry {number}: {key} {shown(value)} must be of type {wanted}")
+    for parameter in list(inspect.signature(_KINDS[kind]).parameters.values())[1:]:
         if parameter.default is parameter.empty and parameter.name not in entry:
             raise ValueError(f"entry {number}: {parameter.name} is missing")
+
+
+def _is_a(value: object, kind: Any) -> bool:
+    """Whether a JSON value is of a declared type; a boolean is no number."""
+    if kind is Any:
+        return True
+    if isinstance(value, bool):
+        return False
+    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    return isinstance(value, tuple(get_origin(one) or one for one in kinds))

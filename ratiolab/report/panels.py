@@ -30,7 +30,7 @@ def _chosen(comparison: Comparison, policies: Sequence[str] | None) -> list[Poli
         names = [row.policy.name for row in ended]
         for key in policies:
             if key not in names:
-                raise ValueError(f"--show {key!r} is not among the policies: {', '.join(names)}")
+                raise ValueError(f"{key!r} is not among the policies that ended: {names}")
         return [row for row in ended if row.policy.name in policies]
     ranked = sorted(ended, key=lambda row: row.mean_cost or 0)
     return ranked[:1] + ranked[1:][-1:]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 from ratiolab.claims import PAPERS, Claim, ClaimReport, Verdict
 
@@ -42,9 +43,9 @@ def claims_table(reports: Sequence[ClaimReport]) -> Table:
         table.add_column(name, overflow="fold")
     for report in reports:
         result = report.result
-        verdict = f"[{COLOURS[result.verdict]}]{result.verdict.value}[/]"
+        verdict = Text(result.verdict.value, COLOURS[result.verdict])
         if not report.is_expected:
-            verdict += f" [bold red](expected {report.claim.expected.value})[/]"
+            verdict.append(f" (expected {report.claim.expected.value})", "bold red")
         row = (result.scope, result.claimed, result.computed)
         table.add_row(
             report.claim.id, verdict, *(_plain(cell) for cell in row), f"{report.seconds:.1f}"
@@ -123,6 +124,6 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def _plain(text: str) -> str:
+def _plain(text: str) -> Text:
     """Text that rich does not take for markup."""
-    return text.replace("[", "\\[")
+    return Text(text)

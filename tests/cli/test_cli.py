@@ -170,7 +170,7 @@ def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_p
         (("generate", "uniform", "--set", "n=x"), "must be an integer"),
         (("trace", "EC1", "--memory", "9"), "the header must have the columns"),
         (("bound", "no-bound"), "'no-bound' is not one of"),
-        (("rayleigh", "--upper", "0"), "0"),
+        (("rayleigh", "--upper", "0"), "Invalid value for '--upper'"),
         (("claims", "--id", "x/y"), "claim 'x/y' is unknown"),
         (("claims", "--recheck", "chen2025/example-1"), "has no witness"),
         (("check", "EC1"), "format must be 'ratiolab-baseline/1'"),

@@ -1,5 +1,5 @@
 """Pictures: the only modules that draw."""
 
-from ratiolab.report.plots.schedules import picture, save
+from ratiolab.report.plots.schedules import picture, require_format, save
 
-__all__ = ["picture", "save"]
+__all__ = ["picture", "require_format", "save"]

@@ -1,6 +1,8 @@
 """Pictures of schedules: who waits and runs when, and the memory they hold."""
 
 from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -29,8 +31,16 @@ LOST = "tab:red"
 FEW = 60
 """Up to so many requests, each is drawn as a wedge of memory of its own."""
 
+MOST_WEDGE = 10**5
+"""Most rounds in all these wedges: each has a corner for every round."""
+
 MANY = 300
 """From so many requests on, they are counted instead of drawn one by one."""
+
+FORMATS = ("png", "pdf", "svg")
+
+MOST_ROUNDS = 10**7
+"""Rounds of the longest schedule that is drawn: usage is computed for every round."""
 
 BINS = 500
 """Points of a curve over time: more than a page can show."""
@@ -48,13 +58,20 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Figure:
     Left, when each request waits (thin grey), runs (colour: its output length) and loses its
     tokens (red), or for many requests how many wait and run, so that the area is the total
     latency; right, the memory that the requests hold, against its limit.
+
+    Raises
+    ------
+    ValueError
+        when a schedule has more than `MOST_ROUNDS` rounds.
     """
+    end = max(int(schedule.stop.max()) for _, schedule in panels)
+    if end > MOST_ROUNDS:
+        raise ValueError(f"a picture can show {MOST_ROUNDS} rounds, the schedules have {end}")
     many = len(panels[0][1].instance) >= MANY
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure = Figure(figsize=(11, 1.0 + 2.1 * len(panels)), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots(len(panels), 2, squeeze=False, sharex=True)
-        end = max(int(schedule.stop.max()) for _, schedule in panels)
         for (title, schedule), (left, right) in zip(panels, axes, strict=True):
             (draw_counts if many else draw_requests)(schedule, left)
             draw_memory(schedule, right)
@@ -77,16 +94,19 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Figure:
 
 def save(figure: Figure, path: PathLike) -> None:
     """Write a figure in the format of its ending (png, pdf, svg), in one step."""
-    from io import BytesIO
-    from pathlib import Path
-
-    kind = Path(path).suffix.lstrip(".") or "png"
-    if kind not in figure.canvas.get_supported_filetypes():
-        raise ValueError(f"{path}: pictures can be png, pdf or svg, not {kind!r}")
+    kind = require_format(path)
     content = BytesIO()
     metadata = {"Software": None} if kind == "png" else {}
     figure.savefig(content, format=kind, dpi=160, metadata=metadata)
     write_bytes(path, content.getvalue())
+
+
+def require_format(path: PathLike) -> str:
+    """The format that the ending of a path names; `ValueError` when it is none that is drawn."""
+    kind = Path(path).suffix.lstrip(".").lower() or "png"
+    if kind not in FORMATS:
+        raise ValueError(f"{path}: pictures can be {', '.join(FORMATS)}, not {kind!r}")
+    return kind
 
 
 def draw_requests(schedule: Schedule, ax: "Axes") -> None:
@@ -143,7 +163,7 @@ def draw_memory(schedule: Schedule, ax: "Axes") -> None:
     """Tokens held over time, a wedge for each run when requests are few, under the limit M."""
     instance = schedule.instance
     usage = schedule.usage()
-    if len(instance) <= FEW:
+    if len(instance) <= FEW and instance.output.sum() <= MOST_WEDGE:
         ax.add_collection(_wedges(schedule))
     else:
         edges = np.unique(np.linspace(0, len(usage), BINS, dtype=np.int64))

@@ -1,0 +1,222 @@
+"""What goes wrong on a bad day: odd files, odd names, odd terminals, Ctrl-C at any moment."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ratiolab.cli import main
+from ratiolab.model import Instance, read_instance, write_instance
+
+COMMAND = [sys.executable, "-m", "ratiolab"]
+EC1 = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
+TRACE = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
+    f"2023-11-16 18:15:{second:02}.5,{10 + second},{1 + second}\n" for second in range(9)
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write_instance(EC1, tmp_path / "ec1.json")
+    (tmp_path / "trace.csv").write_text(TRACE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], words: str) -> tuple[object, str, str]:
+    with pytest.raises(SystemExit) as exit_:
+        main(words.split())
+    return exit_.value.code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("compare ec1.json --runs 0", "Invalid value for '--runs'"),
+        ("simulate ec1.json", "Missing option '--policy' (see `ratiolab simulate --help`)"),
+        ("solve ec1.json --seed 99999999999", "Invalid value for '--seed'"),
+        ("solve ec1.json --time-limit nan", "Invalid value for '--time-limit'"),
+        ("solve ec1.json --node-limit -1", "node_limit -1 must be at least 0"),
+        ("compare ec1.json --policies mc-sf,,fcfs", "has an empty place between its commas"),
+        ("compare ec1.json --policies fcfs,fcfs", "--policies names 'fcfs' twice"),
+        ("compare ec1.json --policies fcfs --show mc-sf", "--show 'mc-sf' is not among"),
+        ("compare ec1.json --plot p.txt", "pictures can be png, pdf, svg, not 'txt'"),
+        ("generate --set n=3", "need a KIND"),
+        ("generate uniform -o .", ".: Is a directory"),
+        ("generate uniform --set rate=1e-9 --set n=9", "beyond round 1000000000"),
+        ("trace trace.csv --memory 99 --arrivals poisson", "need a rate"),
+        ("trace trace.csv --memory 99 --arrivals poisson --rate 0", "must be positive"),
+        ("trace trace.csv --memory 99 --predict overlap", "needs a number behind a colon"),
+        ("trace trace.csv --memory 99 --predict noisy:nan", "needs a number behind a colon"),
+        ("trace trace.csv --memory 99 --predict buckets:1.5", "needs a whole number"),
+        ("trace trace.csv --memory 99 --predict exact:3", "exact takes no number"),
+        ("rayleigh --upper 9999999999", "Invalid value for '--upper'"),
+        ("check trace.csv", "trace.csv: line 1: is not JSON"),
+        ("check nowhere.json", "nowhere.json: No such file or directory"),
+    ],
+)
+def test_every_mistake_gets_one_line(
+    capsys: pytest.CaptureFixture[str], folder: Path, words: str, message: str
+) -> None:
+    code, out, err = run(capsys, words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"kind": ["x"]}, "kind must be one of"),
+        ({"kind": "rayleigh", "upper": "x"}, "upper 'x' must be of type int"),
+        ({"kind": "rayleigh", "upper": True}, "upper True must be of type int"),
+        ({"kind": "rayleigh", "upper": 2, "tolerance": "x"}, "tolerance 'x' must be of type"),
+        ({"kind": "ratio", "instance": 5, "policy": "fcfs"}, "instance 5 must be of type str"),
+        ({"kind": "ratio", "policy": "fcfs"}, "instance is missing"),
+        ({"kind": "verdict", "claim": "x", "seed": 1}, "key 'seed' is unknown"),
+    ],
+)
+def test_a_baseline_entry_is_checked_before_anything_is_computed(
+    capsys: pytest.CaptureFixture[str], folder: Path, entry: dict[str, object], message: str
+) -> None:
+    text = json.dumps({"format": "ratiolab-baseline/1", "entries": [entry]})
+    (folder / "b.json").write_text(text)
+    code, _, err = run(capsys, "check b.json")
+    assert code == 2
+    assert f"b.json: entry 0: {message}" in err
+
+
+def test_without_a_command_the_help_is_shown_and_nothing_is_scolded(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = run(capsys, "")
+    assert code == 2
+    assert "Usage" in out + err
+    assert "ratiolab:" not in out + err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare ec1.json --policies fcfs --plot blocked/p.png",
+        "solve ec1.json --schedule blocked/s.json",
+    ],
+)
+def test_a_file_that_cannot_be_written_does_not_cost_the_answer(
+    capsys: pytest.CaptureFixture[str], folder: Path, words: str
+) -> None:
+    (folder / "blocked").write_text("a file, not a folder")
+    code, out, err = run(capsys, f"{words} --json")
+    assert code == 2
+    assert json.loads(out)["instance"] == "EC.1"
+    assert "blocked" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_names_with_brackets_and_colons_are_printed_as_they_are(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    name = "[/red]evil[bold] :smile:"
+    write_instance(EC1.replace(name=name), folder / "evil.json")
+    for words in ("solve", "simulate --policy mc-sf", "compare --policies mc-sf"):
+        command, _, options = words.partition(" ")
+        code, out, _ = run(capsys, f"{command} evil.json {options}")
+        assert code == 0
+        assert name in out
+
+
+def test_a_picture_of_a_billion_rounds_is_refused_in_words(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    write_instance(Instance("late", 9, [0, 10**9], [1, 1], [3, 3]), folder / "late.json")
+    code, out, err = run(capsys, "compare late.json --policies fcfs --plot late.png")
+    assert code == 2
+    assert "optimum 6" in out
+    assert "a picture can show 10000000 rounds" in err
+    assert not (folder / "late.png").exists()
+
+
+def test_an_ascii_terminal_gets_every_table(folder: Path) -> None:
+    write_instance(EC1.replace(name="ünïcode ≤"), folder / "u.json")
+    plain = os.environ | {"PYTHONIOENCODING": "ascii", "LANG": "C", "COLUMNS": "30"}
+    for words in ("compare u.json --runs 2 --policies a-min", "policies", "generate", "--help"):
+        command = [*COMMAND, *words.split()]
+        done = subprocess.run(command, env=plain, capture_output=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.isascii()
+
+
+def test_an_instance_is_read_under_whatever_name_it_was_written(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert run(capsys, "generate equal --set n=3 -o no-ending")[0] == 0
+    assert len(read_instance(folder / "no-ending")) == 3
+    _, text, _ = run(capsys, "generate equal --set n=3")
+    command = [*COMMAND, "solve", "/dev/stdin", "--json"]
+    done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=60)
+    assert json.loads(done.stdout)["status"] == "optimal"
+
+
+def test_a_stream_without_settings_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    text = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", text)
+    with pytest.raises(SystemExit) as exit_:
+        main(["solve", "ec1.json", "--json"])
+    assert exit_.value.code == 0
+    assert json.loads(text.getvalue())["upper"] == 12
+
+
+@pytest.mark.parametrize("words", ["policies", "generate uniform --set n=100000", "bound"])
+def test_a_reader_that_leaves_early_causes_no_traceback(words: str) -> None:
+    with subprocess.Popen(
+        [*COMMAND, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("moment", [0.3, 1.2])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare big.json --plot out.png",
+        "simulate big.json --policy a-min --runs 100000",
+        "trace long.csv --memory 200 -o out.json",
+        "generate uniform --set n=900000 --set rate=1 -o out.json",
+    ],
+)
+def test_ctrl_c_ends_in_one_line_and_leaves_nothing_half_written(
+    folder: Path, words: str, moment: float
+) -> None:
+    numbers = range(1500)
+    big = Instance("big", 400, [i // 9 for i in numbers], [5] * 1500, [1 + i % 90 for i in numbers])
+    write_instance(big, folder / "big.json")
+    head, *rows = TRACE.splitlines(keepends=True)
+    (folder / "long.csv").write_text(head + "".join(rows) * 20_000)
+    before = set(folder.iterdir())
+    code = "print('ready', flush=True); from ratiolab.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(moment)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert err in (b"", b"ratiolab: interrupted\n")
+    assert process.returncode == (130 if err else 0)  # or it was done, or kept its bounds
+    for file in set(folder.iterdir()) - before:
+        assert file.name in ("out.png", "out.json")
+        if file.suffix == ".json":
+            read_instance(file)
