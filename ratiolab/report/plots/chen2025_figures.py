@@ -1,6 +1,6 @@
 """The three figures of Chen, Ye, Zhou (2025), arXiv 2508.14544v2, redrawn, and one on prompts.
 
-Printed curves come from `ratiolab.theory`; `evidence.simulated` says what simulated points are.
+Printed curves come from theory and claims; `evidence.simulated` says what simulated points are.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ratiolab.claims.chen2025.figure_1 import PRINTED as PRINTED_CURVE
 from ratiolab.online import make
 from ratiolab.report.plots.curves import (
     EXACT,
@@ -34,7 +35,7 @@ from ratiolab.report.plots.evidence import (
 )
 from ratiolab.theory import geometric as lemma_2
 from ratiolab.theory.amin import two_point_supremum
-from ratiolab.theory.asymptotics import LogFit, expansion, log_fit
+from ratiolab.theory.asymptotics import expansion
 from ratiolab.theory.bounds import evaluate
 from ratiolab.theory.distributions import (
     LengthDistribution,
@@ -46,9 +47,6 @@ from ratiolab.theory.spectrum import spectral_radius
 
 Form: TypeAlias = Callable[[float, int], LengthDistribution]
 
-PRINTED_FIT = LogFit(0.2555, 0.2793, 1.1587, 0.9999)
-"""The fit in the caption of Figure 1; the text says that its R squared exceeds 0.9999."""
-
 DOTTED = PRINTED | {"ls": ":"}
 
 
@@ -57,58 +55,39 @@ def figure_1(most: int = 2**16) -> Chart:
 
     Left the exact maximum of Lemma 2's quotient (a spectral radius, good to 1e-10) with the printed
     fit and the trace bound of Theorem 5; right the distances of logarithms from the exact values:
-    the printed fit, the same fit read with u - 1 in the place of u, the best fit of that form to
-    the widths up to 2000, and the expansion for large u. Cost O(most).
+    the printed fit, the same read with u - 1 in the place of u, and the expansion for large u.
+    Cost O(most).
     """
     uppers = half_octaves(most)
     exact = [spectral_radius(u).rho for u in uppers]
-    fitted = [u for u in uppers if u <= 2000]
-    best = log_fit(fitted, exact[: len(fitted)])
-    printed = [PRINTED_FIT(u) for u in uppers]
-    scale, shift, offset = PRINTED_FIT.scale, PRINTED_FIT.shift, PRINTED_FIT.offset
-    label = f"printed fit {scale} log(u + {shift}) + {offset}"
-    values = [
-        Curve("exact maximum of Lemma 2's quotient", uppers, exact),
-        Curve(label, uppers, printed, PRINTED),
-        Curve(
-            "trace H_u: the bound behind Theorem 5",
-            uppers,
-            bound_values("theorem-5-trace", uppers),
-            FAINT,
-        ),
-    ]
+    scale, shift, offset = PRINTED_CURVE
 
-    def missed(label: str, curve: Sequence[float], look: Look) -> Curve:
-        distance = np.abs(np.subtract(curve, exact))
+    def fit(u: float) -> float:
+        return scale * log(u + shift) + offset
+
+    def missed(label: str, values: Sequence[float], look: Look) -> Curve:
+        distance = np.abs(np.subtract(values, exact))
         return Curve(label, uppers, distance, look | {"marker": ".", "ms": 4})
 
+    printed = [fit(u) for u in uppers]
+    trace = bound_values("theorem-5-trace", uppers)
+    values = [
+        Curve("exact maximum of Lemma 2's quotient", uppers, exact),
+        Curve(f"printed fit {scale} log(u + {shift}) + {offset}", uppers, printed, PRINTED),
+        Curve("trace H_u: the bound behind Theorem 5", uppers, trace, FAINT),
+    ]
+    expanded = [expansion(log(u)) for u in uppers]
     errors = [
         missed("printed fit", printed, PRINTED),
-        missed("printed fit with u - 1 for u", [PRINTED_FIT(u - 1) for u in uppers], THIRD),
-        missed(
-            f"best fit up to 2000: {best.scale:.4f} log(u - {-best.shift:.4f}) + {best.offset:.4f}",
-            [best(u) for u in uppers],
-            OTHER,
-        ),
-        missed(
-            "expansion (ln u)/4 + 3/4 + (ln 2)/2 + γ/4 - π²/(24 ln u)",
-            [expansion(log(u)) for u in uppers],
-            EXACT,
-        ),
+        missed("printed fit with u - 1 for u", [fit(u - 1) for u in uppers], THIRD),
+        missed("expansion (ln u)/4 + 3/4 + (ln 2)/2 + γ/4 - π²/(24 ln u)", expanded, EXACT),
     ]
+    left, right = "Figure 1, printed and exact", "Distance from the exact maximum"
+    distance = "absolute difference (no unit)"
     return chart(
         [
-            Panel(
-                "Figure 1, printed and exact", LONGEST, RATIO, values, log_x=True, y_range=(1, 5)
-            ),
-            Panel(
-                "Distance from the exact maximum",
-                LONGEST,
-                "absolute difference (no unit)",
-                errors,
-                log_x=True,
-                log_y=True,
-            ),
+            Panel(left, LONGEST, RATIO, values, log_x=True, y_range=(1, 5)),
+            Panel(right, LONGEST, distance, errors, log_x=True, log_y=True),
         ]
     )
 

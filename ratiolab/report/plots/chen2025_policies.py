@@ -38,6 +38,8 @@ from ratiolab.theory.suprema import max_length_maximiser
 
 CAPS = SIMULATED | {"color": "tab:green", "marker": "^"}
 SLOWEST = {"color": "tab:brown", "lw": 1.5}
+MEMORIES = [16, 32, 64, 128]
+"""Of the simulations with growing memory, tokens."""
 
 
 @cache
@@ -101,16 +103,15 @@ def a_min_simulated() -> Chart:
     radii = [spectral_radius(u).rho for u in uppers]
     left = [Curve("Lemma 2: M without limit", uppers, radii)]
     left += [simulated(name, policy, uppers, cases, look) for name, policy, look in policies]
-    memories = [16, 32, 64, 128]
-    level = [spectral_radius(middle).rho] * len(memories)
-    right = [Curve("Lemma 2: M without limit", memories, level)]
+    level = [spectral_radius(middle).rho] * len(MEMORIES)
+    right = [Curve("Lemma 2: M without limit", MEMORIES, level)]
     for name, policy, look in policies:
         found = [
             measured(policy, _maximiser(middle), 0, memory, memory**2 // 2, SEEDS)
-            for memory in memories
+            for memory in MEMORIES
         ]
         mean, low, high = ([getattr(e, part) for e in found] for part in ("mean", "low", "high"))
-        right.append(Curve(name, memories, mean, look, low, high))
+        right.append(Curve(name, MEMORIES, mean, look, low, high))
     return chart(
         [
             Panel("The maximiser of Lemma 2", LONGEST, RATIO, left, log_x=True, log_y=True),

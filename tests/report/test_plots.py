@@ -1,0 +1,130 @@
+"""Pictures of schedules: what is drawn adds up to what the schedule costs."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection, PolyCollection
+from numpy.typing import NDArray
+
+from ratiolab.model import Instance, Schedule
+from ratiolab.online import make, simulate
+from ratiolab.report.plots import picture, save
+from ratiolab.report.plots.schedules import FEW, LOST, MANY
+from ratiolab.workloads.generators import generate
+
+FEW_REQUESTS = generate("jaillet-model-2", 3)
+EVICTING = Instance(
+    "evicting", 12, [0, 0, 0, 3], [1, 1, 1, 2], [9, 8, 2, 4], lower=[1] * 4, upper=[9] * 4
+)
+
+
+def lengths(lines: LineCollection) -> float:
+    """All segments together, along the time axis."""
+    return float(sum(segment[-1, 0] - segment[0, 0] for segment in lines.get_segments()))
+
+
+def area(corners: NDArray[np.float64]) -> float:
+    """Of a polygon, by the shoelace formula."""
+    x, y = corners.T
+    return float(abs(x @ np.roll(y, 1) - y @ np.roll(x, 1)) / 2)
+
+
+def areas(collection: PolyCollection) -> float:
+    return sum(area(np.asarray(path.vertices)) for path in collection.get_paths())
+
+
+def drawn(schedule: Schedule) -> tuple[Any, Any]:
+    """The left and the right axes of a picture of one schedule."""
+    left, right, *_ = picture([("alone", schedule)]).axes
+    return left, right
+
+
+def test_few_requests_wait_and_run_for_the_total_latency() -> None:
+    assert len(FEW_REQUESTS) <= FEW
+    schedule = simulate(FEW_REQUESTS, make("mc-sf")).schedule
+    left, _ = drawn(schedule)
+    waiting, lost, kept = left.collections
+    assert lengths(lost) == 0
+    assert lengths(kept) == FEW_REQUESTS.output.sum()
+    assert lengths(waiting) + lengths(kept) == schedule.total_latency
+
+
+def test_lost_runs_are_drawn_apart_and_explained() -> None:
+    schedule = simulate(EVICTING, make("a-min"), seed=1).schedule
+    assert schedule.evictions > 0
+    left, _ = drawn(schedule)
+    waiting, lost, kept = left.collections
+    assert lengths(lost) == schedule.wasted_tokens
+    # the line of a request goes on under its lost runs: it has waited for its last start
+    assert lengths(waiting) + lengths(kept) == schedule.total_latency
+    texts = [text.get_text() for text in left.get_legend().get_texts()]
+    assert any("evicted" in text for text in texts)
+    assert any(handle.get_color() == LOST for handle in left.get_legend().get_lines())
+
+
+def test_wedges_have_the_area_of_the_memory_held() -> None:
+    for schedule in (
+        simulate(FEW_REQUESTS, make("mc-sf")).schedule,
+        simulate(EVICTING, make("a-min"), seed=1).schedule,
+    ):
+        _, right = drawn(schedule)
+        (wedges,) = right.collections
+        assert len(wedges.get_paths()) == len(list(schedule.runs))
+        assert areas(wedges) == pytest.approx(schedule.usage().sum())
+        top = max(path.vertices[:, 1].max() for path in wedges.get_paths())
+        assert top == schedule.usage().max() <= schedule.instance.memory
+
+
+def test_the_limit_is_drawn_where_memory_ends() -> None:
+    schedule = simulate(EVICTING, make("mc-sf")).schedule
+    _, right = drawn(schedule)
+    (limit,) = right.lines
+    assert set(limit.get_ydata()) == {EVICTING.memory}
+    assert right.get_ylim()[1] > EVICTING.memory
+    assert any(text.get_text() == "M = 12" for text in right.texts)
+
+
+def test_the_middle_shows_mean_usage_between_its_extremes() -> None:
+    n = (FEW + MANY) // 2
+    instance = generate("jaillet-model-1", 5, n_least=n, n_most=n)
+    schedule = simulate(instance, make("mc-sf")).schedule
+    left, right = drawn(schedule)
+    assert lengths(left.collections[0]) + lengths(left.collections[2]) == schedule.total_latency
+    curve, _limit = right.lines
+    edges = np.append(curve.get_xdata(), len(schedule.usage()))
+    assert np.diff(edges) @ curve.get_ydata() == pytest.approx(schedule.usage().sum())
+    (band,) = right.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.max() == schedule.usage().max()
+
+
+def test_many_requests_are_counted_and_the_area_is_the_total_latency() -> None:
+    instance = generate("uniform", 2, n=MANY)
+    schedule = simulate(instance, make("mc-sf")).schedule
+    left, _ = drawn(schedule)
+    wait, run = left.collections
+    # the curves are sampled at a few hundred points
+    assert areas(wait) + areas(run) == pytest.approx(schedule.total_latency, rel=0.02)
+    assert areas(run) == pytest.approx(int(instance.output.sum()), rel=0.02)
+
+
+def test_counts_share_one_scale_so_that_areas_compare() -> None:
+    instance = generate("uniform", 2, n=MANY)
+    panels = [(key, simulate(instance, make(key)).schedule) for key in ("mc-sf", "fcfs")]
+    lefts = picture(panels).axes[0::2]
+    assert len({ax.get_ylim() for ax in lefts[:2]}) == 1
+    assert len({ax.get_xlim() for ax in lefts[:2]}) == 1
+
+
+def test_a_picture_is_saved_in_one_step_and_alike_each_time(tmp_path: Path) -> None:
+    panels = [("one", simulate(EVICTING, make("mc-sf")).schedule)]
+    for name in ("a.png", "b.png"):
+        save(picture(panels), tmp_path / name)
+    first, second = ((tmp_path / name).read_bytes() for name in ("a.png", "b.png"))
+    assert first.startswith(b"\x89PNG")
+    assert first == second
+    with pytest.raises(ValueError, match="png, pdf"):
+        save(picture(panels), tmp_path / "picture.txt")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]

@@ -1,0 +1,98 @@
+"""Every notebook runs from a clean checkout, defines nothing, and speaks of no machine."""
+
+import ast
+import base64
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+pytest.importorskip("ipykernel")
+
+FOLDER = Path(__file__).parents[1] / "notebooks"
+NAMES = ("chen2025", "jaillet2025", "trail")
+SECONDS = 180
+"""For a whole cell; a notebook takes less on two cores."""
+
+LARGEST_PICTURE = 60_000
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+MACHINE = re.compile(r"(?<![\w.])/(?:home|root|Users|tmp|usr|opt|work|mnt)/|\b[A-Z]:\\\\")
+
+
+def read(name: str) -> Any:
+    return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+
+
+def code(notebook: Any) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A kernel of this very interpreter, whatever others are installed, that leaves no files."""
+    folder = tmp_path / "kernels" / "python3"
+    folder.mkdir(parents=True)
+    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": command, "display_name": "Python 3", "language": "python"}
+    (folder / "kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    return "python3"
+
+
+def test_there_is_a_notebook_for_each_paper_that_has_one_and_no_other() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_runs_and_every_verdict_is_the_pinned_one(name: str, kernel: str) -> None:
+    notebook = read(name)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    resources = {"metadata": {"path": str(FOLDER)}}
+    client = nbclient.NotebookClient(
+        notebook, kernel_name=kernel, timeout=SECONDS, resources=resources
+    )
+    client.execute()
+    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
+    shown = [output.data for output in outputs if "data" in output]
+    assert sum("image/png" in data for data in shown) >= 5
+    tables = [data["text/html"] for data in shown if "text/html" in data]
+    assert len(tables) >= 3
+    assert not any("(expected " in table for table in tables)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_defines_nothing_and_loops_over_nothing(name: str) -> None:
+    for source in code(read(name)):
+        for node in ast.walk(ast.parse(source)):
+            assert not isinstance(node, DEFINITIONS + LOOPS), source
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_is_stored_whole_with_small_pictures_and_no_machine_path(name: str) -> None:
+    text = (FOLDER / f"{name}.ipynb").read_text(encoding="utf-8")
+    notebook = read(name)
+    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
+    assert counts == list(range(1, len(counts) + 1)), "run it from a fresh kernel and store it"
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            assert output.output_type in ("execute_result", "display_data"), output
+            picture = output.data.pop("image/png", "")
+            assert len(base64.b64decode(picture)) < LARGEST_PICTURE
+            text = text.replace(picture.strip(), "") if picture else text
+    assert not MACHINE.search(text)
+
+
+def test_the_search_for_machine_paths_finds_one() -> None:
+    assert MACHINE.search("see " + "/".join(["", "home", "someone", "notes"]))
+    assert not MACHINE.search("the ratio of work/memory, per/home/page")
