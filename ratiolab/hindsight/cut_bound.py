@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ratiolab.hindsight.certificate import PriceCertificate, price_certificate
 from ratiolab.hindsight.configurations import Separator
 from ratiolab.hindsight.heuristics import list_schedule
-from ratiolab.hindsight.lagrangian import Prices
 from ratiolab.hindsight.master import Master
 from ratiolab.model.instance import Instance
 
@@ -54,7 +54,7 @@ Report: TypeAlias = Callable[[Progress], None]
 
 @dataclass(frozen=True, eq=False)
 class CutBound:
-    """A proven lower bound and the prices that prove it.
+    """A proven lower bound and the certificate that proves it.
 
     ``plain`` is the bound before the first cut; ``stopped`` says why rounds ended.
     """
@@ -62,7 +62,7 @@ class CutBound:
     instance: Instance
     lower: int
     plain: int
-    prices: Prices = field(repr=False)
+    certificate: PriceCertificate = field(repr=False)
     rounds: int
     seconds: float
     stopped: Literal["converged", "rounds", "time", "target"]
@@ -144,7 +144,8 @@ def cut_bound(
         done += 1
         solved = master.solve(clock.left)
         gains.append(master.lower - before)
-    return CutBound(instance, master.lower, plain, master.prices, done, clock.seconds, stopped)
+    certificate = price_certificate(instance, master.prices, master.value)
+    return CutBound(instance, certificate.bound, plain, certificate, done, clock.seconds, stopped)
 
 
 class _Clock:

@@ -65,16 +65,17 @@ class Master:
         self.dense: list[IntArray] = []
         self.cuts: list[tuple[int, int]] = []
         self.prices = Prices(DENOMINATOR, (0,) * horizon, (), ())
-        self.lower = self._scaled_lower = 0
+        reduced = self.columns.cost * DENOMINATOR
+        self.value = scaled_bound(self.columns, self.prices, reduced)  # of the prices
         self.open = float("inf")  # value of the program above the bound proven from its duals
-        self._value = 0.0
+        self._last_value = 0.0
         self._start(np.arange(len(self.columns.cost)))
+        self.amount = np.zeros(len(self.columns.cost))  # value of each column
         self.solution: Solution
 
     def solve_plain(self, time_limit: float | None) -> bool:
         """Solve without cuts over all columns, then keep the near ones; whether to optimality."""
-        self.solution = self.program.solve(time_limit)
-        if not self.solution.optimal:
+        if not self._solve(time_limit):
             return False
         near = self._prove(NEAR_FIRST)
         # the last column of a class has no rows: with it the program stays feasible
@@ -85,23 +86,34 @@ class Master:
     def solve(self, time_limit: float | None) -> bool:
         """Solve with cuts and prove a bound; whether the program was solved to its optimum."""
         for attempt in range(PASSES):
-            self.solution = self.program.solve(time_limit, primal=attempt > 0)
-            if not self.solution.optimal:
+            if not self._solve(time_limit, primal=attempt > 0):
                 return False
             near = self._prove(NEAR)
             missing = near[self.place[near] < 0]
             if not len(missing) or self.open < CLOSED:
                 break
             self._enter(missing)
-        if self.solution.value > self._value + 0.5:
+        if self.solution.value > self._last_value + 0.5:
             self._drop_slack()
-            self._value = self.solution.value
+            self._last_value = self.solution.value
         return True
+
+    @property
+    def lower(self) -> int:
+        """The best bound proven."""
+        return -(-self.value // self.prices.denominator)
+
+    def _solve(self, time_limit: float | None, *, primal: bool = False) -> bool:
+        self.solution = self.program.solve(time_limit, primal=primal)
+        if self.solution.optimal:
+            inside = self.place >= 0
+            self.amount[inside] = self.solution.columns[self.place[inside]]
+        return self.solution.optimal
 
     def halved(self) -> "Master":
         """The program with spans half as long, with the tables, cuts and columns now in use."""
         finer = Master(self.instance, self.horizon, self.length // 2)
-        finer.lower, finer._scaled_lower, finer.prices = self.lower, self._scaled_lower, self.prices
+        finer.value, finer.prices = self.value, self.prices
         finer.tables, finer.dense = self.tables, self.dense
         finer._start(np.flatnonzero(self.place >= 0))
         begins = np.array(self.edges[:-1])
@@ -120,8 +132,7 @@ class Master:
     def items(self, span: int) -> tuple[IntArray, IntArray, FloatArray]:
         """What the solution has in memory, on average: m, r and amount of each item."""
         entries = self.active[span]
-        place = self.place[self.columns.column[entries]]
-        amount = np.where(place >= 0, self.solution.columns[place], 0.0) / self.width[span]
+        amount = self.amount[self.columns.column[entries]] / self.width[span]
         entries, amount = entries[amount > 1e-6], amount[amount > 1e-6]
         return self.columns.m[entries], self.columns.r[entries], amount
 
@@ -205,9 +216,8 @@ class Master:
         prices = self._rounded(self.solution.duals)
         reduced = reduced_costs(self.columns, prices, self.dense)
         proven = scaled_bound(self.columns, prices, reduced)
-        if proven > self._scaled_lower:
-            self._scaled_lower, self.prices = proven, prices
-            self.lower = -(-proven // DENOMINATOR)
+        if proven > self.value:
+            self.value, self.prices = proven, prices
         self.open = self.solution.value - proven / DENOMINATOR
         least = np.rint(self.solution.duals[: self.classes] * DENOMINATOR).astype(np.int64)
         return np.flatnonzero(reduced < least[self.columns.group] + near * DENOMINATOR)

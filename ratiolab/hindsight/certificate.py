@@ -1,0 +1,185 @@
+"""Certificates of lower bounds as files: small, and all that a checker needs beside the instance.
+
+A file of format ``ratiolab-certificate/1`` is a JSON object with
+
+- ``instance``, ``digest``: name and digest of the instance;
+- ``bound``: the lower bound on total latency that it claims;
+- ``kind``: ``"formula"``, with ``source``, the name of a bound of `ratiolab.hindsight.bounds` that
+  the checker computes afresh; or ``"prices"``, with the numbers of
+  `ratiolab.hindsight.lagrangian`:
+  ``denominator`` D; ``value``, D times the Lagrangian bound; ``memory``, the prices times D of
+  the memory rows at times 1..T; ``tables``, each a list ``[cap, m, r, weight, m, r, weight, ...]``
+  of the items at which it rises; ``cuts``, each ``[table, begin, end, price]``, the price times D
+  of a table at times begin <= t < end. T is the length of ``memory``. ``check`` are twelve
+  hexadecimal digits of SHA-256 over these numbers: a change that leaves a valid proof shows, too.
+
+`ratiolab.hindsight.certify` checks what they prove.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, TypeAlias
+
+from ratiolab.hindsight.configurations import Table
+from ratiolab.hindsight.lagrangian import Prices
+from ratiolab.model.instance import Instance, shown
+from ratiolab.model.io import (
+    FormatError,
+    PathLike,
+    _json_object,
+    _require_keys,
+    json_lines,
+    read_text,
+    write_text,
+)
+
+CERTIFICATE_FORMAT = "ratiolab-certificate/1"
+_COMMON = ("instance", "digest", "bound", "kind")
+_NUMBERS = ("denominator", "value", "memory", "tables", "cuts")
+
+
+@dataclass(frozen=True)
+class FormulaCertificate:
+    """The claim that a bound of `ratiolab.hindsight.bounds` has this value."""
+
+    instance: str
+    digest: str
+    bound: int
+    source: str
+
+
+@dataclass(frozen=True)
+class PriceCertificate:
+    """The claim that these prices prove ``bound``, the integer at or above value / denominator."""
+
+    instance: str
+    digest: str
+    bound: int
+    value: int
+    prices: Prices = field(repr=False)
+
+
+Certificate: TypeAlias = FormulaCertificate | PriceCertificate
+
+
+def price_certificate(instance: Instance, prices: Prices, value: int) -> PriceCertificate:
+    """The certificate of prices whose exact bound is value over their denominator.
+
+    Tables without a price are left out.
+    """
+    used = sorted({cut[0] for cut in prices.cuts})
+    number = {table: new for new, table in enumerate(used)}
+    kept = Prices(
+        prices.denominator,
+        prices.memory,
+        tuple(prices.tables[table] for table in used),
+        tuple((number[table], begin, end, price) for table, begin, end, price in prices.cuts),
+    )
+    bound = -(-value // prices.denominator)
+    return PriceCertificate(instance.name, instance.digest, bound, value, kept)
+
+
+def write_certificate(certificate: Certificate, path: PathLike) -> None:
+    """Write a certificate as JSON, in one step."""
+    data: dict[str, Any] = {
+        "format": CERTIFICATE_FORMAT,
+        "instance": certificate.instance,
+        "digest": certificate.digest,
+        "bound": certificate.bound,
+    }
+    if isinstance(certificate, FormulaCertificate):
+        data |= {"kind": "formula", "source": certificate.source}
+    else:
+        prices = certificate.prices
+        numbers = {
+            "denominator": prices.denominator,
+            "value": certificate.value,
+            "memory": prices.memory,
+            "tables": [[table.cap, *chain(*table.items)] for table in prices.tables],
+            "cuts": prices.cuts,
+        }
+        data |= {"kind": "prices", **numbers, "check": numbers_check(numbers)}
+    write_text(path, json_lines(data))
+
+
+def numbers_check(data: Mapping[str, Any]) -> str:
+    """The digits that tie the numbers of a file together."""
+    numbers = json.dumps([data[name] for name in _NUMBERS])
+    return hashlib.sha256(numbers.encode()).hexdigest()[:12]
+
+
+def read_certificate(path: PathLike) -> Certificate:
+    """Read a certificate; nothing in it is believed beyond its types.
+
+    Raises
+    ------
+    FormatError
+        when the file cannot be read or is not of this format.
+    """
+    text = read_text(path)
+    try:
+        data = _json_object(text, CERTIFICATE_FORMAT)
+        kind = data.get("kind")
+        if kind not in ("formula", "prices"):
+            raise ValueError(f"kind {shown(kind)} must be 'formula' or 'prices'")
+        _require_keys(
+            data, _COMMON + (("source",) if kind == "formula" else (*_NUMBERS, "check")), ()
+        )
+        common = (_text(data, "instance"), _text(data, "digest"), _integer(data, "bound"))
+        if kind == "formula":
+            return FormulaCertificate(*common, source=_text(data, "source"))
+        certificate = PriceCertificate(*common, value=_integer(data, "value"), prices=_prices(data))
+        if data["check"] != numbers_check(data):
+            raise ValueError(f"check {shown(data['check'])} is not that of the numbers")
+        return certificate
+    except ValueError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def _prices(data: dict[str, Any]) -> Prices:
+    tables, cuts = [], []
+    for number, row in enumerate(_list(data["tables"], "tables")):
+        cap, *rest = _integers(row, f"table {number}")
+        if len(rest) % 3:
+            raise ValueError(f"table {number} must hold a cap and then m, r, weight of each item")
+        triples = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
+        tables.append(Table(cap, tuple(triples)))
+    for number, row in enumerate(_list(data["cuts"], "cuts")):
+        cut = _integers(row, f"cut {number}")
+        if len(cut) != 4:
+            raise ValueError(f"cut {number} must hold table, begin, end and price")
+        cuts.append((cut[0], cut[1], cut[2], cut[3]))
+    memory = _integers(data["memory"], "memory", empty=True)
+    return Prices(_integer(data, "denominator"), tuple(memory), tuple(tables), tuple(cuts))
+
+
+def _list(value: object, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{name} must be a list")
+    return value
+
+
+def _integers(value: object, name: str, *, empty: bool = False) -> list[int]:
+    numbers = _list(value, name)
+    if not (numbers or empty) or not _all_integers(numbers):
+        raise ValueError(f"{name} must be a list of integers")
+    return numbers
+
+
+def _all_integers(values: Iterable[object]) -> bool:
+    return all(type(value) is int for value in values)
+
+
+def _integer(data: dict[str, Any], name: str) -> int:
+    if not _all_integers([data[name]]):
+        raise ValueError(f"{name} {shown(data[name])} must be an integer")
+    return int(data[name])
+
+
+def _text(data: dict[str, Any], name: str) -> str:
+    if not isinstance(data[name], str):
+        raise ValueError(f"{name} {shown(data[name])} must be a string")
+    return str(data[name])

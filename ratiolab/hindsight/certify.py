@@ -1,0 +1,168 @@
+"""The independent checker of certificates, in plain Python integers.
+
+It shares nothing with the solver but the footprint and the names of what it reads. What a
+certificate of prices proves, and why, stands in `ratiolab.hindsight.lagrangian` (the bound, and
+that no horizon is assumed) and `ratiolab.hindsight.configurations` (why one test for each item
+decides what fits). Checked here: that the certificate is of this instance; that no price is
+negative; that no configuration weighs more than the cap of its table; and that the claimed value
+is the Lagrangian bound, every start of every request priced.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from ratiolab.hindsight.bounds import BOUNDS
+from ratiolab.hindsight.certificate import Certificate, FormulaCertificate, PriceCertificate
+from ratiolab.model.footprint import held
+from ratiolab.model.instance import Instance, shown
+
+MOST_STATES = 10**8
+"""More steps than this are refused, so that a hostile file cannot keep the checker busy."""
+
+Matrix = list[list[int]]
+
+
+class CertificateError(ValueError):
+    """A certificate that does not prove what it claims."""
+
+
+def certify(certificate: Certificate, instance: Instance) -> int:
+    """The lower bound on the total latency of every schedule that a certificate proves.
+
+    Returns
+    -------
+    the bound, which is the one claimed.
+
+    Raises
+    ------
+    CertificateError
+        saying what is wrong: another instance, a negative price, a table that some configuration
+        exceeds, or a claim that differs from what the numbers prove.
+
+    Cost of prices: O(n T o) for the starts of n requests up to time T, and for each table
+    O(M^2) states times its items.
+
+    >>> from ratiolab.hindsight.bounds import best_lower_bound
+    >>> four = Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
+    >>> bound = best_lower_bound(four)
+    >>> certify(FormulaCertificate("four", four.digest, bound.value, bound.source), four)
+    11
+    """
+    if certificate.digest != instance.digest:
+        raise CertificateError(
+            f"digest {shown(certificate.digest)} is not that of instance {instance.name}, "
+            f"{instance.digest}"
+        )
+    if isinstance(certificate, FormulaCertificate):
+        bound = _formula(certificate.source, instance)
+    else:
+        bound = _priced(certificate, instance)
+    if certificate.bound != bound:
+        raise CertificateError(f"bound {certificate.bound} is claimed, {bound} is proven")
+    return bound
+
+
+def _formula(source: str, instance: Instance) -> int:
+    for formula in BOUNDS:
+        bound = formula(instance)
+        if bound.source == source:
+            return bound.value
+    raise CertificateError(f"source {shown(source)} is no bound that can be recomputed")
+
+
+def _priced(certificate: PriceCertificate, instance: Instance) -> int:
+    prices, memory = certificate.prices, instance.memory
+    horizon = len(prices.memory)
+    if prices.denominator < 1:
+        raise CertificateError(f"denominator {prices.denominator} must be at least 1")
+    for t, price in enumerate(prices.memory, 1):
+        if price < 0:
+            raise CertificateError(f"price {price} of memory at time {t} is negative")
+    steps = len(instance) * (horizon + 1) * int(instance.output.max())
+    steps += sum(len(table.items) for table in prices.tables) * memory * memory
+    steps += sum(max(0, min(end, horizon + 1) - begin) for _, begin, end, _ in prices.cuts)
+    if steps > MOST_STATES:
+        raise CertificateError(f"about {steps} steps exceed {MOST_STATES}, the most that are taken")
+    weights = [
+        _weights(number, table.cap, table.items, memory)
+        for number, table in enumerate(prices.tables)
+    ]
+    active: list[list[tuple[int, Matrix]]] = [[] for _ in range(horizon + 1)]
+    paid = memory * sum(prices.memory)
+    for number, (table, begin, end, price) in enumerate(prices.cuts):
+        if price < 0:
+            raise CertificateError(f"price {price} of cut {number} is negative")
+        if not 0 <= table < len(weights):
+            raise CertificateError(f"cut {number}: there is no table {table}")
+        if not 1 <= begin < end <= horizon + 1:
+            raise CertificateError(f"cut {number}: times {begin} to {end} are not within 1..T")
+        paid += (end - begin) * price * prices.tables[table].cap
+        for t in range(begin, end):
+            active[t].append((price, weights[table]))
+    known: list[dict[tuple[int, int], int]] = [{} for _ in range(horizon + 1)]
+
+    def price_of(t: int, m: int, r: int) -> int:
+        if (m, r) not in known[t]:
+            cuts = sum(price * weight[m][r] for price, weight in active[t])
+            known[t][m, r] = prices.memory[t - 1] * m + cuts
+        return known[t][m, r]
+
+    value = -paid
+    for arrival, prompt, output in instance.requests:
+        value += min(
+            prices.denominator * (start + output - arrival)
+            + sum(
+                price_of(start + age, held(prompt, age), output - age)
+                for age in range(1, min(output, horizon - start) + 1)
+            )
+            for start in range(arrival, max(horizon, arrival) + 1)
+        )
+    if value != certificate.value:
+        raise CertificateError(f"value {certificate.value} is claimed, the prices prove {value}")
+    return -(-value // prices.denominator)
+
+
+def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:
+    """The weight of every (m, r), after the check that no configuration exceeds the cap."""
+    if cap < 0:
+        raise CertificateError(f"table {number}: cap {cap} is negative")
+    for m, r, weight in items:
+        if m < 1 or r < 0 or m + r > memory or weight < 0:
+            raise CertificateError(f"table {number}: {(m, r, weight)} is no item with a weight")
+    found = _heaviest(items, memory)
+    if found > cap:
+        raise CertificateError(f"table {number}: a configuration weighs {found}, the cap is {cap}")
+    own = dict.fromkeys(((m, r) for m, r, _ in items), 0)
+    for m, r, weight in items:
+        own[m, r] = max(own[m, r], weight)
+    matrix = [[0] * (memory + 1)]
+    for m in range(1, memory + 1):
+        row: list[int] = []
+        for r in range(memory + 1):
+            left = row[-1] if r else 0
+            row.append(max(own.get((m, r), 0), left, matrix[-1][r]))
+        matrix.append(row)
+    return matrix
+
+
+def _heaviest(items: Sequence[tuple[int, int, int]], memory: int) -> int:
+    """The largest weight of a configuration.
+
+    ``rest[c][S]`` is the most that can still follow c items that hold S tokens now, using the
+    items seen so far; these come in rising r, the last of a configuration first.
+    """
+    least = min((m for m, _, _ in items), default=1)
+    most = memory // least
+    rest = [[0] * (memory + 1) for _ in range(most + 1)]
+    for m, r, weight in sorted(items, key=lambda item: item[1]):
+        for c, tokens in _states(m, r, memory, most, least):
+            follow = weight + rest[c + 1][tokens + m]
+            if follow > rest[c][tokens]:
+                rest[c][tokens] = follow
+    return rest[0][0]
+
+
+def _states(m: int, r: int, memory: int, most: int, least: int) -> Iterator[tuple[int, int]]:
+    """States that the item may follow, more items first, so that it may follow itself."""
+    for c in range(most - 1, -1, -1):
+        for tokens in range(c * least, memory - m - (c + 1) * r + 1):
+            yield c, tokens

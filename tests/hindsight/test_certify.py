@@ -1,0 +1,200 @@
+"""The checker proves what the solver claims, and believes nothing that it did not recompute."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ratiolab.hindsight.bounds import BOUNDS
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.certificate import (
+    FormulaCertificate,
+    PriceCertificate,
+    numbers_check,
+    price_certificate,
+    read_certificate,
+    write_certificate,
+)
+from ratiolab.hindsight.certify import CertificateError, _heaviest, certify
+from ratiolab.hindsight.configurations import heaviest
+from ratiolab.hindsight.cut_bound import cut_bound
+from ratiolab.hindsight.lagrangian import columns, reduced_costs, scaled_bound
+from ratiolab.model import FormatError, Instance
+
+
+def tiny(seed: int) -> Instance:
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(2, 6)), int(rng.integers(4, 11))
+    prompt = rng.integers(0, memory // 2 + 1, n)
+    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
+    arrival = rng.integers(0, 6, n) if seed % 2 else np.zeros(n, np.int64)
+    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
+
+
+@pytest.fixture(scope="module")
+def ten() -> tuple[Instance, PriceCertificate]:
+    rng = np.random.default_rng(4)
+    prompt = rng.integers(1, 6, 10)
+    output = [int(rng.integers(1, 24 - s + 1)) for s in prompt]
+    instance = Instance("ten", 24, [0] * 10, prompt, output)
+    return instance, cut_bound(instance, rounds=4).certificate
+
+
+def test_the_checker_proves_what_the_solver_claims(ten: tuple[Instance, PriceCertificate]) -> None:
+    instance, certificate = ten
+    assert certify(certificate, instance) == certificate.bound
+    assert len(certificate.prices.tables) > 5
+    for seed in range(40):
+        found = cut_bound(tiny(seed), rounds=5)
+        assert certify(found.certificate, found.instance) == found.lower
+
+
+def test_any_nonnegative_prices_prove_at_most_the_optimum() -> None:
+    useful = 0
+    for seed in range(100):
+        instance = tiny(seed)
+        rng = np.random.default_rng(seed)
+        good = cut_bound(instance, rounds=3).certificate.prices
+        memory = [int(price * rng.uniform(0.5, 1.5)) for price in good.memory]
+        cuts = [(*cut[:3], int(cut[3] * rng.uniform(0.5, 1.5))) for cut in good.cuts]
+        prices = replace(good, memory=tuple(memory), cuts=tuple(cuts))
+        grid = columns(instance, len(memory))
+        dense = [table.dense(instance.memory) for table in prices.tables]
+        value = scaled_bound(grid, prices, reduced_costs(grid, prices, dense))
+        bound = certify(price_certificate(instance, prices, value), instance)
+        assert bound <= brute_force(instance).total_latency
+        useful += bound > int(instance.output.sum())
+    assert useful > 30
+
+
+def test_two_dynamic_programs_agree() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        memory = int(rng.integers(3, 20))
+        m = rng.integers(1, memory + 1, 6)
+        r = [int(rng.integers(0, memory - tokens + 1)) for tokens in m]
+        items = list(zip(m.tolist(), r, rng.integers(1, 9, 6).tolist(), strict=True))
+        expected = heaviest([(m, r) for m, r, _ in items], [w for *_, w in items], memory)[0]
+        assert _heaviest(items, memory) == expected
+
+
+def test_a_file_keeps_everything(tmp_path: Path, ten: tuple[Instance, PriceCertificate]) -> None:
+    instance, certificate = ten
+    formula = FormulaCertificate("ten", instance.digest, 7, "volume")
+    for given in (certificate, formula):
+        write_certificate(given, tmp_path / "c.json")
+        assert read_certificate(tmp_path / "c.json") == given
+
+
+def test_formulas_are_recomputed() -> None:
+    instance = tiny(3)
+    for formula in BOUNDS:
+        bound = formula(instance)
+        right = FormulaCertificate("tiny", instance.digest, bound.value, bound.source)
+        assert certify(right, instance) == bound.value
+        with pytest.raises(CertificateError, match="is proven"):
+            certify(replace(right, bound=bound.value + 1), instance)
+    with pytest.raises(CertificateError, match="no bound that can be recomputed"):
+        certify(replace(right, source="HiGHS"), instance)
+
+
+Numbers = dict[str, Any]
+
+
+def every_number(data: Numbers) -> list[tuple[str, Callable[[Numbers, int], None]]]:
+    """A name and a setter (by addition) for each number of a certificate file."""
+    found: list[tuple[str, Callable[[Numbers, int], None]]] = []
+
+    def at(*path: Any) -> Callable[[Numbers, int], None]:
+        def change(target: Any, by: int) -> None:
+            for step in path[:-1]:
+                target = target[step]
+            target[path[-1]] += by
+
+        return change
+
+    for key in ("bound", "denominator", "value"):
+        found.append((key, at(key)))
+    found += [("memory", at("memory", t)) for t in range(len(data["memory"]))]
+    for key in ("tables", "cuts"):
+        for i, row in enumerate(data[key]):
+            found += [(f"{key}:{j}", at(key, i, j)) for j in range(len(row))]
+    return found
+
+
+def test_every_changed_number_is_detected_and_none_proves_another_bound(
+    tmp_path: Path, ten: tuple[Instance, PriceCertificate]
+) -> None:
+    """Without the check digits only changes of a weight that no best start uses may pass."""
+    instance, certificate = ten
+    path = tmp_path / "c.json"
+    write_certificate(certificate, path)
+    original = path.read_text()
+    numbers = every_number(json.loads(original))
+    rejected = 0
+    for name, change in numbers[:: max(1, len(numbers) // 120)]:
+        for by in (-1, 1):
+            data = json.loads(original)
+            change(data, by)
+            path.write_text(json.dumps(data))
+            with pytest.raises((FormatError, CertificateError)):
+                certify(read_certificate(path), instance)
+            data["check"] = numbers_check(data)
+            path.write_text(json.dumps(data))
+            try:
+                assert certify(read_certificate(path), instance) == certificate.bound
+                assert name.startswith("tables:")
+                assert name != "tables:0"
+            except (FormatError, CertificateError):
+                rejected += 1
+    assert rejected > 120
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.update(digest="0" * 12), "digest"),
+        (lambda d: d.update(bound=d["bound"] + 1), "is proven"),
+        (lambda d: d.update(bound=d["bound"] - 1), "is proven"),
+        (lambda d: d.update(value=d["value"] + 1), "the prices prove"),
+        (lambda d: d.update(denominator=0), "denominator 0"),
+        (lambda d: d.update(denominator=1.5), "must be an integer"),
+        (lambda d: d["memory"].append(1), "the prices prove"),
+        (lambda d: d["memory"].__setitem__(0, -1), "memory at time 1 is negative"),
+        (lambda d: d["cuts"][0].__setitem__(3, -1), "cut 0 is negative"),
+        (lambda d: d["cuts"][0].__setitem__(3, True), "list of integers"),
+        (lambda d: d["cuts"][0].__setitem__(0, -1), "there is no table -1"),
+        (lambda d: d["cuts"][0].__setitem__(1, 0), "not within"),
+        (lambda d: d["cuts"][0].__setitem__(2, 10**9), "not within"),
+        (lambda d: d["cuts"][0].pop(), "must hold table, begin, end and price"),
+        (lambda d: d["tables"][0].__setitem__(0, d["tables"][0][0] - 1), "the cap is"),
+        (lambda d: d["tables"][0].__setitem__(0, -1), "cap -1 is negative"),
+        (lambda d: d["tables"][0].__setitem__(3, 10**6), "the cap is"),
+        (lambda d: d["tables"][0].__setitem__(1, 0), "is no item"),
+        (lambda d: d["tables"][0].pop(), "must hold a cap and then"),
+        (lambda d: d["tables"].append([]), "list of integers"),
+        (lambda d: d.update(kind="faith"), "kind 'faith'"),
+        (lambda d: d.pop("value"), "value is missing"),
+        (lambda d: d.update(more=1), "unknown key 'more'"),
+    ],
+)
+def test_each_rule_has_a_certificate_that_breaks_it(
+    tmp_path: Path,
+    ten: tuple[Instance, PriceCertificate],
+    change: Callable[[Numbers], Any],
+    message: str,
+) -> None:
+    instance, certificate = ten
+    path = tmp_path / "c.json"
+    write_certificate(certificate, path)
+    data = json.loads(path.read_text())
+    change(data)
+    if "value" in data:
+        data["check"] = numbers_check(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises((FormatError, CertificateError), match=message):
+        certify(read_certificate(path), instance)
