@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 app = typer.Typer(
@@ -56,14 +57,22 @@ def print_json(value: Any) -> None:
 
 def print_rich(*values: Any) -> None:
     """Tables and text on standard output; as wide as they need to be when it is not a terminal."""
+    console = _console(line_width() or 160)
+    for value in values:
+        console.print(value)
+
+
+def line_width() -> int | None:
+    """Letters in a line of the terminal; None when standard output is not one."""
+    console = _console(None)
+    return console.width if console.is_terminal else None
+
+
+def _console(width: int | None) -> "Console":
     from rich.console import Console
 
     # names and sources come from files: a bracket in them is text, not markup
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(width=160, highlight=False, markup=False, emoji=False)
-    for value in values:
-        console.print(value)
+    return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from ratiolab.cli.app import (
     Runs,
     Seed,
     app,
+    line_width,
     print_json,
     print_rich,
     progress,
@@ -151,7 +152,7 @@ def compare(
         if json:
             print_json(comparison_data(result))
         else:
-            print_rich(comparison_table(result))
+            print_rich(comparison_table(result, line_width()))
             print_rich(*(f"left out {key}: {why}" for key, why in result.skipped))
 
 

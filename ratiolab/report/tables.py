@@ -7,7 +7,7 @@ from rich.table import Table
 from ratiolab.hindsight import OptResult
 from ratiolab.online import POLICIES, make
 from ratiolab.online.registry import parameters_of, summary
-from ratiolab.ratio import Comparison
+from ratiolab.ratio import Comparison, PolicyRow
 from ratiolab.report.data import row_data
 from ratiolab.theory.bound_catalogue import Bound
 from ratiolab.workloads.kinds import Kind
@@ -23,45 +23,72 @@ def optimum_line(result: OptResult) -> str:
     )
 
 
-def comparison_table(comparison: Comparison) -> Table:
-    """One row a policy: latency, ratio to the optimum, evictions, and what requests feel."""
+DISPENSABLE = ("knows", "wasted", "mean", "first token", "evictions", "P99", "95 %")
+"""Columns of a comparison that a narrow terminal goes without, in this order."""
+
+
+def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
+    """One row a policy: latency, ratio to the optimum, evictions, and what requests feel.
+
+    Parameters
+    ----------
+    width : letters in a line; columns that do not fit are left out, for half a number is none.
+    """
     instance = comparison.instance
+    rows = [_comparison_row(row) for row in comparison.rows]
+    sizes = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
+    dropped = []
+    for name in DISPENSABLE:
+        if width is None or sum(size + 3 for size in sizes.values()) + 1 <= width:
+            break
+        del sizes[name]
+        dropped.append(name)
+    caption = optimum_line(comparison.optimum)
+    if dropped:
+        caption += f"\na wider terminal also shows: {', '.join(dropped)}; so does --json"
     table = Table(
         title=f"{instance.name}: {len(instance):,} requests, memory {instance.memory:,}",
-        caption=optimum_line(comparison.optimum),
+        caption=caption,
         title_justify="left",
         caption_justify="left",
     )
-    table.add_column("policy", style="bold", no_wrap=True)
-    table.add_column("knows")
-    for name in ("TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "first token"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in comparison.rows:
-        data = row_data(row)
-        if row.ratio is None:
-            table.add_row(data["policy"], data["information"], "stalled")
-            continue
-        interval = data["tel_interval_95"]
-        table.add_row(
-            data["policy"],
-            data["information"],
-            _number(data["mean_tel"]),
-            "" if interval is None else f"± {_number((interval[1] - interval[0]) / 2)}",
-            str(row.ratio),
-            _number(data["evictions"]),
-            _number(data["wasted_tokens"]),
-            _number(data["mean_latency"]),
-            _number(data["p99_latency"]),
-            _number(data["mean_first_token"]),
-        )
+    for name in sizes:
+        words = name in ("policy", "knows")
+        style = "bold" if name == "policy" else None
+        table.add_column(name, justify="left" if words else "right", no_wrap=True, style=style)
+    for row in rows:
+        table.add_row(*(row[name] for name in sizes))
     return table
+
+
+def _comparison_row(row: PolicyRow) -> dict[str, str]:
+    """The cells of one row by the names of their columns."""
+    data = row_data(row)
+    names = ("TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "first token")
+    cells = {"policy": data["policy"], "knows": data["information"]} | dict.fromkeys(names, "")
+    if row.ratio is None:
+        return cells | {"TEL": "stalled"}
+    interval = data["tel_interval_95"]
+    return cells | {
+        "TEL": _number(data["mean_tel"]),
+        "95 %": "" if interval is None else f"± {_number((interval[1] - interval[0]) / 2)}",
+        "ratio": str(row.ratio),
+        "evictions": _number(data["evictions"]),
+        "wasted": _number(data["wasted_tokens"]),
+        "mean": _number(data["mean_latency"]),
+        "P99": _number(data["p99_latency"]),
+        "first token": _number(data["mean_first_token"]),
+    }
 
 
 def policies_table(keys: Iterable[str]) -> Table:
     """What policies there are, what each may know, its parameters and its source."""
     table = Table(show_lines=True)
-    for name in ("policy", "knows", "what it does", "parameters", "source"):
-        table.add_column(name, style="bold" if name == "policy" else None)
+    keys = list(keys)
+    # a key is to be copied: it is never cut
+    table.add_column("policy", style="bold", min_width=max(map(len, keys)))
+    for name in ("knows", "what it does", "parameters", "source"):
+        table.add_column(name, overflow="fold")
     for key in keys:
         parameters = "\n".join(f"{n}={d}" for n, (_, d) in parameters_of(key).items())
         information = make(key).information.value
