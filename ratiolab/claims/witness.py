@@ -61,6 +61,11 @@ def read_witness(name: str) -> Witness:
             {key: tuple(starts) for key, starts in data["schedules"].items()},
             data["figures"],
         )
+    except FileNotFoundError:
+        raise FormatError(
+            f"{path}: there is no such witness; they come with a checkout, and RATIOLAB_WITNESSES "
+            "can name their folder"
+        ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FormatError(f"{path}: {error}") from None
 

@@ -174,6 +174,15 @@ def test_a_stream_without_settings_is_left_alone(
     assert json.loads(text.getvalue())["upper"] == 12
 
 
+def test_a_witness_that_is_not_there_is_explained(folder: Path) -> None:
+    elsewhere = os.environ | {"RATIOLAB_WITNESSES": str(folder)}
+    command = [*COMMAND, "claims", "--recheck", "chen2025/lemma-ec1"]
+    done = subprocess.run(command, env=elsewhere, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "they come with a checkout" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("words", ["policies", "generate uniform --set n=100000", "bound"])
 def test_a_reader_that_leaves_early_causes_no_traceback(words: str) -> None:
     with subprocess.Popen(
