@@ -10,17 +10,22 @@ from ratiolab.online.policies.a_max import AMax, ARandom
 from ratiolab.online.policies.a_min import AMin
 from ratiolab.online.policies.a_min_fluid import AMinFluid
 from ratiolab.online.policies.greedy import FCFS, SJF
+from ratiolab.online.policies.gsa import GSA
 from ratiolab.online.policies.h_sf import HSF
 from ratiolab.online.policies.kill_restart import KillRestart
 from ratiolab.online.policies.mc_sf import MCSF, MCBenchmark
+from ratiolab.online.policies.protection import AlphaBetaClearing, AlphaProtection
+from ratiolab.online.policies.sorted_f import SortedF
+from ratiolab.online.policies.svf import SVF
 from ratiolab.online.view import Policy
 
 POLICIES: dict[str, type[Policy]] = {
     policy.name: policy
     for policy in (
         *(HSF, MCSF, MCBenchmark),
-        *(AMax, AMin, AEll, ASwitch, ARandom, AMinFluid, KillRestart),
-        *(FCFS, SJF),
+        *(SVF, SortedF),
+        *(AMax, AMin, AEll, ASwitch, ARandom, AMinFluid, KillRestart, GSA),
+        *(FCFS, SJF, AlphaProtection, AlphaBetaClearing),
     )
 }
 """The policies of the laboratory; a new one is a file in `policies` and a word here."""

@@ -21,7 +21,7 @@ from ratiolab.online.view import (
     reveal,
 )
 
-Outcome: TypeAlias = Literal["complete", "stalled"]
+Outcome: TypeAlias = Literal["complete", "stalled", "looping"]
 
 
 class PolicyError(RuntimeError):
@@ -34,9 +34,10 @@ class Simulation:
 
     Parameters
     ----------
-    schedule : what ran when; when stalled, only the runs that had ended.
+    schedule : what ran when; unless complete, only the runs that had ended.
     policy, seed : what was run.
-    outcome : ``complete``, or ``stalled`` when no request completed for `patience` rounds.
+    outcome : ``complete``; ``stalled`` when no request completed for `patience` rounds;
+        ``looping`` when a state came back that leads to itself, so that no patience would help.
     decisions : how often the policy was asked.
     preemption : semantics of an eviction; here always ``restart``, all tokens are lost.
     """
@@ -105,6 +106,7 @@ class _Run:
         self.decisions = 0
         rng = np.random.default_rng(seed)
         kind: TieBreak = getattr(policy, "ties", "random")
+        self.may_loop: bool = getattr(policy, "may_loop", False)
         ties = Ties(kind, rng, self.output if kind in ("worst", "best") else None)
         self.decide = policy.start(Setting(instance.memory, ties), rng)
 
@@ -112,17 +114,26 @@ class _Run:
         view, running = self.view, self.view._running
         view.now = self.arrival[self.order[0]]
         last_completion = view.now
+        seen: set[frozenset[tuple[int, int]]] = set()
         while True:
             self._deliver()
             if view.completed:
                 last_completion = view.now
+                seen.clear()
                 if self.left == 0:
                     return "complete"
             elif view.now - last_completion > patience:
                 return "stalled"
+            before = dict(running) if self.may_loop else {}
             decision = self.decide(view)
             self.decisions += 1
             self._apply(decision)
+            if self.may_loop and len(decision.evict) and self.next_arrival == len(self.order):
+                # All have arrived and none has completed since: who runs says who waits.
+                state = frozenset((i, view.now - start) for i, start in before.items())
+                if state in seen:
+                    return "looping"
+                seen.add(state)
             following = self._next_event(decision.wake)
             if following >= NEVER:
                 waiting = len(view.waiting)

@@ -162,6 +162,10 @@ class Policy(Protocol):
     """A scheduler: a frozen dataclass of its parameters.
 
     ``start`` returns fresh state for one run, a function from `View` to `Decision`.
+
+    A policy that may evict and start the same requests for ever can say ``may_loop = True`` if its
+    decisions follow from who waits and who runs since how many rounds, and from nothing else, as
+    randomness, the clock or earlier evictions. A state that comes back then proves the loop.
     """
 
     name: ClassVar[str]

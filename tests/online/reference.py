@@ -1,171 +1,137 @@
 """Every policy a second time: each round from scratch, token by token, as the papers print it.
 
-Nothing is shared with `ratiolab.online` but the footprint. There are no events, no sorted
-structures and no shortcuts: constraint (3) of Chen et al. (2025), which is (5) of Jaillet et al.
-(2025), is checked by summing over every round in its range, for every prefix anew.
+Nothing is shared with `ratiolab.online` but the footprint; `round_by_round` says how.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from functools import partial
-from itertools import combinations
+from math import ceil
 from typing import Any
 
-from ratiolab.model import Instance
+from numpy.random import Generator
+from round_by_round import (
+    Job,
+    Rule,
+    believed_by,
+    entering,
+    jobs_of,
+    largest_cardinality,
+    leaving,
+    longest_prefix,
+    ordered,
+    running,
+    satisfies,
+    serve,
+    tokens_next,
+    waiting,
+)
+
 from ratiolab.model.footprint import held
 
-Runs = list[tuple[int, int, int]]
+__all__ = ["believed_by", "jobs_of", "largest_cardinality", "satisfies", "serve"]
 
 
-@dataclass
-class Job:
-    """A request and where it stands; `start` is None unless it runs."""
-
-    index: int
-    arrival: int
-    prompt: int
-    output: int
-    lower: int
-    upper: int
-    predicted: int
-    bound: int = 0
-    start: int | None = None
-    done: bool = False
-    promoted: int | None = None
-
-
-Rule = Callable[[int, int, list[Job]], tuple[list[Job], list[Job]]]
-"""Round, memory and all jobs to those evicted and those admitted now."""
-
-
-def jobs_of(instance: Instance) -> list[Job]:
-    jobs = []
-    for i, (arrival, prompt, output) in enumerate(instance.requests):
-        most = instance.memory - prompt
-        lower = 1 if instance.lower is None else int(instance.lower[i])
-        upper = most if instance.upper is None else min(most, int(instance.upper[i]))
-        predicted = output if instance.predicted is None else int(instance.predicted[i])
-        jobs.append(Job(i, arrival, prompt, output, lower, upper, predicted, bound=lower))
-    return jobs
-
-
-def serve(instance: Instance, rule: Rule, rounds: int) -> tuple[Runs, bool]:
-    """Play at most so many rounds; the runs that ended, and whether all requests completed."""
-    jobs = jobs_of(instance)
-    runs: Runs = []
-    for now in range(rounds):
-        for job in running(jobs):
-            if now - job.start == job.output:
-                runs.append((job.index, job.start, now))
-                job.start, job.done = None, True
-        if all(job.done for job in jobs):
-            break
-        evicted, admitted = rule(now, instance.memory, jobs)
-        for job in evicted:
-            runs.append((job.index, job.start, now))
-            job.start = None
-        for job in admitted:
-            assert job.start is None
-            assert not job.done
-            assert job.arrival <= now
-            job.start = now
-        assert tokens_next(now, running(jobs)) <= instance.memory
-    return sorted(runs, key=lambda run: (run[1], run[0])), all(job.done for job in jobs)
-
-
-def running(jobs: Iterable[Job]) -> list[Job]:
-    return [job for job in jobs if job.start is not None]
-
-
-def waiting(now: int, jobs: Iterable[Job]) -> list[Job]:
-    return [job for job in jobs if job.start is None and not job.done and job.arrival <= now]
-
-
-def tokens_next(now: int, active: Iterable[Job]) -> int:
-    return sum(held(job.prompt, now + 1 - job.start) for job in active)
-
-
-def satisfies(
-    now: int, memory: int, active: list[Job], batch: list[Job], believed: Callable[[Job], int]
-) -> bool:
-    """(3), at every round of its range; who has outlived its belief ends in the next round."""
-    last = max((now + believed(job) for job in batch), default=now)
-    for time in range(now + 1, last + 1):
-        tokens = 0
-        for job in active:
-            if time - job.start <= max(believed(job), now + 1 - job.start):
-                tokens += held(job.prompt, time - job.start)
-        for job in batch:
-            if time - now <= believed(job):
-                tokens += held(job.prompt, time - now)
-        if tokens > memory:
-            return False
-    return True
-
-
-def longest_prefix(
-    now: int, memory: int, active: list[Job], queue: list[Job], believed: Callable[[Job], int]
-) -> list[Job]:
-    """(6): among all prefixes that satisfy the constraint, the one with most requests."""
-    sizes = range(len(queue) + 1)
-    good = [k for k in sizes if satisfies(now, memory, active, queue[:k], believed)]
-    return queue[: max(good)]
-
-
-def largest_cardinality(
-    now: int, memory: int, active: list[Job], queue: list[Job], believed: Callable[[Job], int]
-) -> tuple[int, int]:
-    """Size of a largest subset that satisfies the constraint, and its least sum of prompts."""
-    for size in range(len(queue), -1, -1):
-        prompts = [
-            sum(job.prompt for job in subset)
-            for subset in combinations(queue, size)
-            if satisfies(now, memory, active, list(subset), believed)
-        ]
-        if prompts:
-            return size, min(prompts)
-    raise AssertionError("the empty set fits")
-
-
-def entering(ties: str, job: Job) -> int:
-    return {"index": job.index, "worst": -job.output, "best": job.output}[ties]
-
-
-def leaving(ties: str, job: Job) -> int:
-    return {"index": job.index, "worst": job.output, "best": -job.output}[ties]
-
-
-def ordered(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    key: Callable[[Job], tuple[int, ...]],
-    believed: Callable[[Job], int],
-) -> tuple[list[Job], list[Job]]:
-    """Sort, admit the longest prefix; clear everybody when memory would overflow."""
-    active, queue = running(jobs), waiting(now, jobs)
-    cleared = active if tokens_next(now, active) > memory else []
-    kept = [job for job in active if job not in cleared]
-    queue = sorted(queue, key=lambda job: (*key(job), job.index))
-    return cleared, longest_prefix(now, memory, kept, queue, believed)
-
-
-def believed_by(lengths: str, memory: int) -> Callable[[Job], int]:
-    return {
-        "true": lambda job: job.output,
-        "upper": lambda job: job.upper,
-        "predicted": lambda job: min(job.predicted, memory - job.prompt),
-    }[lengths]
-
-
-def mc_sf(now: int, memory: int, jobs: list[Job], lengths: str = "true") -> Any:
+def mc_sf(now: int, memory: int, jobs: list[Job], lengths: str = "true", margin: str = "0") -> Any:
     believed = believed_by(lengths, memory)
-    return ordered(now, memory, jobs, lambda job: (believed(job),), believed)
+    return ordered(now, memory, jobs, lambda job: (believed(job),), believed, margin)
 
 
 def mc_benchmark(now: int, memory: int, jobs: list[Job], lengths: str = "true") -> Any:
     return ordered(now, memory, jobs, lambda job: (job.arrival,), believed_by(lengths, memory))
+
+
+def svf(now: int, memory: int, jobs: list[Job], lengths: str = "true") -> Any:
+    believed = believed_by(lengths, memory)
+
+    def key(job: Job) -> tuple[int]:
+        return (sum(held(job.prompt, age) for age in range(1, believed(job) + 1)),)
+
+    return ordered(now, memory, jobs, key, believed)
+
+
+def sorted_f(now: int, memory: int, jobs: list[Job]) -> Any:
+    """Start the requests of one batch after the other, until the first that does not fit."""
+    admitted: list[Job] = []
+    while True:
+        queue = [job for job in waiting(now, jobs) if job not in admitted]
+        if not queue:
+            return [], admitted
+        batch = sorted(
+            (job for job in queue if job.batch is not None),
+            key=lambda job: (job.output, job.index),
+        )
+        if not batch:
+            number = 1 + max((job.batch for job in jobs if job.batch is not None), default=0)
+            for job in greedy_batch(queue, memory):
+                job.batch = number
+            continue
+        together = longest_prefix(
+            now, memory, running(jobs), admitted + batch, lambda job: job.output
+        )
+        if len(together) == len(admitted):
+            return [], admitted
+        admitted = together
+
+
+def greedy_batch(queue: list[Job], memory: int) -> list[Job]:
+    """Of all prefixes of three orders that fit at once, one of least F, the largest of them."""
+    prefixes = []
+    for order in (
+        lambda job: job.output,
+        lambda job: job.prompt + job.output,
+        lambda job: sum(job.prompt + age for age in range(1, job.output + 1)),
+    ):
+        ranked = sorted(queue, key=lambda job: (order(job), job.output, job.index))
+        prefixes += [ranked[:k] for k in range(1, len(ranked) + 1)]
+    fitting = [p for p in prefixes if satisfies(0, memory, [], p, lambda job: job.output)]
+    return min(fitting, key=lambda p: (ratio_f(p), -len(p)))
+
+
+def ratio_f(batch: Sequence[Job]) -> Fraction:
+    return Fraction(sum(job.output for job in batch), len(batch) ** 2)
+
+
+def gsa(now: int, memory: int, jobs: list[Job], base: str = "2") -> Any:
+    """Slices of base**phase rounds; a start takes a slot in the pipeline."""
+
+    def allowed(job: Job) -> int:
+        return min(slices(Fraction(base), job.phase), memory - job.prompt)
+
+    killed = [job for job in running(jobs) if now - job.start == allowed(job)]
+    active = [job for job in running(jobs) if job not in killed]
+    for job in killed:
+        job.phase += 1
+    queue = sorted(waiting(now, jobs) + killed, key=lambda job: (job.phase, job.arrival, job.index))
+    admitted: list[Job] = []
+    for job in queue:
+        free_from = max(other.slot for other in jobs)
+        batch = [*admitted, job]
+        if free_from >= now + 1 or not satisfies(now, memory, active, batch, allowed):
+            break
+        job.slot = max(free_from, Fraction(now)) + gap(job.prompt, allowed(job), memory)
+        admitted.append(job)
+    return killed, admitted
+
+
+def gap(prompt: int, allowed: int, memory: int) -> Fraction:
+    """Rounds after which evenly spaced starts just fill memory, rounded up to 1/M."""
+    whole = sum(held(prompt, age) for age in range(1, allowed + 1))
+    room = memory - prompt - Fraction(allowed, 2)
+    spread = ceil(memory * (prompt * allowed + Fraction(allowed**2, 2)) / room)
+    return min(Fraction(max(whole, spread), memory), Fraction(allowed))
+
+
+def slices(base: Fraction, phase: int) -> int:
+    """The phase-th of the different whole parts of the powers of a base."""
+    found = [1]
+    power = base
+    while len(found) <= phase:
+        if int(power) > found[-1]:
+            found.append(int(power))
+        power *= base
+    return found[phase]
 
 
 def h_sf(now: int, memory: int, jobs: list[Job]) -> Any:
@@ -245,6 +211,41 @@ def sjf(now: int, memory: int, jobs: list[Job]) -> Any:
     return one_round_ahead(now, memory, jobs, lambda job: (job.predicted, job.index))
 
 
+def protected(
+    now: int, memory: int, jobs: list[Job], alpha: str, chosen: Callable[[list[Job]], list[Job]]
+) -> tuple[list[Job], list[Job]]:
+    """Clear those who are chosen until the others fit; else admit below (1 - alpha) M."""
+    cleared: list[Job] = []
+    active = sorted(running(jobs), key=lambda job: job.index)
+    while tokens_next(now, active) > memory:
+        cleared += (going := chosen(active))
+        active = [job for job in active if job not in going]
+    admitted: list[Job] = []
+    if cleared:
+        return cleared, []
+    for job in sorted(waiting(now, jobs), key=lambda job: (job.arrival, job.index)):
+        usage = tokens_next(now, active) + sum(other.prompt + 1 for other in admitted)
+        nobody = not active and not admitted
+        if usage + job.prompt + 1 > (1 - Fraction(alpha)) * memory and not nobody:
+            break
+        admitted.append(job)
+    return [], admitted
+
+
+def alpha_protection(now: int, memory: int, jobs: list[Job], alpha: str = "1/4") -> Any:
+    return protected(now, memory, jobs, alpha, lambda active: active)
+
+
+def alpha_beta_clearing(
+    now: int, memory: int, jobs: list[Job], alpha: str, beta: str, rng: Generator
+) -> Any:
+    def chosen(active: list[Job]) -> list[Job]:
+        draws = [rng.random() for _ in active]
+        return [job for job, draw in zip(active, draws, strict=True) if draw < float(beta)]
+
+    return protected(now, memory, jobs, alpha, chosen)
+
+
 RULES: dict[str, Callable[..., Any]] = {
     "mc-sf": mc_sf,
     "mc-benchmark": mc_benchmark,
@@ -256,6 +257,10 @@ RULES: dict[str, Callable[..., Any]] = {
     "a-switch": a_switch,
     "fcfs": fcfs,
     "sjf": sjf,
+    "svf": svf,
+    "sorted-f": sorted_f,
+    "gsa": gsa,
+    "alpha-protection": alpha_protection,
 }
 
 

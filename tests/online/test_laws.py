@@ -35,6 +35,11 @@ WITHOUT_LABELS = [
     if case[1].get("ties") not in ("index", "random")
     and not getattr(POLICIES[case[0]], "randomized", False)
 ]
+MAY_LOOP = [
+    *(case for case in VARIANTS if getattr(make(*case), "may_loop", False)),
+    ("mc-sf", {"lengths": "predicted", "margin": 0.1}),
+    ("alpha-protection", {"alpha": 0.0}),
+]
 RANDOM = [case for case in VARIANTS if case[1].get("ties") == "random"]
 
 
@@ -59,6 +64,32 @@ def test_every_schedule_is_feasible(case):
         else:
             assert {violation.rule for violation in found} == {"completion"}
     assert completed > 60
+
+
+@pytest.mark.parametrize("case", VARIANTS, ids=word)
+def test_only_a_policy_that_says_so_does_not_end(case):
+    policy = make(*case)
+    allowed = {"complete", "looping"} if getattr(policy, "may_loop", False) else {"complete"}
+    outcomes = {simulate(drawn(seed), policy, seed=seed).outcome for seed in range(120)}
+    assert outcomes <= allowed
+
+
+@pytest.mark.parametrize("case", MAY_LOOP, ids=word)
+def test_what_loops_goes_on_for_ever_when_nobody_looks_for_loops(case):
+    policy = make(*case)
+    for seed in range(120):
+        looping = simulate(drawn(seed), policy).outcome == "looping"
+        unnoticed = simulate(drawn(seed), Recorded(policy), patience=PATIENCE).outcome
+        assert unnoticed == ("stalled" if looping else "complete")
+
+
+def test_what_may_loop_does():
+    looping = {
+        case[0]
+        for case in MAY_LOOP
+        if any(simulate(drawn(seed), make(*case)).outcome == "looping" for seed in range(120))
+    }
+    assert looping == {case[0] for case in MAY_LOOP}
 
 
 @pytest.mark.parametrize("case", VARIANTS, ids=word)

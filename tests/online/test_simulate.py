@@ -105,10 +105,23 @@ def test_sjf_evicts_the_longest_prediction():
 def test_predictions_that_are_too_short_clear_everybody_for_ever():
     # Both start at round 0, would hold 6 > 4 at round 3, are cleared at round 2 and start at 3.
     instance = Instance("short", 4, [0, 0], [0, 0], [3, 3], predicted=[1, 1])
-    simulation = simulate(instance, make("mc-sf", {"lengths": "predicted"}), patience=12)
-    assert simulation.outcome == "stalled"
+    # Both are two rounds old at round 2 and again at round 5: nothing else can ever happen.
+    simulation = simulate(instance, make("mc-sf", {"lengths": "predicted"}))
+    assert simulation.outcome == "looping"
+    assert simulation.total_latency is None
     starts = [(run.start, run.stop) for run in simulation.schedule.runs if run.request == 0]
-    assert starts[:3] == [(0, 2), (3, 5), (6, 8)]
+    assert starts == [(0, 2), (3, 5)]
+
+
+def test_nothing_is_said_to_loop_while_somebody_is_still_to_arrive():
+    # The two are cleared at rounds 2, 5, ..., 20, when request 2 finds the memory empty. It ends;
+    # from 21 on the two start and are cleared as before, at 23 and at 26.
+    instance = Instance("late", 4, [0, 0, 20], [0, 0, 3], [3, 3, 1], predicted=[1, 1, 1])
+    simulation = simulate(instance, make("mc-sf", {"lengths": "predicted"}))
+    assert simulation.outcome == "looping"
+    assert simulation.schedule.completion.tolist() == [-1, -1, 21]
+    stops = [run.stop for run in simulation.schedule.runs if run.request == 0]
+    assert stops == [2, 5, 8, 11, 14, 17, 20, 23, 26]
 
 
 def test_predictions_of_more_than_memory_do_not_wait_for_ever():
@@ -146,7 +159,12 @@ def test_ties_worst_and_best_bracket_every_order_of_equals():
     assert all(20 <= cost <= 30 for cost in random)
 
 
-@pytest.mark.parametrize("key", ["h-sf", "mc-sf", "a-max", "a-min", "a-ell", "fcfs", "sjf"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("h-sf", "mc-sf", "svf", "sorted-f", "a-max", "a-min", "a-ell", "fcfs", "sjf"),
+    ],
+)
 def test_the_policy_is_asked_at_events_not_for_tokens(key):
     long = [100_000, 200_000, 300_000]
     instance = Instance("long", 400_000, [0, 5, 9], [7, 7, 7], long, long, long, long)

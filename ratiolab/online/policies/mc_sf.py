@@ -10,18 +10,18 @@ from typing import ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
-from ratiolab.online.policies.prefix import PrefixRun
+from ratiolab.online.policies.prefix import PrefixRun, require_share
 from ratiolab.online.view import Decision, Information, Setting, View
 
 Lengths: TypeAlias = Literal["true", "predicted", "upper"]
-_LEVEL = {
+LEVEL = {
     "true": Information.TRUE_LENGTH,
     "predicted": Information.PREDICTION,
     "upper": Information.INTERVAL,
 }
 
 
-def _reader(lengths: Lengths) -> Callable[[View, int], int]:
+def believed(lengths: Lengths) -> Callable[[View, int], int]:
     """The believed length; never more than what fits in memory beside the prompt."""
     if lengths == "true":
         return lambda view, i: view.output[i]
@@ -41,21 +41,35 @@ class MCSF:
     ----------
     lengths : which length is believed: ``true`` (default), ``predicted``, or ``upper``, the end of
         the prediction interval, which is the paper's assumption of a prediction that is never too
-        short. Predictions that are too short can overflow; then all active requests are cleared.
+        short. Predictions that are too short can overflow; then all active requests are cleared,
+        which may go on for ever: the run then ends as ``looping``.
+    margin : share of memory that the check leaves free against predictions that are too short, in
+        [0, 1), read as a decimal; the paper takes 0.1 (Section 5.2.2). Memory overflows at M all
+        the same. A request that does not fit under the margin by itself starts when nobody runs.
     """
 
     lengths: Lengths = "true"
+    margin: float = 0.0
 
     name: ClassVar[str] = "mc-sf"
     source: ClassVar[str] = "Jaillet et al. (2025), Algorithm 1, arXiv 2502.07115v5"
 
+    def __post_init__(self) -> None:
+        require_share("policy mc-sf: margin", self.margin)
+
     @property
     def information(self) -> Information:
-        return _LEVEL[self.lengths]
+        return LEVEL[self.lengths]
+
+    @property
+    def may_loop(self) -> bool:
+        return self.lengths == "predicted"
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
-        length = _reader(self.lengths)
-        return PrefixRun(setting, key=lambda view, i: (length(view, i),), length=length)
+        length = believed(self.lengths)
+        return PrefixRun(
+            setting, key=lambda view, i: (length(view, i),), length=length, margin=self.margin
+        )
 
 
 @dataclass(frozen=True)
@@ -74,9 +88,13 @@ class MCBenchmark:
 
     @property
     def information(self) -> Information:
-        return _LEVEL[self.lengths]
+        return LEVEL[self.lengths]
+
+    @property
+    def may_loop(self) -> bool:
+        return self.lengths == "predicted"
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
         return PrefixRun(
-            setting, key=lambda view, i: (view.arrival[i],), length=_reader(self.lengths)
+            setting, key=lambda view, i: (view.arrival[i],), length=believed(self.lengths)
         )

@@ -1,13 +1,30 @@
 """The machines that policies share: ordered queues, orders of eviction, and the prefix rule."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from heapq import heappop, heappush
+from math import floor
 from typing import Any, TypeAlias
 
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.view import NEVER, Decision, Setting, View
 
 Key: TypeAlias = tuple[Any, ...]
+
+
+def require_share(name: str, share: float) -> None:
+    """Raise ValueError unless a share of memory is in [0, 1)."""
+    if not 0 <= share < 1:
+        raise ValueError(f"{name} {share} must be in [0, 1)")
+
+
+def unreserved(memory: int, share: float) -> int:
+    """Tokens left when a share of memory, read as a decimal, is reserved; rounded down.
+
+    >>> [unreserved(10, 0.1), unreserved(10, 0.25)]
+    [9, 7]
+    """
+    return floor((1 - Fraction(str(share))) * memory)  # in floats 10 * (1 - 0.9) is below 1
 
 
 class PrefixQueue:
@@ -28,13 +45,16 @@ class PrefixQueue:
     ) -> tuple[list[int], int]:
         """Take the longest prefix that fits under the forecast, stopping at the first misfit.
 
+        Who does not fit under the forecast's memory by itself, which may be less than there is,
+        starts when nobody runs.
+
         Returns the requests and the round in which to look at the first misfit again.
         """
         admitted: list[int] = []
         while self._heap:
             _, i = self._heap[0]
             again = forecast.earliest(view.prompt[i], length(i), view.now)
-            if again > view.now:
+            if again > view.now and len(forecast):
                 return admitted, again
             heappop(self._heap)
             forecast.add(i, view.prompt[i], view.now, length(i))
@@ -74,6 +94,7 @@ class PrefixRun:
     setting : memory.
     key : of a request, computed when it enters the queue.
     length : believed output length of a request.
+    margin : share of memory that admission leaves free.
     """
 
     def __init__(
@@ -81,9 +102,10 @@ class PrefixRun:
         setting: Setting,
         key: Callable[[View, int], Key],
         length: Callable[[View, int], int],
+        margin: float = 0.0,
     ) -> None:
         self._key, self._length = key, length
-        self._forecast = Forecast(setting.memory)
+        self._forecast = Forecast(unreserved(setting.memory, margin))
         self._queue = PrefixQueue()
 
     def __call__(self, view: View) -> Decision:
@@ -92,7 +114,7 @@ class PrefixRun:
         for i in view.arrived:
             self._queue.push(i, self._key(view, i))
         cleared: list[int] = []
-        if self._forecast.overflows(view.now):
+        if self._forecast.tokens_next(view.now) > view.memory:
             cleared = sorted(view.running)
             for i in cleared:
                 self._forecast.remove(i)

@@ -1,0 +1,115 @@
+"""Geometric slices with staggered starts: restarts bound what an unknown length can cost.
+
+Source: Feng, Yang, Zhang (2026), arXiv 2601.22996v1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from ratiolab.model.footprint import volume
+from ratiolab.online.forecast import Forecast
+from ratiolab.online.policies.kill_restart import whole_caps
+from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+
+
+@dataclass(frozen=True)
+class GSA:
+    """Phases of slices 1, b, b**2, ...: who does not end in its slice is killed and comes back.
+
+    In phase k a request may run for b**k rounds, rounded down and at most M - s. Starts are
+    staggered (`slot`), so that the requests of a phase have evenly spread ages and not one common
+    peak. When its start is due, a request waits until the prospective check allows it with slices
+    in place of outputs: memory never overflows. The queue is ordered by phase, then by arrival; a
+    phase starts while the last requests of the one before still run, and late arrivals go first.
+
+    This is the natural reading of the paper's abstract, which serves a backlog at round 0; its
+    constants are not claimed for it. ``kill-restart`` grants peaks at once instead of staggering,
+    starts at a lower bound, and grows its caps by memory and time together.
+
+    Parameters
+    ----------
+    base : growth b > 1 of the slices.
+    """
+
+    base: float = 2.0
+
+    name: ClassVar[str] = "gsa"
+    source: ClassVar[str] = "after Feng, Yang, Zhang (2026), arXiv 2601.22996v1"
+    information: ClassVar[Information] = Information.NOTHING
+
+    def __post_init__(self) -> None:
+        if not 1 < self.base < float("inf"):
+            raise ValueError(f"policy gsa: base {self.base} is not a number above 1")
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        return _Run(setting.memory, self.base)
+
+
+def slot(prompt: int, allowed: int, memory: int) -> int:
+    """How long the next start waits after this one, in rounds times memory, rounded up.
+
+    Requests with a slice of c rounds that start d rounds apart have ages c, c - d, ... and hold up
+    to s + s c/d + c/2 + c c/(2d) tokens: M for d = c (2s + c) / (2M - 2s - c). When several start
+    in a round, s c + c (c + 1)/2 over M is larger and counts. After c rounds nobody is left.
+
+    >>> [slot(0, 64, 96), slot(0, 2, 300), slot(3, 1, 4)]  # 32 rounds, 1/100 and 1 round
+    [3072, 3, 4]
+    """
+    spread = -(-memory * allowed * (2 * prompt + allowed) // (2 * memory - 2 * prompt - allowed))
+    return min(max(spread, volume(prompt, allowed)), allowed * memory)
+
+
+class _Run:
+    def __init__(self, memory: int, base: float) -> None:
+        self._memory = memory
+        self._forecast = Forecast(memory)
+        self._following = whole_caps(base, 1)
+        self._slices: list[int] = []
+        self._phase: dict[int, int] = {}
+        self._queue: list[tuple[int, int, int]] = []  # (phase, arrival, request)
+        self._kills: list[tuple[int, int, int]] = []  # (round, request, start), may be stale
+        self._clock = 0  # when the next start is due, in rounds times memory
+
+    def __call__(self, view: View) -> Decision:
+        for i in view.completed:
+            self._forecast.remove(i)
+        for i in view.arrived:
+            self._enqueue(view, i, 0)
+        killed = []
+        while self._kills and self._kills[0][0] <= view.now:
+            _, i, start = heappop(self._kills)
+            if view.running.get(i) == start:
+                self._forecast.remove(i)
+                killed.append(i)
+                self._enqueue(view, i, self._phase[i] + 1)
+        admitted, again = self._admit(view)
+        return Decision(admitted, killed, min([again, *(end for end, _, _ in self._kills[:1])]))
+
+    def _admit(self, view: View) -> tuple[list[int], int]:
+        admitted: list[int] = []
+        while self._queue:
+            if self._clock // self._memory > view.now:
+                return admitted, self._clock // self._memory
+            phase, _, i = self._queue[0]
+            prompt = view.prompt[i]
+            allowed = min(self._slices[phase], self._memory - prompt)
+            again = self._forecast.earliest(prompt, allowed, view.now)
+            if again > view.now:
+                return admitted, again
+            heappop(self._queue)
+            due = max(self._clock, view.now * self._memory)
+            self._clock = due + slot(prompt, allowed, self._memory)
+            self._forecast.add(i, prompt, view.now, allowed)
+            heappush(self._kills, (view.now + allowed, i, view.now))
+            admitted.append(i)
+        return admitted, NEVER
+
+    def _enqueue(self, view: View, i: int, phase: int) -> None:
+        while len(self._slices) <= phase:
+            self._slices.append(next(self._following))
+        self._phase[i] = phase
+        heappush(self._queue, (phase, view.arrival[i], i))

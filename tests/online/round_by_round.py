@@ -1,0 +1,174 @@
+"""Rounds played one by one, and the rules of `reference` that more than one policy needs.
+
+Nothing is shared with `ratiolab.online` but the footprint. There are no events, no sorted
+structures and no shortcuts: constraint (3) of Chen et al. (2025), which is (5) of Jaillet et al.
+(2025), is checked by summing over every round in its range, for every prefix anew.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+
+from ratiolab.model import Instance
+from ratiolab.model.footprint import held
+
+Runs = list[tuple[int, int, int]]
+
+
+@dataclass
+class Job:
+    """A request and where it stands; `start` is None unless it runs."""
+
+    index: int
+    arrival: int
+    prompt: int
+    output: int
+    lower: int
+    upper: int
+    predicted: int
+    bound: int = 0
+    start: int | None = None
+    done: bool = False
+    promoted: int | None = None
+    batch: int | None = None
+    phase: int = 0
+    slot: Fraction = Fraction(0)
+
+
+Rule = Callable[[int, int, list[Job]], tuple[list[Job], list[Job]]]
+"""Round, memory and all jobs to those evicted and those admitted now."""
+
+
+def jobs_of(instance: Instance) -> list[Job]:
+    jobs = []
+    for i, (arrival, prompt, output) in enumerate(instance.requests):
+        most = instance.memory - prompt
+        lower = 1 if instance.lower is None else int(instance.lower[i])
+        upper = most if instance.upper is None else min(most, int(instance.upper[i]))
+        predicted = output if instance.predicted is None else int(instance.predicted[i])
+        jobs.append(Job(i, arrival, prompt, output, lower, upper, predicted, bound=lower))
+    return jobs
+
+
+def serve(instance: Instance, rule: Rule, rounds: int) -> tuple[Runs, bool]:
+    """Play at most so many rounds; the runs that ended, and whether all requests completed."""
+    jobs = jobs_of(instance)
+    runs: Runs = []
+    for now in range(rounds):
+        for job in running(jobs):
+            if now - job.start == job.output:
+                runs.append((job.index, job.start, now))
+                job.start, job.done = None, True
+        if all(job.done for job in jobs):
+            break
+        evicted, admitted = rule(now, instance.memory, jobs)
+        for job in evicted:
+            runs.append((job.index, job.start, now))
+            job.start = None
+        for job in admitted:
+            assert job.start is None
+            assert not job.done
+            assert job.arrival <= now
+            job.start = now
+        assert tokens_next(now, running(jobs)) <= instance.memory
+    return sorted(runs, key=lambda run: (run[1], run[0])), all(job.done for job in jobs)
+
+
+def running(jobs: Iterable[Job]) -> list[Job]:
+    return [job for job in jobs if job.start is not None]
+
+
+def waiting(now: int, jobs: Iterable[Job]) -> list[Job]:
+    return [job for job in jobs if job.start is None and not job.done and job.arrival <= now]
+
+
+def tokens_next(now: int, active: Iterable[Job]) -> int:
+    return sum(held(job.prompt, now + 1 - job.start) for job in active)
+
+
+def satisfies(
+    now: int,
+    memory: int | Fraction,
+    active: list[Job],
+    batch: list[Job],
+    believed: Callable[[Job], int],
+) -> bool:
+    """(3), at every round of its range; who has outlived its belief ends in the next round."""
+    last = max((now + believed(job) for job in batch), default=now)
+    for time in range(now + 1, last + 1):
+        tokens = 0
+        for job in active:
+            if time - job.start <= max(believed(job), now + 1 - job.start):
+                tokens += held(job.prompt, time - job.start)
+        for job in batch:
+            if time - now <= believed(job):
+                tokens += held(job.prompt, time - now)
+        if tokens > memory:
+            return False
+    return True
+
+
+def longest_prefix(
+    now: int,
+    memory: int | Fraction,
+    active: list[Job],
+    queue: list[Job],
+    believed: Callable[[Job], int],
+) -> list[Job]:
+    """(6): among all prefixes that satisfy the constraint, the one with most requests."""
+    sizes = range(len(queue) + 1)
+    good = [k for k in sizes if satisfies(now, memory, active, queue[:k], believed)]
+    return queue[: max(good)]
+
+
+def largest_cardinality(
+    now: int, memory: int, active: list[Job], queue: list[Job], believed: Callable[[Job], int]
+) -> tuple[int, int]:
+    """Size of a largest subset that satisfies the constraint, and its least sum of prompts."""
+    for size in range(len(queue), -1, -1):
+        prompts = [
+            sum(job.prompt for job in subset)
+            for subset in combinations(queue, size)
+            if satisfies(now, memory, active, list(subset), believed)
+        ]
+        if prompts:
+            return size, min(prompts)
+    raise AssertionError("the empty set fits")
+
+
+def entering(ties: str, job: Job) -> int:
+    return {"index": job.index, "worst": -job.output, "best": job.output}[ties]
+
+
+def leaving(ties: str, job: Job) -> int:
+    return {"index": job.index, "worst": job.output, "best": -job.output}[ties]
+
+
+def ordered(
+    now: int,
+    memory: int,
+    jobs: list[Job],
+    key: Callable[[Job], tuple[int, ...]],
+    believed: Callable[[Job], int],
+    margin: str = "0",
+) -> tuple[list[Job], list[Job]]:
+    """Sort, admit the longest prefix; clear everybody when memory would overflow."""
+    active, queue = running(jobs), waiting(now, jobs)
+    cleared = active if tokens_next(now, active) > memory else []
+    kept = [job for job in active if job not in cleared]
+    queue = sorted(queue, key=lambda job: (*key(job), job.index))
+    within = (1 - Fraction(margin)) * memory
+    alone = queue[:1] if queue and not kept else []
+    if satisfies(now, within, [], alone, believed):
+        return cleared, longest_prefix(now, within, kept, queue, believed)
+    started = [replace(job, start=now) for job in alone]
+    return cleared, alone + longest_prefix(now, within, started, queue[1:], believed)
+
+
+def believed_by(lengths: str, memory: int) -> Callable[[Job], int]:
+    return {
+        "true": lambda job: job.output,
+        "upper": lambda job: job.upper,
+        "predicted": lambda job: min(job.predicted, memory - job.prompt),
+    }[lengths]
