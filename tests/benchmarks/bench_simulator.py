@@ -1,10 +1,10 @@
 """Time every policy in the simulator, and the literal reference of the tests beside it.
 
-Run ``python tests/benchmarks/bench_simulator.py [--requests N] [--small N]``. Lengths are those of the
-Azure conversation trace of 2023 where it is at hand, in ``../shared/traces`` beside the repository
-or in the folder that RATIOLAB_TRACES names, and log-normal with about its means and medians
-otherwise; the first line says which. Requests with prompts above half the memory are left out.
-Compare ratios, not seconds: machines differ.
+Run ``python tests/benchmarks/bench_simulator.py [--requests N] [--small N]``. Lengths are those of
+the Azure conversation trace of 2023 where it is at hand, in ``../shared/traces`` beside the
+repository or in the folder that RATIOLAB_TRACES names, and log-normal with about its means and
+medians otherwise; the first line says which. Requests with prompts above half the memory are left
+out. Compare ratios, not seconds: machines differ.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def timed(instance: Instance, policy: Policy) -> str:
     began = perf_counter()
     simulation = simulate(instance, policy)
     seconds = perf_counter() - began
-    mark = "" if simulation.outcome == "complete" else " stalled"
+    mark = "" if simulation.outcome == "complete" else f" {simulation.outcome}"
     asked, evicted = simulation.decisions, simulation.schedule.evictions
     return f"{seconds:9.2f} {asked:10,d} {evicted:10,d}{mark}"
 
@@ -84,6 +84,8 @@ def against_reference(instance: Instance, key: str) -> str:
         began = perf_counter()
         simulation = simulate(instance, policy)
         driven = min(driven, perf_counter() - began)
+    if simulation.outcome != "complete":
+        return simulation.outcome
     began = perf_counter()
     runs, _ = reference.serve(instance, reference.rule_of(key, **parameters), rounds=10**6)
     literal = perf_counter() - began
@@ -101,15 +103,15 @@ def main() -> None:
     together = workload(options.requests)
     spread = arriving(together)
     print(f"{options.requests} requests, memory {MEMORY}. {together.source}")
-    print(f"\n{'':14}{'all at round 0':>31}{f'Poisson, load {LOAD}':>33}")
-    print(f"{'policy':14}" + f"{'seconds':>9} {'decisions':>10} {'evictions':>10}  " * 2)
+    print(f"\n{'':20}{'all at round 0':>31}{f'Poisson, load {LOAD}':>33}")
+    print(f"{'policy':20}" + f"{'seconds':>9} {'decisions':>10} {'evictions':>10}  " * 2)
     for key in POLICIES:
-        print(f"{key:14}{timed(together, make(key))}  {timed(spread, make(key))}", flush=True)
+        print(f"{key:20}{timed(together, make(key))}  {timed(spread, make(key))}", flush=True)
     small = arriving(workload(options.small))
     print(f"\n{options.small} requests, Poisson: the literal reference, which makes the same runs")
-    print(f"{'policy':14}{'seconds':>9} {'times ours':>10}")
+    print(f"{'policy':20}{'seconds':>9} {'times ours':>10}")
     for key in POLICIES:
-        print(f"{key:14}{against_reference(small, key)}", flush=True)
+        print(f"{key:20}{against_reference(small, key)}", flush=True)
 
 
 if __name__ == "__main__":
