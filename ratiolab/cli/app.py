@@ -17,8 +17,13 @@ app = typer.Typer(
     help=(
         "Competitive ratios of LLM inference schedulers under KV-cache limits: certified optima, "
         "simulated policies, and the ratio between them."
+        "\n\nFirst steps: make an instance, `ratiolab generate uniform -o mine.json`, or cut one "
+        "out of a real trace with `ratiolab trace`; then `ratiolab compare mine.json`."
+        "\n\nTime is in rounds: in each, every running request produces one token, and all of them "
+        "together hold at most as many tokens as the memory has."
     ),
     no_args_is_help=True,
+    rich_markup_mode="markdown",  # paragraphs flow to the width of the terminal
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -27,14 +32,15 @@ File = Annotated[
     Path, typer.Argument(help="Instance: JSON (ratiolab-instance/1), or CSV with --memory.")
 ]
 Memory = Annotated[
-    int | None, typer.Option(help="KV cache size in tokens; needed for CSV, overrides JSON.")
+    int | None,
+    typer.Option(help="KV cache size in tokens; needed for CSV, replaces that of a JSON file."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of a table.")]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0, max=2**31 - 1)]
 Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
 NodeLimit = Annotated[
     int | None,
-    typer.Option(help="Stop after so many branch-and-bound nodes: the same on every machine."),
+    typer.Option(help="Stop after so many search nodes: the same answer on every machine."),
 ]
 
 

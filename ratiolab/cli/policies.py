@@ -20,7 +20,11 @@ from ratiolab.cli.app import (
 
 @app.command()
 def policies(json: Json = False) -> None:
-    """List the policies: what each may know, does, takes, and where it comes from."""
+    """List the policies: what each may know, does, takes, and where it comes from.
+
+    A policy never sees more than it declares: the simulator hides the output lengths from all but
+    those that say `true length`, which assume perfect predictions.
+    """
     from ratiolab.online import POLICIES, make
     from ratiolab.online.registry import summary
     from ratiolab.report.data import policy_data
@@ -54,7 +58,13 @@ def simulate(
     runs: Runs = 1,
     json: Json = False,
 ) -> None:
-    """Run one policy on an instance, once or over several seeds."""
+    """Run one policy on an instance, once or over several seeds.
+
+    An evicted request loses its tokens and starts again. `wasted tokens` counts them; `outcome`
+    says stalled or looping when no request completes any more.
+
+    Example: ratiolab simulate mine.json --policy a-min --param ties=worst --runs 20
+    """
     from statistics import fmean
 
     from rich.table import Table

@@ -49,6 +49,8 @@ def solve(
     Without limits it runs until the optimum is proved; Ctrl-C or a limit stops it and prints the
     best schedule and the best proven lower bound so far. Large instances are bracketed by bounds
     that need no integer program, and the source of the lower bound says so.
+
+    Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
     from ratiolab.hindsight import solve as solve_instance
     from ratiolab.model import read_instance, write_schedule
@@ -111,6 +113,8 @@ def compare(
     One row a policy: total end-to-end latency (TEL; mean over the seeds and its 95 % interval),
     its ratio to the optimum as a proven interval, evictions and tokens lost by them, mean and P99
     latency, and rounds to the first token. Policies without randomness run once.
+
+    Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
     from ratiolab.model import read_instance
     from ratiolab.online import make

@@ -22,7 +22,10 @@ def bound(
     prompt: Prompt = 0,
     json: Json = False,
 ) -> None:
-    """Evaluate a formula of the papers, or a better one; without a name, list them."""
+    """Evaluate a formula of the papers, or a better one; without a name, list them.
+
+    Example: ratiolab bound chen2025/theorem-7 --lower 1 --upper 4
+    """
     from dataclasses import asdict
 
     from ratiolab.report.tables import bounds_table
@@ -57,6 +60,8 @@ def rayleigh(
     """The spectral radius of A_min's quotient: its exact worst ratio over all distributions.
 
     The trace beside it is the bound that the paper uses in its place.
+
+    Example: ratiolab rayleigh --upper 1000
     """
     from ratiolab.theory.amin import trace
     from ratiolab.theory.spectrum import spectral_radius
@@ -113,7 +118,13 @@ def claims(
     exit code is 1 when a verdict is not the expected one.
     """
     from ratiolab.claims import Budget, run_claims, select
-    from ratiolab.report.verdicts import claims_page, claims_table, listing_table, report_data
+    from ratiolab.report.verdicts import (
+        claims_page,
+        claims_table,
+        listing_data,
+        listing_table,
+        report_data,
+    )
 
     if recheck is not None:
         (claim,) = select(ids=[recheck])
@@ -128,7 +139,7 @@ def claims(
         return
     chosen = select(paper, id or (), slow)
     if listing:
-        print_rich(listing_table(chosen))
+        print_json(listing_data(chosen)) if json else print_rich(listing_table(chosen))
         return
     with progress() as display:
         task = display.add_task("claims", total=len(chosen))

@@ -16,15 +16,25 @@ COLOURS = {
 }
 
 
+def listing_data(claims: Iterable[Claim]) -> list[dict[str, Any]]:
+    """What the claims say, as plain data."""
+    return [
+        {
+            "id": claim.id,
+            "source": claim.source,
+            "statement": claim.statement,
+            "direction": claim.direction.value,
+            "assumptions": list(claim.assumptions),
+            "expected": claim.expected.value,
+        }
+        for claim in claims
+    ]
+
+
 def report_data(report: ClaimReport) -> dict[str, Any]:
     """One verdict as plain data."""
-    claim, result = report.claim, report.result
-    return {
-        "id": claim.id,
-        "source": claim.source,
-        "statement": claim.statement,
-        "direction": claim.direction.value,
-        "assumptions": list(claim.assumptions),
+    (said,), result = listing_data([report.claim]), report.result
+    return said | {
         "verdict": result.verdict.value,
         "scope": result.scope,
         "claimed": result.claimed,
@@ -32,7 +42,6 @@ def report_data(report: ClaimReport) -> dict[str, Any]:
         "witness": result.witness,
         "evidence": result.evidence,
         "seconds": round(report.seconds, 3),
-        "expected": claim.expected.value,
     }
 
 

@@ -92,6 +92,26 @@ def test_a_baseline_entry_is_checked_before_anything_is_computed(
     assert f"b.json: entry 0: {message}" in err
 
 
+@pytest.mark.parametrize("words", ["policies", "generate", "bound", "claims --list"])
+def test_every_list_also_speaks_json(capsys: pytest.CaptureFixture[str], words: str) -> None:
+    code, out, _ = run(capsys, f"{words} --json")
+    assert code == 0
+    listed = json.loads(out)
+    assert len(listed) > 5
+    assert all({"source"} < set(entry) for entry in listed)
+
+
+@pytest.mark.parametrize(
+    "words", ["solve", "simulate", "compare", "generate", "trace", "bound", "rayleigh"]
+)
+def test_every_help_gives_an_example_that_is_a_command(
+    capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    code, out, _ = run(capsys, f"{words} --help")
+    assert code == 0
+    assert f"Example: ratiolab {words} " in " ".join(out.split())
+
+
 def test_without_a_command_the_help_is_shown_and_nothing_is_scolded(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
