@@ -61,7 +61,7 @@ def volume(instance: Instance) -> Bound:
     >>> volume(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).value
     11
     """
-    ends = [piece.end for piece in _preempt(instance, shortest_remaining=True) if piece.last]
+    ends = [piece.end for piece in preempt(instance, shortest_remaining=True) if piece.last]
     memory = instance.memory
     earliest = sorted((instance.arrival + instance.output).tolist())
     total = sum(
@@ -91,7 +91,7 @@ def mean_busy_time(instance: Instance) -> Bound:
     """
     memory = instance.memory
     weights = [0] * len(instance)  # sum of times of a request's slots
-    for piece in _preempt(instance, shortest_remaining=False):
+    for piece in preempt(instance, shortest_remaining=False):
         weights[piece.request] += _times(piece.end, memory) - _times(piece.begin, memory)
     total = scaled = 0
     columns = (instance.arrival, instance.prompt, instance.output, instance.volume)
@@ -118,7 +118,7 @@ def _times(slot: int, memory: int) -> int:
     return memory * full * (full + 1) // 2 + rest * (full + 1)
 
 
-def _preempt(instance: Instance, *, shortest_remaining: bool) -> Iterator[Piece]:
+def preempt(instance: Instance, *, shortest_remaining: bool) -> Iterator[Piece]:
     """One machine in slots, always on the least remaining (or else total) volume."""
     memory, volumes = instance.memory, instance.volume.tolist()
     releases = [(a * memory, i) for i, a in enumerate(instance.arrival.tolist())]

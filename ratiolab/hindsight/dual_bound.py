@@ -1,0 +1,255 @@
+"""A lower bound for thousands of requests: prices of memory, and what they prove exactly.
+
+The bound. Let u_t >= 0 be prices of a token of memory at times t = 1..T, zero beyond T. Adding to
+the latency of any feasible schedule price times (tokens held - M), which is at most 0, and then
+letting every request choose its start alone,
+
+    latency >= sum over i of min over p >= a_i of c_i(p) - M sum over t of u_t,
+    c_i(p) = p + o_i - a_i + sum over ages g = 1..o_i of u_{p+g} (s_i + g).
+
+The tail. A start p >= T pays no price: c_i(p) = p + o_i - a_i grows with p, so p <= max(T, a_i)
+suffices. T only says where prices end; no horizon of the schedules is assumed.
+
+Any prices prove a bound. The best prove the value of the linear relaxation in which requests are
+started in parts (Geoffrion 1974: the choice of a start alone has integer vertices). `dual_bound`
+starts from the prices of the preemptive schedule behind `mean_busy_time` and climbs by deflected
+subgradients; prices are equal within buckets of times, which keeps 200,000 rounds cheap. What is
+returned is recomputed in integers from prices rounded to a common denominator: a theorem.
+
+Source: Lagrangian relaxation of the capacity rows of a time-indexed program: Christofides,
+Alvarez-Valdes, Tamarit (1987), European J. Oper. Res. 29; deflection: Camerini, Fratta, Maffioli
+(1975), Math. Programming Study 3; a target that adapts: Goffin, Kiwiel (1999), Math. Programming
+85.
+"""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight.bounds import Bound, preempt
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+
+FloatArray = NDArray[np.float64]
+
+ITERATIONS = 600
+"""Steps of the ascent by default."""
+
+LEVELS = ((16, 3), (4, 2), (1, 1))
+"""Buckets that share a price while climbing, from coarse to fine, and parts of the steps."""
+
+MOST_BUCKETS = 4096
+"""Most buckets of times with prices of their own."""
+
+LONGEST = 2**21
+"""Most rounds that have prices."""
+
+FINEST_BITS = 30
+"""Prices are multiples of at least 2 ** -FINEST_BITS."""
+
+LARGEST_VALUE = 2**62
+"""Bound on intermediate values, so that 64-bit integers never overflow."""
+
+DEFLECTION = 0.05
+"""Part of the newest subgradient in the direction of a step."""
+
+AIM = 0.01
+"""How far above the best bound the ascent aims at first, as a part of it."""
+
+LEAST_AIM = AIM / 50
+"""The same at the start of each finer level, at least."""
+
+PATIENCE = 8
+"""Steps without a better bound before the aim comes closer."""
+
+CLOSER = 0.8
+"""What it is then multiplied by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Nonnegative integer prices of a token, over one denominator.
+
+    Parameters
+    ----------
+    origin : time 0 of the prices, at most the first arrival.
+    width : times in a bucket.
+    token : ``token[b] / denominator`` is the price of a token at times
+        ``origin + b width + 1 .. origin + (b + 1) width``; beyond the last bucket it is zero.
+    """
+
+    origin: int
+    width: int
+    denominator: int
+    token: IntArray = field(repr=False)
+
+
+def exact_value(instance: Instance, prices: Prices) -> Fraction:
+    """The lower bound that these prices prove, without rounding. Cost O(n T / width).
+
+    Raises
+    ------
+    ValueError
+        when a price is negative, or the origin is after an arrival.
+    OverflowError
+        when values could exceed `LARGEST_VALUE`.
+
+    >>> two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
+    >>> exact_value(two, Prices(0, 1, 2, np.array([1])))  # 1/2 a token at time 1
+    Fraction(3, 1)
+    """
+    from ratiolab.hindsight.dual_kernels import choose
+
+    token, unit = np.asarray(prices.token, np.int64), prices.denominator
+    if unit < 1 or len(token) == 0 or token.min() < 0:
+        raise ValueError("prices must be at least 0, of one bucket or more, over 1 or more")
+    if prices.origin > instance.arrival.min():
+        raise ValueError(f"origin {prices.origin} must not be after an arrival")
+    if _magnitude(instance, prices.width, token.tolist(), unit, prices.origin) > LARGEST_VALUE:
+        raise OverflowError("prices are too large for 64-bit integers")
+    arrival = instance.arrival - prices.origin
+    least, _ = choose(
+        arrival, instance.prompt, instance.output, token, prices.width, np.int64(unit)
+    )
+    value = sum(least.tolist()) - instance.memory * prices.width * sum(token.tolist())
+    return Fraction(value, unit)
+
+
+def dual_bound(instance: Instance, upper: int, *, iterations: int = ITERATIONS) -> Bound:
+    """The best bound found by an ascent over prices of memory.
+
+    What it returns is proven whatever the prices are. The ascent has a fixed number of steps, not
+    of seconds. Cost O(iterations n w), w the buckets that a request may wait.
+
+    Parameters
+    ----------
+    upper : total latency of a known schedule; it ends the ascent when reached.
+    iterations : steps of the ascent, at least 0.
+
+    >>> dual_bound(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), 12).value
+    12
+    """
+    if iterations < 0:
+        raise ValueError(f"iterations {iterations} must be at least 0")
+    origin, width, start = fluid_prices(instance)
+    found = [start]
+    if iterations:
+        found.append(ascend(instance, start, origin, width, upper, iterations))
+    value = max(exact_value(instance, rounded(instance, token, origin, width)) for token in found)
+    return Bound(math.ceil(value), "lagrangian")
+
+
+def rounded(instance: Instance, token: FloatArray, origin: int, width: int) -> Prices:
+    """Prices rounded down to multiples of the finest power of two that 64 bits allow."""
+    fits = LARGEST_VALUE / _magnitude(instance, width, token.tolist(), 1, origin)
+    denominator = 2 ** max(0, min(FINEST_BITS, math.floor(math.log2(fits)) - 1))
+    return Prices(origin, width, denominator, np.floor(token * denominator).astype(np.int64))
+
+
+def fluid_prices(instance: Instance) -> tuple[int, int, FloatArray]:
+    """Origin, width and the optimal prices of the relaxation by mean busy times.
+
+    There a slot of time t costs request i t / v_i. The dual price is the maximum over released i
+    of k_i - t / v_i: it falls with slope 1 / v_i while i is served, does not jump when i has its
+    last slot, is zero when memory idles, and k_i is one number for all pieces of i.
+    """
+    memory, origin = instance.memory, int(instance.arrival.min())
+    pieces = [
+        (piece.request, piece.begin / memory - origin, piece.end / memory - origin)
+        for piece in preempt(instance, shortest_remaining=False)
+    ]
+    slope = (1.0 / instance.volume).tolist()
+    height: dict[int, float] = {}  # k_i
+    after, following = 0.0, math.inf
+    for i, begin, end in reversed(pieces):
+        if i not in height:
+            height[i] = end * slope[i] + (after if end == following else 0.0)
+        after, following = height[i] - begin * slope[i], begin
+    # completions come later than in the fluid: leave room for the longest output
+    rounds = min(LONGEST, math.ceil(pieces[-1][2]) + int(instance.output.max()))
+    width = -(-rounds // MOST_BUCKETS)
+    coarsest = LEVELS[0][0]
+    buckets = coarsest * -(-rounds // (coarsest * width))
+    middle = (np.arange(buckets) + 0.5) * width
+    ends = np.array([end for _, _, end in pieces])
+    served = np.minimum(np.searchsorted(ends, middle, side="right"), len(pieces) - 1)
+    request = np.array([i for i, _, _ in pieces])[served]
+    heights = np.array([height[i] for i in request.tolist()])
+    price = heights - middle * np.array(slope)[request]
+    idle = (middle >= ends[-1]) | (middle < np.array([begin for _, begin, _ in pieces])[served])
+    return origin, width, np.where(idle, 0.0, np.maximum(price, 0.0))
+
+
+def ascend(
+    instance: Instance, start: FloatArray, origin: int, width: int, upper: int, iterations: int
+) -> FloatArray:
+    """Prices of a subgradient ascent in floating point, first on coarse buckets, then on finer."""
+    token, aim, shares = start, AIM, sum(share for _, share in LEVELS)
+    for group, share in LEVELS:
+        steps = -(-iterations * share // shares)
+        climb = _Climb(instance, origin, width * group)
+        # fine detail of the start may be worth more than what coarse steps found
+        entries = [prices.reshape(-1, group).mean(axis=1) for prices in (token, start)]
+        coarse = max(entries, key=lambda entry: climb.value(entry)[0])
+        coarse, aim = climb.run(coarse, max(aim, LEAST_AIM), upper, steps)
+        token = np.repeat(coarse, group)
+    return token
+
+
+class _Climb:
+    """One level of the ascent: buckets of one width."""
+
+    def __init__(self, instance: Instance, origin: int, width: int) -> None:
+        self.arrival = instance.arrival - origin
+        self.prompt, self.output = instance.prompt, instance.output
+        self.width, self.room = width, float(instance.memory * width)
+
+    def value(self, token: FloatArray) -> tuple[float, FloatArray]:
+        """The bound of these prices, and a subgradient: token-rounds above memory, by bucket."""
+        from ratiolab.hindsight.dual_kernels import bucket_usage, choose
+
+        least, starts = choose(self.arrival, self.prompt, self.output, token, self.width, 1.0)
+        usage = bucket_usage(starts, self.prompt, self.output, len(token), self.width)
+        return float(least.sum() - self.room * token.sum()), usage - self.room
+
+    def run(
+        self, token: FloatArray, aim: float, upper: int, steps: int
+    ) -> tuple[FloatArray, float]:
+        """The best prices met, and the aim at the end.
+
+        Steps are as long as would reach, were the bound linear, a target a little above the best
+        bound so far; ``aim`` is how far, as a part of it. An upper bound would be a poor target:
+        the optimum of the relaxation may be far below. The direction is a long mean of
+        subgradients, which is the usage of requests started in parts.
+        """
+        best_value, excess = self.value(token)
+        best, direction, failures = token, excess, 0
+        for _ in range(steps):
+            if best_value > upper - 1:
+                break
+            usable = np.where((token <= 0) & (direction < 0), 0.0, direction)
+            norm = float(usable @ usable)
+            if norm == 0:
+                break
+            token = np.maximum(0.0, token + aim * best_value / norm * usable)
+            value, excess = self.value(token)
+            failures += 1
+            if value > best_value:
+                best_value, best, failures = value, token, 0
+            elif failures == PATIENCE:
+                token, aim, failures = best, aim * CLOSER, 0
+            direction = (1 - DEFLECTION) * direction + DEFLECTION * excess
+        return best, aim
+
+
+def _magnitude(
+    instance: Instance, width: int, token: list[int] | list[float], unit: int, origin: int
+) -> float:
+    """At least the size of every value that `choose` meets, and of its parts."""
+    rounds = len(token) * width
+    tokens = 4 * (rounds + instance.memory) * (sum(token) * width + max(token) * instance.memory)
+    latency = rounds + int(instance.output.max()) + int(instance.arrival.max()) - origin
+    return float(tokens + 2 * unit * latency)

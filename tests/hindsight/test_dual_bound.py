@@ -1,0 +1,159 @@
+"""Prices of memory prove lower bounds: any prices, exactly; good prices, good bounds."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ratiolab.hindsight.bounds import best_lower_bound, mean_busy_time
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.dual_bound import Prices, dual_bound, exact_value, fluid_prices, rounded
+from ratiolab.hindsight.heuristics import best_list_schedule
+from ratiolab.model import Instance
+
+MEMORY = 5_000
+
+
+def tiny(seed: int, most: int = 6) -> Instance:
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(1, most + 1)), int(rng.integers(3, 10))
+    prompt = rng.integers(0, memory // 2 + 1, n)
+    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
+    arrival = rng.integers(0, 5, n) if seed % 3 else np.zeros(n, np.int64)
+    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
+
+
+def log_normal(n: int, rate: float, seed: int = 7) -> Instance:
+    """Requests with long tails: mean prompt about 40 and mean output about 85, each up to 2,000."""
+    rng = np.random.default_rng(seed)
+    prompt = np.clip(np.exp(2.4 + 1.6 * rng.standard_normal(n)), 1, 2000).astype(np.int64)
+    output = np.clip(np.exp(3.8 + 1.1 * rng.standard_normal(n)), 1, 2000).astype(np.int64)
+    arrival = np.zeros(n) if not rate else np.cumsum(rng.exponential(1 / rate, n))
+    return Instance(f"{n} at {rate}", MEMORY, arrival.astype(np.int64), prompt, output)
+
+
+def by_definition(instance: Instance, prices: Prices) -> Fraction:
+    """The bound summed time by time in fractions, trying every start."""
+
+    def price(time: int) -> Fraction:
+        bucket = (time - prices.origin - 1) // prices.width
+        inside = 0 <= bucket < len(prices.token)
+        return Fraction(int(prices.token[bucket]) if inside else 0, prices.denominator)
+
+    end = prices.origin + prices.width * len(prices.token)
+    total = -instance.memory * sum(price(t) for t in range(prices.origin + 1, end + 1))
+    for a, s, o in instance.requests:
+        total += min(
+            p + o - a + sum(price(p + g) * (s + g) for g in range(1, o + 1))
+            for p in range(a, max(end, a) + 1)
+        )
+    return Fraction(total)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    width=st.integers(1, 4),
+    denominator=st.integers(1, 12),
+    token=st.lists(st.integers(0, 12), min_size=1, max_size=12),
+)
+@settings(max_examples=300, deadline=None)
+def test_any_prices_prove_a_bound_and_pricing_is_exact(
+    seed: int, width: int, denominator: int, token: list[int]
+) -> None:
+    instance = tiny(seed, most=4)
+    origin = int(instance.arrival.min())
+    prices = Prices(origin, width, denominator, np.array(token))
+    value = exact_value(instance, prices)
+    assert value == by_definition(instance, prices)
+    assert value <= brute_force(instance).total_latency
+
+
+@pytest.mark.parametrize("steps", [0, 60])
+def test_the_bound_never_exceeds_the_optimum(steps: int) -> None:
+    for seed in range(200):
+        instance = tiny(seed)
+        optimum = brute_force(instance).total_latency
+        assert dual_bound(instance, optimum, iterations=steps).value <= optimum, seed
+
+
+def test_pricing_by_hand() -> None:
+    # M = 2, two requests with s = o = 1, price x at time 1 and none later. Start 0 costs
+    # 1 + 2x, start 1 costs 2. x = 1/2: both cost 2, so 4 - 2/2 = 3, the optimum 1 + 2.
+    two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
+    assert exact_value(two, Prices(0, 1, 4, np.array([2]))) == 3
+    assert exact_value(two, Prices(0, 1, 4, np.array([1]))) == Fraction(5, 2)
+    assert exact_value(two, Prices(0, 1, 4, np.array([8]))) == 0
+
+
+@pytest.mark.parametrize("width", [1, 3, 7])
+def test_pricing_in_buckets_is_pricing_time_by_time(width: int) -> None:
+    rng = np.random.default_rng(width)
+    for _ in range(20):
+        instance = log_normal(30, 0.2, int(rng.integers(10**6)))
+        token = rng.integers(0, 40, 200) * (rng.random(200) < 0.7)
+        coarse = Prices(0, width, 2**12, token)
+        fine = Prices(0, 1, 2**12, np.repeat(token, width))
+        assert exact_value(instance, coarse) == exact_value(instance, fine)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 0.6])
+def test_the_ascent_beats_the_cheap_bounds_and_stays_below_a_schedule(rate: float) -> None:
+    instance = log_normal(800, rate)
+    upper = best_list_schedule(instance).total_latency
+    start = dual_bound(instance, upper, iterations=0).value
+    climbed = dual_bound(instance, upper, iterations=60).value
+    assert mean_busy_time(instance).value < start <= climbed <= upper
+    assert best_lower_bound(instance).value < climbed
+
+
+def test_overload_needs_prices() -> None:
+    # twice as much arrives as memory serves: mean busy times let large requests run in the gaps
+    # of small ones, starts do not
+    instance = log_normal(800, 0.6)
+    upper = best_list_schedule(instance).total_latency
+    assert best_lower_bound(instance).value < 0.95 * dual_bound(instance, upper).value
+
+
+def test_a_known_optimum_ends_the_ascent() -> None:
+    # M = 2 and s = o = 1: one a round, 1 + ... + 10
+    equal = Instance("equal", 2, [0] * 10, [1] * 10, [1] * 10)
+    assert dual_bound(equal, 55).value == 55
+
+
+def test_shifting_all_arrivals_changes_nothing() -> None:
+    for seed in range(20):
+        instance = tiny(seed)
+        later = instance.replace(arrival=instance.arrival + 10**6)
+        assert dual_bound(later, 10**9, iterations=30) == dual_bound(instance, 10**9, iterations=30)
+
+
+def test_the_largest_numbers_stay_exact() -> None:
+    # prices reach 2^21 rounds only, and their unit grows until 64 bits hold everything
+    huge = 10**9
+    one = Instance("huge", huge, [0, huge], [0, 0], [huge, huge])
+    assert 2 * huge <= dual_bound(one, 3 * huge, iterations=0).value <= 3 * huge
+    many = Instance("many", huge, [0] * 50, [huge // 2] * 50, [10] * 50)
+    # two never fit together: 10 + 20 + ... + 500
+    assert 500 <= dual_bound(many, 12_750, iterations=20).value <= 12_750
+
+
+def test_prices_are_rounded_down() -> None:
+    instance = log_normal(50, 0)
+    origin, width, token = fluid_prices(instance)
+    prices = rounded(instance, token, origin, width)
+    assert (prices.token <= token * prices.denominator).all()
+    assert (prices.token + 1 > token * prices.denominator).all()
+
+
+def test_false_prices_are_refused() -> None:
+    instance = tiny(1)
+    with pytest.raises(ValueError, match="at least 0"):
+        exact_value(instance, Prices(0, 1, 1, np.array([-1])))
+    with pytest.raises(ValueError, match="origin"):
+        exact_value(instance, Prices(9, 1, 1, np.array([1])))
+    with pytest.raises(OverflowError):
+        exact_value(instance, Prices(0, 1, 1, np.array([2**61])))
+    with pytest.raises(ValueError, match="iterations"):
+        dual_bound(instance, 1, iterations=-1)
