@@ -106,10 +106,29 @@ class Prices:
     cuts: tuple[tuple[int, int, int, int], ...] = field(repr=False)
 
 
-def reduced_costs(columns: Columns, prices: Prices, dense: Sequence[IntArray]) -> IntArray:
-    """Latency plus prices of each column, times the denominator, shape (columns,).
+def item_prices(memory: int, prices: Prices, dense: Sequence[IntArray]) -> IntArray:
+    """Price of holding item (m, r) at times 0..T, scaled, shape (T + 1, M + 1, M + 1).
 
     ``dense`` holds the weights of each table as a matrix.
+    """
+    priced = np.zeros((len(prices.memory) + 1, memory + 1, memory + 1), np.int64)
+    priced[1:] = np.array(prices.memory)[:, None, None] * np.arange(memory + 1)[:, None]
+    for table, begin, end, price in prices.cuts:
+        priced[begin:end] += price * dense[table]
+    return priced
+
+
+def payments(memory: int, prices: Prices) -> list[int]:
+    """Sum of price times right side over the rows of times 0..T, scaled, shape (T + 1,)."""
+    most = [0] + [price * memory for price in prices.memory]
+    for table, begin, end, price in prices.cuts:
+        for time in range(begin, end):
+            most[time] += price * prices.tables[table].cap
+    return most
+
+
+def reduced_costs(columns: Columns, prices: Prices, dense: Sequence[IntArray]) -> IntArray:
+    """Latency plus prices of each column, times the denominator, shape (columns,).
 
     Raises
     ------
@@ -117,17 +136,11 @@ def reduced_costs(columns: Columns, prices: Prices, dense: Sequence[IntArray]) -
         when values could exceed `LARGEST_VALUE`.
     """
     memory = columns.instance.memory
-    most = [0] + [price * memory for price in prices.memory]
-    for table, begin, end, price in prices.cuts:
-        for time in range(begin, end):
-            most[time] += price * prices.tables[table].cap
     rounds, latency = int(columns.instance.output.max()), int(columns.cost.max())
-    if max(most) * rounds + latency * prices.denominator > LARGEST_VALUE:
+    most = max(payments(memory, prices)) * rounds + latency * prices.denominator
+    if most > LARGEST_VALUE:
         raise OverflowError("prices are too large for 64-bit integers")
-    priced = np.zeros((columns.horizon + 1, memory + 1, memory + 1), np.int64)
-    priced[1:] = np.array(prices.memory)[:, None, None] * np.arange(memory + 1)[:, None]
-    for table, begin, end, price in prices.cuts:
-        priced[begin:end] += price * dense[table]
+    priced = item_prices(memory, prices, dense)
     total = columns.cost * prices.denominator
     np.add.at(total, columns.column, priced[columns.time, columns.m, columns.r])
     return total
@@ -143,7 +156,4 @@ def scaled_bound(columns: Columns, prices: Prices, reduced: IntArray) -> int:
         count * cost
         for count, cost in zip(columns.multiplicity.tolist(), least.tolist(), strict=True)
     )
-    value -= columns.instance.memory * sum(prices.memory)
-    return value - sum(
-        (end - begin) * price * prices.tables[table].cap for table, begin, end, price in prices.cuts
-    )
+    return value - sum(payments(columns.instance.memory, prices))

@@ -142,6 +142,8 @@ class Master:
 
     def add_cuts(self, cuts: list[tuple[int, int]]) -> None:
         """Append rows for (table, span) pairs."""
+        if not cuts:
+            return
         indptr, indices, values = [0], [], []
         for cut in cuts:
             column, weights = self._row(*cut)

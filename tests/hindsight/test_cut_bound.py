@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from ratiolab.hindsight.beam import beam
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.cut_bound import cut_bound
+from ratiolab.hindsight.cut_bound import Progress, cut_bound
+from ratiolab.hindsight.heuristics import list_schedule
 from ratiolab.model import Instance
 
 
@@ -34,3 +36,54 @@ def test_the_cut_bound_lies_between_the_plain_one_and_the_optimum(block: int) ->
         assert found.plain <= found.lower <= optimum, seed
         exact += found.lower == optimum
     assert exact > 40  # of 60: cuts and rounding up close most tiny instances
+
+
+def test_more_rounds_never_weaken_the_bound_and_repeat_exactly() -> None:
+    instance = drawn()
+    found = [cut_bound(instance, rounds=rounds) for rounds in (0, 2, 4, 4)]
+    assert found[0].lower == found[0].plain
+    assert found[0].lower < found[1].lower <= found[2].lower
+    assert found[2].certificate == found[3].certificate
+    assert found[2].stopped == "rounds"
+
+
+def test_cuts_close_most_of_the_gap_of_a_drawn_instance() -> None:
+    instance = drawn(9)
+    first = list_schedule(instance, np.argsort(instance.output, kind="stable"))
+    bound = cut_bound(instance, horizon=first.makespan, rounds=25)
+    best = beam(instance, bound.certificate.prices, first)
+    assert best.exhausted  # so its schedule is optimal
+    optimum = best.schedule.total_latency
+    assert bound.lower <= optimum
+    assert optimum - bound.lower < (optimum - bound.plain) / 2
+
+
+@pytest.mark.parametrize("horizon", [0, 1, 7, 300])
+def test_any_horizon_gives_a_valid_bound(horizon: int) -> None:
+    for seed in range(20):
+        instance = tiny(seed)
+        found = cut_bound(instance, horizon=horizon, rounds=4)
+        assert instance.output.sum() <= found.lower <= brute_force(instance).total_latency
+
+
+def test_limits_stop_it_with_what_is_proven() -> None:
+    instance = drawn()
+    assert cut_bound(instance, time_limit=0).stopped == "time"
+    assert cut_bound(instance, time_limit=0).lower >= instance.output.sum()
+    target = cut_bound(instance, rounds=2).lower
+    stopped = cut_bound(instance, target=target)
+    assert stopped.stopped == "target"
+    assert stopped.lower >= target
+    seen: list[Progress] = []
+    cut_bound(instance, rounds=3, progress=seen.append)
+    assert [now.rounds for now in seen] == [0, 1, 2, 3]
+    assert sorted(now.lower for now in seen) == [now.lower for now in seen]
+
+
+def test_what_cannot_be_done_is_refused() -> None:
+    with pytest.raises(ValueError, match="memory 201 exceeds 200"):
+        cut_bound(Instance("large", 201, [0], [1], [1]))
+    with pytest.raises(ValueError, match="non-zeros exceed"):
+        cut_bound(drawn(), horizon=10**6)
+    with pytest.raises(ValueError, match="rounds -1"):
+        cut_bound(drawn(), rounds=-1)

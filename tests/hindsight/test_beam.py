@@ -1,0 +1,92 @@
+"""The layered search: exact while nothing is left out, feasible and never worse in any case."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ratiolab.hindsight.beam import beam
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.cut_bound import cut_bound
+from ratiolab.hindsight.heuristics import list_schedule
+from ratiolab.model import Instance, require_feasible
+
+
+def tiny(seed: int) -> Instance:
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(1, 7)), int(rng.integers(4, 12))
+    prompt = rng.integers(0, memory // 2 + 1, n) if seed % 2 else np.full(n, seed % 3)
+    output = [int(rng.integers(1, min(memory - s, 6) + 1)) for s in prompt]
+    arrival = rng.integers(0, 8, n) if seed % 3 else np.zeros(n, np.int64)
+    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
+
+
+def drawn(n: int) -> Instance:
+    rng = np.random.default_rng(4)
+    prompt = rng.integers(1, 6, n)
+    output = [int(rng.integers(1, 30 - s + 1)) for s in prompt]
+    return Instance("drawn", 30, [0] * n, prompt, output)
+
+
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_nothing_left_out_means_optimal(rounds: int) -> None:
+    improved = 0
+    for seed in range(120):
+        instance = tiny(seed)
+        optimum = brute_force(instance).total_latency
+        first = list_schedule(instance, np.arange(len(instance))[::-1])
+        prices = cut_bound(instance, rounds=rounds).certificate.prices
+        result = beam(instance, prices, first)
+        assert result.exhausted
+        assert require_feasible(result.schedule).total_latency == optimum, seed
+        improved += first.total_latency > optimum
+    assert improved > 30
+
+
+def test_it_is_exact_under_any_prices_and_finds_a_known_optimum_unbeaten() -> None:
+    for seed in range(60):
+        instance = tiny(seed)
+        rng = np.random.default_rng(seed)
+        good = cut_bound(instance, rounds=2).certificate.prices
+        memory = tuple(int(price * rng.uniform(0, 2)) for price in good.memory)
+        best = brute_force(instance)
+        result = beam(instance, replace(good, memory=memory), best)
+        assert result.exhausted
+        assert result.schedule is best
+
+
+def test_equal_requests_are_interchangeable() -> None:
+    for copies in range(2, 7):
+        instance = Instance("equal", 6, [0] * copies, [1] * copies, [3] * copies)
+        first = list_schedule(instance, np.arange(copies))
+        result = beam(instance, cut_bound(instance, rounds=1).certificate.prices, first)
+        assert result.exhausted
+        assert result.schedule.total_latency == brute_force(instance).total_latency
+
+
+def test_a_narrow_beam_says_that_it_left_something_out() -> None:
+    instance = drawn(12)
+    first = list_schedule(instance, np.argsort(instance.output, kind="stable"))
+    prices = cut_bound(instance, rounds=3).certificate.prices
+    narrow, wide = (beam(instance, prices, first, width=width) for width in (2, 20_000))
+    assert not narrow.exhausted
+    assert narrow.widest == 2
+    assert wide.exhausted
+    assert wide.schedule.total_latency <= narrow.schedule.total_latency <= first.total_latency
+
+
+def test_stopping_keeps_the_known_schedule_and_proves_nothing() -> None:
+    instance = drawn(8)
+    first = list_schedule(instance, np.argsort(instance.output, kind="stable"))
+    result = beam(
+        instance, cut_bound(instance, rounds=1).certificate.prices, first, stop=lambda: True
+    )
+    assert result.schedule is first
+    assert not result.exhausted
+
+
+def test_more_requests_than_a_word_has_bits_are_refused() -> None:
+    instance = Instance("many", 4, [0] * 65, [1] * 65, [1] * 65)
+    first = list_schedule(instance, np.arange(65))
+    with pytest.raises(ValueError, match="65 requests"):
+        beam(instance, cut_bound(instance, rounds=0).certificate.prices, first)
