@@ -5,28 +5,33 @@ random but the search, whose numpy Generator and number of steps the caller give
 depend on the machine.
 """
 
-import math
 from bisect import insort
-from collections.abc import Iterable
 from heapq import heappop, heappush
 
 import numpy as np
 
-from ratiolab.model.footprint import IntArray, held, peak
+from ratiolab.hindsight.small_search import Profile, anneal
+from ratiolab.model.footprint import held, peak
 from ratiolab.model.instance import Column, Instance
 from ratiolab.model.schedule import Schedule
 
-STEPS = 2_000
-"""Orders that `good_schedule` tries by default."""
+STEPS = 200_000
+"""Steps of `good_schedule` by default."""
 
-LARGEST_SEARCH = 200
-"""Most requests for which `good_schedule` searches over orders."""
+FEW = 12
+"""Most requests for which the search stays in Python: importing numba would take longer."""
 
-LONGEST_SEARCH = 20_000
-"""Most rounds that `serial_schedule` keeps a profile of within `good_schedule`."""
+FEW_STEPS = 2_000
+"""Most steps in Python; whoever asks for no more stays in Python up to `MEDIUM` requests."""
 
-WARMTH = 0.01
-"""First temperature of the search, as a part of the latency per square root of requests."""
+MEDIUM = 200
+"""Most requests for which a search of few steps stays in Python."""
+
+LONGEST_SMALL = 20_000
+"""Most rounds for which the search may stay in Python."""
+
+LONGEST_SEARCH = 10_000_000
+"""Most rounds that the search keeps a profile of."""
 
 
 def list_schedule(instance: Instance, order: Column) -> Schedule:
@@ -84,7 +89,7 @@ def serial_schedule(instance: Instance, order: Column) -> Schedule:
     >>> serial_schedule(three, [0, 1, 2]).starts.tolist()
     [0, 0, 3]
     """
-    starts = _Profile(instance).place(
+    starts = Profile(instance).place(
         np.asarray(order, np.int64).tolist(), instance.arrival.tolist()
     )
     assert starts is not None
@@ -110,53 +115,31 @@ def improved_schedule(
 ) -> Schedule:
     """A schedule at least as good as the first, by a search over orders.
 
-    The search anneals the order of `serial_schedule`: a step moves one request to another place
-    or, one time in n, holds one back. It is left out above `LARGEST_SEARCH` requests or
-    `LONGEST_SEARCH` rounds.
+    The search anneals the order in which requests take their earliest feasible start; a step moves
+    requests to other places of the order or holds one back, as orders alone do not reach all
+    schedules. Up to `FEW` requests, or few steps and not many requests, it runs in Python and ends
+    after `FEW_STEPS`; otherwise it is compiled, at first use for some seconds, see
+    `ratiolab.hindsight.order_search`. The two give different schedules, each the same on every
+    machine. There is no search above `LONGEST_SEARCH` rounds.
 
     Parameters
     ----------
     rng : source of the steps; a generator with seed 0 when absent.
-    steps : orders to try, at least 0.
+    steps : orders to try, at least 0; of orders with many rounds, fewer for the same work.
     """
     instance = first.instance
+    n = len(instance)
     rounds = int(instance.arrival.max()) + sum(instance.output.tolist())
-    if not steps or not 1 < len(instance) <= LARGEST_SEARCH or rounds > LONGEST_SEARCH:
+    if not steps or n == 1 or rounds > LONGEST_SEARCH:
         return first
-    found = _anneal(instance, first, rng or np.random.default_rng(0), steps)
+    rng = rng or np.random.default_rng(0)
+    if (n <= FEW or (n <= MEDIUM and steps <= FEW_STEPS)) and rounds <= LONGEST_SMALL:
+        found = anneal(instance, first, rng, min(steps, FEW_STEPS))
+    else:
+        from ratiolab.hindsight.order_search import search
+
+        found = search(first, rng, steps)
     return min(first, found, key=lambda schedule: schedule.total_latency)
-
-
-def _anneal(instance: Instance, first: Schedule, rng: np.random.Generator, steps: int) -> Schedule:
-    """Anneal an order and, for each request, a round before which it may not start."""
-    n, profile = len(instance), _Profile(instance)
-    arrival = instance.arrival.tolist()
-    order: list[int] = np.lexsort((instance.volume, first.starts)).tolist()
-    release = list(arrival)
-    found = profile.place(order, release)
-    assert found is not None
-    starts = best = found
-    value = best_value = profile.latency(starts)
-    for step in range(steps):
-        heat = WARMTH * best_value / n**0.5 * (1 - step / steps)
-        limit = math.floor(value - heat * math.log(1.0 - rng.random()))
-        one, other, kind = (int(x) for x in rng.integers(n, size=3))
-        new_order, new_release, i = list(order), list(release), order[one]
-        if kind == 0:
-            # hold a request back by a round or let it go: orders alone do not reach all schedules
-            held_back = release[i] > arrival[i]
-            new_release[i] = arrival[i] if held_back else min(starts[i] + 1, profile.end)
-            other = one
-        elif one != other:
-            new_order.insert(other, new_order.pop(one))
-        else:
-            continue
-        found = profile.place(new_order, new_release, starts, min(one, other), limit)
-        if found is not None:
-            order, release, starts, value = new_order, new_release, found, profile.latency(found)
-            if value < best_value:
-                best, best_value = starts, value
-    return Schedule.from_starts(instance, best)
 
 
 class _Running:
@@ -206,56 +189,3 @@ class _Running:
             # until the next completion usage only grows: complete after it
             least = max(least, next_end + 1 - output)
         return least
-
-
-class _Profile:
-    """Serial insertion over a dense profile of memory, for one instance and many orders."""
-
-    def __init__(self, instance: Instance) -> None:
-        tokens = int(instance.output.sum())
-        self.end = int(instance.arrival.max()) + tokens
-        # released by the end, all complete one after another within as much time again
-        rounds = self.end + tokens + 1
-        self.memory = instance.memory
-        self.arrival, self.output = instance.arrival.tolist(), instance.output.tolist()
-        self.ramp: list[IntArray] = [
-            instance.prompt[i] + np.arange(1, o + 1) for i, o in enumerate(self.output)
-        ]
-        self.time = np.arange(rounds)
-        self.usage: IntArray = np.empty(rounds, np.int64)
-
-    def latency(self, starts: Iterable[int]) -> int:
-        return int(sum(starts) + sum(self.output) - sum(self.arrival))
-
-    def place(
-        self,
-        order: list[int],
-        release: list[int],
-        known: list[int] | None = None,
-        keep: int = 0,
-        limit: int | None = None,
-    ) -> list[int] | None:
-        """Earliest starts in this order, the first ``keep`` as known; None beyond the limit."""
-        usage, time = self.usage, self.time
-        usage.fill(-self.memory)
-        starts = list(known or self.arrival)
-        total = sum(self.output)
-        for position, i in enumerate(order):
-            output, ramp = self.output[i], self.ramp[i]
-            if position < keep:
-                start = starts[i]
-            else:
-                start, later = -1, release[i]
-                while later > start:
-                    start = later
-                    window = slice(start + 1, start + output + 1)
-                    # at each time: start after it, or so late that memory suffices then
-                    excess = usage[window] + ramp
-                    excess += start
-                    later = int(np.minimum(excess, time[window]).max())
-                starts[i] = start
-            total += start - self.arrival[i]
-            if limit is not None and total > limit:
-                return None
-            usage[start + 1 : start + output + 1] += ramp
-        return starts
