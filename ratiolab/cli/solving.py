@@ -38,8 +38,19 @@ def solve(
             "a second time, for any solver that PuLP finds."
         ),
     ] = "highs",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto: bounds, configuration cuts, then the program with them. program: the "
+            "integer program as printed. cuts: the bound of the cuts and no program."
+        ),
+    ] = "auto",
     schedule: Annotated[
         Path | None, typer.Option(help="Write the best schedule found to this JSON file.")
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Write the proof of the best bound that needs no solver, for `certify`."),
     ] = None,
     seed: Seed = 0,
     json: Json = False,
@@ -53,6 +64,7 @@ def solve(
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
     from ratiolab.hindsight import solve as solve_instance
+    from ratiolab.hindsight.certificate import write_certificate
     from ratiolab.model import read_instance, write_schedule
     from ratiolab.report.data import optimum_data
     from ratiolab.report.tables import optimum_line
@@ -70,12 +82,15 @@ def solve(
             time_limit=time_limit,
             node_limit=node_limit,
             backend=backend,
+            method=method,
             seed=seed,
             progress=show if backend == "highs" else None,
         )
     try:
         if schedule is not None:
             write_schedule(result.schedule, schedule)
+        if certificate is not None:
+            write_certificate(result.certificate, certificate)
     finally:  # a file that cannot be written does not cost the answer
         if json:
             print_json(optimum_data(result))

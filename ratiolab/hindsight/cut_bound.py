@@ -107,7 +107,7 @@ def cut_bound(
             raise ValueError(f"{name} {value} must be at least 0")
     if horizon is None:
         horizon = list_schedule(instance, np.argsort(instance.output, kind="stable")).makespan
-    entries = len(instance) * horizon * int(instance.output.max())
+    entries = _entries(instance, horizon)
     if entries > MOST_ENTRIES:
         raise ValueError(f"up to {entries} non-zeros exceed {MOST_ENTRIES}, the most for cuts")
     clock = _Clock(time_limit)
@@ -146,6 +146,15 @@ def cut_bound(
         gains.append(master.lower - before)
     certificate = price_certificate(instance, master.prices, master.value)
     return CutBound(instance, certificate.bound, plain, certificate, done, clock.seconds, stopped)
+
+
+def fits(instance: Instance, horizon: int) -> bool:
+    """Whether memory and program are small enough for `cut_bound`."""
+    return instance.memory <= LARGEST_MEMORY and _entries(instance, horizon) <= MOST_ENTRIES
+
+
+def _entries(instance: Instance, horizon: int) -> int:
+    return len(instance) * horizon * int(instance.output.max())
 
 
 class _Clock:

@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ratiolab.hindsight.bounds import Bound, best_lower_bound
+from ratiolab.hindsight.dual_bound import dual_bound
 from ratiolab.hindsight.heuristics import (
     STEPS,
     best_list_schedule,
@@ -22,6 +23,9 @@ from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
+if TYPE_CHECKING:
+    from ratiolab.hindsight.certificate import Certificate, PriceCertificate
+
 MOST_NONZEROS = 2_000_000
 """Largest program that is handed to a solver."""
 
@@ -30,6 +34,20 @@ MOST_REQUESTS = 400
 
 TAIL = 0.1
 """First horizon beyond the last start of the known schedule, as a part of it."""
+
+
+CUT_ROUNDS = 12
+"""Rounds of configuration cuts before the program; more raise the bound slowly."""
+
+CUT_SHARE = 0.5
+"""Part of a time limit that cuts may take before a program."""
+
+EASY_NONZEROS = 4_000
+"""A program of this size is tried as it is, for `EASY_NODES` nodes, before cuts are looked for."""
+
+EASY_NODES = 50
+
+METHODS = ("auto", "program", "cuts")
 
 
 class Progress(NamedTuple):
@@ -57,6 +75,7 @@ class OptResult:
     nodes : nodes of the solver's search tree.
     options : what `solve` was asked for.
     note : what the reader should know, such as that no program was solved or a limit was met.
+    formula, proof : the bound without a solver, and the proof by cuts where they were looked for.
     preemption : the semantics under which this is the optimum; evictions that lose all tokens
         never help a scheduler that knows everything.
     """
@@ -70,6 +89,8 @@ class OptResult:
     nodes: int
     seconds: float
     options: Mapping[str, Any] = field(repr=False)
+    formula: Bound = field(repr=False)
+    proof: "PriceCertificate | None" = field(repr=False)
     note: str = ""
     preemption: Literal["restart"] = "restart"
 
@@ -77,6 +98,20 @@ class OptResult:
     def is_exact(self) -> bool:
         """Whether the schedule is proven optimal."""
         return self.upper == self.lower
+
+    @property
+    def certificate(self) -> "Certificate":
+        """Proof of the best bound that needs no solver's word; it may be below ``lower``.
+
+        `ratiolab.hindsight.certify` checks it.
+        """
+        from ratiolab.hindsight.certificate import FormulaCertificate
+
+        formula, proof = self.formula, self.proof
+        if proof is not None and proof.bound > formula.value:
+            return proof
+        name, digest = self.instance.name, self.instance.digest
+        return FormulaCertificate(name, digest, formula.value, formula.source)
 
     @property
     def gap(self) -> Fraction:
@@ -108,19 +143,23 @@ def solve(
     time_limit: float | None = None,
     node_limit: int | None = None,
     backend: str = "highs",
+    method: str = "auto",
     seed: int = 0,
     steps: int = STEPS,
     progress: Report | None = None,
 ) -> OptResult:
     """The hindsight optimum, or the proven interval that the limits allow.
 
-    Bounds and heuristics come first; when they do not meet, the integer program of Jaillet et al.,
-    Section 3, is solved, to proof when no limit is set. Instances whose program would exceed
-    `MOST_REQUESTS` or `MOST_NONZEROS` get their interval from bounds and heuristics alone, and
-    ``note`` says so. Ctrl-C ends the program and keeps the interval.
+    Bounds and heuristics come first. When they do not meet, configuration cuts raise the lower
+    bound, and the integer program of Jaillet et al., Section 3, is solved with those cuts and
+    without the columns that the bound excludes (`ratiolab.hindsight.strengthen`), to proof when no
+    limit is set. Instances whose program would exceed `MOST_REQUESTS` or `MOST_NONZEROS` get their
+    interval from bounds and heuristics alone, and ``note`` says so. Ctrl-C keeps the interval.
 
     Parameters
     ----------
+    method : ``auto``, as above; ``program``, the integer program as printed, without cuts;
+        ``cuts``, the bound of the cuts and no program.
     time_limit : seconds in all; results then depend on the machine.
     node_limit : nodes of the search tree in all; HiGHS only.
     backend : "highs" for HiGHS through its own interface; "pulp" or, as in "pulp:HiGHS", "pulp:"
@@ -142,6 +181,8 @@ def solve(
     >>> solve(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).upper
     12
     """
+    if method not in METHODS:
+        raise ValueError(f"method {method!r} must be one of {', '.join(METHODS)}")
     library, _, solver = backend.partition(":")
     if library not in ("highs", "pulp") or (library == "highs" and backend != "highs"):
         raise ValueError(f"backend {backend!r} must be 'highs', 'pulp' or 'pulp:SOLVER'")
@@ -155,7 +196,7 @@ def solve(
 
         backend = f"pulp:{pulp.require_solver(solver or pulp.DEFAULT_SOLVER)}"
     options = {
-        "method": "program",
+        "method": method if library == "highs" else "program",
         "backend": backend,
         "time_limit": time_limit,
         "node_limit": node_limit,
@@ -174,10 +215,11 @@ def solve(
             f"no program: {len(instance)} requests, more than {MOST_REQUESTS}; "
             "bounds and heuristics only"
         )
-    last = last_starts(instance, search.upper)
     if library == "pulp":
-        return _solve_pulp(search, last)
-    return _solve_highs(search, last, progress)
+        return _solve_pulp(search, last_starts(instance, search.upper))
+    if method == "program":
+        return _solve_highs(search, last_starts(instance, search.upper), progress)
+    return _solve_with_cuts(search, progress)
 
 
 class _Search:
@@ -187,13 +229,21 @@ class _Search:
         self.began = time.perf_counter()
         self.instance, self.options = instance, options
         self.nodes = 0
-        self.lower: Bound = best_lower_bound(instance)
+        self.formula: Bound = best_lower_bound(instance)
+        self.lower = self.formula
+        self.proof: PriceCertificate | None = None
         self.schedule = require_feasible(best_list_schedule(instance))
 
     def improve(self) -> None:
-        """Search for a better schedule; an interrupted search keeps the list schedule."""
+        """Search for a better schedule, and without a program for a better bound.
+
+        When interrupted, what is known is kept.
+        """
         rng = np.random.default_rng(self.options["seed"])
         self.offer(improved_schedule(self.schedule, rng, self.options["steps"]))
+        if len(self.instance) > MOST_REQUESTS and self.lower.value < self.upper:
+            priced = dual_bound(self.instance, self.upper)
+            self.raise_lower(priced.value, priced.source)
 
     @property
     def upper(self) -> int:
@@ -212,6 +262,11 @@ class _Search:
     def nodes_left(self) -> int | None:
         limit = self.options["node_limit"]
         return None if limit is None else max(0, limit - self.nodes)
+
+    @property
+    def spent(self) -> bool:
+        """Whether a limit is used up."""
+        return self.time_left == 0 or self.nodes_left == 0
 
     def offer(self, schedule: Schedule) -> None:
         """Keep this schedule when it is better."""
@@ -238,7 +293,51 @@ class _Search:
             seconds=self.seconds,
             options=self.options,
             note=note,
+            formula=self.formula,
+            proof=self.proof,
         )
+
+
+def _solve_with_cuts(search: _Search, progress: Report | None) -> OptResult:
+    """Try an easy program as it is; else cuts first, and the program strengthened by them."""
+    instance = search.instance
+    last = last_starts(instance, search.upper)
+    wants_program = search.options["method"] == "auto"
+    if wants_program and size(instance, last, first_horizon(search.schedule)) <= EASY_NONZEROS:
+        result = _solve_highs(search, last, progress, most_nodes=EASY_NODES)
+        if result.is_exact or search.spent:
+            return result
+    try:
+        cause = _raise_by_cuts(search, progress)
+    except KeyboardInterrupt:
+        return search.result("stopped in the search for cuts: Ctrl-C")
+    if search.upper == search.lower.value:
+        return search.result()
+    if not wants_program:
+        return search.result(cause)
+    return _solve_highs(search, last_starts(instance, search.upper), progress)
+
+
+def _raise_by_cuts(search: _Search, progress: Report | None) -> str:
+    """Raise the lower bound by configuration cuts; what a reader should know of it."""
+    from ratiolab.hindsight.cut_bound import cut_bound
+    from ratiolab.hindsight.cut_bound import fits as fits_cuts
+
+    horizon = search.schedule.makespan
+    if not fits_cuts(search.instance, horizon):
+        return "no cuts: memory or horizon is too large for configurations"
+    share = CUT_SHARE if search.options["method"] == "auto" else 1.0
+    found = cut_bound(
+        search.instance,
+        horizon=horizon,
+        rounds=CUT_ROUNDS,
+        time_limit=None if search.time_left is None else share * search.time_left,
+        target=search.upper,
+        progress=lambda now: _report(progress, search, 0, now.lower),
+    )
+    search.raise_lower(found.lower, "configuration cuts")
+    search.proof = found.certificate
+    return f"configuration cuts only, no program: {found.stopped}"
 
 
 def first_horizon(known: Schedule) -> int:
@@ -247,9 +346,12 @@ def first_horizon(known: Schedule) -> int:
     return latest + max(1, int(TAIL * latest))
 
 
-def _solve_highs(search: _Search, last: IntArray, progress: Report | None) -> OptResult:
+def _solve_highs(
+    search: _Search, last: IntArray, progress: Report | None, most_nodes: int | None = None
+) -> OptResult:
     """Tail relaxations of growing horizon, until one proves the optimum or a limit is met."""
     from ratiolab.hindsight import highs
+    from ratiolab.hindsight.strengthen import strengthen
 
     instance = search.instance
     horizon = first_horizon(search.schedule)
@@ -258,11 +360,16 @@ def _solve_highs(search: _Search, last: IntArray, progress: Report | None) -> Op
         if entries > MOST_NONZEROS:
             return search.result(_too_large(entries))
         program = build(instance, last, horizon)
+        if search.proof is not None:
+            program = strengthen(program, search.proof, search.upper)
+        nodes_left = search.nodes_left
+        if most_nodes is not None:
+            nodes_left = most_nodes if nodes_left is None else min(nodes_left, most_nodes)
         outcome = highs.solve_program(
             program,
             start=program.counts(search.schedule.starts),
             time_limit=search.time_left,
-            node_limit=search.nodes_left,
+            node_limit=nodes_left,
             seed=search.options["seed"],
             progress=_merged(search, progress),
         )
@@ -285,19 +392,19 @@ def _solve_highs(search: _Search, last: IntArray, progress: Report | None) -> Op
         horizon += max(1, horizon // 2)
 
 
-def _merged(search: _Search, progress: Report | None) -> Callable[[int, int | None], None] | None:
-    """The callback for one program, which tells on what the whole search knows.
+def _merged(search: _Search, progress: Report | None) -> Callable[[int, int | None], None]:
+    """The callback for one program, which tells on what the whole search knows."""
+    return lambda nodes, lower: _report(progress, search, nodes, lower)
 
-    The program's incumbent stays out: it may defer requests, and only checked schedules count.
+
+def _report(progress: Report | None, search: _Search, nodes: int, lower: int | None) -> None:
+    """Tell on the search and a better bound that is not in it yet.
+
+    A program's incumbent stays out: it may defer requests, and only checked schedules count.
     """
-    if progress is None:
-        return None
-
-    def report(nodes: int, lower: int | None) -> None:
-        best = search.lower.value if lower is None else max(lower, search.lower.value)
+    if progress is not None:
+        best = max(search.lower.value, lower or 0)
         progress(Progress(search.seconds, search.nodes + nodes, search.upper, best))
-
-    return report
 
 
 def _solve_pulp(search: _Search, last: IntArray) -> OptResult:

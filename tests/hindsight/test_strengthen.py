@@ -1,0 +1,91 @@
+"""Fixing and cuts leave every schedule that is as good as the known one."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ratiolab.hindsight import solve
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.certify import certify
+from ratiolab.hindsight.cut_bound import cut_bound
+from ratiolab.hindsight.heuristics import best_list_schedule
+from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.strengthen import strengthen
+from ratiolab.hindsight.timeindexed import build
+from ratiolab.model import Instance, violations
+from ratiolab.testing import instances
+
+
+def satisfied(program: object, counts: np.ndarray) -> bool:
+    """Rows and column bounds, literally."""
+    p = program
+    activity = np.zeros(p.shape[0], np.int64)  # type: ignore[attr-defined]
+    for j in np.flatnonzero(counts):
+        for e in range(p.indptr[j], p.indptr[j + 1]):  # type: ignore[attr-defined]
+            activity[p.indices[e]] += p.values[e] * counts[j]  # type: ignore[attr-defined]
+    return bool(
+        (activity >= p.row_lower).all()  # type: ignore[attr-defined]
+        and (activity <= p.row_upper).all()  # type: ignore[attr-defined]
+        and (counts <= p.upper).all()  # type: ignore[attr-defined]
+    )
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    instances(max_requests=4, max_memory=9, predictions=False),
+    st.integers(0, 6),
+    st.integers(0, 12),
+    st.integers(0, 12),
+)
+def test_the_optimum_and_the_known_schedule_stay_solutions(
+    instance: Instance, rounds: int, price_horizon: int, horizon: int
+) -> None:
+    known = best_list_schedule(instance)
+    proof = cut_bound(instance, horizon=price_horizon, rounds=rounds).certificate
+    program = build(instance, last_starts(instance, known.total_latency), horizon)
+    strong = strengthen(program, proof, known.total_latency)
+    assert (strong.upper <= program.upper).all()
+    for schedule in (known, brute_force(instance)):
+        assert satisfied(strong, strong.counts(schedule.starts))
+
+
+@settings(max_examples=150, deadline=None)
+@given(instances(max_requests=5, max_memory=10, predictions=False))
+def test_cuts_and_program_reach_the_optimum_of_brute_force(instance: Instance) -> None:
+    module = sys.modules["ratiolab.hindsight.solve"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "EASY_NONZEROS", 0)
+        result = solve(instance, steps=0)
+    assert result.status == "optimal"
+    assert result.upper == brute_force(instance).total_latency
+    assert violations(result.schedule) == []
+    assert certify(result.certificate, instance) == result.certificate.bound <= result.lower
+
+
+def test_cuts_alone_give_a_certified_interval() -> None:
+    instance = Instance("twelve", 20, [0] * 8, [2] * 8, [3, 4, 6, 7, 9, 11, 13, 15])
+    result = solve(instance, method="cuts")
+    assert result.lower_source == "configuration cuts"
+    assert result.lower == certify(result.certificate, instance) <= result.upper
+    assert result.is_exact or result.note.startswith("configuration cuts only")
+    plain = solve(instance, method="program")
+    assert plain.is_exact
+    assert result.lower <= plain.upper <= result.upper
+
+
+def test_stronger_rows_and_fewer_columns_are_what_it_is_for() -> None:
+    instance = Instance("twelve", 20, [0] * 8, [2] * 8, [3, 4, 6, 7, 9, 11, 13, 15])
+    known = solve(instance).schedule
+    proof = cut_bound(instance, horizon=known.makespan, rounds=12).certificate
+    program = build(instance, last_starts(instance, known.total_latency), known.makespan)
+    strong = strengthen(program, proof, known.total_latency)
+    assert strong.shape[0] > program.shape[0]
+    assert strong.upper.sum() < program.upper.sum() / 2
+
+
+def test_methods_are_named() -> None:
+    with pytest.raises(ValueError, match="method 'magic' must be one of auto, program, cuts"):
+        solve(Instance("one", 3, [0], [1], [1]), method="magic")
