@@ -38,6 +38,9 @@ FloatArray = NDArray[np.float64]
 ITERATIONS = 600
 """Steps of the ascent by default."""
 
+MOST_PIECES = 6 * 10**8
+"""Pieces of cost functions that the ascent looks at, about; some seconds."""
+
 LEVELS = ((16, 3), (4, 2), (1, 1))
 """Buckets that share a price while climbing, from coarse to fine, and parts of the steps."""
 
@@ -111,7 +114,7 @@ def exact_value(instance: Instance, prices: Prices) -> Fraction:
     if _magnitude(instance, prices.width, token.tolist(), unit, prices.origin) > LARGEST_VALUE:
         raise OverflowError("prices are too large for 64-bit integers")
     arrival = instance.arrival - prices.origin
-    least, _ = choose(
+    least, _, _ = choose(
         arrival, instance.prompt, instance.output, token, prices.width, np.int64(unit)
     )
     value = sum(least.tolist()) - instance.memory * prices.width * sum(token.tolist())
@@ -127,7 +130,8 @@ def dual_bound(instance: Instance, upper: int, *, iterations: int = ITERATIONS) 
     Parameters
     ----------
     upper : total latency of a known schedule; it ends the ascent when reached.
-    iterations : steps of the ascent, at least 0.
+    iterations : steps of the ascent, at least 0; fewer when they would look at more than
+        `MOST_PIECES` pieces of cost functions.
 
     >>> dual_bound(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), 12).value
     12
@@ -194,6 +198,7 @@ def ascend(
         # fine detail of the start may be worth more than what coarse steps found
         entries = [prices.reshape(-1, group).mean(axis=1) for prices in (token, start)]
         coarse = max(entries, key=lambda entry: climb.value(entry)[0])
+        steps = min(steps, MOST_PIECES * share // (shares * climb.pieces))
         coarse, aim = climb.run(coarse, max(aim, LEAST_AIM), upper, steps)
         token = np.repeat(coarse, group)
     return token
@@ -206,12 +211,16 @@ class _Climb:
         self.arrival = instance.arrival - origin
         self.prompt, self.output = instance.prompt, instance.output
         self.width, self.room = width, float(instance.memory * width)
+        self.pieces = 1  # looked at for the last value
 
     def value(self, token: FloatArray) -> tuple[float, FloatArray]:
         """The bound of these prices, and a subgradient: token-rounds above memory, by bucket."""
         from ratiolab.hindsight.dual_kernels import bucket_usage, choose
 
-        least, starts = choose(self.arrival, self.prompt, self.output, token, self.width, 1.0)
+        least, starts, pieces = choose(
+            self.arrival, self.prompt, self.output, token, self.width, 1.0
+        )
+        self.pieces = max(1, pieces)
         usage = bucket_usage(starts, self.prompt, self.output, len(token), self.width)
         return float(least.sum() - self.room * token.sum()), usage - self.room
 

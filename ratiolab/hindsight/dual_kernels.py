@@ -13,7 +13,7 @@ compiled: Any = njit(cache=True)
 
 @compiled
 def choose(arrival, prompt, output, prices, width, unit):  # type: ignore[no-untyped-def]
-    """Least cost of each request, and a start that attains it.
+    """Least cost of each request, a start that attains it, and the pieces looked at in all.
 
     ``prices[b]`` is the price of a token at times ``b width + 1 .. (b + 1) width``, and ``unit``
     what a round of latency costs. A start p costs
@@ -35,6 +35,7 @@ def choose(arrival, prompt, output, prices, width, unit):  # type: ignore[no-unt
         moment[b + 1] = moment[b] + prices[b] * (width * (2 * b * width + width + 1) // 2)
     least = np.zeros(len(arrival), prices.dtype)
     starts = np.zeros(len(arrival), np.int64)
+    pieces = 0
     for i in range(len(arrival)):
         a, s, o = arrival[i], prompt[i], output[i]
         cost = unit * o
@@ -52,6 +53,7 @@ def choose(arrival, prompt, output, prices, width, unit):  # type: ignore[no-unt
                 cost += sign * (times + (s - a) * before)
         best, at, p = cost, a, a
         while p < end and unit * (p + o - a) < best:
+            pieces += 1
             b, e = p // width, (p + o) // width
             run = (b + 1) * width - p
             alpha, beta = prices[b], zero
@@ -70,7 +72,7 @@ def choose(arrival, prompt, output, prices, width, unit):  # type: ignore[no-unt
             window -= run * step
             p += run
         least[i], starts[i] = best, at
-    return least, starts
+    return least, starts, pieces
 
 
 @compiled

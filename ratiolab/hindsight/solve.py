@@ -10,6 +10,7 @@ import numpy as np
 
 from ratiolab.hindsight.bounds import Bound, best_lower_bound
 from ratiolab.hindsight.dual_bound import dual_bound
+from ratiolab.hindsight.dual_bound import dual_bound
 from ratiolab.hindsight.heuristics import (
     STEPS,
     best_list_schedule,
@@ -241,6 +242,9 @@ class _Search:
         """
         rng = np.random.default_rng(self.options["seed"])
         self.offer(improved_schedule(self.schedule, rng, self.options["steps"]))
+        if len(self.instance) > MOST_REQUESTS and self.lower.value < self.upper:
+            priced = dual_bound(self.instance, self.upper)
+            self.raise_lower(priced.value, priced.source)
         if len(self.instance) > MOST_REQUESTS and self.lower.value < self.upper:
             priced = dual_bound(self.instance, self.upper)
             self.raise_lower(priced.value, priced.source)

@@ -1,5 +1,6 @@
 """Prices of memory prove lower bounds: any prices, exactly; good prices, good bounds."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from ratiolab.hindsight.bounds import best_lower_bound, mean_busy_time
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.dual_bound import Prices, dual_bound, exact_value, fluid_prices, rounded
 from ratiolab.hindsight.heuristics import best_list_schedule
+from ratiolab.hindsight.solve import MOST_REQUESTS, OptResult, bracket, solve
 from ratiolab.model import Instance
 
 MEMORY = 5_000
@@ -157,3 +159,12 @@ def test_false_prices_are_refused() -> None:
         exact_value(instance, Prices(0, 1, 1, np.array([2**61])))
     with pytest.raises(ValueError, match="iterations"):
         dual_bound(instance, 1, iterations=-1)
+
+
+@pytest.mark.parametrize("door", [bracket, solve])
+def test_instances_without_a_program_get_this_bound(door: Callable[[Instance], OptResult]) -> None:
+    instance = log_normal(MOST_REQUESTS + 1, 0.6)
+    result = door(instance)
+    assert result.lower_source == "lagrangian"
+    assert best_lower_bound(instance).value < result.lower <= result.upper
+    assert result.lower == dual_bound(instance, result.upper).value
