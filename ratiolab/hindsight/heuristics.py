@@ -18,7 +18,7 @@ from ratiolab.model.schedule import Schedule
 STEPS = 200_000
 """Steps of `good_schedule` by default."""
 
-FEW = 12
+FEW = 16
 """Most requests for which the search stays in Python: importing numba would take longer."""
 
 FEW_STEPS = 2_000
