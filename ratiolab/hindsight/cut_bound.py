@@ -1,9 +1,11 @@
 """Lower bounds from the time-indexed program with configuration cuts.
 
 Rounds: solve the linear program; look for cuts that its solution violates, first among the tables
-known, at every time, then by separation; drop cuts that have become slack; repeat. After each round
-the duals are rounded to integers and `ratiolab.hindsight.lagrangian` proves the bound, so that a
-bound never rests on floating point, and stopping early only makes it weaker.
+known, at every time, then by separation; drop cuts that have become slack; repeat. At first, spans
+of several times share their prices, which makes the program small; when rounds gain little, spans
+are halved, and the tables found so far go on. After each round the duals are rounded to integers
+and `ratiolab.hindsight.lagrangian` proves the bound, so that a bound never rests on floating point,
+and stopping early only makes it weaker.
 """
 
 import time

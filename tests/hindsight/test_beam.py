@@ -31,7 +31,7 @@ def drawn(n: int) -> Instance:
 @pytest.mark.parametrize("rounds", [0, 2])
 def test_nothing_left_out_means_optimal(rounds: int) -> None:
     improved = 0
-    for seed in range(120):
+    for seed in range(80):
         instance = tiny(seed)
         optimum = brute_force(instance).total_latency
         first = list_schedule(instance, np.arange(len(instance))[::-1])
@@ -40,7 +40,7 @@ def test_nothing_left_out_means_optimal(rounds: int) -> None:
         assert result.exhausted
         assert require_feasible(result.schedule).total_latency == optimum, seed
         improved += first.total_latency > optimum
-    assert improved > 30
+    assert improved > 20
 
 
 def test_it_is_exact_under_any_prices_and_finds_a_known_optimum_unbeaten() -> None:
