@@ -20,7 +20,7 @@ from ratiolab.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from ratiolab.hindsight.solve import Progress
+    from ratiolab.hindsight.result import Progress
 
 
 @app.command()

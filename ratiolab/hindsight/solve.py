@@ -1,41 +1,22 @@
 """The one door to the hindsight optimum: a schedule, and proven bounds around the optimum."""
 
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
-
 import numpy as np
 
-from ratiolab.hindsight.bounds import Bound, best_lower_bound
-from ratiolab.hindsight.dual_bound import dual_bound
-from ratiolab.hindsight.dual_bound import dual_bound
-from ratiolab.hindsight.heuristics import (
-    STEPS,
-    best_list_schedule,
-    improved_schedule,
-    serial_schedule,
-)
+from ratiolab.hindsight.heuristics import STEPS, serial_schedule
 from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.result import OptResult, Report
+from ratiolab.hindsight.search import MOST_REQUESTS, Search
 from ratiolab.hindsight.timeindexed import build, size
 from ratiolab.model.feasibility import require_feasible, violations
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
-if TYPE_CHECKING:
-    from ratiolab.hindsight.certificate import Certificate, PriceCertificate
-
 MOST_NONZEROS = 2_000_000
 """Largest program that is handed to a solver."""
 
-MOST_REQUESTS = 400
-"""Most requests for which a program is considered: windows cost O(n^2 log n)."""
-
 TAIL = 0.1
 """First horizon beyond the last start of the known schedule, as a part of it."""
-
 
 CUT_ROUNDS = 12
 """Rounds of configuration cuts before the program; more raise the bound slowly."""
@@ -51,75 +32,6 @@ EASY_NODES = 50
 METHODS = ("auto", "program", "cuts")
 
 
-class Progress(NamedTuple):
-    """What a running solve knows: seconds and nodes so far, and proven bounds."""
-
-    seconds: float
-    nodes: int
-    upper: int
-    lower: int
-
-
-Report: TypeAlias = Callable[[Progress], None]
-
-
-@dataclass(frozen=True, eq=False)
-class OptResult:
-    """A feasible schedule and a proven interval around the hindsight optimum.
-
-    Parameters
-    ----------
-    status : "optimal" when upper equals lower, else "bounded".
-    upper : total latency of the schedule, rounds.
-    lower : proven lower bound of the total latency of every schedule, rounds.
-    lower_source : who proves it: a bound of `ratiolab.hindsight.bounds`, or a solver.
-    nodes : nodes of the solver's search tree.
-    options : what `solve` was asked for.
-    note : what the reader should know, such as that no program was solved or a limit was met.
-    formula, proof : the bound without a solver, and the proof by cuts where they were looked for.
-    preemption : the semantics under which this is the optimum; evictions that lose all tokens
-        never help a scheduler that knows everything.
-    """
-
-    instance: Instance
-    status: Literal["optimal", "bounded"]
-    schedule: Schedule = field(repr=False)
-    upper: int
-    lower: int
-    lower_source: str
-    nodes: int
-    seconds: float
-    options: Mapping[str, Any] = field(repr=False)
-    formula: Bound = field(repr=False)
-    proof: "PriceCertificate | None" = field(repr=False)
-    note: str = ""
-    preemption: Literal["restart"] = "restart"
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the schedule is proven optimal."""
-        return self.upper == self.lower
-
-    @property
-    def certificate(self) -> "Certificate":
-        """Proof of the best bound that needs no solver's word; it may be below ``lower``.
-
-        `ratiolab.hindsight.certify` checks it.
-        """
-        from ratiolab.hindsight.certificate import FormulaCertificate
-
-        formula, proof = self.formula, self.proof
-        if proof is not None and proof.bound > formula.value:
-            return proof
-        name, digest = self.instance.name, self.instance.digest
-        return FormulaCertificate(name, digest, formula.value, formula.source)
-
-    @property
-    def gap(self) -> Fraction:
-        """The schedule is at most this part above the optimum: (upper - lower) / lower."""
-        return Fraction(self.upper - self.lower, self.lower)
-
-
 def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResult:
     """Bounds around the optimum without any solver, for any number of requests.
 
@@ -133,7 +45,7 @@ def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResu
     (6, 6, 'optimal')
     """
     options = {"method": "bracket", "seed": seed, "steps": steps}
-    search = _Search(instance, options)
+    search = Search(instance, options)
     search.improve()
     return search.result("bounds and heuristics only, no program was solved")
 
@@ -204,7 +116,7 @@ def solve(
         "seed": seed,
         "steps": steps,
     }
-    search = _Search(instance, options)
+    search = Search(instance, options)
     try:
         search.improve()
     except KeyboardInterrupt:
@@ -223,86 +135,7 @@ def solve(
     return _solve_with_cuts(search, progress)
 
 
-class _Search:
-    """The best schedule and bound so far, and what they cost."""
-
-    def __init__(self, instance: Instance, options: Mapping[str, Any]) -> None:
-        self.began = time.perf_counter()
-        self.instance, self.options = instance, options
-        self.nodes = 0
-        self.formula: Bound = best_lower_bound(instance)
-        self.lower = self.formula
-        self.proof: PriceCertificate | None = None
-        self.schedule = require_feasible(best_list_schedule(instance))
-
-    def improve(self) -> None:
-        """Search for a better schedule, and without a program for a better bound.
-
-        When interrupted, what is known is kept.
-        """
-        rng = np.random.default_rng(self.options["seed"])
-        self.offer(improved_schedule(self.schedule, rng, self.options["steps"]))
-        if len(self.instance) > MOST_REQUESTS and self.lower.value < self.upper:
-            priced = dual_bound(self.instance, self.upper)
-            self.raise_lower(priced.value, priced.source)
-        if len(self.instance) > MOST_REQUESTS and self.lower.value < self.upper:
-            priced = dual_bound(self.instance, self.upper)
-            self.raise_lower(priced.value, priced.source)
-
-    @property
-    def upper(self) -> int:
-        return self.schedule.total_latency
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.began
-
-    @property
-    def time_left(self) -> float | None:
-        limit = self.options["time_limit"]
-        return None if limit is None else max(0.0, limit - self.seconds)
-
-    @property
-    def nodes_left(self) -> int | None:
-        limit = self.options["node_limit"]
-        return None if limit is None else max(0, limit - self.nodes)
-
-    @property
-    def spent(self) -> bool:
-        """Whether a limit is used up."""
-        return self.time_left == 0 or self.nodes_left == 0
-
-    def offer(self, schedule: Schedule) -> None:
-        """Keep this schedule when it is better."""
-        if schedule.total_latency < self.upper:
-            self.schedule = require_feasible(schedule)
-
-    def raise_lower(self, value: int | None, source: str) -> None:
-        """Keep this bound when it is better."""
-        if value is not None and value > self.lower.value:
-            self.lower = Bound(value, source)
-
-    def result(self, note: str = "") -> OptResult:
-        lower, upper = self.lower, self.upper
-        if lower.value > upper:
-            raise AssertionError(f"{lower.source} claims {lower.value}, a schedule has {upper}")
-        return OptResult(
-            instance=self.instance,
-            status="optimal" if lower.value == upper else "bounded",
-            schedule=self.schedule,
-            upper=upper,
-            lower=lower.value,
-            lower_source=lower.source,
-            nodes=self.nodes,
-            seconds=self.seconds,
-            options=self.options,
-            note=note,
-            formula=self.formula,
-            proof=self.proof,
-        )
-
-
-def _solve_with_cuts(search: _Search, progress: Report | None) -> OptResult:
+def _solve_with_cuts(search: Search, progress: Report | None) -> OptResult:
     """Try an easy program as it is; else cuts first, and the program strengthened by them."""
     instance = search.instance
     last = last_starts(instance, search.upper)
@@ -322,7 +155,7 @@ def _solve_with_cuts(search: _Search, progress: Report | None) -> OptResult:
     return _solve_highs(search, last_starts(instance, search.upper), progress)
 
 
-def _raise_by_cuts(search: _Search, progress: Report | None) -> str:
+def _raise_by_cuts(search: Search, progress: Report | None) -> str:
     """Raise the lower bound by configuration cuts; what a reader should know of it."""
     from ratiolab.hindsight.cut_bound import cut_bound
     from ratiolab.hindsight.cut_bound import fits as fits_cuts
@@ -337,7 +170,7 @@ def _raise_by_cuts(search: _Search, progress: Report | None) -> str:
         rounds=CUT_ROUNDS,
         time_limit=None if search.time_left is None else share * search.time_left,
         target=search.upper,
-        progress=lambda now: _report(progress, search, 0, now.lower),
+        progress=lambda now: search.tell(progress, 0, now.lower),
     )
     search.raise_lower(found.lower, "configuration cuts")
     search.proof = found.certificate
@@ -351,7 +184,7 @@ def first_horizon(known: Schedule) -> int:
 
 
 def _solve_highs(
-    search: _Search, last: IntArray, progress: Report | None, most_nodes: int | None = None
+    search: Search, last: IntArray, progress: Report | None, most_nodes: int | None = None
 ) -> OptResult:
     """Tail relaxations of growing horizon, until one proves the optimum or a limit is met."""
     from ratiolab.hindsight import highs
@@ -375,7 +208,7 @@ def _solve_highs(
             time_limit=search.time_left,
             node_limit=nodes_left,
             seed=search.options["seed"],
-            progress=_merged(search, progress),
+            progress=lambda nodes, lower: search.tell(progress, nodes, lower),
         )
         search.nodes += outcome.nodes
         search.raise_lower(outcome.lower, "HiGHS")
@@ -396,22 +229,7 @@ def _solve_highs(
         horizon += max(1, horizon // 2)
 
 
-def _merged(search: _Search, progress: Report | None) -> Callable[[int, int | None], None]:
-    """The callback for one program, which tells on what the whole search knows."""
-    return lambda nodes, lower: _report(progress, search, nodes, lower)
-
-
-def _report(progress: Report | None, search: _Search, nodes: int, lower: int | None) -> None:
-    """Tell on the search and a better bound that is not in it yet.
-
-    A program's incumbent stays out: it may defer requests, and only checked schedules count.
-    """
-    if progress is not None:
-        best = max(search.lower.value, lower or 0)
-        progress(Progress(search.seconds, search.nodes + nodes, search.upper, best))
-
-
-def _solve_pulp(search: _Search, last: IntArray) -> OptResult:
+def _solve_pulp(search: Search, last: IntArray) -> OptResult:
     """The full program; PuLP hands on no bound, so short of a proof ours is the only one."""
     from ratiolab.hindsight import pulp
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ratiolab.hindsight import OptResult, bracket, solve
 from ratiolab.hindsight.bounds import best_lower_bound, mean_busy_time
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.dual_bound import Prices, dual_bound, exact_value, fluid_prices, rounded
 from ratiolab.hindsight.heuristics import best_list_schedule
-from ratiolab.hindsight.solve import MOST_REQUESTS, OptResult, bracket, solve
+from ratiolab.hindsight.search import MOST_REQUESTS
 from ratiolab.model import Instance
 
 MEMORY = 5_000
