@@ -1,78 +1,11 @@
-"""Commands about proofs: make a lower bound with its certificate, check a certificate."""
+"""The command that checks the certificate of a lower bound."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import File, Json, Memory, app, print_json, print_rich, progress
-
-if TYPE_CHECKING:
-    from ratiolab.hindsight.cut_bound import Progress
-
-
-@app.command()
-def lower_bound(
-    file: File,
-    memory: Memory = None,
-    certificate: Annotated[
-        Path | None, typer.Option(help="Write the proof to this JSON file, for `certify`.")
-    ] = None,
-    rounds: Annotated[
-        int, typer.Option(help="Most rounds of cuts: the same bound on every machine.", min=0)
-    ] = 40,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds.", min=0)
-    ] = None,
-    json: Json = False,
-) -> None:
-    """A lower bound on the optimum from configuration cuts, proven in integers.
-
-    For small memories (up to 200 tokens). Stopping early makes the bound weaker, never wrong.
-    """
-    from ratiolab.hindsight.certificate import write_certificate
-    from ratiolab.hindsight.cut_bound import cut_bound
-    from ratiolab.hindsight.heuristics import good_schedule
-    from ratiolab.model import read_instance
-
-    instance = read_instance(file, memory)
-    with progress() as display:
-        task = display.add_task(f"{instance.name}: {len(instance)} requests")
-        known = good_schedule(instance)
-
-        def show(now: "Progress") -> None:
-            interval = f"optimum in [{now.lower:,}, {known.total_latency:,}]"
-            display.update(task, description=f"{instance.name}: {interval}, round {now.rounds}")
-
-        result = cut_bound(
-            instance,
-            horizon=known.makespan,
-            rounds=rounds,
-            time_limit=time_limit,
-            target=known.total_latency,
-            progress=show,
-        )
-    if certificate is not None:
-        write_certificate(result.certificate, certificate)
-    if json:
-        print_json(
-            {
-                "instance": instance.name,
-                "digest": instance.digest,
-                "lower": result.lower,
-                "upper": known.total_latency,
-                "plain": result.plain,
-                "rounds": result.rounds,
-                "stopped": result.stopped,
-                "seconds": round(result.seconds, 3),
-            }
-        )
-        return
-    print_rich(
-        f"{instance.name}: the optimum is at least {result.lower:,} "
-        f"(without cuts {result.plain:,}) and at most {known.total_latency:,}; "
-        f"{result.rounds} rounds, {result.stopped}, {result.seconds:.1f} s"
-    )
+from ratiolab.cli.app import File, Json, Memory, app, print_json, print_rich
 
 
 @app.command()

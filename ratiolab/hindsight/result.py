@@ -70,11 +70,15 @@ class OptResult:
         """
         from ratiolab.hindsight.certificate import FormulaCertificate
 
-        formula, proof = self.formula, self.proof
-        if proof is not None and proof.bound > formula.value:
-            return proof
-        name, digest = self.instance.name, self.instance.digest
-        return FormulaCertificate(name, digest, formula.value, formula.source)
+        if self.proof is not None and self.proof.bound == self.certified:
+            return self.proof
+        instance, formula = self.instance, self.formula
+        return FormulaCertificate(instance.name, instance.digest, formula.value, formula.source)
+
+    @property
+    def certified(self) -> int:
+        """The bound of the certificate, rounds."""
+        return max(self.formula.value, 0 if self.proof is None else self.proof.bound)
 
     @property
     def gap(self) -> Fraction:

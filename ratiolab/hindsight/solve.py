@@ -157,18 +157,19 @@ def _solve_with_cuts(search: Search, progress: Report | None) -> OptResult:
 
 def _raise_by_cuts(search: Search, progress: Report | None) -> str:
     """Raise the lower bound by configuration cuts; what a reader should know of it."""
-    from ratiolab.hindsight.cut_bound import cut_bound
+    from ratiolab.hindsight.cut_bound import ROUNDS, cut_bound
     from ratiolab.hindsight.cut_bound import fits as fits_cuts
 
     horizon = search.schedule.makespan
     if not fits_cuts(search.instance, horizon):
         return "no cuts: memory or horizon is too large for configurations"
-    share = CUT_SHARE if search.options["method"] == "auto" else 1.0
+    first = search.options["method"] == "auto"  # a program follows
+    limit = search.time_left
     found = cut_bound(
         search.instance,
         horizon=horizon,
-        rounds=CUT_ROUNDS,
-        time_limit=None if search.time_left is None else share * search.time_left,
+        rounds=CUT_ROUNDS if first else ROUNDS,
+        time_limit=CUT_SHARE * limit if first and limit is not None else limit,
         target=search.upper,
         progress=lambda now: search.tell(progress, 0, now.lower),
     )

@@ -20,6 +20,7 @@ def optimum_data(result: OptResult) -> dict[str, Any]:
         "lower": result.lower,
         "gap": float(result.gap),
         "lower_source": result.lower_source,
+        "certified": result.certified,
         "preemption": result.preemption,
         "starts": result.schedule.starts.tolist(),
         "nodes": result.nodes,

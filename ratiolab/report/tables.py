@@ -67,7 +67,7 @@ def _comparison_row(row: PolicyRow) -> dict[str, str]:
     names = ("TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "first token")
     cells = {"policy": data["policy"], "knows": data["information"]} | dict.fromkeys(names, "")
     if row.ratio is None:
-        return cells | {"TEL": "stalled"}
+        return cells | {"TEL": next(r.outcome for r in row.runs if r.outcome != "complete")}
     interval = data["tel_interval_95"]
     return cells | {
         "TEL": _number(data["mean_tel"]),
