@@ -115,6 +115,27 @@ def beam(
     return search.run(stop or (lambda: False))
 
 
+def widening_beam(
+    instance: Instance,
+    prices: Prices,
+    known: Schedule,
+    *,
+    width: int = 100 * WIDTH,
+    stop: Stop | None = None,
+) -> BeamResult:
+    """Beams of growing width, each from the schedule of the one before, until one is exact.
+
+    A narrow beam costs little and often improves the schedule, which leaves the wider ones fewer
+    states to keep. Parameters as in `beam`; ``width`` is the largest.
+    """
+    next_width = min(width, WIDTH)
+    while True:
+        result = beam(instance, prices, known, width=next_width, stop=stop)
+        if result.exhausted or next_width == width or (stop is not None and stop()):
+            return result
+        known, next_width = result.schedule, min(width, 10 * next_width)
+
+
 @dataclass(frozen=True, eq=False)
 class _Layer:
     """States as columns; ``parent`` is a row of the layer before."""

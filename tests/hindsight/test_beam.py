@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ratiolab.hindsight.beam import beam
+from ratiolab.hindsight.beam import beam, widening_beam
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.cut_bound import cut_bound
 from ratiolab.hindsight.heuristics import list_schedule
@@ -73,6 +73,19 @@ def test_a_narrow_beam_says_that_it_left_something_out() -> None:
     assert narrow.widest == 2
     assert wide.exhausted
     assert wide.schedule.total_latency <= narrow.schedule.total_latency <= first.total_latency
+
+
+def test_widening_beams_end_with_a_proof_or_at_the_largest_width() -> None:
+    instance = drawn(12)
+    first = list_schedule(instance, np.argsort(instance.output, kind="stable"))
+    prices = cut_bound(instance, rounds=3).certificate.prices
+    exact = beam(instance, prices, first, width=20_000)
+    result = widening_beam(instance, prices, first, width=20_000)
+    assert result.exhausted
+    assert result.schedule.total_latency == exact.schedule.total_latency
+    assert not widening_beam(instance, prices, first, width=3).exhausted
+    stopped = widening_beam(instance, prices, first, stop=lambda: True)
+    assert not stopped.exhausted
 
 
 def test_stopping_keeps_the_known_schedule_and_proves_nothing() -> None:
