@@ -62,13 +62,13 @@ DEFLECTION = 0.05
 AIM = 0.01
 """How far above the best bound the ascent aims at first, as a part of it."""
 
-LEAST_AIM = AIM / 50
+LEAST_AIM = AIM / 10
 """The same at the start of each finer level, at least."""
 
-PATIENCE = 8
+PATIENCE = 5
 """Steps without a better bound before the aim comes closer."""
 
-CLOSER = 0.8
+CLOSER = 0.7
 """What it is then multiplied by."""
 
 

@@ -1,5 +1,6 @@
 """Prices of memory prove lower bounds: any prices, exactly; good prices, good bounds."""
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
 
 from ratiolab.hindsight import OptResult, bracket, solve
 from ratiolab.hindsight.bounds import best_lower_bound, mean_busy_time
@@ -109,6 +112,40 @@ def test_the_ascent_beats_the_cheap_bounds_and_stays_below_a_schedule(rate: floa
     climbed = dual_bound(instance, upper, iterations=60).value
     assert mean_busy_time(instance).value < start <= climbed <= upper
     assert best_lower_bound(instance).value < climbed
+
+
+def linear_relaxation(instance: Instance) -> float:
+    """The optimum over requests started in parts, by a solver."""
+    starts, entries = [], []
+    horizon = int(instance.arrival.max() + instance.output.sum())
+    for i, (a, _, o) in enumerate(instance.requests):
+        starts += [(i, p, p + o - a) for p in range(a, horizon - o + 1)]
+    for column, (i, p, _) in enumerate(starts):
+        s, o = int(instance.prompt[i]), int(instance.output[i])
+        entries += [(p + g - 1, column, s + g) for g in range(1, o + 1)]
+    row, column, tokens = np.array(entries).T
+    memory = coo_array((tokens, (row, column)), shape=(horizon, len(starts))).tocsr()
+    who, _, cost = np.array(starts).T
+    once = coo_array((np.ones(len(who)), (who, np.arange(len(who))))).tocsr()
+    answer = linprog(
+        cost,
+        A_ub=memory,
+        b_ub=np.full(horizon, instance.memory),
+        A_eq=once,
+        b_eq=np.ones(len(instance)),
+    )
+    assert answer.success
+    return float(answer.fun)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_ascent_reaches_the_linear_relaxation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    prompt, output = rng.integers(1, 20, 25), rng.integers(1, 9, 25)
+    instance = Instance("small", 60, rng.integers(0, 15, 25), prompt, output)
+    limit = linear_relaxation(instance)
+    bound = dual_bound(instance, 10**6).value
+    assert 0.98 * limit <= bound <= math.ceil(limit - 1e-6)
 
 
 def test_overload_needs_prices() -> None:
