@@ -34,13 +34,13 @@ from numpy.typing import NDArray
 
 from ratiolab.hindsight import beam_kernels as kernels
 from ratiolab.hindsight.lagrangian import (
-    Prices,
     columns,
     item_prices,
     payments,
     reduced_costs,
     scaled_bound,
 )
+from ratiolab.hindsight.prices import Prices
 from ratiolab.model.feasibility import require_feasible
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance

@@ -23,8 +23,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeAlias
 
-from ratiolab.hindsight.configurations import Table
-from ratiolab.hindsight.lagrangian import Prices
+from ratiolab.hindsight.prices import Prices, Table
 from ratiolab.model.instance import Instance, shown
 from ratiolab.model.io import (
     FormatError,

@@ -34,13 +34,14 @@ carried over from knapsacks to configurations.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight import configuration_kernels as kernels
 from ratiolab.hindsight.highs_lp import LinearProgram
+from ratiolab.hindsight.prices import Table
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 
@@ -54,31 +55,6 @@ LEAST_VIOLATION = 0.02
 
 MOST_CONFIGURATIONS = 300
 """Configurations after which the separation of one time gives up."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Weights that no feasible multiset exceeds: W(Q) <= cap.
-
-    Parameters
-    ----------
-    cap : positive.
-    items : (m, r, weight) in falling r; an item weighs the most that those below it weigh.
-    """
-
-    cap: int
-    items: tuple[tuple[int, int, int], ...] = field(repr=False)
-
-    def dense(self, memory: int) -> IntArray:
-        """Weight of every (m, r), shape (M + 1, M + 1).
-
-        >>> Table(1, ((3, 1, 1),)).dense(4)[:, 1].tolist()
-        [0, 0, 0, 1, 1]
-        """
-        weights = np.zeros((memory + 1, memory + 1), np.int64)
-        for m, r, weight in self.items:
-            np.maximum(weights[m:, r:], weight, out=weights[m:, r:])
-        return weights
 
 
 def real_items(instance: Instance) -> IntArray:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ratiolab.hindsight.configurations import Table
+from ratiolab.hindsight.prices import Prices
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 
@@ -88,22 +88,6 @@ def columns(instance: Instance, horizon: int) -> Columns:
         m=held(prompt[group[column]], age),
         r=output[group[column]] - age,
     )
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Nonnegative integer prices over a denominator.
-
-    Parameters
-    ----------
-    memory : price of the memory row of times 1..T.
-    cuts : (table, begin, end, price): the table has this price at times begin <= t < end.
-    """
-
-    denominator: int
-    memory: tuple[int, ...] = field(repr=False)
-    tables: tuple[Table, ...] = field(repr=False)
-    cuts: tuple[tuple[int, int, int, int], ...] = field(repr=False)
 
 
 def item_prices(memory: int, prices: Prices, dense: Sequence[IntArray]) -> IntArray:

@@ -9,15 +9,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from ratiolab.hindsight.configurations import Table
 from ratiolab.hindsight.highs_lp import FloatArray, LinearProgram, Solution
 from ratiolab.hindsight.lagrangian import (
     DENOMINATOR,
-    Prices,
     columns,
     reduced_costs,
     scaled_bound,
 )
+from ratiolab.hindsight.prices import Prices, Table
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 

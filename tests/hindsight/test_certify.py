@@ -1,6 +1,8 @@
 """The checker proves what the solver claims, and believes nothing that it did not recompute."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -197,3 +199,18 @@ def test_each_rule_has_a_certificate_that_breaks_it(
     path.write_text(json.dumps(data))
     with pytest.raises((FormatError, CertificateError), match=message):
         certify(read_certificate(path), instance)
+
+
+def test_the_checker_loads_no_solver() -> None:
+    loaded = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys, ratiolab.hindsight.certify;"
+            "print(sorted({'highspy', 'numba', 'pulp', 'scipy'} & set(sys.modules)))",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert loaded.stdout == "[]\n"

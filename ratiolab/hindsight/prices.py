@@ -1,0 +1,51 @@
+"""Weights of items and prices of rows: what a proof consists of, without what finds or checks it.
+
+`ratiolab.hindsight.configurations` explains tables, `ratiolab.hindsight.lagrangian` prices.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ratiolab.model.footprint import IntArray
+
+
+@dataclass(frozen=True)
+class Table:
+    """Weights that no feasible multiset exceeds: W(Q) <= cap.
+
+    Parameters
+    ----------
+    cap : positive.
+    items : (m, r, weight) in falling r; an item weighs the most that those below it weigh.
+    """
+
+    cap: int
+    items: tuple[tuple[int, int, int], ...] = field(repr=False)
+
+    def dense(self, memory: int) -> IntArray:
+        """Weight of every (m, r), shape (M + 1, M + 1).
+
+        >>> Table(1, ((3, 1, 1),)).dense(4)[:, 1].tolist()
+        [0, 0, 0, 1, 1]
+        """
+        weights = np.zeros((memory + 1, memory + 1), np.int64)
+        for m, r, weight in self.items:
+            np.maximum(weights[m:, r:], weight, out=weights[m:, r:])
+        return weights
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Nonnegative integer prices over a denominator.
+
+    Parameters
+    ----------
+    memory : price of the memory row of times 1..T.
+    cuts : (table, begin, end, price): the table has this price at times begin <= t < end.
+    """
+
+    denominator: int
+    memory: tuple[int, ...] = field(repr=False)
+    tables: tuple[Table, ...] = field(repr=False)
+    cuts: tuple[tuple[int, int, int, int], ...] = field(repr=False)
