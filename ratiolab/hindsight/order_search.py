@@ -1,4 +1,4 @@
-"""The compiled search over orders: annealing, then requests taken out and put back."""
+"""The compiled search over orders: annealing, then requests taken out and put back, in cycles."""
 
 from collections.abc import Iterator
 
@@ -8,14 +8,17 @@ from ratiolab.hindsight import search_kernels as kernels
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
-WARMTH = 0.05
-"""First temperature, as a part of the mean latency."""
+WARMTH = 0.04
+"""First temperature of each annealing, as a part of the mean latency."""
+
+CYCLE = 20_000
+"""Orders of one annealing; each begins with the best schedule of those before."""
 
 FULL_ROUNDS = 5_000
 """Rounds of output in all up to which every step is an order; above, in proportion fewer are."""
 
 REINSERTIONS = 4
-"""Reinsertions, after the annealing, for each step."""
+"""Reinsertions, after an annealing, for each step."""
 
 MOST_OUT = 3
 """Most requests that a reinsertion takes out."""
@@ -23,64 +26,87 @@ MOST_OUT = 3
 REACH = 20
 """How far apart they are at most, in places by start, from the middle."""
 
-PARTS = 50
-"""Calls of compiled code, between which Ctrl-C is heard."""
+PARTS = 40
+"""Calls of compiled code in a cycle, between which Ctrl-C is heard."""
+
+FAR = 2**62
+"""No limit to the sum of starts."""
 
 RISING = tuple(c / 10 for c in range(1, 11))
 """Weights of the rising part of the volume, s o + c o (o + 1) / 2, in the first orders."""
 
 
 def search(first: Schedule, rng: np.random.Generator, steps: int) -> Schedule:
-    """The best schedule that annealing from the best of some plain orders finds.
+    """The best schedule that annealing from this one and some plain orders finds.
 
     Cost of an order: O(rounds of output), and of looking for starts about as much.
     """
-    instance = first.instance
-    n, memory = len(instance), instance.memory
-    columns = (instance.prompt, instance.output, instance.arrival)
-    prompt, output, arrival = (np.array(column) for column in columns)  # writeable: one signature
-    tokens = int(output.sum())
-    # each is placed at the latest where the profile has become empty, or as many rounds later as
-    # it lets starts pass
-    usage = np.zeros(int(arrival.max()) + tokens + kernels.MOST_SKIPS * n + 1, np.int64)
-    used, skip = np.zeros(1, np.int64), np.zeros(n, np.int64)
-    order, best = np.arange(n), np.zeros(n, np.int64)
-    least = np.iinfo(np.int64).max
-    for candidate in _orders(first):
-        starts = np.zeros(n, np.int64)
-        total = kernels.place(
-            usage, used, memory, prompt, output, arrival, candidate, skip, 0, least, starts
+    state = _State(first)
+    for order in _orders(first):
+        state.begin(order)
+    orders = max(1, steps * FULL_ROUNDS // max(state.tokens, FULL_ROUNDS))
+    cycles = -(-orders // CYCLE)
+    for _ in range(cycles):
+        state.begin(np.lexsort((first.instance.volume, state.best)))
+        state.anneal(-(-orders // cycles), rng)
+        state.reinsert(steps * REINSERTIONS // cycles, rng)
+    return Schedule.from_starts(first.instance, state.best)
+
+
+class _State:
+    """The order and starts that are annealed, and the best starts so far."""
+
+    def __init__(self, first: Schedule) -> None:
+        instance = first.instance
+        self.n, self.tokens = len(instance), int(instance.output.sum())
+        columns = (instance.prompt, instance.output, instance.arrival)
+        self.prompt, self.output, self.arrival = map(np.array, columns)  # kernels want writeable
+        self.fixed = (instance.memory, self.prompt, self.output, self.arrival)
+        # each is placed at the latest where the profile has become empty, or as many rounds later
+        # as it lets starts pass
+        last = int(self.arrival.max()) + self.tokens + kernels.MOST_SKIPS * self.n
+        room = int(self.output.max()) + 1
+        self.usage = np.zeros(max(last, first.makespan) + room, np.int64)
+        self.used = np.zeros(1, np.int64)
+        self.best = np.array(first.starts)
+        self.value = np.full(2, self.best.sum())
+
+    def begin(self, order: IntArray) -> None:
+        """Place requests in this order."""
+        self.order, self.skip = order, np.zeros(self.n, np.int64)
+        self.starts = np.zeros(self.n, np.int64)
+        self.value[0] = kernels.place(
+            self.usage, self.used, *self.fixed, order, self.skip, 0, FAR, self.starts
         )
-        if 0 <= total < least:
-            order, best, least = candidate, starts, total
-    starts, value = best.copy(), np.array([least, least])
-    orders = max(1, steps * FULL_ROUNDS // max(tokens, FULL_ROUNDS))
-    for part in _parts(orders):
-        mean_latency = (int(value[1]) + tokens - int(arrival.sum())) / n
-        heats = WARMTH * mean_latency * (1 - part / orders)
-        kernels.anneal(
-            usage, used, memory, prompt, output, arrival, order, skip, starts, best, value,
-            heats, rng.random((len(part), 5)),
-        )  # fmt: skip
-    if first.starts.sum() < value[1]:
-        best = np.array(first.starts)
-    usage = np.zeros(max(len(usage), int((best + output).max()) + 1), np.int64)
-    for i in range(n):
-        kernels.add(usage, prompt[i], output[i], best[i])
-    for part in _parts(steps * REINSERTIONS):
-        by_start = np.argsort(best, kind="stable")
-        kernels.reinsert(
-            usage, memory, prompt, output, arrival, by_start, best, REACH, MOST_OUT,
-            rng.random((len(part), 2 + MOST_OUT)),
-        )  # fmt: skip
-    return Schedule.from_starts(instance, best)
+        if self.value[0] < self.value[1]:
+            self.value[1], self.best = self.value[0], self.starts.copy()
+
+    def anneal(self, orders: int, rng: np.random.Generator) -> None:
+        """Try as many orders."""
+        for part in _parts(orders):
+            mean_latency = (int(self.value[1]) + self.tokens - int(self.arrival.sum())) / self.n
+            heats = WARMTH * mean_latency * (1 - part / orders)
+            kernels.anneal(
+                self.usage, self.used, *self.fixed, self.order, self.skip, self.starts, self.best,
+                self.value, heats, rng.random((len(part), 5)),
+            )  # fmt: skip
+
+    def reinsert(self, steps: int, rng: np.random.Generator) -> None:
+        """Improve the best starts one by one, beside the others."""
+        kernels.fill(self.usage, self.used, self.prompt, self.output, self.best)
+        for part in _parts(steps):
+            by_start = np.argsort(self.best, kind="stable")
+            draws = rng.random((len(part), 2 + MOST_OUT))
+            kernels.reinsert(
+                self.usage, self.used, *self.fixed, by_start, self.best, REACH, MOST_OUT, draws
+            )
+        self.value[1] = self.best.sum()
 
 
 def _orders(first: Schedule) -> Iterator[IntArray]:
-    """Orders to begin with."""
+    """Plain orders: by volume, its rising part weighted."""
     instance = first.instance
     prompt, output = instance.prompt.astype(float), instance.output.astype(float)
-    yield np.lexsort((instance.volume, first.starts))
     for rising in RISING:
         key = prompt * output + rising * output * (output + 1) / 2
         yield np.argsort(key, kind="stable")

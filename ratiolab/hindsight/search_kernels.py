@@ -16,9 +16,9 @@ HOLD = 0.004
 """Part of the steps that hold a request back."""
 RELEASE = 0.05
 """Part of the steps, those with `HOLD`, that concern requests held back."""
-SWAP = 0.5
+SWAP = 0.3
 """Where swaps end and moves of blocks begin, as parts of the steps."""
-BLOCK = 0.6
+BLOCK = 0.4
 """Where moves of blocks end and moves of one request begin."""
 MOST_SKIPS = 9
 """Most feasible starts that a request lets pass: a bound keeps the profile finite."""
@@ -61,6 +61,15 @@ def remove(usage, prompt, output, start):  # type: ignore[no-untyped-def]
     """Take a request out of the profile."""
     for age in range(1, output + 1):
         usage[start + age] -= prompt + age
+
+
+@compiled
+def fill(usage, used, prompt, output, starts):  # type: ignore[no-untyped-def]
+    """Make the profile that of these starts."""
+    usage[: used[0] + 1] = 0
+    used[0] = (starts + output).max()
+    for i in range(len(starts)):
+        add(usage, prompt[i], output[i], starts[i])
 
 
 @compiled
@@ -148,15 +157,16 @@ def anneal(  # type: ignore[no-untyped-def]
 
 @compiled
 def reinsert(  # type: ignore[no-untyped-def]
-    usage, memory, prompt, output, arrival, by_start, starts, reach, most, draws
+    usage, used, memory, prompt, output, arrival, by_start, starts, reach, most, draws
 ):
     """Take out up to ``most`` requests that start near each other and put them back, if no worse.
 
     Each goes to its earliest start beside all others that stay, in a drawn order; near: at most
     ``reach`` places from a drawn one among the requests by start. ``usage`` is the profile of
-    ``starts``, and both stay so.
+    ``starts``, and both stay so; it must have room for the longest request after the last time
+    that is used, and keeps that room.
     """
-    n = len(by_start)
+    n, last = len(by_start), len(usage) - 1 - output.max()
     out, was = np.empty(most, np.int64), np.empty(most, np.int64)
     for step in range(len(draws)):
         middle = int(draws[step, 0] * n)
@@ -176,7 +186,9 @@ def reinsert(  # type: ignore[no-untyped-def]
             i = out[placed]
             starts[i] = earliest(usage, prompt[i], output[i], memory, arrival[i])
             add(usage, prompt[i], output[i], starts[i])
-            after += starts[i]
+            end = starts[i] + output[i]
+            used[0] = max(used[0], end)
+            after += starts[i] if end <= last else before + 1
             placed += 1
         if after > before:
             for i in out[:placed]:

@@ -88,10 +88,13 @@ def test_reinsertion_never_raises_latency_and_keeps_the_profile() -> None:
         usage[: len(first.usage())] = first.usage()
         draws = np.random.default_rng(seed).random((500, 5))
         by_start = np.argsort(starts, kind="stable")
-        reinsert(usage, instance.memory, *columns, by_start, starts, 5, 3, draws)
+        used = np.array([first.makespan])
+        reinsert(usage, used, instance.memory, *columns, by_start, starts, 5, 3, draws)
         last = require_feasible(Schedule.from_starts(instance, starts))
         assert last.total_latency <= first.total_latency
         assert usage[: len(last.usage())].tolist() == last.usage().tolist()
+        assert last.makespan <= used[0]
+        assert not usage[last.makespan + 1 :].any()
         improved += last.total_latency < first.total_latency
     assert improved >= 15
 
