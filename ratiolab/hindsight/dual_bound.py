@@ -16,6 +16,10 @@ starts from the prices of the preemptive schedule behind `mean_busy_time` and cl
 subgradients; prices are equal within buckets of times, which keeps 200,000 rounds cheap. What is
 returned is recomputed in integers from prices rounded to a common denominator: a theorem.
 
+What it cannot see. The relaxation fills memory to the last token. Schedules of requests that each
+take a good part of it leave some idle, and near or above load 1 a few percent of memory are a
+large part of the waiting: there the gap is the relaxation's, and better prices do not close it.
+
 Source: Lagrangian relaxation of the capacity rows of a time-indexed program: Christofides,
 Alvarez-Valdes, Tamarit (1987), European J. Oper. Res. 29; deflection: Camerini, Fratta, Maffioli
 (1975), Math. Programming Study 3; a target that adapts: Goffin, Kiwiel (1999), Math. Programming
