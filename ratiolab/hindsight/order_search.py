@@ -15,10 +15,13 @@ CYCLE = 20_000
 """Orders of one annealing; each begins with the best schedule of those before."""
 
 FULL_ROUNDS = 5_000
-"""Rounds of output in all up to which every step is an order; above, in proportion fewer are."""
+"""Rounds of output, or of all time, up to which a step is an order; above, fewer in proportion."""
 
 REINSERTIONS = 4
-"""Reinsertions, after an annealing, for each step."""
+"""Reinsertions for each step, after the annealings."""
+
+FULL_OUTPUT = 100
+"""Mean output up to which there are as many; above, fewer in proportion."""
 
 MOST_OUT = 3
 """Most requests that a reinsertion takes out."""
@@ -44,12 +47,14 @@ def search(first: Schedule, rng: np.random.Generator, steps: int) -> Schedule:
     state = _State(first)
     for order in _orders(first):
         state.begin(order)
-    orders = max(1, steps * FULL_ROUNDS // max(state.tokens, FULL_ROUNDS))
+    rounds, mean_output = max(state.tokens, first.makespan), state.tokens // state.n
+    orders = max(1, steps * FULL_ROUNDS // max(rounds, FULL_ROUNDS))
+    reinsertions = steps * REINSERTIONS * FULL_OUTPUT // max(mean_output, FULL_OUTPUT)
     cycles = -(-orders // CYCLE)
     for _ in range(cycles):
         state.begin(np.lexsort((first.instance.volume, state.best)))
         state.anneal(-(-orders // cycles), rng)
-        state.reinsert(steps * REINSERTIONS // cycles, rng)
+        state.reinsert(reinsertions // cycles, rng)
     return Schedule.from_starts(first.instance, state.best)
 
 
@@ -114,5 +119,5 @@ def _orders(first: Schedule) -> Iterator[IntArray]:
 
 def _parts(steps: int) -> list[IntArray]:
     """The numbers of the steps, in about `PARTS` parts."""
-    parts: list[IntArray] = np.array_split(np.arange(steps), min(steps, PARTS))
+    parts: list[IntArray] = np.array_split(np.arange(steps), max(1, min(steps, PARTS)))
     return parts

@@ -157,3 +157,13 @@ def test_a_thousand_requests_get_a_better_schedule_than_any_list_schedule() -> N
     listed = best_list_schedule(instance)
     reached = require_feasible(good_schedule(instance, steps=5_000))
     assert reached.total_latency < listed.total_latency
+
+
+@pytest.mark.parametrize(("arrival", "output"), [(0, 500_000), (3_000_000, 10)])
+def test_millions_of_rounds_get_fewer_steps(arrival: int, output: int) -> None:
+    # 17 requests, each of which needs all of memory in its last round: one after another
+    n = 17
+    instance = Instance("long", output, [0] + [arrival] * (n - 1), [0] * n, [output] * n)
+    first = max(arrival, output)
+    expected = [0, *range(first, first + (n - 1) * output, output)]
+    assert sorted(good_schedule(instance, steps=3_000).starts) == expected
