@@ -41,8 +41,8 @@ def solve(
     method: Annotated[
         str,
         typer.Option(
-            help="auto: bounds, configuration cuts, then the program with them. program: the "
-            "integer program as printed. cuts: the bound of the cuts and no program."
+            help="auto: bounds, configuration cuts, layered search, the program with the cuts. "
+            "program: the integer program as printed. cuts: the bound of the cuts alone."
         ),
     ] = "auto",
     schedule: Annotated[

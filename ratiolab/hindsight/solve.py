@@ -1,5 +1,7 @@
 """The one door to the hindsight optimum: a schedule, and proven bounds around the optimum."""
 
+import time
+
 import numpy as np
 
 from ratiolab.hindsight.heuristics import STEPS, serial_schedule
@@ -23,6 +25,12 @@ CUT_ROUNDS = 12
 
 CUT_SHARE = 0.5
 """Part of a time limit that cuts may take before a program."""
+
+LAYER_WIDTH = 30_000
+"""Most states that the layered search keeps; it is exact when they suffice."""
+
+LAYER_SHARE = 0.5
+"""Part of what is then left of a time limit that the layered search may take."""
 
 EASY_NONZEROS = 4_000
 """A program of this size is tried as it is, for `EASY_NODES` nodes, before cuts are looked for."""
@@ -64,10 +72,12 @@ def solve(
     """The hindsight optimum, or the proven interval that the limits allow.
 
     Bounds and heuristics come first. When they do not meet, configuration cuts raise the lower
-    bound, and the integer program of Jaillet et al., Section 3, is solved with those cuts and
-    without the columns that the bound excludes (`ratiolab.hindsight.strengthen`), to proof when no
-    limit is set. Instances whose program would exceed `MOST_REQUESTS` or `MOST_NONZEROS` get their
-    interval from bounds and heuristics alone, and ``note`` says so. Ctrl-C keeps the interval.
+    bound, and a layered search guided by them looks for better schedules, exactly when few states
+    are enough (`ratiolab.hindsight.beam`). Then the integer program of Jaillet et al., Section 3,
+    is solved with those cuts and without the columns that the bound excludes
+    (`ratiolab.hindsight.strengthen`), to proof when no limit is set. Instances whose program would
+    exceed `MOST_REQUESTS` or `MOST_NONZEROS` get their interval from bounds and heuristics alone,
+    and ``note`` says so. Ctrl-C keeps the interval.
 
     Parameters
     ----------
@@ -146,8 +156,10 @@ def _solve_with_cuts(search: Search, progress: Report | None) -> OptResult:
             return result
     try:
         cause = _raise_by_cuts(search, progress)
+        if wants_program and search.upper > search.lower.value:
+            _search_layers(search)
     except KeyboardInterrupt:
-        return search.result("stopped in the search for cuts: Ctrl-C")
+        return search.result("stopped before the program: Ctrl-C")
     if search.upper == search.lower.value:
         return search.result()
     if not wants_program:
@@ -176,6 +188,26 @@ def _raise_by_cuts(search: Search, progress: Report | None) -> str:
     search.raise_lower(found.lower, "configuration cuts")
     search.proof = found.certificate
     return f"configuration cuts only, no program: {found.stopped}"
+
+
+def _search_layers(search: Search) -> None:
+    """Look for better schedules layer by layer, guided by the prices of the cuts."""
+    from ratiolab.hindsight import beam
+
+    if search.proof is None or len(search.instance) > beam.MOST_REQUESTS:
+        return
+    limit = search.time_left
+    ends = None if limit is None else time.perf_counter() + LAYER_SHARE * limit
+    found = beam.widening_beam(
+        search.instance,
+        search.proof.prices,
+        search.schedule,
+        width=LAYER_WIDTH,
+        stop=None if ends is None else lambda: time.perf_counter() > ends,
+    )
+    search.offer(found.schedule)
+    if found.exhausted:
+        search.raise_lower(search.upper, "layered search")
 
 
 def first_horizon(known: Schedule) -> int:
