@@ -1,7 +1,7 @@
 """Time the spectral radius: structured against dense, and its growth with the longest output.
 
-Run ``python tests/benchmarks/bench_spectrum.py [exponent]``; the last sweep has 10**exponent lengths
-(default 7; 8 takes about four gigabytes). Compare ratios, not seconds: machines differ.
+Run ``python tests/benchmarks/bench_spectrum.py [exponent]``; the last sweep has 10**exponent
+lengths (default 7; 8 takes about four gigabytes). Compare ratios, not seconds: machines differ.
 """
 
 import sys

@@ -20,8 +20,10 @@ TIGHT = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4], predicte
 def test_no_policy_beats_the_optimum(instance: Instance) -> None:
     result = compare(instance, runs=2)
     for row in result.rows:
-        assert row.ratio is not None
-        assert row.ratio.low >= 1, row.policy
+        if row.ratio is None:  # only who says that it may loop for ever may fail to end
+            assert getattr(row.policy, "may_loop", False), row.policy
+        else:
+            assert row.ratio.low >= 1, row.policy
 
 
 def test_rows_are_means_over_the_seeds() -> None:
