@@ -52,13 +52,15 @@ class Progress(NamedTuple):
 
 
 Report: TypeAlias = Callable[[Progress], None]
+Stopped: TypeAlias = Literal["converged", "rounds", "time", "target", "interrupted"]
 
 
 @dataclass(frozen=True, eq=False)
 class CutBound:
     """A proven lower bound and the certificate that proves it.
 
-    ``plain`` is the bound before the first cut; ``stopped`` says why rounds ended.
+    ``plain`` is the bound before the first cut; ``stopped`` says why rounds ended;
+    after Ctrl-C the bound is the one proven so far.
     """
 
     instance: Instance
@@ -67,7 +69,7 @@ class CutBound:
     certificate: PriceCertificate = field(repr=False)
     rounds: int
     seconds: float
-    stopped: Literal["converged", "rounds", "time", "target"]
+    stopped: Stopped
 
 
 def cut_bound(
@@ -117,35 +119,38 @@ def cut_bound(
     master, separate = Master(instance, horizon, span), Separator(instance)
     solved = master.solve_plain(clock.left)
     plain = master.lower
-    stopped: Literal["converged", "rounds", "time", "target"]
+    stopped: Stopped
     done = 0
     gains: list[int] = []
-    while True:
-        if progress is not None:
-            progress(Progress(clock.seconds, done, master.lower))
-        if target is not None and master.lower >= target:
-            stopped = "target"
-            break
-        if not solved or clock.over:
-            stopped = "time"
-            break
-        if done == rounds:
-            stopped = "rounds"
-            break
-        before = master.lower
-        stalled = (
-            master.length > 1
-            and len(gains) >= PATIENCE
-            and sum(gains[-PATIENCE:]) < STALLED * master.lower
-        )
-        if stalled or not _cut(master, separate, clock):
-            if clock.over or master.length == 1:
-                stopped = "time" if clock.over else "converged"
+    try:
+        while True:
+            if progress is not None:
+                progress(Progress(clock.seconds, done, master.lower))
+            if target is not None and master.lower >= target:
+                stopped = "target"
                 break
-            master, gains = master.halved(), []
-        done += 1
-        solved = master.solve(clock.left)
-        gains.append(master.lower - before)
+            if not solved or clock.over:
+                stopped = "time"
+                break
+            if done == rounds:
+                stopped = "rounds"
+                break
+            before = master.lower
+            stalled = (
+                master.length > 1
+                and len(gains) >= PATIENCE
+                and sum(gains[-PATIENCE:]) < STALLED * master.lower
+            )
+            if stalled or not _cut(master, separate, clock):
+                if clock.over or master.length == 1:
+                    stopped = "time" if clock.over else "converged"
+                    break
+                master, gains = master.halved(), []
+            done += 1
+            solved = master.solve(clock.left)
+            gains.append(master.lower - before)
+    except KeyboardInterrupt:  # prices and their value change together: what is proven stays
+        stopped = "interrupted"
     certificate = price_certificate(instance, master.prices, master.value)
     return CutBound(instance, certificate.bound, plain, certificate, done, clock.seconds, stopped)
 

@@ -28,6 +28,7 @@ class Search:
         self.began = time.perf_counter()
         self.instance, self.options = instance, options
         self.nodes = 0
+        self.interrupted = False
         self.formula: Bound = best_lower_bound(instance)
         self.lower = self.formula
         self.proof: PriceCertificate | None = None
@@ -64,8 +65,8 @@ class Search:
 
     @property
     def spent(self) -> bool:
-        """Whether a limit is used up."""
-        return self.time_left == 0 or self.nodes_left == 0
+        """Whether a limit is used up or Ctrl-C came."""
+        return self.interrupted or self.time_left == 0 or self.nodes_left == 0
 
     def offer(self, schedule: Schedule) -> None:
         """Keep this schedule when it is better."""

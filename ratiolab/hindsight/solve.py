@@ -148,21 +148,22 @@ def solve(
 def _solve_with_cuts(search: Search, progress: Report | None) -> OptResult:
     """Try an easy program as it is; else cuts first, and the program strengthened by them."""
     instance = search.instance
-    last = last_starts(instance, search.upper)
     wants_program = search.options["method"] == "auto"
-    if wants_program and size(instance, last, first_horizon(search.schedule)) <= EASY_NONZEROS:
-        result = _solve_highs(search, last, progress, most_nodes=EASY_NODES)
-        if result.is_exact or search.spent:
-            return result
+    if wants_program:
+        last = last_starts(instance, search.upper)
+        if size(instance, last, first_horizon(search.schedule)) <= EASY_NONZEROS:
+            result = _solve_highs(search, last, progress, most_nodes=EASY_NODES)
+            if result.is_exact or search.spent:
+                return result
     try:
         cause = _raise_by_cuts(search, progress)
-        if wants_program and search.upper > search.lower.value:
+        if wants_program and not search.interrupted and search.upper > search.lower.value:
             _search_layers(search)
     except KeyboardInterrupt:
         return search.result("stopped before the program: Ctrl-C")
     if search.upper == search.lower.value:
         return search.result()
-    if not wants_program:
+    if search.interrupted or not wants_program:
         return search.result(cause)
     return _solve_highs(search, last_starts(instance, search.upper), progress)
 
@@ -187,6 +188,7 @@ def _raise_by_cuts(search: Search, progress: Report | None) -> str:
     )
     search.raise_lower(found.lower, "configuration cuts")
     search.proof = found.certificate
+    search.interrupted = found.stopped == "interrupted"
     return f"configuration cuts only, no program: {found.stopped}"
 
 
@@ -244,6 +246,7 @@ def _solve_highs(
             progress=lambda nodes, lower: search.tell(progress, nodes, lower),
         )
         search.nodes += outcome.nodes
+        search.interrupted = outcome.interrupted
         search.raise_lower(outcome.lower, "HiGHS")
         if outcome.counts is not None:
             starts = program.starts(outcome.counts)

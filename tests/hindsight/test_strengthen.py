@@ -89,3 +89,46 @@ def test_stronger_rows_and_fewer_columns_are_what_it_is_for() -> None:
 def test_methods_are_named() -> None:
     with pytest.raises(ValueError, match="method 'magic' must be one of auto, program, cuts"):
         solve(Instance("one", 3, [0], [1], [1]), method="magic")
+
+
+TWELVE = Instance("twelve", 30, [0] * 9, [2] * 9, [3, 4, 6, 7, 9, 11, 13, 15, 20])
+
+
+def test_ctrl_c_in_the_search_for_cuts_keeps_the_bound_and_its_proof(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from ratiolab.hindsight.master import Master
+
+    genuine, calls = Master.solve, []
+
+    def interrupted(self: Master, limit: float | None) -> bool:
+        calls.append(self.lower)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return genuine(self, limit)
+
+    monkeypatch.setattr(Master, "solve", interrupted)
+    monkeypatch.setattr(sys.modules["ratiolab.hindsight.solve"], "EASY_NONZEROS", 0)
+    result = solve(TWELVE, steps=0)
+    assert len(calls) == 3
+    assert result.note.endswith("interrupted")
+    assert result.lower == calls[-1] == certify(result.certificate, TWELVE) <= result.upper
+
+
+def test_ctrl_c_in_the_easy_program_is_not_followed_by_cuts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from dataclasses import replace
+
+    from ratiolab.hindsight import highs
+
+    genuine = highs.solve_program
+
+    def interrupted(*arguments: object, **named: object) -> highs.Outcome:
+        outcome = genuine(*arguments, **named)  # type: ignore[arg-type]
+        return replace(outcome, optimal=False, interrupted=True, lower=None)
+
+    monkeypatch.setattr(highs, "solve_program", interrupted)
+    monkeypatch.setattr(sys.modules["ratiolab.hindsight.solve"], "EASY_NONZEROS", 10**9)
+    result = solve(TWELVE, steps=0, node_limit=1000)
+    assert result.note == "HiGHS stopped before proof: Ctrl-C"
