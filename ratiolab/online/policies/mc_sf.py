@@ -31,7 +31,27 @@ def believed(lengths: Lengths) -> Callable[[View, int], int]:
 
 
 @dataclass(frozen=True)
-class MCSF:
+class Believing:
+    """What policies share that plan with a believed length: what they know, and whether they loop.
+
+    Parameters
+    ----------
+    lengths : ``true``, ``predicted`` or ``upper``; see `MCSF`.
+    """
+
+    lengths: Lengths = "true"
+
+    @property
+    def information(self) -> Information:
+        return LEVEL[self.lengths]
+
+    @property
+    def may_loop(self) -> bool:
+        return self.lengths == "predicted"
+
+
+@dataclass(frozen=True)
+class MCSF(Believing):
     """Shortest believed output first: the longest prefix that fits for ever, by prospective check.
 
     The queue is sorted by believed output length, equal lengths in the order of the file; requests
@@ -48,7 +68,6 @@ class MCSF:
         the same. A request that does not fit under the margin by itself starts when nobody runs.
     """
 
-    lengths: Lengths = "true"
     margin: float = 0.0
 
     name: ClassVar[str] = "mc-sf"
@@ -56,14 +75,6 @@ class MCSF:
 
     def __post_init__(self) -> None:
         require_share("policy mc-sf: margin", self.margin)
-
-    @property
-    def information(self) -> Information:
-        return LEVEL[self.lengths]
-
-    @property
-    def may_loop(self) -> bool:
-        return self.lengths == "predicted"
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
         length = believed(self.lengths)
@@ -73,7 +84,7 @@ class MCSF:
 
 
 @dataclass(frozen=True)
-class MCBenchmark:
+class MCBenchmark(Believing):
     """First come first served with the prospective memory check of MC-SF.
 
     Parameters
@@ -81,18 +92,8 @@ class MCBenchmark:
     lengths : as for ``mc-sf``.
     """
 
-    lengths: Lengths = "true"
-
     name: ClassVar[str] = "mc-benchmark"
     source: ClassVar[str] = "Jaillet et al. (2025), Algorithm 2, arXiv 2502.07115v5"
-
-    @property
-    def information(self) -> Information:
-        return LEVEL[self.lengths]
-
-    @property
-    def may_loop(self) -> bool:
-        return self.lengths == "predicted"
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
         return PrefixRun(

@@ -10,13 +10,13 @@ from typing import ClassVar
 from numpy.random import Generator
 
 from ratiolab.model.footprint import volume
-from ratiolab.online.policies.mc_sf import LEVEL, Lengths, believed
+from ratiolab.online.policies.mc_sf import Believing, believed
 from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.view import Decision, Information, Setting, View
+from ratiolab.online.view import Decision, Setting, View
 
 
 @dataclass(frozen=True)
-class SVF:
+class SVF(Believing):
     """Smallest volume s o + o (o + 1) / 2 first: the longest prefix that fits for ever.
 
     Admission is that of ``mc-sf``: the prospective check, up to the first misfit. On equal prompts
@@ -28,18 +28,8 @@ class SVF:
     lengths : output lengths that are believed, as for ``mc-sf``.
     """
 
-    lengths: Lengths = "true"
-
     name: ClassVar[str] = "svf"
     source: ClassVar[str] = "after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
-
-    @property
-    def information(self) -> Information:
-        return LEVEL[self.lengths]
-
-    @property
-    def may_loop(self) -> bool:
-        return self.lengths == "predicted"
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
         length = believed(self.lengths)
