@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ratiolab.model import FormatError, Instance, Schedule, require_feasible
-from ratiolab.model.io import write_text
+from ratiolab.model.io import instance_fields, json_lines, write_text
 
 FORMAT = "ratiolab-witness/1"
 
@@ -72,22 +72,13 @@ def read_witness(name: str) -> Witness:
 
 def write_witness(witness: Witness, name: str) -> Path:
     """Write ``<folder>/<name>.json`` in one step and return its path."""
-    instance = witness.instance
-    columns = {
-        column: getattr(instance, column).tolist()
-        for column in ("arrival", "prompt", "output", "lower", "upper", "predicted")
-        if getattr(instance, column) is not None
-    }
-    head = {"name": instance.name, "memory": instance.memory}
-    tail = {"source": instance.source} if instance.source else {}
     data = {
         "format": FORMAT,
         "claim": witness.claim,
-        "instance": head | columns | tail,
+        "instance": instance_fields(witness.instance),
         "schedules": {key: list(starts) for key, starts in witness.schedules.items()},
         "figures": dict(witness.figures),
     }
     path = folder() / f"{name}.json"
-    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in data.items())
-    write_text(path, "{\n" + lines + "\n}\n")
+    write_text(path, json_lines(data))
     return path

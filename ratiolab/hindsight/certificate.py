@@ -28,10 +28,10 @@ from ratiolab.model.instance import Instance, shown
 from ratiolab.model.io import (
     FormatError,
     PathLike,
-    _json_object,
-    _require_keys,
     json_lines,
+    json_object,
     read_text,
+    require_keys,
     write_text,
 )
 
@@ -120,11 +120,11 @@ def read_certificate(path: PathLike) -> Certificate:
     """
     text = read_text(path)
     try:
-        data = _json_object(text, CERTIFICATE_FORMAT)
+        data = json_object(text, CERTIFICATE_FORMAT)
         kind = data.get("kind")
         if kind not in ("formula", "prices"):
             raise ValueError(f"kind {shown(kind)} must be 'formula' or 'prices'")
-        _require_keys(
+        require_keys(
             data, _COMMON + (("source",) if kind == "formula" else (*_NUMBERS, "check")), ()
         )
         common = (_text(data, "instance"), _text(data, "digest"), _integer(data, "bound"))

@@ -92,11 +92,11 @@ def solve_program(
     if node_limit is not None:
         options["mip_max_nodes"] = node_limit
     for name, value in options.items():
-        _check(highs.setOptionValue(name, value), f"option {name} = {value!r}")
-    _check(highs.passModel(_model(program)), "the model")
+        require_ok(highs.setOptionValue(name, value), f"option {name} = {value!r}")
+    require_ok(highs.passModel(_model(program)), "the model")
     if start is not None:
         columns = np.arange(len(start), dtype=np.int32)
-        _check(highs.setSolution(len(start), columns, start.astype(float)), "the start")
+        require_ok(highs.setSolution(len(start), columns, start.astype(float)), "the start")
     interrupted = _run(highs, progress)
     return _outcome(highs, interrupted, time.perf_counter() - began)
 
@@ -192,6 +192,7 @@ def _rounded_up(bound: float) -> int | None:
     return math.ceil(bound - ROUNDING) if abs(bound) < 1e30 else None
 
 
-def _check(status: highspy.HighsStatus, what: str) -> None:
+def require_ok(status: highspy.HighsStatus, what: str) -> None:
+    """Nothing, or `SolverError` when HiGHS did not take what it was given."""
     if status != highspy.HighsStatus.kOk:
         raise SolverError(f"HiGHS refused {what}: {status}")

@@ -11,7 +11,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.highs import SolverError, _check
+from ratiolab.hindsight.highs import SolverError, require_ok
 from ratiolab.model.footprint import IntArray
 
 FloatArray = NDArray[np.float64]
@@ -35,7 +35,7 @@ class LinearProgram:
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         options: dict[str, Any] = {"output_flag": False, "threads": 1, "solver": "simplex"}
         for name, option in options.items():
-            _check(self._highs.setOptionValue(name, option), f"option {name} = {option!r}")
+            require_ok(self._highs.setOptionValue(name, option), f"option {name} = {option!r}")
 
     def add_rows(
         self,
@@ -55,7 +55,7 @@ class LinearProgram:
             indices.astype(np.int32),
             values,
         )
-        _check(status, "rows")
+        require_ok(status, "rows")
 
     def add_columns(
         self,
@@ -76,11 +76,11 @@ class LinearProgram:
             indices.astype(np.int32),
             values,
         )
-        _check(status, "columns")
+        require_ok(status, "columns")
 
     def delete_rows(self, rows: IntArray) -> None:
         """Remove rows by number; later rows move up."""
-        _check(self._highs.deleteRows(len(rows), rows.astype(np.int32)), "to delete rows")
+        require_ok(self._highs.deleteRows(len(rows), rows.astype(np.int32)), "to delete rows")
 
     def solve(self, time_limit: float | None = None, *, primal: bool = False) -> Solution:
         """Solve from the last basis; within a limit in seconds, `optimal` says whether it did.
@@ -93,9 +93,11 @@ class LinearProgram:
             when HiGHS fails, or finds the program infeasible or unbounded.
         """
         seconds = highspy.kHighsInf if time_limit is None else self._highs.getRunTime() + time_limit
-        _check(self._highs.setOptionValue("time_limit", seconds), f"option time_limit = {seconds}")
+        require_ok(
+            self._highs.setOptionValue("time_limit", seconds), f"option time_limit = {seconds}"
+        )
         strategy = 4 if primal else 1
-        _check(self._highs.setOptionValue("simplex_strategy", strategy), "simplex_strategy")
+        require_ok(self._highs.setOptionValue("simplex_strategy", strategy), "simplex_strategy")
         if self._highs.run() == highspy.HighsStatus.kError:
             raise SolverError("HiGHS failed while it ran")
         status = self._highs.getModelStatus()

@@ -81,9 +81,14 @@ def write_instance(instance: Instance, path: PathLike) -> None:
 
 def instance_text(instance: Instance) -> str:
     """The JSON text of an instance, a column a line."""
-    head = {"format": INSTANCE_FORMAT, "name": instance.name, "memory": instance.memory}
+    return json_lines({"format": INSTANCE_FORMAT} | instance_fields(instance))
+
+
+def instance_fields(instance: Instance) -> dict[str, Any]:
+    """What makes an instance, as plain data: ``Instance(**fields)`` is equal to it."""
+    head = {"name": instance.name, "memory": instance.memory}
     tail = {"source": instance.source} if instance.source else {}
-    return json_lines(head | _columns(instance) | tail)
+    return head | _columns(instance) | tail
 
 
 def _columns(instance: Instance) -> dict[str, list[int]]:
@@ -98,8 +103,8 @@ def read_schedule(path: PathLike, instance: Instance) -> Schedule:
     """Read a schedule of this instance; `FormatError` when it is malformed or of another one."""
     text = read_text(path)
     try:
-        data = _json_object(text, SCHEDULE_FORMAT)
-        _require_keys(data, ("instance", "digest", *RUN_COLUMNS), ("total_latency",))
+        data = json_object(text, SCHEDULE_FORMAT)
+        require_keys(data, ("instance", "digest", *RUN_COLUMNS), ("total_latency",))
         if data["digest"] != instance.digest:
             raise ValueError(
                 f"digest {shown(data['digest'])} is not that of instance {instance.name}, "
@@ -215,7 +220,7 @@ def json_lines(data: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _json_object(text: str, version: str) -> dict[str, Any]:
+def json_object(text: str, version: str) -> dict[str, Any]:
     """A JSON object of this format, without its format key; duplicate keys and NaN are refused."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -247,9 +252,7 @@ def _json_object(text: str, version: str) -> dict[str, Any]:
     return data
 
 
-def _require_keys(
-    data: Mapping[str, Any], required: Iterable[str], optional: Iterable[str]
-) -> None:
+def require_keys(data: Mapping[str, Any], required: Iterable[str], optional: Iterable[str]) -> None:
     required, optional = tuple(required), tuple(optional)
     for key in required:
         if key not in data:
@@ -261,8 +264,8 @@ def _require_keys(
 
 
 def _json_fields(text: str) -> dict[str, Any]:
-    data = _json_object(text, INSTANCE_FORMAT)
-    _require_keys(data, ("name", "memory", *COLUMNS), (*OPTIONAL_COLUMNS, "source"))
+    data = json_object(text, INSTANCE_FORMAT)
+    require_keys(data, ("name", "memory", *COLUMNS), (*OPTIONAL_COLUMNS, "source"))
     for name in COLUMNS + OPTIONAL_COLUMNS:
         if name in data and not isinstance(data[name], list):
             raise ValueError(f"{name} must be a list of integers")
@@ -283,7 +286,7 @@ def _run_column(name: str, values: object) -> list[int]:
 def _csv_fields(text: str, name: str) -> dict[str, Any]:
     rows = csv_rows(text)
     _, header = next(rows)
-    _require_keys(dict.fromkeys(header), COLUMNS, OPTIONAL_COLUMNS)
+    require_keys(dict.fromkeys(header), COLUMNS, OPTIONAL_COLUMNS)
     columns: list[list[int]] = [[] for _ in header]
     for line, row in rows:
         for column, title, value in zip(columns, header, row, strict=True):

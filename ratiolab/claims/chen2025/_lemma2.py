@@ -5,6 +5,9 @@ from fractions import Fraction
 
 PAPER = "arXiv 2508.14544v2"
 
+ALGORITHM_2 = "Algorithm 2 with the bound a + 1 after an eviction at age a, random ties"
+"""The reading of the printed algorithm, as an assumption of claims."""
+
 
 def source(place: str) -> str:
     """Authors, place in the paper, version."""

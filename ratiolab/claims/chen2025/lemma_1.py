@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from ratiolab.claims.chen2025 import _printed
-from ratiolab.claims.chen2025._lemma2 import source
+from ratiolab.claims.chen2025._lemma2 import ALGORITHM_2, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.witness import Witness, read_witness, write_witness
 from ratiolab.model import Instance
@@ -97,7 +97,7 @@ CLAIMS = (
         statement="Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation.",
         direction=Direction.EQUAL,
         assumptions=(
-            "Algorithm 2 with the bound a + 1 after an eviction at age a, random ties",
+            ALGORITHM_2,
             "the check uses large n and M, the witness has two requests",
         ),
         expected=Verdict.FALSE,

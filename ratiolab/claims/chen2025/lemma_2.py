@@ -7,7 +7,7 @@ from typing import Any
 
 from ratiolab.claims._limits import fluid_ratio
 from ratiolab.claims.chen2025 import _printed
-from ratiolab.claims.chen2025._lemma2 import latency, source
+from ratiolab.claims.chen2025._lemma2 import ALGORITHM_2, latency, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.online import make
 from ratiolab.theory import amin
@@ -94,7 +94,7 @@ CLAIMS = (
         statement="Algorithm 2 has the ratio of Lemma 2 as n and M grow.",
         direction=Direction.EQUAL,
         assumptions=(
-            "Algorithm 2 with the bound a + 1 after an eviction at age a, random ties",
+            ALGORITHM_2,
             "large n and M stand for the limit",
         ),
         expected=Verdict.FALSE,

@@ -7,7 +7,7 @@ Kill-and-restart with geometric caps has a ratio below a constant for every inte
 from fractions import Fraction
 
 from ratiolab.claims._limits import fluid_ratio
-from ratiolab.claims.chen2025._lemma2 import source
+from ratiolab.claims.chen2025._lemma2 import ALGORITHM_2, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.online.policies.kill_restart import KillRestart
 from ratiolab.theory import amin, kill_restart
@@ -118,7 +118,7 @@ CLAIMS = (
         source=source("Theorem 4, p. 13, for Algorithm 2"),
         statement="The same for Algorithm 2 as printed.",
         direction=Direction.LOWER,
-        assumptions=("Algorithm 2 with the bound a + 1 after an eviction at age a, random ties",),
+        assumptions=(ALGORITHM_2,),
         expected=Verdict.FALSE,
         check=check_printed,
         claimed=(100, Fraction(3, 500)),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from ratiolab.claims.chen2025._lemma2 import source
+from ratiolab.claims.chen2025._lemma2 import ALGORITHM_2, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.theory import amin
 from ratiolab.theory.asymptotics import closed_bound
@@ -150,7 +150,7 @@ CLAIMS = (
         source=source("Theorem 5, p. 14, for Algorithm 2"),
         statement="The ratio of Algorithm 2 is O(log(1/alpha)), at most H_u at s = 0, l = 1.",
         direction=Direction.ASYMPTOTIC,
-        assumptions=("Algorithm 2 with the bound a + 1 after an eviction at age a, random ties",),
+        assumptions=(ALGORITHM_2,),
         expected=Verdict.FALSE,
         check=check_printed,
         claimed="printed",

@@ -6,7 +6,7 @@ from typing import Any
 
 from ratiolab.claims._limits import fluid_ratio, scaled_instance
 from ratiolab.claims.chen2025 import _printed
-from ratiolab.claims.chen2025._lemma2 import source
+from ratiolab.claims.chen2025._lemma2 import ALGORITHM_2, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.online import make, simulate
 from ratiolab.theory import amin
@@ -146,7 +146,7 @@ CLAIMS = (
         statement="The same for Algorithm 2 as printed.",
         direction=Direction.UPPER,
         assumptions=(
-            "Algorithm 2 with the bound a + 1 after an eviction at age a, random ties",
+            ALGORITHM_2,
             "large n and M stand for the limit",
         ),
         expected=Verdict.FALSE,
