@@ -14,12 +14,13 @@ from ratiolab.model.io import (
     write_instance,
     write_schedule,
 )
-from ratiolab.model.schedule import Run, Schedule
+from ratiolab.model.schedule import Preemption, Run, Schedule
 
 __all__ = [
     "FormatError",
     "InfeasibleScheduleError",
     "Instance",
+    "Preemption",
     "Request",
     "Run",
     "Schedule",

@@ -30,12 +30,13 @@ class Violation:
 
 
 def violations(schedule: Schedule) -> list[Violation]:
-    """Everything a schedule does that the model forbids, in restart semantics.
+    """Everything a schedule does that the model forbids, under its semantics of preemption.
 
     The rules: ``unknown-request`` (a run names no request of the instance), ``duration`` (a run
-    lasts at least one round and at most the output), ``arrival`` (no run starts before its
-    request arrives), ``overlap`` (runs of one request do not overlap), ``completion`` (every
-    request completes exactly once, in its last run) and ``memory`` (tokens held never exceed M).
+    lasts at least one round and at most as many as the request still lacks tokens), ``arrival``
+    (no run starts before its request arrives), ``overlap`` (runs of one request do not overlap),
+    ``completion`` (every request completes exactly once, in its last run) and ``memory`` (tokens
+    held never exceed M, those that a run brings along included).
 
     Between two stops memory only grows, so it is checked at the stops: O(r log r) for r runs.
 
@@ -49,6 +50,7 @@ def violations(schedule: Schedule) -> list[Violation]:
     []
     """
     requests = list(schedule.instance.requests)
+    keeps = schedule.preemption != "restart"
     runs: dict[int, list[Run]] = {i: [] for i in range(len(requests))}
     found: list[Violation] = []
     for run in schedule.runs:
@@ -57,17 +59,12 @@ def violations(schedule: Schedule) -> list[Violation]:
             found.append(Violation("unknown-request", run.request, run.start, detail))
         else:
             runs[run.request].append(run)
-    for i, own in runs.items():
-        found += _request_violations(i, requests[i].arrival, requests[i].output, own)
-    known = [run for own in runs.values() for run in own]
-    found += _memory_violations(
-        [
-            (requests[run.request].prompt, run.start, run.stop)
-            for run in known
-            if run.stop > run.start
-        ],
-        schedule.instance.memory,
-    )
+    held_from: list[tuple[int, int, int]] = []
+    for i, (arrival, prompt, output) in enumerate(requests):
+        own = _with_kept(runs[i], keeps)
+        found += _request_violations(i, arrival, output, own)
+        held_from += [(prompt + kept, r.start, r.stop) for r, kept in own if r.stop > r.start]
+    found += _memory_violations(held_from, schedule.instance.memory)
     return found
 
 
@@ -81,15 +78,27 @@ def require_feasible(schedule: Schedule) -> Schedule:
     return schedule
 
 
-def _request_violations(i: int, arrival: int, output: int, runs: list[Run]) -> Iterator[Violation]:
-    runs = sorted(runs, key=lambda run: (run.start, run.stop))
-    for run in runs:
-        if not 1 <= run.stop - run.start <= output:
+def _with_kept(runs: list[Run], keeps: bool) -> list[tuple[Run, int]]:
+    """The runs of one request in time, each with the tokens that it brings along."""
+    if len(runs) == 1:
+        return [(runs[0], 0)]
+    kept, found = 0, []
+    for run in sorted(runs, key=lambda run: (run.start, run.stop)):
+        found.append((run, kept))
+        kept += keeps * (run.stop - run.start)
+    return found
+
+
+def _request_violations(
+    i: int, arrival: int, output: int, runs: list[tuple[Run, int]]
+) -> Iterator[Violation]:
+    for run, kept in runs:
+        if not 1 <= run.stop - run.start <= output - kept:
             yield Violation(
                 "duration",
                 i,
                 run.start,
-                f"request {i} runs {run.stop - run.start} rounds, not 1..{output}",
+                f"request {i} runs {run.stop - run.start} rounds, not 1..{output - kept}",
             )
         if run.start < arrival:
             yield Violation(
@@ -98,7 +107,7 @@ def _request_violations(i: int, arrival: int, output: int, runs: list[Run]) -> I
                 run.start,
                 f"request {i} starts at round {run.start}, before it arrives at {arrival}",
             )
-    for before, after in pairwise(runs):
+    for (before, _), (after, _) in pairwise(runs):
         if after.start < before.stop:
             yield Violation(
                 "overlap",
@@ -106,18 +115,18 @@ def _request_violations(i: int, arrival: int, output: int, runs: list[Run]) -> I
                 after.start,
                 f"request {i} starts at round {after.start} while it runs until {before.stop}",
             )
-    complete = [run.stop - run.start == output for run in runs]
+    complete = [kept + run.stop - run.start == output for run, kept in runs]
     if complete.count(True) != 1 or not complete[-1]:
         yield Violation(
             "completion",
             i,
-            runs[-1].stop if runs else arrival,
+            runs[-1][0].stop if runs else arrival,
             f"request {i} completes {complete.count(True)} times, not once and last",
         )
 
 
 def _memory_violations(runs: list[tuple[int, int, int]], memory: int) -> Iterator[Violation]:
-    """Sweep the stops in time; (prompt, start, stop) of every run."""
+    """Sweep the stops in time; (tokens brought along, start, stop) of every run."""
     starting = sorted(runs, key=lambda run: run[1])
     stopping = sorted(runs, key=lambda run: run[2])
     begun = ended = 0

@@ -21,8 +21,9 @@ MOST_REQUESTS = 10**6
 """Most requests of one instance."""
 
 COLUMNS = ("arrival", "prompt", "output")
-OPTIONAL_COLUMNS = ("lower", "upper", "predicted")
-_LEAST = {"arrival": 0, "prompt": 0, "output": 1, "lower": 1, "upper": 1, "predicted": 1}
+LAW_COLUMNS = ("location", "scale", "freedom")
+OPTIONAL_COLUMNS = ("lower", "upper", "predicted", *LAW_COLUMNS)
+_LEAST = {"arrival": 0, "prompt": 0, "location": 0}  # of every other column: 1
 
 
 class Request(NamedTuple):
@@ -49,6 +50,9 @@ class Instance:
     output : output tokens o, at least 1, with s + o at most M.
     lower, upper : optional prediction interval: lower <= output <= upper.
     predicted : optional point prediction of the output, at least 1; it may be wrong.
+    location, scale, freedom : optional predicted law of the output, in thousandths, all three or
+        none: ln o is location + scale * (Student's t with so many degrees of freedom). The largest
+        value of `freedom`, a million degrees, stands for the normal law.
     source : where the instance comes from, one line of free text.
 
     Raises
@@ -72,6 +76,9 @@ class Instance:
     lower: IntArray | None = field(repr=False)
     upper: IntArray | None = field(repr=False)
     predicted: IntArray | None = field(repr=False)
+    location: IntArray | None = field(repr=False)
+    scale: IntArray | None = field(repr=False)
+    freedom: IntArray | None = field(repr=False)
     source: str = field(repr=False)
 
     def __init__(
@@ -85,6 +92,9 @@ class Instance:
         upper: Column | None = None,
         predicted: Column | None = None,
         source: str = "",
+        location: Column | None = None,
+        scale: Column | None = None,
+        freedom: Column | None = None,
     ) -> None:
         for text, value in (("name", name), ("source", source)):
             if not isinstance(value, str):
@@ -98,7 +108,8 @@ class Instance:
             raise ValueError(f"memory {shown(int(memory))} must be between 1 and {LARGEST}")
         object.__setattr__(self, "memory", int(memory))
         given: tuple[Column | None, ...] = (arrival, prompt, output, lower, upper, predicted)
-        for column, values in zip(COLUMNS + OPTIONAL_COLUMNS, given, strict=True):
+        law = (location, scale, freedom)
+        for column, values in zip(COLUMNS + OPTIONAL_COLUMNS, given + law, strict=True):
             absent = values is None and column in OPTIONAL_COLUMNS
             stored = None if absent else _read(column, values)
             object.__setattr__(self, column, stored)
@@ -122,6 +133,10 @@ class Instance:
             _refuse(lower > output, lambda i: f"lower {lower[i]} exceeds output {output[i]}")
         if upper is not None:
             _refuse(upper < output, lambda i: f"upper {upper[i]} is below output {output[i]}")
+        given = [name for name in LAW_COLUMNS if getattr(self, name) is not None]
+        if given and len(given) < len(LAW_COLUMNS):
+            rule = f"{', '.join(LAW_COLUMNS)} must be given together"
+            raise ValueError(f"{given[0]} does not make a law: {rule}")
 
     def __len__(self) -> int:
         return len(self.arrival)
@@ -151,7 +166,10 @@ class Instance:
         sha = hashlib.sha256(str(self.memory).encode())
         for name in COLUMNS + OPTIONAL_COLUMNS:
             column = getattr(self, name)
-            sha.update(b"-" if column is None else name.encode() + column.astype("<i8").tobytes())
+            if column is not None:
+                sha.update(name.encode() + column.astype("<i8").tobytes())
+            elif name not in LAW_COLUMNS:  # their absence leaves older digests as they were
+                sha.update(b"-")
         return sha.hexdigest()[:12]
 
     def take(self, requests: Column, name: str | None = None) -> "Instance":
@@ -188,7 +206,7 @@ def _is_integer(value: object) -> bool:
 
 def _read(name: str, values: Any) -> IntArray:
     """The column as a frozen array, every value checked against its own limits."""
-    least = _LEAST[name]
+    least = _LEAST.get(name, 1)
     if isinstance(values, np.ndarray):
         readable = values.ndim == 1 and values.dtype.kind in "iu"
     else:

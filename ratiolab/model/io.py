@@ -2,13 +2,16 @@
 
 Reading either gives a valid object or raises `FormatError` with one line that names the file, the
 field, the request and the rule. Writing goes to a temporary file that is then renamed, so a crash
-leaves the old file or the new one, never half of either.
+leaves the old file or the new one, never half of either. A name that ends in ``.gz`` stands for
+compressed text, in both directions.
 """
 
 import csv
+import gzip
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,7 +24,7 @@ from ratiolab.model.instance import (
     Instance,
     shown,
 )
-from ratiolab.model.schedule import Schedule
+from ratiolab.model.schedule import Schedule, require_preemption
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -45,8 +48,9 @@ def read_instance(path: PathLike, memory: int | None = None) -> Instance:
     Parameters
     ----------
     path : the file. JSON holds ``{"format": "ratiolab-instance/1", "name", "memory", "arrival",
-        "prompt", "output"}`` and optionally ``"lower", "upper", "predicted", "source"``; CSV has
-        the columns of the same names in its header line, and no memory.
+        "prompt", "output"}`` and optionally ``"lower", "upper", "predicted", "location", "scale",
+        "freedom", "source"``; CSV has the columns of the same names in its header line, and no
+        memory.
     memory : tokens; required for CSV, and replaces the memory of a JSON file.
 
     Raises
@@ -100,18 +104,23 @@ def _columns(instance: Instance) -> dict[str, list[int]]:
 
 
 def read_schedule(path: PathLike, instance: Instance) -> Schedule:
-    """Read a schedule of this instance; `FormatError` when it is malformed or of another one."""
+    """Read a schedule of this instance; `FormatError` when it is malformed or of another one.
+
+    A file that names no ``preemption`` is of ``restart``.
+    """
     text = read_text(path)
     try:
         data = json_object(text, SCHEDULE_FORMAT)
-        require_keys(data, ("instance", "digest", *RUN_COLUMNS), ("total_latency",))
+        optional = ("preemption", "total_latency")
+        require_keys(data, ("instance", "digest", *RUN_COLUMNS), optional)
+        require_preemption(preemption := data.get("preemption", "restart"))
         if data["digest"] != instance.digest:
             raise ValueError(
                 f"digest {shown(data['digest'])} is not that of instance {instance.name}, "
                 f"{instance.digest}"
             )
-        columns = [_run_column(name, data[name]) for name in RUN_COLUMNS]
-        schedule = Schedule(instance, *columns)
+        request, start, stop = (_run_column(name, data[name]) for name in RUN_COLUMNS)
+        schedule = Schedule(instance, request, start, stop, preemption)
         stated = data.get("total_latency", schedule.total_latency)
         if type(stated) is not int or stated != schedule.total_latency:
             raise ValueError(
@@ -127,6 +136,8 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
     instance = schedule.instance
     runs = {name: getattr(schedule, name).tolist() for name in RUN_COLUMNS}
     head = {"format": SCHEDULE_FORMAT, "instance": instance.name, "digest": instance.digest}
+    if schedule.preemption != "restart":
+        head["preemption"] = schedule.preemption
     write_text(path, json_lines(head | runs | {"total_latency": schedule.total_latency}))
 
 
@@ -134,11 +145,13 @@ def read_text(path: PathLike) -> str:
     """The text of a file; `FormatError` when it is not a readable UTF-8 file with content."""
     path = Path(path)
     try:
-        with path.open("rb") as file:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(f"{path}: is not UTF-8 text") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise FormatError(f"{path}: is not a whole gzip file") from None
     except IsADirectoryError:
         raise FormatError(f"{path}: is a directory, not a file") from None
     except OSError as error:
@@ -186,7 +199,9 @@ def csv_integer(value: str, column: str, line: int) -> int:
 
 def write_text(path: PathLike, text: str) -> None:
     """Replace a file by this text in one step, creating its folder when needed."""
-    write_bytes(path, text.encode())
+    content = text.encode()
+    # no time of writing: equal texts make equal files
+    write_bytes(path, gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
 
 
 def write_bytes(path: PathLike, content: bytes) -> None:

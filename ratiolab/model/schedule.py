@@ -3,20 +3,25 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model.footprint import IntArray, held
-from ratiolab.model.instance import Column, Instance
+from ratiolab.model.instance import Column, Instance, shown
+
+Preemption: TypeAlias = Literal["restart", "recompute", "swap"]
+"""What an eviction costs: every token (``restart``); none, but the cache is built again from
+prompt and tokens when the request resumes (``recompute``); none, and the cache goes to the host
+and back (``swap``). The last two allow the same schedules; only a clock tells them apart."""
 
 
 class Run(NamedTuple):
     """One uninterrupted stay of a request in memory, rounds ``start`` to ``stop`` (half open).
 
-    After ``stop - start`` rounds the request has produced as many tokens; it is then complete
-    or was evicted and lost them.
+    In ``stop - start`` rounds the request produces as many tokens; it is then complete or was
+    evicted.
     """
 
     request: int
@@ -27,28 +32,42 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, init=False, eq=False)
 class Schedule:
-    """The runs of all requests of an instance, under *restart* preemption.
+    """The runs of all requests of an instance, and what an eviction costs.
 
-    A request may have several runs; an evicted run loses its tokens, the last one completes.
-    Nothing is checked here beyond shapes: `ratiolab.model.feasibility` is the judge.
+    A request may have several runs; the last one completes. Under ``restart`` an evicted run loses
+    its tokens. Under ``recompute`` and ``swap`` they are kept: with g tokens from earlier runs the
+    next one holds s + g + (t - start) tokens at t in (start, stop], and the request completes
+    when its runs together have lasted as many rounds as its output. Nothing is checked here beyond
+    shapes: `ratiolab.model.feasibility` is the judge.
 
     Parameters
     ----------
     instance : what was scheduled.
     request, start, stop : one value a run, shape (r,), any order.
+    preemption : ``restart`` (default), ``recompute`` or ``swap``.
     """
 
     instance: Instance
     request: IntArray = field(repr=False)
     start: IntArray = field(repr=False)
     stop: IntArray = field(repr=False)
+    preemption: Preemption
 
-    def __init__(self, instance: Instance, request: Column, start: Column, stop: Column) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        request: Column,
+        start: Column,
+        stop: Column,
+        preemption: Preemption = "restart",
+    ) -> None:
+        require_preemption(preemption)
         columns = [np.array(c, dtype=np.int64).reshape(-1) for c in (request, start, stop)]
         if len({len(c) for c in columns}) != 1:
             raise ValueError("request, start and stop must have one value for each run")
         order = np.lexsort((columns[2], columns[0], columns[1]))
         object.__setattr__(self, "instance", instance)
+        object.__setattr__(self, "preemption", preemption)
         for name, column in zip(("request", "start", "stop"), columns, strict=True):
             column = column[order]
             column.setflags(write=False)
@@ -66,17 +85,39 @@ class Schedule:
         return cls(instance, np.arange(len(instance)), starts, starts + instance.output)
 
     @classmethod
-    def from_runs(cls, instance: Instance, runs: Iterable[tuple[int, int, int]]) -> "Schedule":
-        """The schedule of (request, start, stop) triples."""
+    def from_runs(
+        cls,
+        instance: Instance,
+        runs: Iterable[tuple[int, int, int]],
+        preemption: Preemption = "restart",
+    ) -> "Schedule":
+        """The schedule of (request, start, stop) triples.
+
+        >>> from ratiolab.model import Instance
+        >>> one = Instance("one", 9, [0], [2], [5])
+        >>> Schedule.from_runs(one, [(0, 0, 3), (0, 4, 6)], "recompute").total_latency
+        6
+        """
         rows = np.array([tuple(run)[:3] for run in runs], dtype=np.int64).reshape(-1, 3)
-        return cls(instance, rows[:, 0], rows[:, 1], rows[:, 2])
+        return cls(instance, rows[:, 0], rows[:, 1], rows[:, 2], preemption)
+
+    @cached_property
+    def kept(self) -> IntArray:
+        """Tokens that the request of each run brings along from its earlier runs, shape (r,)."""
+        kept = np.zeros(len(self.request), np.int64)
+        if self.preemption != "restart":
+            order = np.argsort(self.request, kind="stable")  # runs of a request stay in time order
+            request, length = self.request[order], (self.stop - self.start)[order]
+            before = np.cumsum(length) - length
+            kept[order] = before - before[np.searchsorted(request, request)]
+        return kept
 
     @cached_property
     def completes(self) -> NDArray[np.bool_]:
         """Whether each run reaches the output length of its request, shape (r,)."""
         known = (self.request >= 0) & (self.request < len(self.instance))
         output = self.instance.output[np.where(known, self.request, 0)]
-        complete: NDArray[np.bool_] = known & (self.stop - self.start == output)
+        complete: NDArray[np.bool_] = known & (self.kept + self.stop - self.start == output)
         return complete
 
     @property
@@ -94,8 +135,10 @@ class Schedule:
 
     @property
     def starts(self) -> IntArray:
-        """Round of each request's final start, shape (n,)."""
-        return self.completion - self.instance.output
+        """Round of each request's final start, shape (n,); -1 when it never completes."""
+        times = np.full(len(self.instance), -1, dtype=np.int64)
+        times[self.request[self.completes]] = self.start[self.completes]
+        return times
 
     @property
     def latency(self) -> IntArray:
@@ -129,17 +172,30 @@ class Schedule:
 
     @property
     def wasted_tokens(self) -> int:
-        """Tokens produced in runs that were evicted."""
-        return int((self.stop - self.start)[~self.completes].sum())
+        """Output tokens whose cache had to be made more than once.
+
+        Under ``restart`` those of evicted runs, under ``recompute`` those that resumed runs bring
+        along, under ``swap`` none.
+        """
+        if self.preemption == "restart":
+            return int((self.stop - self.start)[~self.completes].sum())
+        return int(self.kept.sum()) if self.preemption == "recompute" else 0
 
     def usage(self) -> IntArray:
         """Tokens held at t = 0, ..., last stop, shape (last stop + 1,). Cost O(runs + rounds)."""
         end = int(self.stop.max(initial=0)) + 2
         level, slope = np.zeros(end, np.int64), np.zeros(end, np.int64)
         # held(s, t - p) = held(s, -p) + t on p+1 .. q: a step of the constant and one of the slope
-        base = held(self.instance.prompt[self.request], -self.start)
+        base = held(self.instance.prompt[self.request] + self.kept, -self.start)
         for change, sign in ((self.start + 1, 1), (self.stop + 1, -1)):
             np.add.at(level, change, sign * base)
             np.add.at(slope, change, sign)
         time = np.arange(end)
         return (np.cumsum(level) + np.cumsum(slope) * time)[:-1]
+
+
+def require_preemption(preemption: object) -> None:
+    """Raise ValueError unless these are semantics of preemption that the model knows."""
+    if preemption not in get_args(Preemption):
+        known = ", ".join(get_args(Preemption))
+        raise ValueError(f"preemption {shown(preemption)} must be one of {known}")

@@ -91,9 +91,11 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             kind_of("geometric", CHEN.format("Section 5.2"), plain_models.geometric),
             kind_of("linear-geometric", CHEN.format("Section 5.3"), plain_models.linear_geometric),
             kind_of("lmsys", _LMSYS, paper_models.lmsys),
+            kind_of("lmsys-repeated", _LMSYS, paper_models.lmsys_repeated),
             kind_of("equal", _OWN, plain_models.equal),
             kind_of("uniform", _OWN, plain_models.uniform),
             kind_of("heavy-tail", "log-t lengths as in arXiv 2604.00499", plain_models.heavy_tail),
+            kind_of("log-t-laws", "the model of arXiv 2604.00499", plain_models.log_t_laws),
         )
     }
 )

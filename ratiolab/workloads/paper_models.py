@@ -86,6 +86,20 @@ def lmsys(
     return _arriving(rng, in_blocks(_lmsys_lengths(rng, n, memory, block), block), rate)
 
 
+def lmsys_repeated(
+    rng: Generator,
+    *,
+    n: Requests = 200,
+    memory: Memory = PAPER_MEMORY,
+    block: Block = 1,
+    rate: Rate = 0.0,
+    lengths_seed: Annotated[int, Domain(0, 2**31 - 1, "seed of the lengths")] = 0,
+) -> Instance:
+    """Lengths as in lmsys, the same for every seed: only arrivals differ."""
+    same = _lmsys_lengths(np.random.default_rng(lengths_seed), n, memory, block)
+    return _arriving(rng, in_blocks(same, block), rate)
+
+
 def chen_rough(
     rng: Generator,
     *,

@@ -98,6 +98,47 @@ def heavy_tail(
     return _same_prompts(rng, lengths.log_t(mu, sigma, nu, upper), n, memory, prompt, rate)
 
 
+def log_t_laws(
+    rng: Generator,
+    *,
+    n: Requests = 40,
+    memory: Memory = 1000,
+    prompt: Prompt = 10,
+    mu: Annotated[float, Domain(0, 20, "mean of the locations")] = 3.0,
+    between: Annotated[float, Domain(0, 20, "standard deviation of the locations")] = 0.8,
+    sigma: Annotated[float, Domain(0.001, 20, "median scale of a law")] = 0.585,
+    spread: Annotated[float, Domain(0, 5, "scales vary by factors up to 2^spread")] = 1.0,
+    nu: Annotated[float, Domain(0.1, 1000, "degrees of freedom")] = 3.5,
+    upper: Length = 500,
+    rate: Rate = 0.0,
+) -> Instance:
+    """Each output drawn from a log-t law of its own, which is told; longer ones stopped at upper.
+
+    Locations are normal, at least 0; scales sigma * 2**U, U uniform on [-spread, spread]. Laws are
+    rounded to thousandths before outputs are drawn, so that they are exactly what is told.
+    """
+    if prompt + upper > memory:
+        raise ValueError(f"prompt {prompt} + longest output {upper} exceeds memory {memory}")
+    location = np.rint(1000 * np.maximum(rng.normal(mu, between, n), 0)).astype(np.int64)
+    scale = np.rint(1000 * sigma * 2 ** rng.uniform(-spread, spread, n)).astype(np.int64)
+    scale, freedom = np.maximum(scale, 1), round(1000 * nu)
+    logs = (location + scale * rng.standard_t(freedom / 1000, n)) / 1000
+    output = np.rint(np.exp(np.clip(logs, 0, np.log(upper)))).astype(np.int64)
+    return Instance(
+        "log-t laws",
+        memory,
+        poisson_arrivals(rng, n, rate),
+        np.full(n, prompt),
+        output,
+        lower=np.ones(n, np.int64),
+        upper=np.full(n, upper),
+        predicted=np.rint(np.exp(location / 1000)).astype(np.int64),
+        location=location,
+        scale=scale,
+        freedom=np.full(n, freedom),
+    )
+
+
 def _same_prompts(
     rng: Generator,
     law: lengths.LengthDistribution,

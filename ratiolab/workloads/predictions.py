@@ -3,11 +3,17 @@
 Each function returns a new instance; arrivals, prompts and outputs stay as they are.
 """
 
+import re
+from collections.abc import Callable
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratiolab.model import Instance
+from ratiolab.theory.confusion import bin_of, require_confusion, spreading
+from ratiolab.workloads.predicted_laws import SAMPLES, Family, distributional
 
 
 def exact(instance: Instance) -> Instance:
@@ -91,3 +97,185 @@ def noisy(instance: Instance, epsilon: float, rng: np.random.Generator) -> Insta
         raise ValueError(f"epsilon {epsilon} must be between 0 and 1")
     drawn = rng.uniform((1 - epsilon) * instance.output, (1 + epsilon) * instance.output)
     return instance.replace(predicted=np.maximum(np.rint(drawn), 1).astype(np.int64))
+
+
+def gaussian(
+    instance: Instance,
+    sigma: float,
+    rng: np.random.Generator,
+    *,
+    floor: int = 1,
+    ceiling: int = 1024,
+) -> Instance:
+    """Point predictions o + Normal(0, sigma**2), rounded, at least `floor` and at most `ceiling`.
+
+    Source: Gogineni, Paul, Stec, Zhang, Section 3.5 (floor 1, ceiling 1024; sigma = 25 and more).
+
+    Parameters
+    ----------
+    sigma : standard deviation, tokens, at least 0.
+    """
+    if not 0 <= sigma < float("inf"):
+        raise ValueError(f"sigma {sigma} must be at least 0 and finite")
+    if not 1 <= floor <= ceiling:
+        raise ValueError(f"floor {floor} must be at least 1 and at most ceiling {ceiling}")
+    drawn = np.clip(np.rint(rng.normal(instance.output, sigma)), floor, ceiling)
+    return instance.replace(predicted=drawn.astype(np.int64))
+
+
+def one_bit(instance: Instance, threshold: int) -> Instance:
+    """Intervals that tell only whether an output is above a threshold: [1, T] or [T + 1, M].
+
+    >>> example = one_bit(Instance("two", 300, [0, 0], [1, 1], [10, 11]), 10)
+    >>> example.lower.tolist(), example.upper.tolist()
+    ([1, 11], [10, 300])
+    """
+    if not 1 <= threshold < instance.memory:
+        raise ValueError(f"threshold {threshold} must be at least 1 and below the memory")
+    long = instance.output > threshold
+    return instance.replace(
+        lower=np.where(long, threshold + 1, 1), upper=np.where(long, instance.memory, threshold)
+    )
+
+
+def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
+    """Predictions that only rank: the place of ln o + noise * Normal(0, 1) among all, from 1 on.
+
+    What a model that learned to rank can say. At noise z two outputs that differ by the factor r
+    are in the right order with probability Phi(ln r / (z sqrt 2)).
+
+    >>> ranked(Instance("three", 9, [0] * 3, [1] * 3, [5, 2, 7]), 0, np.random.default_rng(0)
+    ...        ).predicted.tolist()
+    [2, 1, 3]
+    """
+    if not 0 <= noise < float("inf"):
+        raise ValueError(f"noise {noise} must be at least 0 and finite")
+    score = np.log(instance.output) + noise * rng.standard_normal(len(instance))
+    place = np.empty(len(instance), np.int64)
+    place[np.argsort(score, kind="stable")] = np.arange(1, len(instance) + 1)
+    return instance.replace(predicted=place)
+
+
+def misjudged(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
+    """Predicted laws whose medians are off by factors exp(noise * Normal(0, 1)), none below 1.
+
+    What a model that sees the prompt alone adds to the spread of the answers. Point predictions
+    are the medians.
+
+    Raises
+    ------
+    ValueError
+        If the instance predicts no laws.
+    """
+    if not 0 <= noise < float("inf"):
+        raise ValueError(f"noise {noise} must be at least 0 and finite")
+    if instance.location is None:
+        raise ValueError("predictions misjudged need laws before them, as in log-t+misjudged:0.3")
+    moved = instance.location + 1000 * noise * rng.standard_normal(len(instance))
+    location = np.rint(np.maximum(moved, 0)).astype(np.int64)
+    median = np.rint(np.exp(location / 1000)).astype(np.int64)
+    return instance.replace(location=location, predicted=median)
+
+
+def classified(
+    instance: Instance,
+    confusion: NDArray[np.float64],
+    rng: np.random.Generator,
+    *,
+    longest: int = 512,
+) -> Instance:
+    """Point predictions by a classifier of k bins of equal width: the middle of the bin it names.
+
+    Outputs beyond `longest` belong to the last bin. This is TRAIL's initial prediction; it takes
+    ten bins up to 512 tokens.
+
+    Parameters
+    ----------
+    confusion : probability of each answer (column) for each true bin (row), shape (k, k); see
+        `ratiolab.theory.confusion`.
+    longest : end of the last bin, tokens.
+
+    Source: Shahout et al. (2025), Section 3.1, arXiv 2410.01035.
+    """
+    require_confusion(confusion)
+    width = longest / len(confusion)
+    chances = np.cumsum(confusion, axis=1)[bin_of(instance.output, len(confusion), width)]
+    answer = (rng.random(len(instance))[:, None] > chances[:, :-1]).sum(axis=1)
+    middle = np.maximum(np.rint(width * (answer + 0.5)), 1)
+    return instance.replace(predicted=middle.astype(np.int64))
+
+
+def lay(instance: Instance, words: str, seed: int) -> Instance:
+    """The instance with the predictions that a few words name; its source says which.
+
+    Parameters
+    ----------
+    words : ``exact``, ``rough``, ``buckets`` or ``buckets:WIDTH``, ``overlap:X``, ``noisy:E``,
+        ``gaussian:SIGMA``, ``one-bit:THRESHOLD``, ``ranked:NOISE``, ``classified:SPREAD`` (ten bins
+        up to 512 tokens), ``log-t``, ``log-t-nu`` or ``log-normal``, each also with a number of
+        draws, as ``log-t:5`` (laws of each output fitted to so many, with their medians as
+        predictions; the draws are of the instance's own laws if it states them), or
+        ``misjudged:NOISE`` behind a law. Several, joined by ``+``, are laid one after the other; a
+        later one replaces what it also predicts.
+    seed : of the noise.
+
+    Raises
+    ------
+    ValueError
+        for words that name no prediction, or a number that is missing, out of place or not one.
+
+    >>> lay(Instance("one", 300, [0], [1], [101]), "buckets", 0).upper.tolist()
+    [200]
+    """
+    truth = instance
+    for number, part in enumerate(words.split("+")):
+        rng = np.random.default_rng((seed, number) if number else seed)
+        instance = _lay(instance, part, rng, truth)
+    return instance.replace(source=f"{instance.source}; predictions {words}, seed {seed}")
+
+
+def _lay(instance: Instance, words: str, rng: np.random.Generator, truth: Instance) -> Instance:
+    """One kind of prediction."""
+    kind, colon, text = words.partition(":")
+    known: dict[str, Callable[[], Instance]] = {
+        "exact": lambda: exact(instance),
+        "rough": lambda: rough(instance),
+        "buckets": lambda: buckets(instance, _width(words, text or "100")),
+        "overlap": lambda: overlapping(instance, _number(words, text)),
+        "noisy": lambda: noisy(instance, float(_number(words, text)), rng),
+        "gaussian": lambda: gaussian(instance, float(_number(words, text)), rng),
+        "one-bit": lambda: one_bit(instance, _width(words, text)),
+        "ranked": lambda: ranked(instance, float(_number(words, text)), rng),
+        "misjudged": lambda: misjudged(instance, float(_number(words, text)), rng),
+        "classified": lambda: classified(instance, spreading(10, float(_number(words, text))), rng),
+        **{
+            family: lambda: distributional(
+                instance,
+                rng,
+                family=kind,  # type: ignore[arg-type]
+                samples=_width(words, text or str(SAMPLES)),
+                truth=truth,
+            )
+            for family in get_args(Family)
+        },
+    }
+    if kind not in known:
+        raise ValueError(f"predictions {words!r} must be one of {', '.join(known)}")
+    if colon and kind in ("exact", "rough"):
+        raise ValueError(f"predictions {words!r}: {kind} takes no number")
+    return known[kind]()
+
+
+def _width(words: str, text: str) -> int:
+    """The whole number behind the colon."""
+    number = _number(words, text)
+    if number.denominator != 1:
+        raise ValueError(f"predictions {words!r} needs a whole number of tokens")
+    return number.numerator
+
+
+def _number(words: str, text: str) -> Fraction:
+    """The decimal number behind the colon."""
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) is None:
+        raise ValueError(f"predictions {words!r} needs a number behind a colon, as in overlap:0.5")
+    return Fraction(text)

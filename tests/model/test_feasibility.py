@@ -39,6 +39,64 @@ MUTATIONS = {
 }
 
 
+KEPT = {
+    "together": [(0, 0, 3), (1, 1, 3)],
+    "resumed at once": [(0, 0, 2), (0, 2, 3), (1, 3, 5)],
+    "evicted twice": [(0, 0, 1), (1, 1, 2), (0, 2, 3), (0, 7, 8), (1, 3, 4)],
+}
+"""Durations sum to the outputs 3 and 2: feasible when tokens are kept."""
+
+KEPT_MUTATIONS = {
+    "unknown-request": [[*KEPT["together"], (2, 0, 1)]],
+    "duration": [[*KEPT["together"], (0, 0, 0)], [(1, 2, 2), *KEPT["resumed at once"]]],
+    "arrival": [[(0, 0, 3), (1, 0, 1), (1, 3, 4)]],
+    "overlap": [[(0, 0, 2), (0, 1, 2), (1, 4, 6)]],
+    "completion": [[(0, 0, 3)], [(0, 0, 2), (1, 3, 5)], []],
+}
+
+
+@pytest.mark.parametrize("preemption", ["recompute", "swap"])
+@pytest.mark.parametrize("runs", KEPT.values(), ids=KEPT)
+def test_runs_that_sum_to_the_outputs_are_feasible_when_tokens_are_kept(runs, preemption):
+    assert violations(Schedule.from_runs(TWO, runs, preemption)) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "runs"), [(rule, runs) for rule, cases in KEPT_MUTATIONS.items() for runs in cases]
+)
+def test_when_tokens_are_kept_each_broken_rule_is_charged_alone(rule, runs):
+    for preemption in ("recompute", "swap"):
+        found = violations(Schedule.from_runs(TWO, runs, preemption))
+        assert {violation.rule for violation in found} == {rule}
+
+
+def test_a_run_after_the_last_token_is_too_long_and_is_not_the_last_to_complete():
+    found = violations(Schedule.from_runs(TWO, [(0, 0, 3), (0, 5, 6), (1, 3, 5)], "recompute"))
+    assert [str(violation) for violation in found] == [
+        "duration: request 0 runs 1 rounds, not 1..0",
+        "completion: request 0 completes 1 times, not once and last",
+    ]
+
+
+def test_each_semantics_refuses_the_schedules_of_the_other():
+    lost, kept = FEASIBLE["evicted once"], KEPT["resumed at once"]
+    assert {
+        v.rule for v in violations(Schedule.from_runs(TWO.replace(memory=20), lost, "swap"))
+    } == {
+        "duration",
+        "completion",
+    }
+    assert {v.rule for v in violations(Schedule.from_runs(TWO, kept))} == {"completion"}
+
+
+def test_kept_tokens_count_in_memory():
+    # Request 0 resumes with two tokens: 1 + 2 + 1 at round 3, beside request 1 with 2 + 2.
+    runs = [(0, 0, 2), (0, 2, 3), (1, 1, 3)]
+    assert violations(Schedule.from_runs(TWO.replace(memory=8), runs, "recompute")) == []
+    found = violations(Schedule.from_runs(TWO.replace(memory=7), runs, "recompute"))
+    assert [str(v) for v in found] == ["memory: 8 tokens at round 3 exceed memory 7"]
+
+
 @pytest.mark.parametrize("runs", FEASIBLE.values(), ids=FEASIBLE)
 def test_feasible_schedules_pass(runs):
     schedule = Schedule.from_runs(TWO, runs)

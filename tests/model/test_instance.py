@@ -15,12 +15,16 @@ GOOD = {
     "lower": [1, 4],
     "upper": [3, 9],
     "predicted": [7, 1],
+    "location": [1099, 0],
+    "scale": [500, 1],
+    "freedom": [3500, 10**9],
 }
+COLUMNS = [name for name in GOOD if name not in ("name", "memory")]
 
 
 def test_columns_become_read_only_int64():
     instance = Instance(**GOOD)
-    for name in ("arrival", "prompt", "output", "lower", "upper", "predicted"):
+    for name in COLUMNS:
         column = getattr(instance, name)
         assert column.dtype == np.int64
         assert column.tolist() == GOOD[name]
@@ -75,7 +79,7 @@ BROKEN = {
         "output has 1 values but arrival has 2: columns must have the same length",
     ),
     "empty": (
-        {name: [] for name in ("arrival", "prompt", "output", "lower", "upper", "predicted")},
+        {name: [] for name in COLUMNS},
         "arrival is empty: an instance must have at least one request",
     ),
     "float array": (
@@ -140,15 +144,28 @@ def test_digest_tells_every_column_apart_and_ignores_names():
         {"lower": None},
         {"upper": None},
         {"predicted": None},
+        {"location": [1, 1]},
+        {"freedom": [3500, 3500]},
+        {"location": None, "scale": None, "freedom": None},
         moved,
     ]
     assert len({Instance(**GOOD | change).digest for change in variants}) == len(variants)
 
 
+def test_a_law_is_given_whole_or_not_at_all():
+    rule = "location, scale, freedom must be given together"
+    with pytest.raises(ValueError, match=f"location does not make a law: {rule}"):
+        Instance(**GOOD | {"scale": None, "freedom": None})
+
+
+def test_instances_without_a_law_keep_the_digest_that_files_of_theirs_state():
+    assert Instance("any", 10, [0, 1], [1, 2], [3, 4]).digest == "fccdb8ec1041"
+
+
 def test_take_keeps_every_column_in_the_order_asked():
     taken = Instance(**GOOD).take([1, 0, 1], name="taken")
     assert (taken.name, taken.memory) == ("taken", 10)
-    for column in ("arrival", "prompt", "output", "lower", "upper", "predicted"):
+    for column in COLUMNS:
         assert getattr(taken, column).tolist() == [GOOD[column][i] for i in (1, 0, 1)]
 
 

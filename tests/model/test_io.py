@@ -54,7 +54,7 @@ def changed(folder: Path, **changes) -> Path:
 
 INSTANCES = st.integers(1, 5).flatmap(
     lambda n: st.builds(
-        lambda name, source, arrival, pairs, interval, predicted: Instance(
+        lambda name, source, arrival, pairs, interval, predicted, law: Instance(
             name,
             40,
             arrival,
@@ -64,13 +64,14 @@ INSTANCES = st.integers(1, 5).flatmap(
             [o + 3 for _, o in pairs] if interval else None,
             predicted,
             source,
+            **dict.fromkeys(("location", "scale", "freedom"), law),
         ),
         st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"])),
         st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"])),
         st.lists(st.integers(0, LARGEST), min_size=n, max_size=n),
         st.lists(st.tuples(st.integers(0, 20), st.integers(1, 20)), min_size=n, max_size=n),
         st.booleans(),
-        st.none() | st.lists(st.integers(1, LARGEST), min_size=n, max_size=n),
+        *[st.none() | st.lists(st.integers(1, LARGEST), min_size=n, max_size=n)] * 2,
     )
 )
 FEW = settings(
@@ -138,7 +139,7 @@ CHANGES = {
     "unknown key": (
         {"colour": 1},
         "unknown key 'colour'; known are name, memory, arrival, prompt, output, "
-        "lower, upper, predicted, source",
+        "lower, upper, predicted, location, scale, freedom, source",
     ),
     "column of text": ({"output": "34"}, "output must be a list of integers"),
     "column null": ({"lower": None}, "lower must be a list of integers"),
@@ -323,6 +324,18 @@ def test_schedules_are_read_back(tmp_path):
     write_schedule(schedule, tmp_path / "s.json")
     again = read_schedule(tmp_path / "s.json", instance)
     assert list(again.runs) == list(schedule.runs)
+    assert "preemption" not in (tmp_path / "s.json").read_text(), "as it was before there were two"
+    assert again.preemption == "restart"
+
+
+@pytest.mark.parametrize("preemption", ["recompute", "swap"])
+def test_schedules_that_keep_tokens_are_read_back_as_such(tmp_path, preemption):
+    instance = Instance("two", 9, [0, 1], [1, 2], [3, 2])
+    schedule = Schedule.from_runs(instance, [(0, 0, 2), (0, 2, 3), (1, 3, 5)], preemption)
+    write_schedule(schedule, tmp_path / "s.json")
+    again = read_schedule(tmp_path / "s.json", instance)
+    assert list(again.runs) == list(schedule.runs)
+    assert (again.preemption, again.total_latency) == (preemption, 3 + 4)
 
 
 @pytest.mark.parametrize(
@@ -339,6 +352,8 @@ def test_schedules_are_read_back(tmp_path):
         ({"request": [0]}, "request, start and stop must have one value for each run"),
         ({"total_latency": 6}, "total_latency 6 is not that of the runs, 5"),
         ({"total_latency": 5.0}, "total_latency 5.0 is not that of the runs, 5"),
+        ({"preemption": "pause"}, "preemption 'pause' must be one of restart, recompute, swap"),
+        ({"preemption": ["swap"]}, "preemption ['swap'] must be one of restart, recompute, swap"),
         ({"extra": 1}, "unknown key 'extra'; known are instance, digest, request, start, stop, "),
         ({"digest": "0" * 12}, "digest '000000000000' is not that of instance two, "),
         ({"format": 7}, "format 7 must be 'ratiolab-schedule/1'"),

@@ -49,6 +49,29 @@ def test_every_cost_of_a_schedule_with_an_eviction():
     assert schedule.usage().tolist() == [0, 0, 4, 5, 2, 3, 4, 5, 6, 7]
 
 
+@pytest.mark.parametrize(("preemption", "wasted"), [("recompute", 1 + 3), ("swap", 0)])
+def test_every_cost_of_a_schedule_that_keeps_tokens(preemption, wasted):
+    instance = Instance("resumed", 20, [0, 2], [3, 1], [4, 2])
+    # Request 0 runs 1..2, resumes with one token at 5..7 and with three at 8..9.
+    runs = [(0, 8, 9), (0, 5, 7), (1, 3, 5), (0, 1, 2)]
+    schedule = Schedule.from_runs(instance, runs, preemption)
+    assert schedule.kept.tolist() == [0, 0, 1, 3]
+    assert [run.completed for run in schedule.runs] == [False, True, False, True]
+    assert schedule.completion.tolist() == [9, 5]
+    assert schedule.starts.tolist() == [8, 3]
+    assert schedule.latency.tolist() == [9, 3]
+    assert schedule.first_token.tolist() == [2, 2]
+    assert schedule.evictions == 2
+    assert schedule.wasted_tokens == wasted
+    # 3 + 1; then 1 + 1, 1 + 2; then 3 + 2, 3 + 3; then 3 + 4
+    assert schedule.usage().tolist() == [0, 0, 4, 0, 2, 3, 5, 6, 0, 7]
+
+
+def test_semantics_of_preemption_that_are_none_are_named():
+    with pytest.raises(ValueError, match=r"preemption 'pause' must be one of restart, recompute, "):
+        Schedule.from_runs(EC1, [], "pause")
+
+
 def test_a_request_that_never_completes_has_completion_minus_one():
     schedule = Schedule.from_runs(EC1, [(0, 0, 1), (2, 0, 2)])
     assert schedule.completion.tolist() == [1, -1, -1, -1]
@@ -83,14 +106,18 @@ def schedules(draw):
             st.tuples(st.integers(0, n - 1), st.integers(0, 12), st.integers(1, 6)), min_size=1
         )
     )
-    return Schedule.from_runs(instance, [(i, start, start + length) for i, start, length in runs])
+    rows = [(i, start, start + length) for i, start, length in runs]
+    return Schedule.from_runs(instance, rows, draw(st.sampled_from(["restart", "swap"])))
 
 
 @given(schedules())
 def test_usage_is_the_literal_sum_over_runs_and_rounds(schedule):
     literal = np.zeros(int(schedule.stop.max()) + 1, dtype=np.int64)
     requests = list(schedule.instance.requests)
+    produced = dict.fromkeys(range(len(requests)), 0)
     for run in schedule.runs:
         for age in range(1, run.stop - run.start + 1):
-            literal[run.start + age] += requests[run.request].prompt + age
+            literal[run.start + age] += requests[run.request].prompt + produced[run.request] + age
+        if schedule.preemption == "swap":
+            produced[run.request] += run.stop - run.start
     assert schedule.usage().tolist() == literal.tolist()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ratiolab.model import Instance
 from ratiolab.workloads.generators import KINDS, find_kind, generate, regenerate
@@ -16,7 +17,10 @@ def test_the_source_text_regenerates_an_equal_instance(kind):
     assert regenerate(instance.source) == instance
     assert generate(kind, 5, **SMALL[kind]) == instance
     assert instance.name == f"{kind}-5"
-    assert kind == "equal" or generate(kind, 6, **SMALL[kind]).digest != instance.digest
+    assert (
+        kind in ("equal", "lmsys-repeated")
+        or generate(kind, 6, **SMALL[kind]).digest != instance.digest
+    )
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if not k.startswith("jaillet")])
@@ -85,6 +89,15 @@ def test_lmsys_lengths_are_near_the_published_moments():
     assert abs(np.corrcoef(instance.prompt, instance.output)[0, 1]) < 0.04
 
 
+def test_repeated_lmsys_draws_arrivals_alone_from_the_seed():
+    one, other = (generate("lmsys-repeated", seed, n=50, rate=0.1) for seed in (1, 2))
+    assert one.prompt.tolist() == other.prompt.tolist()
+    assert (
+        one.output.tolist() == other.output.tolist() == generate("lmsys", 0, n=50).output.tolist()
+    )
+    assert one.arrival.tolist() != other.arrival.tolist()
+
+
 def test_a_small_memory_conditions_lmsys_lengths_on_fitting_together():
     """Against rejection: the joint law given s + o <= 60, by brute-force sums."""
     memory = 60
@@ -100,7 +113,9 @@ def test_a_small_memory_conditions_lmsys_lengths_on_fitting_together():
         assert column.mean() == pytest.approx(mean, abs=4 * error)
 
 
-@pytest.mark.parametrize("kind", ["lmsys", "chen-rough", "chen-buckets", "chen-overlap"])
+@pytest.mark.parametrize(
+    "kind", ["lmsys", "lmsys-repeated", "chen-rough", "chen-buckets", "chen-overlap"]
+)
 def test_blocks_make_instances_of_any_size(kind):
     instance = generate(kind, 2, n=50, memory=700, block=64)
     assert instance.memory == 10
@@ -235,3 +250,14 @@ def test_every_kind_describes_itself(kind):
     for setting in kind.settings:
         assert setting.check(setting.default) == setting.default
         assert setting.domain.unit
+
+
+def test_outputs_of_log_t_laws_are_draws_of_the_laws_that_are_told():
+    """The place of each output in its law is uniform where neither end of the range is near."""
+    instance = generate("log-t-laws", 3, n=4000, memory=10**6, mu=9.0, between=0.1, upper=10**5)
+    z = (1000 * np.log(instance.output) - instance.location) / instance.scale
+    place = stats.t.cdf(z, 3.5)
+    assert abs(np.mean(place < 0.5) - 0.5) < 0.03
+    assert abs(np.mean(place < 0.1) - 0.1) < 0.02
+    assert abs(np.mean((place > 0.2) & (place < 0.4)) - 0.2) < 0.03
+    assert instance.scale.min() < 320 < 1100 < instance.scale.max()

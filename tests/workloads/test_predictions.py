@@ -1,7 +1,9 @@
 """Predictions laid over true lengths: exact rounding, and nothing else touched."""
 
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,8 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ratiolab.model import Instance
+from ratiolab.theory.confusion import spreading
 from ratiolab.workloads import predictions
+from ratiolab.workloads.generators import generate
+from ratiolab.workloads.predicted_laws import Family
 
+FAMILIES = get_args(Family)
 SHARES = st.integers(0, 99).map(lambda k: Fraction(k, 100))
 
 
@@ -76,6 +82,55 @@ def test_noise_never_predicts_less_than_one_token():
     assert set(laid.predicted.tolist()) == {1, 2}
 
 
+def test_gaussian_noise_has_its_deviation_between_floor_and_ceiling():
+    laid = predictions.gaussian(of_outputs([500] * 20_000), 25, np.random.default_rng(0))
+    assert laid.predicted.mean() == pytest.approx(500, abs=0.9)  # standard error 0.18
+    assert laid.predicted.std() == pytest.approx(25, rel=0.03)
+    ends = predictions.gaussian(of_outputs([1, 1024] * 2000), 25, np.random.default_rng(0))
+    short, long = ends.predicted[::2], ends.predicted[1::2]
+    assert (short.min(), long.max()) == (1, 1024)
+    # below 1.5 with probability Phi(0.02) = 0.508, and above 1023.5 alike; deviation 0.011
+    assert np.mean(short == 1) == pytest.approx(0.508, abs=0.05)
+    assert np.mean(long == 1024) == pytest.approx(0.508, abs=0.05)
+
+
+def test_ranks_without_noise_are_the_order_and_with_noise_right_as_often_as_computed():
+    outputs = [4, 9, 1, 4]
+    exact = predictions.ranked(of_outputs(outputs), 0, np.random.default_rng(0))
+    assert exact.predicted.tolist() == [2, 4, 1, 3]
+    # factor 2 at noise 0.5: Phi(ln 2 / (0.5 sqrt 2)) = Phi(0.980) = 0.8365; 200 draws, sd 0.026
+    right = 0
+    for seed in range(200):
+        laid = predictions.ranked(of_outputs([10, 20]), 0.5, np.random.default_rng(seed))
+        right += laid.predicted.tolist() == [1, 2]
+    assert right / 200 == pytest.approx(0.8365, abs=0.08)
+
+
+def test_a_classifier_answers_the_middle_of_a_bin_as_often_as_its_matrix_says():
+    confusion = np.array([[0.7, 0.3, 0.0], [0.1, 0.8, 0.1], [0.0, 0.5, 0.5]])
+    outputs = [5] * 6000 + [40] * 6000 + [1000] * 6000  # bins of 30 up to 90, and beyond
+    laid = predictions.classified(
+        of_outputs(outputs), confusion, np.random.default_rng(0), longest=90
+    )
+    assert set(laid.predicted.tolist()) == {15, 45, 75}
+    for row, answers in zip(confusion, laid.predicted.reshape(3, -1), strict=True):
+        shares = [np.mean(answers == middle) for middle in (15, 45, 75)]
+        np.testing.assert_allclose(shares, row, atol=0.03)  # deviation 0.0065
+        assert all(share == 0 for share, chance in zip(shares, row, strict=True) if chance == 0)
+
+
+def test_predictions_by_name_are_those_of_the_functions():
+    instance = of_outputs([7, 1, 250])
+    rng = np.random.default_rng(3)
+    by_function = predictions.gaussian(instance, 25, rng)
+    assert predictions.lay(instance, "gaussian:25", 3).predicted.tolist() == (
+        by_function.predicted.tolist()
+    )
+    assert predictions.lay(instance, "one-bit:100", 3).upper.tolist() == [100, 100, 10**6]
+    for words in ("ranked:0.5", "classified:0.2", *FAMILIES):
+        assert (predictions.lay(instance, words, 3).predicted >= 1).all()
+
+
 @pytest.mark.parametrize(
     "lay",
     [
@@ -84,6 +139,11 @@ def test_noise_never_predicts_less_than_one_token():
         predictions.buckets,
         lambda i: predictions.overlapping(i, 0.3),
         lambda i: predictions.noisy(i, 0.2, np.random.default_rng(0)),
+        lambda i: predictions.gaussian(i, 25, np.random.default_rng(0)),
+        lambda i: predictions.one_bit(i, 100),
+        lambda i: predictions.ranked(i, 0.5, np.random.default_rng(0)),
+        lambda i: predictions.classified(i, spreading(10, 0.2), np.random.default_rng(0)),
+        *(partial(predictions.lay, words=family, seed=0) for family in FAMILIES),
     ],
 )
 def test_requests_stay_as_they_are(lay):
@@ -110,9 +170,83 @@ def test_exact_predicts_the_output_everywhere():
             lambda i: predictions.noisy(i, 1.5, np.random.default_rng(0)),
             "epsilon 1.5 must be between 0 and 1",
         ),
+        (
+            lambda i: predictions.gaussian(i, -1, np.random.default_rng(0)),
+            "sigma -1 must be at least 0 and finite",
+        ),
+        (
+            lambda i: predictions.gaussian(i, 1, np.random.default_rng(0), floor=9, ceiling=8),
+            "floor 9 must be at least 1 and at most ceiling 8",
+        ),
+        (
+            lambda i: predictions.one_bit(i, 0),
+            "threshold 0 must be at least 1 and below the memory",
+        ),
+        (
+            lambda i: predictions.ranked(i, -0.1, np.random.default_rng(0)),
+            "noise -0.1 must be at least 0 and finite",
+        ),
+        (
+            lambda i: predictions.classified(i, np.eye(3)[:2], np.random.default_rng(0)),
+            "confusion of shape (2, 3) must be square",
+        ),
+        (
+            lambda i: predictions.classified(i, np.eye(3) / 2, np.random.default_rng(0)),
+            "confusion must have rows of probabilities that sum to 1",
+        ),
+        (
+            lambda i: predictions.lay(i, "log-t:1", 0),
+            "samples 1 must be at least 2",
+        ),
+        (
+            lambda i: predictions.lay(i, "exact:3", 0),
+            "predictions 'exact:3': exact takes no number",
+        ),
+        (
+            lambda i: predictions.lay(i, "misjudged:0.3", 0),
+            "predictions misjudged need laws before them, as in log-t+misjudged:0.3",
+        ),
+        (
+            lambda i: predictions.misjudged(i, -1, np.random.default_rng(0)),
+            "noise -1 must be at least 0 and finite",
+        ),
     ],
 )
 def test_bad_parameters_are_named(lay, message):
     with pytest.raises(ValueError) as caught:
         lay(of_outputs([7]))
     assert str(caught.value) == message
+
+
+def test_predictions_joined_by_a_plus_are_laid_one_after_the_other():
+    instance = of_outputs([7, 30, 250])
+    laid = predictions.lay(instance, "log-t+noisy:0.5+buckets", 3)
+    alone = predictions.lay(instance, "log-t", 3)
+    assert laid.upper.tolist() == predictions.lay(instance, "buckets", 0).upper.tolist()
+    assert laid.predicted.tolist() != alone.predicted.tolist()
+    assert (abs(laid.predicted - instance.output) <= instance.output / 2 + 1).all()
+    assert laid.source.endswith("log-t+noisy:0.5+buckets, seed 3")
+    with pytest.raises(ValueError, match="'nonsense' must be one of"):
+        predictions.lay(instance, "exact+nonsense", 3)
+
+
+def test_a_misjudged_law_is_moved_by_normal_logarithms_and_nothing_else():
+    n = 4000
+    instance = predictions.lay(of_outputs([250] * n), "log-t", 3)
+    moved = predictions.misjudged(instance, 0.3, np.random.default_rng(5))
+    shift = (moved.location - instance.location) / 1000
+    assert abs(shift.mean()) < 0.02
+    assert shift.std() == pytest.approx(0.3, rel=0.05)
+    assert (moved.scale == instance.scale).all()
+    assert (abs(moved.predicted - np.exp(moved.location / 1000)) <= 0.5).all()
+
+
+def test_laws_are_fitted_to_draws_of_the_laws_that_an_instance_states():
+    """More draws come nearer to the stated law, also behind another law in the same words."""
+    stated = generate("log-t-laws", 1, n=500, memory=9000, mu=5.0, upper=1024)
+    errors = [
+        float(np.std(predictions.lay(stated, words, 2).location - stated.location))
+        for words in ("log-t:3", "log-t:200", "log-t:3+log-t:200")
+    ]
+    assert errors[0] > 4 * errors[1]
+    assert errors[2] == pytest.approx(errors[1], rel=0.2)
