@@ -42,10 +42,11 @@ def assert_non_anticipating(policy: Policy, instance: Instance, seed: int = 0) -
 
     A length is known from arrival on at level ``true length``, else from the first completion of
     the request in either run. Every request is tried with its shortest and longest length that
-    memory and its prediction interval allow. Tie-breaks ``worst`` and ``best`` are exempt by
-    definition.
+    memory and its prediction interval allow. Exempt by definition are tie-breaks ``worst`` and
+    ``best``, and refined predictions: a classifier looks at the length.
     """
-    if getattr(policy, "ties", "random") in ("worst", "best"):
+    foresees = getattr(policy, "ties", "random") in ("worst", "best")
+    if foresees or policy.information is Information.REFINED:
         return
     first = simulate(instance, policy, seed=seed).schedule
     for i in range(len(instance)):

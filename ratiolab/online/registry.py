@@ -9,23 +9,29 @@ from ratiolab.online.policies.a_ell import AEll, ASwitch
 from ratiolab.online.policies.a_max import AMax, ARandom
 from ratiolab.online.policies.a_min import AMin
 from ratiolab.online.policies.a_min_fluid import AMinFluid
+from ratiolab.online.policies.gba import GBA
 from ratiolab.online.policies.greedy import FCFS, SJF
 from ratiolab.online.policies.gsa import GSA
 from ratiolab.online.policies.h_sf import HSF
 from ratiolab.online.policies.kill_restart import KillRestart
+from ratiolab.online.policies.ltr import LTR, SSJF
 from ratiolab.online.policies.mc_sf import MCSF, MCBenchmark
 from ratiolab.online.policies.protection import AlphaBetaClearing, AlphaProtection
+from ratiolab.online.policies.round_robin import RR, RRSJF
 from ratiolab.online.policies.sorted_f import SortedF
-from ratiolab.online.policies.svf import SVF
+from ratiolab.online.policies.svf import SVF, SVFOneBit
+from ratiolab.online.policies.tie import SEPT, TIE
+from ratiolab.online.policies.trail import SPRPT, SRPT, TRAIL
 from ratiolab.online.view import Policy
 
 POLICIES: dict[str, type[Policy]] = {
     policy.name: policy
     for policy in (
         *(HSF, MCSF, MCBenchmark),
-        *(SVF, SortedF),
-        *(AMax, AMin, AEll, ASwitch, ARandom, AMinFluid, KillRestart, GSA),
-        *(FCFS, SJF, AlphaProtection, AlphaBetaClearing),
+        *(SVF, SVFOneBit, SortedF),
+        *(AMax, AMin, AEll, ASwitch, ARandom, AMinFluid, KillRestart, GSA, GBA),
+        *(FCFS, SJF, RR, RRSJF, AlphaProtection, AlphaBetaClearing),
+        *(SSJF, LTR, SEPT, TIE, SRPT, SPRPT, TRAIL),
     )
 }
 """The policies of the laboratory; a new one is a file in `policies` and a word here."""

@@ -1,14 +1,17 @@
 """The event loop: asks a policy, refuses what is illegal, returns what ran when."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.model import Instance, Preemption, Schedule, require_feasible
 from ratiolab.model.footprint import held
+from ratiolab.model.schedule import require_preemption
+from ratiolab.online.clock import PICOSECONDS, BatchTime, Timer
+from ratiolab.online.hidden import Answers, hidden_columns
 from ratiolab.online.view import (
     NEVER,
     Decision,
@@ -34,12 +37,16 @@ class Simulation:
 
     Parameters
     ----------
-    schedule : what ran when; unless complete, only the runs that had ended.
+    schedule : what ran when; unless complete, only the runs that had ended. With a clock its
+        instance arrives in rounds: each request at the first that begins at or after its time.
     policy, seed : what was run.
     outcome : ``complete``; ``stalled`` when no request completed for `patience` rounds;
         ``looping`` when a state came back that leads to itself, so that no patience would help.
     decisions : how often the policy was asked.
-    preemption : semantics of an eviction; here always ``restart``, all tokens are lost.
+    preemption : semantics of an eviction.
+    clock : how long a batch takes; None for unit rounds.
+    times : with a clock, seconds at which each round begins, shape (rounds + 1,).
+    arrivals : with a clock, seconds at which each request arrives, shape (n,).
     """
 
     schedule: Schedule
@@ -47,7 +54,10 @@ class Simulation:
     seed: int
     outcome: Outcome
     decisions: int
-    preemption: str = "restart"
+    preemption: Preemption = "restart"
+    clock: BatchTime | None = None
+    times: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    arrivals: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     @property
     def total_latency(self) -> int | None:
@@ -56,7 +66,13 @@ class Simulation:
 
 
 def simulate(
-    instance: Instance, policy: Policy, *, seed: int = 0, patience: int | None = None
+    instance: Instance,
+    policy: Policy,
+    *,
+    seed: int = 0,
+    patience: int | None = None,
+    preemption: Preemption | None = None,
+    clock: BatchTime | None = None,
 ) -> Simulation:
     """Run a policy on an instance in unit rounds, restart semantics.
 
@@ -72,47 +88,89 @@ def simulate(
     patience : rounds without a completion after which the run counts as stalled; rounds in which
         nobody is there to be served do not count. The default, 10,000 plus the sum of all
         outputs, is beyond what serving one request at a time needs.
+    preemption : what an eviction costs; by default what the policy is made for, else ``restart``.
+    clock : how long a batch takes. A round is then a batch, and the arrivals of the instance are
+        ticks of the clock: a request is delivered at the first boundary at or after its time, and
+        a policy reads that round as its arrival. When nobody is there, one round lasts until the
+        next arrival. By default every round takes one unit of time.
 
     Raises
     ------
+    ValueError
+        when the policy makes no sense under these semantics of preemption.
     PolicyError
         when a decision evicts a request that does not run, admits one that does not wait, lets
         memory overflow in the next round, or leaves requests waiting with nothing to wait for.
     """
-    run = _Run(instance, policy, seed)
+    semantics = semantics_of(policy, preemption)
+    run = _Run(instance, policy, seed, semantics, clock)
     limit = int(instance.output.sum()) + 10_000
     outcome = run.to_the_end(limit if patience is None else patience)
-    schedule = Schedule.from_runs(instance, run.finished)
+    served = instance if clock is None else instance.replace(arrival=run.delivered())
+    schedule = Schedule.from_runs(served, run.finished, semantics)
     if outcome == "complete":
         require_feasible(schedule)
-    return Simulation(schedule, policy, seed, outcome, run.decisions)
+    if run.timer is None:
+        return Simulation(schedule, policy, seed, outcome, run.decisions, semantics)
+    times, arrivals = run.timer.boundaries(run.view.now), np.array(run.due) / PICOSECONDS
+    return Simulation(
+        schedule, policy, seed, outcome, run.decisions, semantics, clock, times, arrivals
+    )
+
+
+def semantics_of(policy: Policy, asked: Preemption | None) -> Preemption:
+    """What is asked for, or what the policy is made for."""
+    chosen: Preemption = getattr(policy, "preemption", "restart") if asked is None else asked
+    require_preemption(chosen)
+    allowed: tuple[Preemption, ...] = getattr(policy, "semantics", get_args(Preemption))
+    if chosen not in allowed:
+        raise ValueError(
+            f"policy {policy.name}: preemption {chosen!r} must be one of {', '.join(allowed)}"
+        )
+    return chosen
 
 
 class _Run:
-    def __init__(self, instance: Instance, policy: Policy, seed: int) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        policy: Policy,
+        seed: int,
+        preemption: Preemption,
+        clock: BatchTime | None,
+    ) -> None:
+        self.preemption = preemption
         self.memory = instance.memory
         self.name = policy.name
-        self.arrival: list[int] = instance.arrival.tolist()
+        self.due: list[int] = instance.arrival.tolist()
         self.prompt: list[int] = instance.prompt.tolist()
         self.output: list[int] = instance.output.tolist()
-        self.hidden = _hidden_columns(instance, policy)
+        self.hidden = hidden_columns(instance, policy)
         self.order: list[int] = np.argsort(instance.arrival, kind="stable").tolist()
         self.next_arrival = 0
+        self.timer: Timer | None = None
+        if clock is not None:
+            self.due = clock.ticks(self.due)
+            self.timer = Timer(clock, self.due[self.order[0]])
+        self.moved = 0  # tokens swapped since the last batch
         self.view = View(instance.memory, policy.information, policy.name)
         self.completions: list[tuple[int, int, int]] = []  # (round, request, start), may be stale
         self.constant = 0  # tokens of the running requests at t: constant + running * t
         self.finished: list[tuple[int, int, int]] = []
         self.left = len(instance)
         self.decisions = 0
+        refined = policy.information is Information.REFINED
+        self.answers = Answers(policy, self.output, seed) if refined else None
         rng = np.random.default_rng(seed)
         kind: TieBreak = getattr(policy, "ties", "random")
-        self.may_loop: bool = getattr(policy, "may_loop", False)
+        # whoever keeps its tokens comes nearer to its end with every round that it runs
+        self.may_loop = preemption == "restart" and getattr(policy, "may_loop", False)
         ties = Ties(kind, rng, self.output if kind in ("worst", "best") else None)
         self.decide = policy.start(Setting(instance.memory, ties), rng)
 
     def to_the_end(self, patience: int) -> Outcome:
         view, running = self.view, self.view._running
-        view.now = self.arrival[self.order[0]]
+        view.now = self.due[self.order[0]] if self.timer is None else 0
         last_completion = view.now
         seen: set[frozenset[tuple[int, int]]] = set()
         while True:
@@ -143,6 +201,8 @@ class _Run:
                 )
             if not running and not view.waiting:
                 last_completion = following  # nobody was there to be served
+            if self.timer is not None:
+                self.timer.move(following)
             view.now = following
 
     def _deliver(self) -> None:
@@ -156,12 +216,17 @@ class _Run:
                 view._known["output"][i] = self.output[i]
                 completed.append(i)
                 self.left -= 1
+        if self.answers is not None:
+            self.answers.tell(view)
         arrived: list[int] = []
+        present = now if self.timer is None else self.timer.time
         while self.next_arrival < len(self.order):
             i = self.order[self.next_arrival]
-            if self.arrival[i] > now:
+            if self.due[i] > present:
                 break
-            reveal(view, i, {name: column[i] for name, column in self.hidden.items()})
+            values = {name: column[i] for name, column in self.hidden.items()}
+            reveal(view, i, values if self.timer is None else values | {"arrival": now})
+            view._generated[i] = 0
             view._waiting[i] = None
             arrived.append(i)
             self.next_arrival += 1
@@ -169,35 +234,58 @@ class _Run:
 
     def _leave(self, i: int, start: int, stop: int) -> None:
         del self.view._running[i]
-        self.constant -= held(self.prompt[i], -start)
+        self.constant -= held(self.prompt[i] + self.view._generated[i], -start)
         self.finished.append((i, start, stop))
+
+    def _evict(self, i: int, start: int, now: int) -> None:
+        self._leave(i, start, now)
+        self.view._waiting[i] = None
+        if self.preemption != "restart":
+            self.view._generated[i] += now - start
+        if self.preemption == "swap":
+            self.moved += held(self.prompt[i], self.view._generated[i])
 
     def _apply(self, decision: Decision) -> None:
         view, now = self.view, self.view.now
+        prefilling = prefill = 0
         for i in decision.evict:
             start = view._running.get(i)
             if start is None:
                 raise PolicyError(f"{self.name}, round {now}: evicts {i}, which does not run")
-            self._leave(i, start, now)
-            view._waiting[i] = None
+            self._evict(i, start, now)
         for i in decision.admit:
             if i not in view._waiting:
                 raise PolicyError(f"{self.name}, round {now}: admits {i}, which does not wait")
             del view._waiting[i]
             view._running[i] = now
-            self.constant += held(self.prompt[i], -now)
-            heappush(self.completions, (now + self.output[i], i, now))
+            kept = view._generated[i]
+            self.constant += held(self.prompt[i] + kept, -now)
+            heappush(self.completions, (now + self.output[i] - kept, i, now))
+            if kept and self.preemption == "swap":
+                self.moved += self.prompt[i] + kept
+            else:
+                prefilling += 1
+                prefill += self.prompt[i] + kept
         tokens = self.constant + len(view._running) * (now + 1)
         if tokens > self.memory:
             raise PolicyError(
                 f"{self.name}, round {now}: {tokens} tokens in the next round exceed "
                 f"memory {self.memory}"
             )
+        if self.timer is not None:
+            running = len(view._running)
+            cached = self.constant + running * now
+            self.timer.serve(now, running, cached, prefilling, prefill, self.moved)
+            self.moved = 0
 
     def _next_event(self, wake: int | None) -> int:
         view = self.view
         if not view._running and not view._waiting:
-            return self.arrival[self.order[self.next_arrival]]
+            arrives = self.due[self.order[self.next_arrival]]
+            if self.timer is None:
+                return arrives
+            self.timer.idle(view.now, arrives)
+            return view.now + 1
         events = [view.now + 1 if wake is None else max(wake, view.now + 1)]
         while self.completions:
             stop, i, start = self.completions[0]
@@ -208,30 +296,10 @@ class _Run:
         if view._running:  # the last round whose successor still fits
             events.append((self.memory - self.constant) // len(view._running))
         if self.next_arrival < len(self.order):
-            events.append(self.arrival[self.order[self.next_arrival]])
+            due = self.due[self.order[self.next_arrival]]
+            events.append(due if self.timer is None else self.timer.reach(due))
         return min(events)
 
-
-def _hidden_columns(instance: Instance, policy: Policy) -> dict[str, Sequence[int]]:
-    """What may be revealed on arrival; lengths only to those who declare to know them."""
-    columns: dict[str, Sequence[int]] = {
-        "prompt": instance.prompt.tolist(),
-        "arrival": instance.arrival.tolist(),
-        # what every request is known to satisfy serves as interval where none is given
-        "lower": [1] * len(instance) if instance.lower is None else instance.lower.tolist(),
-        "upper": (
-            instance.memory - instance.prompt
-            if instance.upper is None
-            else np.minimum(instance.upper, instance.memory - instance.prompt)
-        ).tolist(),
-    }
-    if instance.predicted is not None:
-        columns["predicted"] = instance.predicted.tolist()
-    elif policy.information is Information.PREDICTION:
-        raise ValueError(
-            f"{instance.name}: policy {policy.name} reads predicted lengths, "
-            "but the instance has no column 'predicted'"
-        )
-    if policy.information is Information.TRUE_LENGTH:
-        columns["output"] = instance.output.tolist()
-    return columns
+    def delivered(self) -> list[int]:
+        """The round in which each request was delivered; the present one for all still to come."""
+        return [self.view._known["arrival"].get(i, self.view.now) for i in range(len(self.due))]

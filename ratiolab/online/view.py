@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 from numpy.random import Generator
 
+from ratiolab.model.instance import LAW_COLUMNS
+
 NEVER = 2**62
 """A round that never comes."""
 
@@ -27,6 +29,8 @@ class Information(Enum):
     LOWER_BOUND = "lower bound"
     INTERVAL = "interval"
     PREDICTION = "prediction"
+    DISTRIBUTION = "distribution"
+    REFINED = "refined prediction"
     TRUE_LENGTH = "true length"
 
 
@@ -39,8 +43,10 @@ class Decision(NamedTuple):
 
     Parameters
     ----------
-    admit : waiting requests that start now; each holds prompt + 1 tokens in the next round.
-    evict : running requests that stop now and lose their tokens; carried out before `admit`.
+    admit : waiting requests that start now; each holds prompt + 1 tokens in the next round, and
+        those it kept.
+    evict : running requests that stop now, before `admit` is carried out; under ``restart`` they
+        lose their tokens.
     wake : ask again at this round at the latest, even if nothing happens before. None asks again
         in the next round; `NEVER` leaves it to the events (an arrival, a completion, memory that
         would overflow in the next round). With nobody to serve, the next arrival is the next.
@@ -87,7 +93,7 @@ class Setting:
     ties: Ties
 
 
-class _Known(dict[int, int]):
+class _Known(dict[int, Any]):
     """Revealed values of one column; asking for another names policy and rule."""
 
     def __init__(self, column: str, owner: str) -> None:
@@ -112,7 +118,14 @@ class View:
     prompt, arrival : of arrived requests.
     lower, upper, predicted : of arrived requests; `InformationError` unless declared. A request
         without prediction interval is known to lie in [1, M - s].
+    location, scale, freedom : of the predicted laws of arrived requests, in thousandths; see
+        `Instance`. `InformationError` unless declared.
+    signals : at level ``refined prediction``, the bins that a classifier named for the remaining
+        length of a request that has run, one after the prompt and one after each token so far.
     output : of completed requests, of all arrived ones at level ``true length``.
+    generated : tokens that an arrived request kept from its earlier runs, 0 under ``restart``; it
+        starts with prompt + generated tokens in memory. A running one has ``now - running[i]``
+        more by now.
     """
 
     _LEVELS: ClassVar[dict[Information, tuple[str, ...]]] = {
@@ -120,6 +133,8 @@ class View:
         Information.LOWER_BOUND: ("lower",),
         Information.INTERVAL: ("lower", "upper"),
         Information.PREDICTION: ("predicted",),
+        Information.DISTRIBUTION: LAW_COLUMNS,
+        Information.REFINED: ("predicted", "signals"),
         Information.TRUE_LENGTH: ("lower", "upper", "predicted"),
     }
 
@@ -129,6 +144,10 @@ class View:
     lower: Mapping[int, int]
     upper: Mapping[int, int]
     predicted: Mapping[int, int]
+    location: Mapping[int, int]
+    scale: Mapping[int, int]
+    freedom: Mapping[int, int]
+    signals: Mapping[int, Sequence[int]]
 
     def __init__(self, memory: int, information: Information, owner: str) -> None:
         self.memory = memory
@@ -142,6 +161,8 @@ class View:
         for name, known in self._known.items():
             setattr(self, name, MappingProxyType(known))
         self._refusal = f"{owner} declares information {information.value!r}"
+        self._generated = _Known("kept tokens", owner)
+        self.generated: Mapping[int, int] = MappingProxyType(self._generated)
         self._waiting: dict[int, None] = {}
         self._running: dict[int, int] = {}
         self.running: Mapping[int, int] = MappingProxyType(self._running)
@@ -153,7 +174,7 @@ class View:
 
     def __getattr__(self, name: str) -> Any:
         """Only reached for what was not revealed."""
-        if name in ("lower", "upper", "predicted"):
+        if any(name in columns for columns in self._LEVELS.values()):
             raise InformationError(f"{self._refusal}: it may not read {name!r}")
         raise AttributeError(f"a view has no attribute {name!r}")
 
@@ -162,6 +183,13 @@ class Policy(Protocol):
     """A scheduler: a frozen dataclass of its parameters.
 
     ``start`` returns fresh state for one run, a function from `View` to `Decision`.
+
+    A policy made for other semantics of preemption than ``restart`` says ``preemption =
+    "recompute"`` or ``"swap"``; the simulator takes that by default. One that makes no sense under
+    some lists those it allows in ``semantics``.
+
+    At level ``refined prediction`` a policy has a ``classifier`` (`ratiolab.online.classifier`),
+    whose answers the simulator draws and its views show as ``signals``.
 
     A policy that may evict and start the same requests for ever can say ``may_loop = True`` if its
     decisions follow from who waits and who runs since how many rounds, and from nothing else, as

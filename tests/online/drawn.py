@@ -37,4 +37,14 @@ def drawn(seed: int, most_requests: int = 9, longest: int = 9) -> Instance:
         "wrong": rng.integers(1, longest + 9, n),
         "constant": np.full(n, rng.integers(1, longest + 1)),
     }[str(rng.choice(["exact", "near", "wrong", "constant"]))]
-    return Instance(f"drawn {seed}", memory, arrival, prompt, output, lower, upper, predicted)
+    freedom = {"heavy": 1500, "fixed": 3500, "normal": 10**9}[
+        str(rng.choice(["heavy", "fixed", "normal"]))
+    ]
+    law = {
+        "location": np.rint(1000 * np.log(predicted)).astype(np.int64),
+        "scale": rng.choice([200, 600, 1200], n),
+        "freedom": np.full(n, freedom),
+    }
+    return Instance(
+        f"drawn {seed}", memory, arrival, prompt, output, lower, upper, predicted, **law
+    )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 from numpy.random import Generator
@@ -24,13 +24,14 @@ from round_by_round import (
     running,
     satisfies,
     serve,
+    serve_by_clock,
     tokens_next,
     waiting,
 )
 
 from ratiolab.model.footprint import held
 
-__all__ = ["believed_by", "jobs_of", "largest_cardinality", "satisfies", "serve"]
+__all__ = ["believed_by", "jobs_of", "largest_cardinality", "satisfies", "serve", "serve_by_clock"]
 
 
 def mc_sf(now: int, memory: int, jobs: list[Job], lengths: str = "true", margin: str = "0") -> Any:
@@ -188,7 +189,11 @@ def below_threshold(lower: int, upper: int) -> bool:
 
 
 def one_round_ahead(
-    now: int, memory: int, jobs: list[Job], key: Callable[[Job], tuple[int, int]]
+    now: int,
+    memory: int,
+    jobs: list[Job],
+    key: Callable[[Job], tuple[int, int]],
+    batch: str = "0",
 ) -> tuple[list[Job], list[Job]]:
     active = sorted(running(jobs), key=key)
     evicted = []
@@ -196,19 +201,108 @@ def one_round_ahead(
         evicted.append(active.pop())
     admitted: list[Job] = []
     for job in sorted(waiting(now, jobs), key=key) if not evicted else []:
-        taken = sum(held(other.prompt, 1) for other in [*admitted, job])
+        taken = sum(held(other.prompt + other.kept, 1) for other in [*admitted, job])
         if tokens_next(now, active) + taken > memory:
+            break
+        if len(active) + len(admitted) == int(batch) > 0:
             break
         admitted.append(job)
     return evicted, admitted
 
 
-def fcfs(now: int, memory: int, jobs: list[Job]) -> Any:
-    return one_round_ahead(now, memory, jobs, lambda job: (job.arrival, job.index))
+def fcfs(now: int, memory: int, jobs: list[Job], batch: str = "0") -> Any:
+    return one_round_ahead(now, memory, jobs, lambda job: (job.arrival, job.index), batch)
 
 
-def sjf(now: int, memory: int, jobs: list[Job]) -> Any:
-    return one_round_ahead(now, memory, jobs, lambda job: (job.predicted, job.index))
+def sjf(now: int, memory: int, jobs: list[Job], batch: str = "0") -> Any:
+    return one_round_ahead(now, memory, jobs, lambda job: (job.predicted, job.index), batch)
+
+
+def round_robin(
+    now: int,
+    memory: int,
+    jobs: list[Job],
+    *,
+    shortest: bool,
+    quantum: str,
+    starts: str = "all",
+    counts: str = "run",
+    batch: str = "0",
+    victim: str = "first",
+) -> Any:
+    """Algorithm 1 of RR-SJF: preempt who has had a slice until the first in line fits."""
+
+    def leaves(job: Job) -> tuple[int, int]:
+        return (
+            (-job.predicted, -job.index)
+            if shortest
+            else (job.turn if victim == "first" else -job.turn, 0)
+        )
+
+    def tokens(job: Job) -> int:
+        return now - job.start + (job.kept if counts == "request" else 0)
+
+    def line(job: Job) -> tuple[int, int, int]:
+        return job.placed, job.predicted if shortest else job.turn, job.index
+
+    active = sorted(running(jobs), key=leaves)
+    evicted = []
+    while tokens_next(now, active) > memory:
+        evicted.append(active.pop(0))
+    if evicted:
+        return evicted, []
+    admitted: list[Job] = []
+    for job in sorted(waiting(now, jobs), key=line):
+        needed = sum(held(other.prompt + other.kept, 1) for other in [*admitted, job])
+
+        def full(needed: int = needed) -> bool:
+            crowded = len(active) + len(admitted) == int(batch) > 0
+            return crowded or tokens_next(now, active) + needed > memory
+
+        eligible = [other for other in active if tokens(other) >= int(quantum)]
+        while full() and eligible and not (admitted and starts == "fill"):
+            active.remove(eligible[0])
+            evicted.append(eligible.pop(0))
+        if full():
+            break
+        admitted.append(job)
+        if starts == "one":
+            break
+    return evicted, admitted
+
+
+def shortest_remaining(
+    now: int,
+    memory: int,
+    jobs: list[Job],
+    *,
+    first: Callable[[Job], int],
+    refined: Callable[[Job, int], float] | None = None,
+    c: str = "1",
+) -> Any:
+    """Rank everybody who is there, running or not, and serve from the top while it fits."""
+
+    def rank(job: Job) -> tuple[bool, float, bool, int, int]:
+        had = job.kept if job.start is None else job.kept + now - job.start
+        left = refined(job, had) if refined is not None and had else first(job) - had
+        preemptable = had < max(1, floor(Fraction(c) * first(job)))
+        return preemptable, left, job.start is None, job.arrival, job.index
+
+    stay: list[Job] = []
+    admitted: list[Job] = []
+    starts = True
+    for job in sorted(running(jobs) + waiting(now, jobs), key=rank):
+        held_by_new = sum(held(other.prompt + other.kept, 1) for other in admitted)
+        if job.start is not None:
+            if tokens_next(now, [*stay, job]) + held_by_new > memory:
+                break
+            stay.append(job)
+        elif starts:
+            needed = held_by_new + held(job.prompt + job.kept, 1)
+            starts = tokens_next(now, stay) + needed <= memory
+            if starts:
+                admitted.append(job)
+    return [job for job in running(jobs) if job not in stay], admitted
 
 
 def protected(
@@ -224,9 +318,9 @@ def protected(
     if cleared:
         return cleared, []
     for job in sorted(waiting(now, jobs), key=lambda job: (job.arrival, job.index)):
-        usage = tokens_next(now, active) + sum(other.prompt + 1 for other in admitted)
+        usage = tokens_next(now, active) + sum(other.prompt + other.kept + 1 for other in admitted)
         nobody = not active and not admitted
-        if usage + job.prompt + 1 > (1 - Fraction(alpha)) * memory and not nobody:
+        if usage + job.prompt + job.kept + 1 > (1 - Fraction(alpha)) * memory and not nobody:
             break
         admitted.append(job)
     return [], admitted
@@ -261,6 +355,10 @@ RULES: dict[str, Callable[..., Any]] = {
     "sorted-f": sorted_f,
     "gsa": gsa,
     "alpha-protection": alpha_protection,
+    "rr": partial(round_robin, shortest=False),
+    "rr-sjf": partial(round_robin, shortest=True),
+    "srpt": partial(shortest_remaining, first=lambda job: job.output),
+    "sprpt": partial(shortest_remaining, first=lambda job: job.predicted),
 }
 
 

@@ -1,8 +1,9 @@
 """Rounds played one by one, and the rules of `reference` that more than one policy needs.
 
-Nothing is shared with `ratiolab.online` but the footprint. There are no events, no sorted
-structures and no shortcuts: constraint (3) of Chen et al. (2025), which is (5) of Jaillet et al.
-(2025), is checked by summing over every round in its range, for every prefix anew.
+Nothing is shared with `ratiolab.online` but the footprint and the coefficients of a clock. There
+are no events, no sorted structures and no shortcuts: constraint (3) of Chen et al. (2025), which is
+(5) of Jaillet et al. (2025), is checked by summing over every round in its range, for every prefix
+anew; what a batch takes is summed over what each request does in it.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,6 +13,7 @@ from itertools import combinations
 
 from ratiolab.model import Instance
 from ratiolab.model.footprint import held
+from ratiolab.online.clock import BatchTime
 
 Runs = list[tuple[int, int, int]]
 
@@ -34,6 +36,15 @@ class Job:
     batch: int | None = None
     phase: int = 0
     slot: Fraction = Fraction(0)
+    kept: int = 0
+    """Tokens from earlier runs, 0 under restart."""
+    law: tuple[int, int, int] = (0, 0, 0)
+    """Location, scale and freedom of the predicted law."""
+    score: float | None = None
+    placed: int = 0
+    """Round in which it was last placed in the queue."""
+    turn: int = -1
+    """Of its last start, counted from 0."""
 
 
 Rule = Callable[[int, int, list[Job]], tuple[list[Job], list[Job]]]
@@ -47,32 +58,109 @@ def jobs_of(instance: Instance) -> list[Job]:
         lower = 1 if instance.lower is None else int(instance.lower[i])
         upper = most if instance.upper is None else min(most, int(instance.upper[i]))
         predicted = output if instance.predicted is None else int(instance.predicted[i])
-        jobs.append(Job(i, arrival, prompt, output, lower, upper, predicted, bound=lower))
+        job = Job(i, arrival, prompt, output, lower, upper, predicted, bound=lower)
+        if instance.location is not None:
+            columns = (instance.location, instance.scale, instance.freedom)
+            job.law = tuple(int(column[i]) for column in columns)
+        jobs.append(job)
     return jobs
 
 
-def serve(instance: Instance, rule: Rule, rounds: int) -> tuple[Runs, bool]:
+def serve(
+    instance: Instance, rule: Rule, rounds: int, preemption: str = "restart"
+) -> tuple[Runs, bool]:
     """Play at most so many rounds; the runs that ended, and whether all requests completed."""
     jobs = jobs_of(instance)
+    for job in jobs:
+        job.placed = job.arrival
     runs: Runs = []
     for now in range(rounds):
-        for job in running(jobs):
-            if now - job.start == job.output:
-                runs.append((job.index, job.start, now))
-                job.start, job.done = None, True
+        finish(now, jobs, runs)
         if all(job.done for job in jobs):
             break
-        evicted, admitted = rule(now, instance.memory, jobs)
-        for job in evicted:
+        evict_and_admit(now, instance.memory, jobs, rule, runs, preemption)
+    return in_order(runs), all(job.done for job in jobs)
+
+
+def serve_by_clock(
+    instance: Instance, rule: Rule, rounds: int, preemption: str, clock: BatchTime
+) -> tuple[Runs, bool, list[Fraction]]:
+    """Batch by batch, each timed by what it does; also seconds at every boundary played."""
+    cost = {
+        name: Fraction(round(getattr(clock, name) * 10**12), 10**12)
+        for name in ("fixed", "prefill", "decode", "kv", "swap", "tick")
+    }
+    jobs = jobs_of(instance)
+    due = [job.arrival * cost["tick"] for job in jobs]
+    for job in jobs:
+        job.arrival = rounds  # until it is delivered
+    runs: Runs = []
+    times = [min(due)]
+    for now in range(rounds):
+        finish(now, jobs, runs)
+        if all(job.done for job in jobs):
+            break
+        for job in jobs:
+            if job.arrival == rounds and due[job.index] <= times[-1]:
+                job.arrival = job.placed = now
+        before = {job.index for job in running(jobs)}
+        evicted = evict_and_admit(now, instance.memory, jobs, rule, runs, preemption)
+        active = running(jobs)
+        if not active and not waiting(now, jobs):
+            times.append(min(due[job.index] for job in jobs if job.arrival == rounds))
+            continue
+        begun = [job for job in active if job.start == now]
+        assert before - {job.index for job in evicted} == {
+            job.index for job in active if job not in begun
+        }
+        moved = sum(job.prompt + job.kept for job in evicted) if preemption == "swap" else 0
+        prefilled = 0
+        decoding = [job for job in active if job not in begun]
+        for job in begun:
+            if preemption == "swap" and job.kept:
+                moved += job.prompt + job.kept
+                decoding.append(job)
+            else:
+                prefilled += job.prompt + job.kept
+        read = sum(job.prompt + job.kept + now - job.start for job in decoding)
+        times.append(
+            times[-1]
+            + cost["fixed"]
+            + cost["prefill"] * prefilled
+            + cost["decode"] * len(decoding)
+            + cost["kv"] * read
+            + cost["swap"] * moved
+        )
+    return in_order(runs), all(job.done for job in jobs), times
+
+
+def finish(now: int, jobs: list[Job], runs: Runs) -> None:
+    for job in running(jobs):
+        if now - job.start == job.output - job.kept:
             runs.append((job.index, job.start, now))
-            job.start = None
-        for job in admitted:
-            assert job.start is None
-            assert not job.done
-            assert job.arrival <= now
-            job.start = now
-        assert tokens_next(now, running(jobs)) <= instance.memory
-    return sorted(runs, key=lambda run: (run[1], run[0])), all(job.done for job in jobs)
+            job.start, job.done = None, True
+
+
+def evict_and_admit(
+    now: int, memory: int, jobs: list[Job], rule: Rule, runs: Runs, preemption: str
+) -> list[Job]:
+    evicted, admitted = rule(now, memory, jobs)
+    for job in evicted:
+        runs.append((job.index, job.start, now))
+        if preemption != "restart":
+            job.kept += now - job.start
+        job.start, job.placed = None, now
+    for job in admitted:
+        assert job.start is None
+        assert not job.done
+        assert job.arrival <= now
+        job.start, job.turn = now, 1 + max(other.turn for other in jobs)
+    assert tokens_next(now, running(jobs)) <= memory
+    return evicted
+
+
+def in_order(runs: Runs) -> Runs:
+    return sorted(runs, key=lambda run: (run[1], run[0]))
 
 
 def running(jobs: Iterable[Job]) -> list[Job]:
@@ -84,7 +172,7 @@ def waiting(now: int, jobs: Iterable[Job]) -> list[Job]:
 
 
 def tokens_next(now: int, active: Iterable[Job]) -> int:
-    return sum(held(job.prompt, now + 1 - job.start) for job in active)
+    return sum(held(job.prompt + job.kept, now + 1 - job.start) for job in active)
 
 
 def satisfies(
@@ -95,15 +183,19 @@ def satisfies(
     believed: Callable[[Job], int],
 ) -> bool:
     """(3), at every round of its range; who has outlived its belief ends in the next round."""
-    last = max((now + believed(job) for job in batch), default=now)
+
+    def left(job: Job) -> int:
+        return max(1, believed(job) - job.kept)
+
+    last = max((now + left(job) for job in batch), default=now)
     for time in range(now + 1, last + 1):
         tokens = 0
         for job in active:
-            if time - job.start <= max(believed(job), now + 1 - job.start):
-                tokens += held(job.prompt, time - job.start)
+            if time - job.start <= max(left(job), now + 1 - job.start):
+                tokens += held(job.prompt + job.kept, time - job.start)
         for job in batch:
-            if time - now <= believed(job):
-                tokens += held(job.prompt, time - now)
+            if time - now <= left(job):
+                tokens += held(job.prompt + job.kept, time - now)
         if tokens > memory:
             return False
     return True

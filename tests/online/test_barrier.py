@@ -16,6 +16,7 @@ from ratiolab.online import (
     PolicyError,
     simulate,
 )
+from ratiolab.online.classifier import Classifier
 from ratiolab.online.view import View
 
 
@@ -24,6 +25,7 @@ class Scripted:
 
     name = "scripted"
     source = ""
+    classifier = Classifier.spreading(bins=4, spread=0.3, longest=2048)
 
     def __init__(self, script=None, information=Information.NOTHING, spy=None, ties="index"):
         self.script, self.information, self.spy, self.ties = script, information, spy, ties
@@ -55,7 +57,11 @@ SECRET = Instance(
     lower=[401, 409, 419],
     upper=[1201, 1213, 1217],
     predicted=[907, 911, 919],
+    location=[4001, 4003, 4007],
+    scale=[601, 607, 613],
+    freedom=[3511, 3517, 3527],
 )
+PREDICTIONS = ("lower", "upper", "predicted", "location", "scale", "freedom")
 
 
 def reachable(*roots):
@@ -96,7 +102,7 @@ def leaks(instance, information, ties="index"):
             secrets = {}
             if arrival > view.now:
                 secrets = {"arrival": arrival, "prompt": prompt, "output": output}
-                for column in ("lower", "upper", "predicted"):
+                for column in PREDICTIONS:
                     secrets[column] = int(getattr(instance, column)[i])
             elif i in view.waiting or i in view.running:
                 secrets = {"output": output}
@@ -149,6 +155,8 @@ ALLOWED = {
     Information.LOWER_BOUND: {"lower"},
     Information.INTERVAL: {"lower", "upper"},
     Information.PREDICTION: {"predicted"},
+    Information.DISTRIBUTION: {"location", "scale", "freedom"},
+    Information.REFINED: {"predicted"},
     Information.TRUE_LENGTH: {"lower", "upper", "predicted"},
 }
 
@@ -156,7 +164,7 @@ ALLOWED = {
 @pytest.mark.parametrize("information", list(Information))
 def test_what_was_not_declared_may_not_be_read(information):
     def spy(view, setting, rng):
-        for column in ("lower", "upper", "predicted"):
+        for column in PREDICTIONS:
             if column in ALLOWED[information]:
                 assert getattr(view, column)[0] == getattr(SECRET, column)[0]
             else:
@@ -164,7 +172,68 @@ def test_what_was_not_declared_may_not_be_read(information):
                 with pytest.raises(InformationError, match=message):
                     getattr(view, column)
 
+        if information is not Information.REFINED:
+            with pytest.raises(InformationError, match="it may not read 'signals'"):
+                view.signals  # noqa: B018
+
     simulate(SECRET, Scripted(information=information, spy=spy))
+
+
+def signals_seen(instance, decide, seed=3):
+    """What a run has told of each request, by request and number of answers, at every question."""
+    told = {}
+
+    def spy(view, setting, rng):
+        for i, start in view.running.items():
+            tokens = view.generated[i] + view.now - start
+            if tokens:
+                assert len(view.signals[i]) == tokens + 1, "one for the prompt and for each token"
+                told[i] = tuple(view.signals[i])
+            else:
+                with pytest.raises(InformationError, match=f"signals of request {i} is not known"):
+                    view.signals[i]
+
+    policy = Scripted(decide, information=Information.REFINED, spy=spy)
+    simulate(instance, policy, seed=seed, preemption="recompute")
+    return told
+
+
+def in_turns(view):
+    """Somebody else in every third round, asked in every round."""
+    if view.running and view.now % 3:
+        return Decision()
+    running = list(view.running)
+    return Decision(sorted(set(view.waiting) - set(running))[:1], running if view.waiting else [])
+
+
+def test_a_classifier_answers_alike_whatever_the_schedule_and_whenever_it_is_asked():
+    instance = Instance("three", 400, [0, 2, 2], [5, 6, 7], [300, 200, 100], predicted=[9] * 3)
+    often = signals_seen(instance, in_turns)
+    rarely = signals_seen(instance, None)  # asked at arrivals and completions only
+    assert set(often) == {0, 1, 2}
+    assert rarely
+    for i, answers in rarely.items():
+        assert often[i][: len(answers)] == answers[: len(often[i])]
+    other = signals_seen(instance, in_turns, seed=4)
+    assert other[0] != often[0], "another seed, another classifier's luck"
+
+
+def test_a_classifier_says_of_a_length_what_its_bin_allows_and_no_more():
+    """Two outputs in one bin: whoever sees the answers cannot tell them apart."""
+    base = Instance("one", 4000, [0], [5], [1900], predicted=[9])
+    short, long = base, base.replace(output=[2000])
+    told = [signals_seen(one, lambda view: Decision(list(view.waiting))) for one in (short, long)]
+    # bins of 512: the last one as long as 1537 or more remain, in both for 1900 - 1536 tokens
+    common = 1900 - 1536 + 1
+    assert told[0][0][:common] == told[1][0][:common]
+    assert told[0][0][:1000] != told[1][0][:1000]
+
+
+def test_refined_predictions_need_a_classifier():
+    policy = Scripted(information=Information.REFINED)
+    policy.classifier = None
+    with pytest.raises(ValueError, match="policy scripted reads refined predictions but has no"):
+        simulate(SECRET, policy)
 
 
 @pytest.mark.parametrize("information", list(Information))
@@ -246,9 +315,18 @@ def test_an_admission_that_overflows_at_once_is_refused():
         simulate(crowd, Scripted({0: Decision([0, 1, 2, 3])}))
 
 
-def test_prediction_policies_need_a_column_of_predictions():
-    with pytest.raises(ValueError, match="two: policy scripted reads predicted lengths"):
-        simulate(TWO, Scripted(information=Information.PREDICTION))
+@pytest.mark.parametrize(
+    ("information", "column"),
+    [
+        (Information.PREDICTION, "predicted"),
+        (Information.REFINED, "predicted"),
+        (Information.DISTRIBUTION, "location"),
+    ],
+)
+def test_policies_that_read_predictions_need_their_columns(information, column):
+    message = f"two: policy scripted reads predicted lengths, but the instance has no .*'{column}'"
+    with pytest.raises(ValueError, match=message):
+        simulate(TWO, Scripted(information=information))
 
 
 def evict_and_readmit(view):

@@ -15,6 +15,7 @@ CASES: list[tuple[str, dict[str, str]]] = [
     ("h-sf", {}),
     ("fcfs", {}),
     ("sjf", {}),
+    *((key, {"batch": batch}) for key in ("fcfs", "sjf") for batch in ("1", "3")),
     *(("mc-sf", {"lengths": lengths}) for lengths in LENGTHS),
     *(("mc-benchmark", {"lengths": lengths}) for lengths in LENGTHS),
     *(("svf", {"lengths": lengths}) for lengths in LENGTHS),

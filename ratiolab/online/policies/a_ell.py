@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
+from ratiolab.model import Preemption
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.a_min import AMin
 from ratiolab.online.policies.prefix import PrefixQueue
@@ -35,6 +36,7 @@ class AEll:
     name: ClassVar[str] = "a-ell"
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 6, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.INTERVAL
+    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
         return _Run(setting)
@@ -85,6 +87,7 @@ class ASwitch:
     name: ClassVar[str] = "a-switch"
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Section 5.1, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.INTERVAL
+    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
         chosen: deque[Callable[[View], Decision]] = deque(maxlen=1)

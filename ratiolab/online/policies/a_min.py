@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from numpy.random import Generator
 
+from ratiolab.model import Preemption
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import PrefixQueue, Victims
 from ratiolab.online.view import Decision, Information, Setting, TieBreak, View
@@ -39,6 +40,7 @@ class AMin:
     name: ClassVar[str] = "a-min"
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithms 2 and 5, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.LOWER_BOUND
+    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
         return _Run(self, setting)

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
+from ratiolab.model import Preemption
 from ratiolab.model.footprint import held, peak
 from ratiolab.online.view import NEVER, Decision, Information, Setting, View
 
@@ -31,6 +32,7 @@ class AMinFluid:
     name: ClassVar[str] = "a-min-fluid"
     source: ClassVar[str] = "after Chen, Ye, Zhou (2025), Lemmas 1 and 2, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.LOWER_BOUND
+    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
     randomized: ClassVar[bool] = True
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:

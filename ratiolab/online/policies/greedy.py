@@ -1,7 +1,8 @@
 """Serving engines that look one round ahead: first come first served, and shortest predicted first.
 
-They admit while the next round fits and evict when it does not, as vLLM's scheduler does, here
-with restart semantics. Source of the practice: Kwon et al. (2023), arXiv 2309.06180.
+They admit while the next round fits and evict when it does not, as vLLM's scheduler does: with
+``restart`` by default, with vLLM's own ``recompute`` or ``swap`` when asked. Source of the
+practice: Kwon et al. (2023), arXiv 2309.06180.
 """
 
 from collections.abc import Callable
@@ -24,14 +25,24 @@ class FCFS:
     The queue is admitted in order while the next round fits. When the running requests alone would
     not fit, the latest arrivals among them are evicted until they do; nobody is admitted in such a
     round. The earliest arrival is never evicted, so every run ends.
+
+    Parameters
+    ----------
+    batch : most requests in memory at once; 0 (default) leaves it to the memory. vLLM takes 256.
     """
+
+    batch: int = 0
 
     name: ClassVar[str] = "fcfs"
     source: ClassVar[str] = "vLLM's scheduler: Kwon et al. (2023), arXiv 2309.06180"
     information: ClassVar[Information] = Information.NOTHING
 
+    def __post_init__(self) -> None:
+        most_of(self.name, self.batch)
+
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
-        return _Run(setting, lambda view, i: view.arrival[i])
+        most = most_of(self.name, self.batch)
+        return OneRoundAhead(setting, lambda view, i: view.arrival[i], most)
 
 
 @dataclass(frozen=True)
@@ -40,21 +51,43 @@ class SJF:
 
     The longest predictions are evicted first. The prediction is a priority only: memory is not
     planned with it, so no prediction is too wrong.
+
+    Parameters
+    ----------
+    batch : as for ``fcfs``.
     """
+
+    batch: int = 0
 
     name: ClassVar[str] = "sjf"
     source: ClassVar[str] = "shortest job first on predictions: Zheng et al. (2023), 2305.13144"
     information: ClassVar[Information] = Information.PREDICTION
 
+    def __post_init__(self) -> None:
+        most_of(self.name, self.batch)
+
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
-        return _Run(setting, lambda view, i: view.predicted[i])
+        most = most_of(self.name, self.batch)
+        return OneRoundAhead(setting, lambda view, i: view.predicted[i], most)
 
 
-class _Run:
-    def __init__(self, setting: Setting, key: Callable[[View, int], int]) -> None:
-        self._key = key
+class OneRoundAhead:
+    """One run of a policy with an order that admits while the next round fits, and evicts.
+
+    Parameters
+    ----------
+    setting : memory.
+    key : of a request, computed when it enters the queue; the least is admitted first and evicted
+        last, equal keys in the order of the file.
+    most : requests in memory at once.
+    """
+
+    def __init__(
+        self, setting: Setting, key: Callable[[View, int], float], most: int = NEVER
+    ) -> None:
+        self._key, self._most = key, most
         self._forecast = Forecast(setting.memory)  # only its next round is used
-        self._queue: list[tuple[int, int]] = []
+        self._queue: list[tuple[float, int]] = []
         self._victims = Victims()
 
     def __call__(self, view: View) -> Decision:
@@ -65,15 +98,23 @@ class _Run:
             heappush(self._queue, (self._key(view, i), i))
         evicted = self._victims.evict(view, forecast)
         admitted: list[int] = []
-        while self._queue and not evicted:
+        while self._queue and not evicted and len(forecast) < self._most:
             key, i = self._queue[0]
-            if forecast.tokens_next(now) + held(view.prompt[i], 1) > view.memory:
+            tokens = view.prompt[i] + view.generated[i]
+            if forecast.tokens_next(now) + held(tokens, 1) > view.memory:
                 break
             heappop(self._queue)
-            forecast.add(i, view.prompt[i], now, 1)
+            forecast.add(i, tokens, now, 1)
             self._victims.push(i, (-key, -i), now)
             admitted.append(i)
         for i in evicted:
             heappush(self._queue, (self._key(view, i), i))
         # without an event the next round only gets fuller
         return Decision(admitted, evicted, wake=now + 1 if evicted else NEVER)
+
+
+def most_of(name: str, batch: int) -> int:
+    """The most requests in memory at once that a policy's parameter ``batch`` stands for."""
+    if batch < 0:
+        raise ValueError(f"policy {name}: batch {batch} must be at least 1, or 0 for no limit")
+    return batch or NEVER

@@ -3,6 +3,7 @@
 Source: Feng, Yang, Zhang (2026), arXiv 2601.22996v1.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -10,6 +11,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
+from ratiolab.model import Preemption
 from ratiolab.model.footprint import volume
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.kill_restart import whole_caps
@@ -40,13 +42,14 @@ class GSA:
     name: ClassVar[str] = "gsa"
     source: ClassVar[str] = "after Feng, Yang, Zhang (2026), arXiv 2601.22996v1"
     information: ClassVar[Information] = Information.NOTHING
+    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
 
     def __post_init__(self) -> None:
         if not 1 < self.base < float("inf"):
-            raise ValueError(f"policy gsa: base {self.base} is not a number above 1")
+            raise ValueError(f"policy {self.name}: base {self.base} is not a number above 1")
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
-        return _Run(setting.memory, self.base)
+        return GSARun(setting.memory, self.base)
 
 
 def slot(prompt: int, allowed: int, memory: int) -> int:
@@ -63,9 +66,19 @@ def slot(prompt: int, allowed: int, memory: int) -> int:
     return min(max(spread, volume(prompt, allowed)), allowed * memory)
 
 
-class _Run:
-    def __init__(self, memory: int, base: float) -> None:
-        self._memory = memory
+class GSARun:
+    """One run of ``gsa``.
+
+    Parameters
+    ----------
+    memory, base : tokens, and growth of the slices.
+    length : output of a request, if known: it starts in the first phase in which it can end.
+    """
+
+    def __init__(
+        self, memory: int, base: float, length: Callable[[View, int], int] = lambda view, i: 1
+    ) -> None:
+        self._memory, self._length = memory, length
         self._forecast = Forecast(memory)
         self._following = whole_caps(base, 1)
         self._slices: list[int] = []
@@ -78,7 +91,7 @@ class _Run:
         for i in view.completed:
             self._forecast.remove(i)
         for i in view.arrived:
-            self._enqueue(view, i, 0)
+            self._enqueue(view, i, self._first(self._length(view, i)))
         killed = []
         while self._kills and self._kills[0][0] <= view.now:
             _, i, start = heappop(self._kills)
@@ -107,6 +120,11 @@ class _Run:
             heappush(self._kills, (view.now + allowed, i, view.now))
             admitted.append(i)
         return admitted, NEVER
+
+    def _first(self, length: int) -> int:
+        while not self._slices or self._slices[-1] < length:
+            self._slices.append(next(self._following))
+        return bisect_left(self._slices, length)
 
     def _enqueue(self, view: View, i: int, phase: int) -> None:
         while len(self._slices) <= phase:

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from numpy.random import Generator
 
+from ratiolab.model import Preemption
 from ratiolab.model.footprint import peak
 from ratiolab.online.view import NEVER, Decision, Information, Setting, View
 
@@ -46,6 +47,7 @@ class KillRestart:
     name: ClassVar[str] = "kill-restart"
     source: ClassVar[str] = "ratiolab.theory.kill_restart; compare Feng et al., arXiv 2601.22996"
     information: ClassVar[Information] = Information.LOWER_BOUND
+    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
     randomized: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

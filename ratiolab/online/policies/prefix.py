@@ -45,6 +45,7 @@ class PrefixQueue:
     ) -> tuple[list[int], int]:
         """Take the longest prefix that fits under the forecast, stopping at the first misfit.
 
+        A request with g kept tokens is one with prompt s + g that lacks g tokens less, at least 1.
         Who does not fit under the forecast's memory by itself, which may be less than there is,
         starts when nobody runs.
 
@@ -53,11 +54,13 @@ class PrefixQueue:
         admitted: list[int] = []
         while self._heap:
             _, i = self._heap[0]
-            again = forecast.earliest(view.prompt[i], length(i), view.now)
+            kept = view.generated[i]
+            tokens, left = view.prompt[i] + kept, max(1, length(i) - kept)
+            again = forecast.earliest(tokens, left, view.now)
             if again > view.now and len(forecast):
                 return admitted, again
             heappop(self._heap)
-            forecast.add(i, view.prompt[i], view.now, length(i))
+            forecast.add(i, tokens, view.now, left)
             admitted.append(i)
         return admitted, NEVER
 

@@ -100,11 +100,11 @@ class _Run:
         admitted: list[int] = []
         while self._queue and not cleared:
             _, i = self._queue[0]
-            tokens = forecast.tokens_next(now) + held(view.prompt[i], 1)
-            if tokens > self._threshold and len(forecast):
+            tokens = view.prompt[i] + view.generated[i]
+            if forecast.tokens_next(now) + held(tokens, 1) > self._threshold and len(forecast):
                 break
             heappop(self._queue)
-            forecast.add(i, view.prompt[i], now, 1)
+            forecast.add(i, tokens, now, 1)
             admitted.append(i)
         for i in cleared:
             heappush(self._queue, (view.arrival[i], i))

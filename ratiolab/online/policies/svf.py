@@ -10,9 +10,10 @@ from typing import ClassVar
 from numpy.random import Generator
 
 from ratiolab.model.footprint import volume
+from ratiolab.online.policies.greedy import OneRoundAhead
 from ratiolab.online.policies.mc_sf import Believing, believed
 from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.view import Decision, Setting, View
+from ratiolab.online.view import Decision, Information, Setting, View
 
 
 @dataclass(frozen=True)
@@ -37,4 +38,28 @@ class SVF(Believing):
             setting,
             key=lambda view, i: (volume(view.prompt[i], length(view, i)),),
             length=length,
+        )
+
+
+@dataclass(frozen=True)
+class SVFOneBit:
+    """Smallest volume first when one bit is known of each output: short or long.
+
+    A request counts with the volume of an output in the middle of its prediction interval, rounded
+    down; `predictions.one_bit` lays intervals of one bit, and the policy takes any. The bit is too
+    little to plan memory with: requests are admitted and evicted looking one round ahead, as
+    ``fcfs`` does, the largest volume evicted first.
+
+    Built from the paper's abstract, which says no more than that one bit does; the order within
+    each class and the admission are our reading, and no constant is claimed for it.
+    """
+
+    name: ClassVar[str] = "svf-1bit"
+    source: ClassVar[str] = "after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
+    information: ClassVar[Information] = Information.INTERVAL
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        return OneRoundAhead(
+            setting,
+            lambda view, i: volume(view.prompt[i], (view.lower[i] + view.upper[i]) // 2),
         )

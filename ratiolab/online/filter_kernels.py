@@ -1,0 +1,65 @@
+"""The filter of `ratiolab.theory.bin_filter`, compiled: a token costs k**2 products, k the bins."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ratiolab.model.footprint import IntArray
+
+FloatArray = NDArray[np.float64]
+compiled: Any = njit(cache=True)
+
+
+@compiled  # type: ignore[untyped-decorator]
+def advance(
+    transition: FloatArray,
+    outputs: FloatArray,
+    middles: FloatArray,
+    corrected: bool,
+    state: FloatArray,
+    seen: IntArray,
+    expected: FloatArray,
+    requests: IntArray,
+    answers: IntArray,
+) -> None:
+    """Take one answer after the other into account.
+
+    Parameters
+    ----------
+    transition : T, shape (k, k).
+    outputs : the classifier's probabilities p for each answer it can name, shape (k answers, k).
+    middles : mean length in each bin, shape (k,).
+    corrected : whether T propagates the posterior (else the prior, as printed).
+    state : what T propagates next, a row for each request; changed in place.
+    seen : answers so far, for each request; changed in place.
+    expected : predicted remaining length for each request; changed in place.
+    requests, answers : one value for each answer, in order of time for each request.
+    """
+    bins = len(middles)
+    prior, posterior = np.empty(bins), np.empty(bins)
+    for event in range(len(requests)):
+        i, output = requests[event], outputs[answers[event]]
+        mass = 0.0
+        if seen[i]:
+            for b in range(bins):
+                prior[b] = 0.0
+                for a in range(bins):
+                    prior[b] += transition[b, a] * state[i, a]
+                posterior[b] = prior[b] * output[b]
+                mass += posterior[b]
+        else:
+            prior[:] = output
+        if mass > 0.0:
+            posterior /= mass
+        else:  # the first answer, or one that the prior excludes: the classifier alone
+            posterior[:] = output
+        if not corrected:  # rescaled, as T loses the mass of requests that end
+            total = prior.sum()
+            for b in range(bins):
+                state[i, b] = prior[b] / total if total > 0.0 else output[b]
+        else:
+            state[i] = posterior
+        seen[i] += 1
+        expected[i] = (posterior * middles).sum()

@@ -1,0 +1,258 @@
+"""What a run was like for its requests, in all, and over time.
+
+Times are rounds, or seconds when the run had a clock; the column ``unit`` says which. Everything
+is derived from the schedule and the boundaries of its rounds.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.model.footprint import volume
+from ratiolab.model.io import PathLike, write_bytes
+from ratiolab.online.clock import BatchTime
+from ratiolab.online.simulate import Simulation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+
+TIMES = ("latency", "ttft", "tpot", "per_token", "waiting", "slowdown")
+"""Columns of `per_request` of which `summary` gives mean, median and tails."""
+
+
+def unit(simulation: Simulation) -> str:
+    """What its times are counted in: ``rounds`` or ``seconds``."""
+    return "rounds" if simulation.clock is None else "seconds"
+
+
+def per_request(simulation: Simulation) -> "pd.DataFrame":
+    """One row a request; what a run that stalled left over has no times (NaN).
+
+    ``latency`` is completion minus arrival, ``ttft`` first token minus arrival, ``tpot`` the time
+    per output token after the first (NaN when there is one), ``per_token`` latency over output
+    tokens, ``waiting`` the part of the latency out of memory, ``slowdown`` latency over what the
+    request takes alone. ``wasted_tokens`` are those of `Schedule.wasted_tokens`.
+
+    Source of the definitions: Kwon et al. (2023), arXiv 2309.06180 (normalized latency per token);
+    Zheng et al. (2026) and Gogineni et al. (TTFT, time per output token).
+    """
+    import pandas as pd
+
+    schedule, n = simulation.schedule, len(simulation.schedule.instance)
+    instance, request = schedule.instance, schedule.request
+    times = _times(simulation)
+    arrival = times[instance.arrival] if simulation.arrivals is None else simulation.arrivals
+    ended = schedule.completion >= 0
+    completion = np.where(ended, times[schedule.completion], np.nan)
+    first = np.full(n, np.inf)
+    np.minimum.at(first, request, times[schedule.start + 1])
+    latency = completion - arrival
+    served = np.bincount(request, times[schedule.stop] - times[schedule.start], n)
+    again = np.where(schedule.completes, 0, schedule.stop - schedule.start)  # made again later
+    if schedule.preemption != "restart":
+        again = schedule.kept * (schedule.preemption == "recompute")
+    output = instance.output
+    return pd.DataFrame(
+        {
+            "request": np.arange(n),
+            "prompt": instance.prompt,
+            "output": output,
+            "unit": unit(simulation),
+            "arrival": arrival,
+            "completion": completion,
+            "latency": latency,
+            "ttft": np.where(np.isfinite(first), first, np.nan) - arrival,
+            "tpot": (completion - first) / np.where(output > 1, output - 1, np.nan),
+            "per_token": latency / output,
+            "waiting": np.where(ended, latency - served, np.nan),
+            "slowdown": latency / alone(instance.prompt, output, simulation.clock),
+            "evictions": np.bincount(request[~schedule.completes], minlength=n),
+            "wasted_tokens": np.bincount(request, again, n).astype(np.int64),
+        }
+    )
+
+
+def summary(simulation: Simulation) -> dict[str, float]:
+    """The figures of one run, flat; what depends on a run that stalled is NaN.
+
+    ``mean_``, ``median_``, ``p90_`` and ``p99_`` of each of `TIMES`; ``total_latency``,
+    ``makespan`` (last completion minus first arrival), ``throughput`` (output tokens of completed
+    requests per unit of time), ``mean_memory`` (over time, tokens) and ``peak_memory``,
+    ``evictions``, ``wasted_tokens``, ``prefill_tokens`` (all that were prefilled, prompts
+    included), ``starvation`` (the longest waiting), ``fairness`` (Jain's index of 1 / slowdown,
+    from 1/n to 1) and ``completed`` (share of the requests).
+    """
+    frame, schedule = per_request(simulation), simulation.schedule
+    ended = simulation.outcome == "complete"
+    figures: dict[str, float] = {"completed": float(frame["completion"].notna().mean())}
+    for name in TIMES:
+        column = frame[name].to_numpy(np.float64)
+        column = column[~np.isnan(column)] if ended else np.array([])
+        figures |= {
+            f"mean_{name}": _or_nan(np.mean, column),
+            f"median_{name}": _or_nan(np.median, column),
+            f"p90_{name}": _or_nan(lambda values: np.percentile(values, 90), column),
+            f"p99_{name}": _or_nan(lambda values: np.percentile(values, 99), column),
+        }
+    span = float(frame["completion"].max() - frame["arrival"].min()) if ended else float("nan")
+    speed = 1 / frame["slowdown"].to_numpy(np.float64)
+    usage, began = schedule.usage(), int(schedule.instance.arrival.min())
+    lasted = np.diff(_times(simulation)[began : len(usage)])
+    prefilled = schedule.instance.prompt[schedule.request] + schedule.kept
+    if schedule.preemption == "swap":
+        prefilled = prefilled[schedule.kept == 0]
+    return figures | {
+        "total_latency": float(frame["latency"].sum()) if ended else float("nan"),
+        "makespan": span,
+        "throughput": float(schedule.instance.output.sum()) / span,
+        "mean_memory": float(usage[began + 1 :] @ lasted / lasted.sum()) if len(lasted) else 0.0,
+        "peak_memory": float(usage.max()),
+        "evictions": float(schedule.evictions),
+        "wasted_tokens": float(schedule.wasted_tokens),
+        "prefill_tokens": float(prefilled.sum()),
+        "starvation": float(frame["waiting"].max()) if ended else float("nan"),
+        "fairness": jain(speed) if ended else float("nan"),
+    }
+
+
+def over_time(simulation: Simulation, bins: int = 100) -> "pd.DataFrame":
+    """Averages over equal spans of time, from the first round to the last.
+
+    Columns ``begin``, ``end``, ``unit``; ``memory`` (tokens held), ``running`` and ``waiting``
+    (requests), each an average over the span; ``throughput`` (output tokens produced per unit of
+    time, those that an eviction loses included). A round's tokens count evenly over the round.
+
+    Parameters
+    ----------
+    bins : number of spans, at least 1.
+    """
+    import pandas as pd
+
+    if bins < 1:
+        raise ValueError(f"bins {bins} must be at least 1")
+    schedule, times = simulation.schedule, _times(simulation)
+    usage = schedule.usage()
+    end = len(usage) - 1
+    begin = int(schedule.instance.arrival.min())
+    if end <= begin:
+        raise ValueError(f"{schedule.instance.name}: no run has ended, there is no time to show")
+    lasted = np.diff(times[begin : end + 1])
+
+    def count(rounds: NDArray[np.int64]) -> NDArray[np.int64]:
+        within = rounds[(rounds >= 0) & (rounds <= end)]
+        return np.cumsum(np.bincount(within, minlength=end + 1))[begin:end]
+
+    running = count(schedule.start) - count(schedule.stop)
+    present = count(schedule.instance.arrival) - count(schedule.completion)
+    edges = np.linspace(times[begin], times[end], bins + 1)
+
+    def averages(integral_of_rounds: FloatArray) -> FloatArray:
+        passed = np.concatenate([[0.0], np.cumsum(integral_of_rounds)])
+        at_edges = np.interp(edges, times[begin : end + 1], passed)
+        mean: FloatArray = np.diff(at_edges) / np.diff(edges)
+        return mean
+
+    return pd.DataFrame(
+        {
+            "begin": edges[:-1],
+            "end": edges[1:],
+            "unit": unit(simulation),
+            "memory": averages(usage[begin + 1 :] * lasted),
+            "running": averages(running * lasted),
+            "waiting": averages((present - running) * lasted),
+            "throughput": averages(running.astype(np.float64)),
+        }
+    )
+
+
+def intervals(
+    frame: "pd.DataFrame", by: list[str], *, level: float = 0.95, resamples: int = 2000
+) -> "pd.DataFrame":
+    """Means over runs with percentile bootstrap intervals: one row for each group and figure.
+
+    Parameters
+    ----------
+    frame : one row a run, as `summary` gives it, with the columns of `by` beside.
+    by : what tells groups apart; every other column that holds numbers is a figure.
+    level : probability that an interval is to cover, in (0, 1).
+    resamples : how often the runs of a group are drawn again, with replacement. The draws are
+        seeded by the number of runs, so the same frame gives the same intervals.
+
+    Returns
+    -------
+    Columns `by`, ``metric``, ``runs``, ``mean``, ``low``, ``high``. Runs without the figure are
+    left out; with fewer than two there is no interval (NaN).
+    """
+    import pandas as pd
+
+    if not 0 < level < 1:
+        raise ValueError(f"level {level} must be between 0 and 1")
+    metrics = [c for c in frame.columns if c not in by and frame[c].dtype.kind in "iuf"]
+    tail = 50 * (1 - level)
+    rows = []
+    for key, group in frame.groupby(by, sort=False, dropna=False):
+        for metric in metrics:
+            values = group[metric].dropna().to_numpy(np.float64)
+            low = high = float("nan")
+            if len(values) > 1:
+                rng = np.random.default_rng(len(values))
+                means = rng.choice(values, (resamples, len(values))).mean(axis=1)
+                low, high = np.percentile(means, [tail, 100 - tail])
+            mean = _or_nan(np.mean, values)
+            rows.append([*key, metric, len(values), mean, low, high])
+    return pd.DataFrame(rows, columns=[*by, "metric", "runs", "mean", "low", "high"])
+
+
+def write_frame(frame: "pd.DataFrame", path: PathLike) -> None:
+    """Write a frame in one step: Parquet (needs pyarrow) for the ending ``.parquet``, else CSV."""
+    if str(path).endswith(".parquet"):
+        try:
+            content = frame.to_parquet(index=False)
+        except ImportError:
+            raise ValueError(f"{path}: Parquet needs pyarrow: pip install pyarrow") from None
+        write_bytes(path, content)
+        return
+    write_bytes(path, frame.to_csv(index=False).encode())
+
+
+def jain(shares: FloatArray) -> float:
+    """Jain's fairness index (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all.
+
+    >>> jain(np.array([1.0, 1.0, 0.0, 0.0]))
+    0.5
+    """
+    return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
+
+
+def alone(
+    prompt: NDArray[np.int64], output: NDArray[np.int64], clock: BatchTime | None
+) -> FloatArray:
+    """Time from start to completion of requests that nobody shares batches with, shape (n,)."""
+    if clock is None:
+        return output.astype(np.float64)
+    # the batches after the first decode, and read s + 1, ..., s + o - 1 tokens
+    read = volume(prompt, output - 1)
+    seconds: FloatArray = (
+        output * clock.fixed
+        + prompt * clock.prefill
+        + (output - 1) * clock.decode
+        + read * clock.kv
+    )
+    return seconds
+
+
+def _times(simulation: Simulation) -> FloatArray:
+    """The beginning of every round, with one more beyond the last."""
+    if simulation.times is not None:
+        return simulation.times
+    schedule = simulation.schedule
+    last = max(int(schedule.stop.max(initial=0)), int(schedule.instance.arrival.max()))
+    return np.arange(last + 1, dtype=np.float64)
+
+
+def _or_nan(figure: Callable[[FloatArray], np.floating[Any]], values: FloatArray) -> float:
+    return float(figure(values)) if len(values) else float("nan")

@@ -1,0 +1,182 @@
+"""Round robin under a memory limit, in order of arrival and in order of predicted length.
+
+Source: Gogineni, Paul, Stec, Zhang, Round-Robin Shortest Job First Inference Scheduling for LLMs,
+Algorithm 1. What the rule costs on one server without memory: `ratiolab.theory.round_robin`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import ClassVar, Literal, TypeAlias
+
+from numpy.random import Generator
+
+from ratiolab.model import Preemption
+from ratiolab.model.footprint import held
+from ratiolab.online.forecast import Forecast
+from ratiolab.online.policies.greedy import most_of
+from ratiolab.online.policies.prefix import Key, Victims
+from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+
+Starts: TypeAlias = Literal["all", "one", "fill"]
+Counts: TypeAlias = Literal["run", "request"]
+
+
+@dataclass(frozen=True)
+class RR:
+    """Slices of so many tokens in turn: whoever has waited longest goes next.
+
+    The queue is sorted by the round in which a request was placed on it. Its first request starts
+    if the next round fits and the batch is not full; if not, running requests that have had their
+    slice are preempted, by default those that started first before the others, until it can or no
+    such request is left, even if that was in vain, as printed. A preempted request is placed at the
+    end of the queue of the next round; of those placed in one round new arrivals go first, then who
+    started first. When the running requests alone would not fit in the next round, they leave in
+    the same order, slice or no slice, until they do; nobody starts in such a round. Nobody is
+    preempted while nobody waits.
+
+    Parameters
+    ----------
+    quantum : tokens of a slice, at least 1; the paper chooses 5.
+    starts : ``all`` (default) repeats this with the next request until one does not fit;
+        ``one`` is Algorithm 1 to the letter, which serves the first request and returns; ``fill``
+        preempts for the first request alone, and others start while there is room.
+    counts : a slice is counted from the last start (``run``, default), or it is the first tokens
+        of a request, which may be preempted after every later one (``request``); Algorithm 1 can be
+        read either way.
+    batch : most requests in memory at once; 0 (default) leaves it to the memory. vLLM takes 256.
+    victim : who is preempted before the others: who started ``first`` (default), which gives all
+        the same share, or ``last``, as vLLM preempts.
+    """
+
+    quantum: int = 5
+    starts: Starts = "all"
+    counts: Counts = "run"
+    batch: int = 0
+    victim: Literal["first", "last"] = "first"
+
+    name: ClassVar[str] = "rr"
+    source: ClassVar[str] = "round robin as compared by Gogineni et al., Section 3.4"
+    information: ClassVar[Information] = Information.NOTHING
+    preemption: ClassVar[Preemption] = "recompute"
+    semantics: ClassVar[tuple[Preemption, ...]] = ("recompute", "swap")
+
+    def __post_init__(self) -> None:
+        _require(self)
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        return _Run(setting, self, shortest=False, sign=1 if self.victim == "first" else -1)
+
+
+@dataclass(frozen=True)
+class RRSJF:
+    """Round robin in which shorter predictions go first among those placed in the same round.
+
+    As ``rr``, but requests placed on the queue in the same round are sorted by predicted length,
+    and the longest prediction is preempted first.
+
+    Parameters
+    ----------
+    quantum, starts, counts, batch : as for ``rr``.
+    """
+
+    quantum: int = 5
+    starts: Starts = "all"
+    counts: Counts = "run"
+    batch: int = 0
+
+    name: ClassVar[str] = "rr-sjf"
+    source: ClassVar[str] = "Gogineni et al., RR-SJF, Algorithm 1"
+    information: ClassVar[Information] = Information.PREDICTION
+    preemption: ClassVar[Preemption] = "recompute"
+    semantics: ClassVar[tuple[Preemption, ...]] = ("recompute", "swap")
+
+    def __post_init__(self) -> None:
+        _require(self)
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        return _Run(setting, self, shortest=True)
+
+
+class _Run:
+    def __init__(
+        self, setting: Setting, policy: RR | RRSJF, *, shortest: bool, sign: int = 1
+    ) -> None:
+        self._sign = sign  # of the order in which those who started are preempted
+        self._quantum, self._starts, self._shortest = policy.quantum, policy.starts, shortest
+        self._by_run = policy.counts == "run"
+        self._most = most_of(policy.name, policy.batch)
+        self._turn: dict[int, int] = {}  # of the last start, counted from 0
+        self._turns = 0
+        self._forecast = Forecast(setting.memory)  # only its next round is used
+        self._queue: list[tuple[int, int, int]] = []  # round of placing, rank, request
+        self._returning: list[tuple[int, int, int]] = []
+        self._victims = Victims()
+        # round from which on a request may be preempted, key of leaving, request, start
+        self._slices: list[tuple[int, Key, int, int]] = []
+        self._served: list[
+            tuple[Key, int, int]
+        ] = []  # had their slice; runs that ended are skipped
+
+    def __call__(self, view: View) -> Decision:
+        forecast, now = self._forecast, view.now
+        for i in view.completed:
+            forecast.remove(i)
+        for entry in self._returning:
+            heappush(self._queue, entry)
+        for i in view.arrived:
+            heappush(self._queue, (now, self._rank(view, i), i))
+        while self._slices and self._slices[0][0] <= now:
+            heappush(self._served, heappop(self._slices)[1:])
+        evicted = self._victims.evict(view, forecast)
+        admitted = [] if evicted else self._serve(view, evicted)
+        self._returning = [(now, self._rank(view, i), i) for i in evicted]
+        return Decision(admitted, evicted, wake=self._wake(now, bool(evicted)))
+
+    def _serve(self, view: View, evicted: list[int]) -> list[int]:
+        """The requests that start; those preempted for them are added to `evicted`."""
+        now, admitted = view.now, list[int]()
+        while self._queue and not (self._starts == "one" and admitted):
+            i = self._queue[0][-1]
+            tokens = view.prompt[i] + view.generated[i]
+            room = view.memory - held(tokens, 1)
+            preempting = not admitted or self._starts == "all"
+            while preempting and self._served and not self._fits(now, room):
+                _, j, start = heappop(self._served)
+                if view.running.get(j) == start:
+                    self._forecast.remove(j)
+                    evicted.append(j)
+            if not self._fits(now, room):
+                break
+            heappop(self._queue)
+            self._forecast.add(i, tokens, now, 1)
+            self._turn[i] = self._turns
+            self._turns += 1
+            key = (-view.predicted[i], -i) if self._shortest else (self._sign * self._turn[i],)
+            self._victims.push(i, key, now)
+            had = 0 if self._by_run else view.generated[i]
+            heappush(self._slices, (now + max(1, self._quantum - had), key, i, now))
+            admitted.append(i)
+        return admitted
+
+    def _fits(self, now: int, room: int) -> bool:
+        """Whether one more may join those who run."""
+        return self._forecast.tokens_next(now) <= room and len(self._forecast) < self._most
+
+    def _rank(self, view: View, i: int) -> int:
+        """Among those placed on the queue in the same round."""
+        return view.predicted[i] if self._shortest else self._turn.get(i, -1)
+
+    def _wake(self, now: int, preempted: bool) -> int:
+        if preempted or (self._queue and self._starts != "all"):
+            return now + 1
+        if not self._queue:
+            return NEVER  # nobody is preempted while nobody waits
+        # all who had their slice are gone: the next to have had it may have ended, and then we ask
+        return self._slices[0][0] if self._slices else NEVER
+
+
+def _require(policy: RR | RRSJF) -> None:
+    if policy.quantum < 1:
+        raise ValueError(f"policy {policy.name}: quantum {policy.quantum} must be at least 1 token")
+    most_of(policy.name, policy.batch)

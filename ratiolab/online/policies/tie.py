@@ -1,0 +1,143 @@
+"""Orders by a predicted law of the output: its mean, and its mean with a penalty on the tail.
+
+Source: Zheng et al. (2026), arXiv 2604.00499, known from a summary.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from ratiolab.model.instance import LARGEST
+from ratiolab.online.policies.greedy import OneRoundAhead, most_of
+from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.theory.log_normal import LogNormal
+from ratiolab.theory.log_t import LogT, adaptive_beta
+
+MAX_TOKENS = 1024
+"""Tokens at which an output is stopped, a common limit of serving engines; the paper names none."""
+
+
+@dataclass(frozen=True)
+class TIE:
+    """Least E[X] + beta CVaR[X] of the predicted length first, looking one round ahead as ``fcfs``.
+
+    X is the length by the predicted law, stopped at `max_tokens` and at M - s. The score of a
+    request that has waited t rounds counts gamma**(t / tau) times; among those who wait that never
+    changes the order. It is a priority only: memory is not planned with it.
+
+    The summary does not say when beta is taken. Here it is when a request enters the queue, on
+    arrival or eviction, as the paper's queue is a heap whose entries change only then; L_q counts
+    everybody who waits in that round, the newcomers included.
+
+    Parameters
+    ----------
+    beta : weight of the tail: ``adaptive`` (default), min(1/2, max(1/10, L_q / (10 B))), or a
+        number at least 0. With 0 and gamma 1 this is ``sept``.
+    alpha : level of CVaR, the mean of the worst share 1 - alpha.
+    batch : B, the batch size that L_q is measured against.
+    limited : whether batches are limited to B, as in the paper's system; else (default) memory
+        alone limits them.
+    max_tokens : where the law is stopped, tokens.
+    gamma : decay of the score, in (0, 1]; 1 is none.
+    tau : rounds in which the score decays by gamma. The paper's 30 s are the default's 1,000
+        rounds of 30 ms.
+    """
+
+    beta: str = "adaptive"
+    alpha: float = 0.9
+    batch: int = 256
+    limited: bool = False
+    max_tokens: int = MAX_TOKENS
+    gamma: float = 0.9
+    tau: float = 1000.0
+
+    name: ClassVar[str] = "tie"
+    source: ClassVar[str] = "Zheng et al. (2026), arXiv 2604.00499"
+    information: ClassVar[Information] = Information.DISTRIBUTION
+
+    def __post_init__(self) -> None:
+        if self.beta != "adaptive" and not 0 <= _number(self.beta) < math.inf:
+            raise ValueError(f"policy tie: beta {self.beta} must be adaptive or at least 0")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"policy tie: alpha {self.alpha} must lie between 0 and 1")
+        if not 0 < self.gamma <= 1:
+            raise ValueError(f"policy tie: gamma {self.gamma} must be in (0, 1]")
+        for name, least in (("batch", 1), ("max_tokens", 1), ("tau", 1e-9)):
+            if not getattr(self, name) >= least:
+                raise ValueError(f"policy tie: {name} {getattr(self, name)} must be positive")
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        slope = -math.log(self.gamma) / self.tau
+        fixed = None if self.beta == "adaptive" else _number(self.beta)
+        moments: dict[int, tuple[float, float]] = {}  # mean and CVaR
+
+        def key(view: View, i: int) -> float:
+            if i not in moments:
+                law, cap = law_of(view, i), cap_of(view, i, self.max_tokens)
+                moments[i] = law.capped_mean(cap), law.cvar(self.alpha, cap)
+            mean, tail = moments[i]
+            beta = fixed
+            if beta is None:
+                beta = float(adaptive_beta(len(view.waiting), self.batch))
+            return math.log(mean + beta * tail) + slope * view.arrival[i]
+
+        return OneRoundAhead(setting, key, self.batch if self.limited else NEVER)
+
+
+@dataclass(frozen=True)
+class SEPT:
+    """Shortest expected length first, looking one round ahead as ``fcfs``.
+
+    The mean is that of the predicted law, stopped at `max_tokens` and at M - s: the mean of a
+    log-t law itself is infinite.
+
+    Parameters
+    ----------
+    max_tokens : where the law is stopped, tokens.
+    batch : as for ``fcfs``.
+    """
+
+    max_tokens: int = MAX_TOKENS
+    batch: int = 0
+
+    name: ClassVar[str] = "sept"
+    source: ClassVar[str] = "as in Zheng et al. (2026), arXiv 2604.00499"
+    information: ClassVar[Information] = Information.DISTRIBUTION
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < 1:
+            raise ValueError(f"policy sept: max_tokens {self.max_tokens} must be positive")
+        most_of(self.name, self.batch)
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        most = most_of(self.name, self.batch)
+        means: dict[int, float] = {}
+
+        def key(view: View, i: int) -> float:
+            if i not in means:
+                means[i] = law_of(view, i).capped_mean(cap_of(view, i, self.max_tokens))
+            return means[i]
+
+        return OneRoundAhead(setting, key, most)
+
+
+def law_of(view: View, i: int) -> LogT | LogNormal:
+    """The predicted law of a request."""
+    mu, sigma = view.location[i] / 1000, view.scale[i] / 1000
+    freedom = view.freedom[i]
+    return LogNormal(mu, sigma) if freedom == LARGEST else LogT(mu, sigma, freedom / 1000)
+
+
+def cap_of(view: View, i: int, max_tokens: int) -> int:
+    """Tokens at which a request stops at the latest."""
+    return min(max_tokens, view.memory - view.prompt[i])
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

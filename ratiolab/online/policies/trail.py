@@ -1,0 +1,247 @@
+"""Shortest predicted remaining length first, with preemption early in a request's life only.
+
+Source: Shahout et al. (2025), Sections 3.1 and 3.3, arXiv 2410.01035.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import heappop, heappush
+from math import floor
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.random import Generator
+
+from ratiolab.model import Preemption
+from ratiolab.model.footprint import held
+from ratiolab.online.classifier import Classifier
+from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.theory.bin_filter import middles, transition, transition_as_printed
+
+Rank: TypeAlias = tuple[bool, float, bool, int, int]
+"""Preemptable, remaining length, waiting, arrival, request: the smaller goes first."""
+
+KEEPING: tuple[Preemption, ...] = ("recompute", "swap")
+"""Semantics under which an evicted request keeps its tokens, as these orders take for granted."""
+
+
+@dataclass(frozen=True)
+class SPRPT:
+    """Shortest predicted remaining output first; whoever is past its first C r tokens goes on.
+
+    In every round the requests, running and waiting, are ranked by r - a, predicted length minus
+    tokens so far. Who has had at least floor(C r) tokens, and at least one, ranks before everybody
+    else, so that it is evicted only when memory asks for it. In this order the running requests
+    go on and the waiting ones start as long as the next round fits; the first waiting one that
+    does not fit ends the starts, the first running one that does not fit is evicted with all
+    running ones behind it. Equals: running first, then by arrival and position in the file.
+
+    Parameters
+    ----------
+    c : C in [0, 1], read as a decimal. 1 is SPRPT; 0 never evicts but for memory.
+    """
+
+    c: float = 1.0
+
+    name: ClassVar[str] = "sprpt"
+    source: ClassVar[str] = "Shahout et al. (2025), Section 3.3, arXiv 2410.01035"
+    information: ClassVar[Information] = Information.PREDICTION
+    preemption: ClassVar[Preemption] = "recompute"
+    semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
+
+    def __post_init__(self) -> None:
+        _require_limit(self.name, self.c)
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        return _Run(self.c, lambda view, i: view.predicted[i])
+
+
+@dataclass(frozen=True)
+class SRPT:
+    """Shortest remaining output first, output lengths known; otherwise as ``sprpt``.
+
+    Parameters
+    ----------
+    c : as for ``sprpt``.
+    """
+
+    c: float = 1.0
+
+    name: ClassVar[str] = "srpt"
+    source: ClassVar[str] = "as in Shahout et al. (2025), arXiv 2410.01035"
+    information: ClassVar[Information] = Information.TRUE_LENGTH
+    preemption: ClassVar[Preemption] = "recompute"
+    semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
+
+    def __post_init__(self) -> None:
+        _require_limit(self.name, self.c)
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        return _Run(self.c, lambda view, i: view.output[i])
+
+
+@dataclass(frozen=True)
+class TRAIL:
+    """``sprpt`` whose predictions are refined with every token by a classifier inside the model.
+
+    A request that has not run ranks by its initial prediction r, as `predictions.classified` lays
+    it. From its first token on it ranks by the mean of the filtered law of its remaining length.
+    The classifier is calibrated on bins of equal frequency: what it says when it names bin j are
+    the chances of the true bins, uniform before. Limited preemption counts r, not the refinement.
+
+    Parameters
+    ----------
+    c : C in [0, 1], read as a decimal; the paper finds 0.8 (default) to be best.
+    propagation : ``corrected`` (default) propagates the posterior, downwards, as Bayes' rule does;
+        ``printed`` takes the steps and the matrix of the paper: the prior alone, upwards.
+    bins, longest : the classifier's bins of equal width up to so many tokens.
+    spread : its confusion: it errs by j bins with weight spread**j. 0 is never wrong.
+    """
+
+    c: float = 0.8
+    propagation: Literal["corrected", "printed"] = "corrected"
+    bins: int = 10
+    longest: int = 512
+    spread: float = 0.2
+
+    name: ClassVar[str] = "trail"
+    source: ClassVar[str] = "Shahout et al. (2025), Section 3, arXiv 2410.01035"
+    information: ClassVar[Information] = Information.REFINED
+    randomized: ClassVar[bool] = True
+    preemption: ClassVar[Preemption] = "recompute"
+    semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
+
+    def __post_init__(self) -> None:
+        _require_limit(self.name, self.c)
+        try:
+            _ = self.classifier
+        except ValueError as error:
+            raise ValueError(f"policy trail: {error}") from None
+
+    @property
+    def classifier(self) -> Classifier:
+        """Whose answers the simulator draws."""
+        return Classifier.spreading(self.bins, self.spread, self.longest)
+
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        corrected = self.propagation == "corrected"
+        refined = Refined(self.classifier, corrected=corrected)
+        return _Run(self.c, lambda view, i: view.predicted[i], refined)
+
+
+class Refined:
+    """Predicted remaining lengths, refined by every answer of a classifier.
+
+    Parameters
+    ----------
+    classifier : whose answers a view shows.
+    corrected : as in `TRAIL`.
+    """
+
+    def __init__(self, classifier: Classifier, *, corrected: bool) -> None:
+        bins, width = classifier.bins, Fraction(classifier.longest, classifier.bins)
+        matrix = transition(bins, width) if corrected else transition_as_printed(bins, width)
+        self._transition = np.array(matrix, dtype=np.float64)
+        self._middles = np.array(middles(bins, width), dtype=np.float64)
+        named = classifier.confusion.T
+        totals = named.sum(axis=1, keepdims=True)
+        # an answer that is never given may be anything
+        self._outputs = np.divide(
+            named, totals, out=np.full_like(named, 1 / bins), where=totals > 0
+        )
+        self._corrected = corrected
+        self._state = np.empty((0, bins))
+        self._seen = np.empty(0, np.int64)
+        self._expected = np.empty(0)
+
+    def update(self, view: View) -> None:
+        """Take every answer of the running requests into account that is new."""
+        from ratiolab.online.filter_kernels import advance
+
+        requests: list[int] = []
+        answers: list[int] = []
+        for i in view.running:
+            if i >= len(self._seen):
+                self._grow(i)
+            new = view.signals[i][self._seen[i] :]
+            requests += [i] * len(new)
+            answers += new
+        if requests:
+            advance(
+                self._transition,
+                self._outputs,
+                self._middles,
+                self._corrected,
+                self._state,
+                self._seen,
+                self._expected,
+                np.array(requests),
+                np.array(answers),
+            )
+
+    def remaining(self, request: int) -> float:
+        """Expected remaining length of a request that has run."""
+        return float(self._expected[request])
+
+    def _grow(self, request: int) -> None:
+        more = 2 * request + 64 - len(self._seen)
+        self._state = np.concatenate([self._state, np.zeros((more, self._state.shape[1]))])
+        self._seen = np.concatenate([self._seen, np.zeros(more, np.int64)])
+        self._expected = np.concatenate([self._expected, np.zeros(more)])
+
+
+class _Run:
+    def __init__(
+        self, c: float, length: Callable[[View, int], int], refined: Refined | None = None
+    ) -> None:
+        self._share, self._length, self._refined = Fraction(str(c)), length, refined
+        self._last: dict[int, int] = {}  # tokens from which on a request ranks before the others
+        self._queue: list[Rank] = []  # of those who wait
+
+    def __call__(self, view: View) -> Decision:
+        if self._refined is not None:
+            self._refined.update(view)
+        for i in view.arrived:
+            self._last[i] = max(1, floor(self._share * self._length(view, i)))
+            heappush(self._queue, self._rank(view, i, 0, waits=True))
+        now = view.now
+        ages = {i: view.generated[i] + now - start for i, start in view.running.items()}
+        ranked = sorted(self._rank(view, i, age, waits=False) for i, age in ages.items())
+        admitted: list[int] = []
+        tokens, kept, starting = 0, 0, True
+        while kept < len(ranked) or (starting and self._queue):
+            waits = (
+                starting and self._queue and (kept == len(ranked) or self._queue[0] < ranked[kept])
+            )
+            i = self._queue[0][-1] if waits else ranked[kept][-1]
+            age = view.generated[i] if waits else ages[i]
+            needed = held(view.prompt[i] + age, 1)
+            if tokens + needed <= view.memory:
+                tokens += needed
+                if waits:
+                    heappop(self._queue)
+                    admitted.append(i)
+                else:
+                    kept += 1
+            elif waits:
+                starting = False
+            else:
+                break
+        evicted = [i for *_, i in ranked[kept:]]
+        for i in evicted:
+            heappush(self._queue, self._rank(view, i, ages[i], waits=True))
+        # without news the ranks of the running only improve, and memory only gets fuller
+        refining = self._refined is not None and self._queue
+        return Decision(admitted, evicted, wake=view.now + 1 if refining else NEVER)
+
+    def _rank(self, view: View, i: int, age: int, *, waits: bool) -> Rank:
+        remaining: float = self._length(view, i) - age
+        if self._refined is not None and age:
+            remaining = self._refined.remaining(i)
+        return age < self._last[i], remaining, waits, view.arrival[i], i
+
+
+def _require_limit(name: str, c: float) -> None:
+    if not 0 <= c <= 1:
+        raise ValueError(f"policy {name}: c {c} must be between 0 and 1")

@@ -1,0 +1,129 @@
+"""Policies on predicted laws, ranks, bits and classifiers: every run that of the literal rounds."""
+
+import pytest
+import reference
+import reference_predictions
+from drawn import drawn
+
+from ratiolab.model import violations
+from ratiolab.online import make, simulate
+
+INSTANCES, ROUNDS = 60, 400
+ONE_ROUND_AHEAD = [
+    ("ssjf", {}),
+    ("ltr", {}),
+    ("svf-1bit", {}),
+    ("sept", {}),
+    ("sept", {"max_tokens": "5"}),
+    ("sept", {"batch": "3"}),
+    ("tie", {}),
+    ("tie", {"batch": "1"}),
+    ("tie", {"batch": "1", "tau": "5"}),
+    ("tie", {"batch": "3", "limited": "true"}),
+    ("tie", {"beta": "0.3", "gamma": "1"}),
+    ("tie", {"beta": "2", "alpha": "0.5", "max_tokens": "12", "tau": "3"}),
+]
+SMALL = {"bins": "4", "longest": "12"}
+TRAILS = [
+    *({**SMALL, "c": c} for c in ("1", "0.8", "0.3", "0")),
+    {**SMALL, "spread": "0.7"},
+    {**SMALL, "spread": "0.05", "c": "1"},
+    {**SMALL, "propagation": "printed", "c": "1"},
+    {**SMALL, "propagation": "printed", "spread": "0.6"},
+]
+
+
+def word(case):
+    return "-".join([case[0], *case[1].values()])
+
+
+def ended(simulation):
+    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
+
+
+@pytest.mark.parametrize("preemption", ["restart", "recompute"])
+@pytest.mark.parametrize("case", ONE_ROUND_AHEAD, ids=word)
+def test_orders_that_look_one_round_ahead_make_every_run_of_the_literal_ones(case, preemption):
+    key, parameters = case
+    rule = reference_predictions.rule_of(key, **parameters)
+    policy = make(key, parameters)
+    evictions = 0
+    for seed in range(INSTANCES):
+        expected, complete = reference.serve(drawn(seed), rule, ROUNDS, preemption)
+        assert complete
+        simulation = simulate(drawn(seed), policy, preemption=preemption)
+        assert ended(simulation) == expected, seed
+        evictions += simulation.schedule.evictions
+    assert evictions > 20
+
+
+@pytest.mark.parametrize("base", ["1.5", "2", "3"])
+def test_gba_makes_every_run_of_the_literal_one_and_kills_nobody(base):
+    rule = reference_predictions.rule_of("gba", base=base)
+    for seed in range(INSTANCES):
+        expected, complete = reference.serve(drawn(seed), rule, ROUNDS)
+        assert complete
+        schedule = simulate(drawn(seed), make("gba", {"base": base})).schedule
+        assert [(run.request, run.start, run.stop) for run in schedule.runs] == expected, seed
+        assert schedule.evictions == 0
+
+
+@pytest.mark.parametrize("parameters", TRAILS, ids=lambda p: "-".join(p.values()))
+def test_trail_makes_every_run_of_the_literal_filter_in_fractions(parameters):
+    evictions = 0
+    for seed in range(INSTANCES):
+        rule = reference_predictions.rule_of("trail", seed=seed, **parameters)
+        expected, complete = reference.serve(drawn(seed), rule, ROUNDS, "recompute")
+        assert complete
+        simulation = simulate(drawn(seed), make("trail", parameters), seed=seed)
+        assert simulation.preemption == "recompute"
+        assert violations(simulation.schedule) == []
+        assert ended(simulation) == expected, seed
+        evictions += simulation.schedule.evictions
+    assert evictions > 20
+
+
+@pytest.mark.parametrize(
+    ("key", "parameters", "changed"),
+    [
+        ("tie", {"batch": "1"}, {"beta": "0.1"}),  # beta that does not adapt
+        ("tie", {"batch": "1"}, {"batch": "1", "gamma": "1"}),  # no decay
+        ("tie", {"beta": "2", "gamma": "1"}, {"beta": "0", "gamma": "1"}),  # no tail
+        ("tie", {"batch": "2", "limited": "true"}, {"batch": "2"}),  # no limit
+        ("sept", {"max_tokens": "5"}, {}),  # another cap
+        ("gba", {"base": "2"}, {"base": "3"}),
+        ("sprpt", {"c": "1"}, {"c": "0.3"}),  # preemption that ends earlier
+        ("trail", SMALL, {**SMALL, "propagation": "printed"}),
+        ("trail", SMALL, {**SMALL, "spread": "0.25"}),  # another confusion
+    ],
+)
+def test_one_changed_rule_is_noticed(key, parameters, changed):
+    policy = make(key, parameters)
+    rule = (reference if key == "sprpt" else reference_predictions).rule_of(key, **changed)
+    preemption = getattr(policy, "preemption", "restart")
+    runs = (
+        (ended(simulate(drawn(seed), policy)), reference.serve(drawn(seed), rule, 400, preemption))
+        for seed in range(120)
+    )
+    assert any(found != expected for found, (expected, _) in runs)
+
+
+def test_sept_is_tie_without_tail_and_decay():
+    for seed in range(60):
+        without = make("tie", {"beta": 0, "gamma": 1})
+        assert ended(simulate(drawn(seed), make("sept"))) == ended(simulate(drawn(seed), without))
+
+
+def test_exact_predictions_make_sprpt_srpt():
+    for seed in range(60):
+        instance = drawn(seed)
+        instance = instance.replace(predicted=instance.output)
+        for c in (1, 0.5):
+            runs = [ended(simulate(instance, make(key, {"c": c}))) for key in ("srpt", "sprpt")]
+            assert runs[0] == runs[1]
+
+
+def test_without_limit_srpt_is_no_worse_than_shortest_first_without_preemption_on_average():
+    kept = sum(simulate(drawn(seed), make("srpt")).total_latency for seed in range(150))
+    whole = sum(simulate(drawn(seed), make("mc-sf")).total_latency for seed in range(150))
+    assert kept < whole

@@ -1,0 +1,202 @@
+"""Tokens that survive an eviction: literal rounds, hand-made schedules, and what is refused."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import reference
+from drawn import drawn
+
+from ratiolab.model import Instance, violations
+from ratiolab.online import Decision, Information, PolicyError, make, simulate
+from ratiolab.theory.round_robin import serve
+
+KEEPING = ("recompute", "swap")
+CASES = [
+    ("fcfs", {}),
+    ("sjf", {}),
+    ("mc-sf", {"lengths": "predicted"}),
+    ("mc-sf", {"lengths": "predicted", "margin": "0.1"}),
+    ("mc-benchmark", {"lengths": "predicted"}),
+    ("svf", {"lengths": "predicted"}),
+    ("alpha-protection", {"alpha": "0"}),
+    ("alpha-protection", {"alpha": "0.25"}),
+]
+
+
+def word(case):
+    return "-".join([case[0], *case[1].values()])
+
+
+def ended(simulation):
+    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
+
+
+@pytest.mark.parametrize("case", CASES, ids=word)
+def test_every_run_is_that_of_the_literal_rounds_when_tokens_are_kept(case):
+    key, parameters = case
+    policy, rule = make(key, parameters), reference.rule_of(key, **parameters)
+    resumed = 0
+    for seed in range(250):
+        expected, complete = reference.serve(drawn(seed), rule, 400, "recompute")
+        assert complete, "every run brings its request nearer to its end"
+        for preemption in KEEPING:
+            simulation = simulate(drawn(seed), policy, preemption=preemption)
+            assert simulation.outcome == "complete"
+            assert simulation.preemption == simulation.schedule.preemption == preemption
+            assert ended(simulation) == expected, seed
+            assert violations(simulation.schedule) == []
+        resumed += simulation.schedule.evictions > 0
+    assert resumed > 10
+
+
+PREEMPTIVE = [
+    *(
+        (key, {"quantum": quantum, "starts": starts})
+        for key in ("rr", "rr-sjf")
+        for quantum in ("1", "2", "5")
+        for starts in ("all", "one", "fill")
+    ),
+    *(
+        (key, {"quantum": quantum, "starts": starts, "counts": counts, "batch": batch})
+        for key in ("rr", "rr-sjf")
+        for quantum, batch in (("1", "1"), ("2", "3"), ("4", "2"))
+        for starts in ("all", "one", "fill")
+        for counts in ("run", "request")
+    ),
+    *(
+        ("rr", {"quantum": quantum, "starts": starts, "victim": "last"})
+        for quantum in ("1", "3")
+        for starts in ("all", "fill")
+    ),
+    *((key, {"c": c}) for key in ("srpt", "sprpt") for c in ("0", "0.5", "0.8", "1")),
+]
+
+
+@pytest.mark.parametrize("case", PREEMPTIVE, ids=word)
+def test_a_preemptive_policy_makes_every_run_of_the_literal_one(case):
+    key, parameters = case
+    policy, rule = make(key, parameters), reference.rule_of(key, **parameters)
+    resumed = 0
+    for seed in range(300):
+        instance = drawn(seed)
+        expected, complete = reference.serve(instance, rule, 400, "recompute")
+        assert complete
+        simulation = simulate(instance, policy, preemption=KEEPING[seed % 2])
+        assert ended(simulation) == expected, seed
+        assert violations(simulation.schedule) == []
+        resumed += simulation.schedule.evictions > 0
+    assert resumed > 60
+
+
+@dataclass(frozen=True)
+class Script:
+    """Round to (evicted, admitted); reads what was kept whenever it is asked."""
+
+    plan: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]
+    name: ClassVar[str] = "script"
+    information: ClassVar[Information] = Information.NOTHING
+
+    def start(self, setting, rng):
+        seen = SEEN[self] = []
+
+        def decide(view):
+            seen.append((view.now, dict(view.generated)))
+            for round_, evict, admit in self.plan:
+                if round_ == view.now:
+                    return Decision(admit, evict)
+            return Decision()
+
+        return decide
+
+
+SEEN: dict[Script, list[tuple[int, dict[int, int]]]] = {}
+
+
+def test_a_view_says_what_a_request_kept_and_a_run_takes_what_is_left():
+    # Three tokens of five, then one, then the last one.
+    one = Instance("one", 9, [0], [2], [5])
+    script = Script(((0, (), (0,)), (3, (0,), ()), (4, (), (0,)), (5, (0,), ()), (6, (), (0,))))
+    simulation = simulate(one, script, preemption="recompute")
+    assert ended(simulation) == [(0, 0, 3), (0, 4, 5), (0, 6, 7)]
+    kept = [generated[0] for _, generated in SEEN[script]]
+    assert kept == [0, 0, 0, 0, 3, 3, 4]
+
+
+def test_restart_keeps_nothing():
+    one = Instance("one", 9, [0], [2], [5])
+    script = Script(((0, (), (0,)), (3, (0,), (0,))))
+    assert ended(simulate(one, script)) == [(0, 0, 3), (0, 3, 8)]
+    assert {generated[0] for _, generated in SEEN[script]} == {0}
+
+
+def test_kept_tokens_take_room_from_the_first_round_on():
+    # Request 0 resumes with two tokens beside request 1: 2 + 2 + 1 and 1 + 1 at round 3.
+    two = Instance("two", 6, [0, 0], [2, 1], [4, 1])
+    script = Script(((0, (), (0,)), (2, (0,), (0, 1))))
+    with pytest.raises(PolicyError, match="round 2: 7 tokens in the next round exceed memory 6"):
+        simulate(two, script, preemption="swap")
+    assert simulate(two.replace(memory=7), script, preemption="swap").total_latency == 4 + 3
+
+
+@pytest.mark.parametrize("key", ["a-min", "a-ell", "a-switch", "gsa", "kill-restart"])
+def test_policies_that_count_on_lost_tokens_refuse_to_keep_them(key):
+    with pytest.raises(ValueError, match=f"{key}: preemption 'swap' must be one of restart"):
+        simulate(drawn(0), make(key), preemption="swap")
+
+
+def test_unknown_semantics_are_refused():
+    with pytest.raises(ValueError, match="preemption 'pause' must be one of restart, recompute, s"):
+        simulate(drawn(0), make("fcfs"), preemption="pause")
+
+
+def test_a_policy_says_what_it_is_made_for():
+    @dataclass(frozen=True)
+    class Made(Script):
+        preemption: ClassVar[str] = "swap"
+
+    script = Made(((0, (), (0,)), (3, (0,), (0,))))
+    one = Instance("one", 9, [0], [2], [5])
+    assert simulate(one, script).preemption == "swap"
+    assert simulate(one, script, preemption="restart").preemption == "restart"
+
+
+@pytest.mark.parametrize(("key", "shortest_first"), [("rr", False), ("rr-sjf", True)])
+@pytest.mark.parametrize("quantum", [1, 2, 5])
+def test_one_at_a_time_round_robin_is_that_of_a_single_server(key, shortest_first, quantum):
+    # 100 + 101 tokens do not fit in 199: memory is one server
+    for seed in range(60):
+        lengths = np.random.default_rng(seed).permutation(np.arange(1, 20))[:6].tolist()
+        together = Instance("one server", 199, [0] * 6, [100] * 6, lengths, predicted=lengths)
+        schedule = simulate(together, make(key, {"quantum": quantum})).schedule
+        service = serve(lengths, shortest_first=shortest_first, quantum=quantum)
+        assert schedule.completion.tolist() == list(service.completion)
+        assert schedule.first_token.tolist() == list(service.first_token)
+
+
+def test_round_robin_preempts_nobody_while_nobody_waits():
+    # Both fit until request 2 arrives at round 4: request 0, the longest prediction, has had its
+    # slice and makes room for it; it returns when request 2 has ended.
+    instance = Instance("late", 22, [0, 0, 4], [1, 1, 6], [8, 7, 1], predicted=[8, 7, 1])
+    simulation = simulate(instance, make("rr-sjf", {"quantum": 3}))
+    assert ended(simulation) == [(0, 0, 8), (1, 0, 7), (2, 4, 5)]
+    simulation = simulate(instance.replace(memory=16), make("rr-sjf", {"quantum": 3}))
+    assert ended(simulation) == [(0, 0, 4), (1, 0, 7), (2, 4, 5), (0, 5, 9)]
+
+
+@pytest.mark.parametrize("key", ["fcfs", "sjf", "rr", "rr-sjf"])
+def test_a_batch_is_never_larger_than_it_may_be(key):
+    for seed in range(40):
+        schedule = simulate(drawn(seed), make(key, {"batch": 2}), preemption="recompute").schedule
+        now = np.arange(schedule.makespan)[:, None]
+        running = ((schedule.start <= now) & (now < schedule.stop)).sum(axis=1)
+        assert running.max() <= 2
+    with pytest.raises(ValueError, match=f"policy {key}: batch -1 must be at least 1, or 0 for"):
+        make(key, {"batch": -1})
+
+
+@pytest.mark.parametrize("key", ["rr", "rr-sjf"])
+def test_a_slice_has_at_least_one_token(key):
+    with pytest.raises(ValueError, match=f"policy {key}: quantum 0 must be at least 1 token"):
+        make(key, {"quantum": 0})

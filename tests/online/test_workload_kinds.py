@@ -1,0 +1,95 @@
+"""The laws of every policy on every kind of workload and on the real traces."""
+
+import os
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ratiolab.model import violations
+from ratiolab.model.instance import LAW_COLUMNS
+from ratiolab.online import POLICIES, Information, make, simulate
+from ratiolab.workloads.generators import KINDS, generate
+from ratiolab.workloads.predictions import lay
+from ratiolab.workloads.traces import instance_from_trace, read_trace
+
+TRACES = (
+    "AzureLLMInferenceTrace_conv.csv",
+    "AzureLLMInferenceTrace_code.csv",
+    "arxiv_summarization.csv",
+)
+REQUESTS = 25
+
+
+@cache
+def workload(name):
+    """Few requests of a kind or of a trace, with predictions of every sort."""
+    if name in KINDS:
+        known = {setting.name for setting in KINDS[name].settings}
+        instance = generate(name, 1, **({"requests": REQUESTS} if "requests" in known else {}))
+    else:
+        beside = Path(__file__).parents[2].parent / "shared" / "traces"
+        path = Path(os.environ.get("RATIOLAB_TRACES", beside)) / name
+        if not path.is_file():
+            pytest.skip(f"{name} is not at hand: set RATIOLAB_TRACES to a folder that holds it")
+        together = "zero" if "arxiv" in name else "poisson"
+        rate = {} if together == "zero" else {"rate": 0.05}
+        instance = instance_from_trace(
+            read_trace(path), memory=16_492, sample=REQUESTS, arrivals=together, **rate
+        )
+    laws, noisy = lay(instance, "log-t", 0), lay(instance, "noisy:0.5", 0)
+    told = {column: getattr(laws, column) for column in LAW_COLUMNS}
+    predicted = np.minimum(noisy.predicted, instance.memory - instance.prompt)
+    return lay(instance, "overlap:0.5", 0).replace(**told, predicted=predicted)
+
+
+def runs_of(instance, policy):
+    simulation = simulate(instance, policy, seed=3)
+    runs = [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
+    return simulation, runs
+
+
+@pytest.mark.parametrize("name", [*KINDS, *TRACES])
+@pytest.mark.parametrize("key", POLICIES)
+def test_feasible_and_the_same_for_the_same_seed(key, name):
+    instance, policy = workload(name), make(key)
+    simulation, runs = runs_of(instance, policy)
+    allowed = {"complete", "looping"} if getattr(policy, "may_loop", False) else {"complete"}
+    assert simulation.outcome in allowed
+    if simulation.outcome == "complete":
+        assert violations(simulation.schedule) == []
+    assert runs_of(instance, make(key))[1] == runs
+
+
+BLIND = [
+    key
+    for key in POLICIES
+    if make(key).information not in (Information.TRUE_LENGTH, Information.REFINED)
+]
+
+
+def same_before_it_shows(key, instance):
+    """Shorten the longest output: are all starts the same until it first completes?"""
+    longest = int(np.argmax(instance.output))
+    output = instance.output.copy()
+    output[longest] = instance.lower[longest]
+    shown, starts = 2**60, []
+    for told in (instance, instance.replace(output=output)):
+        simulation, runs = runs_of(told, make(key))
+        completion = int(simulation.schedule.completion[longest])
+        shown = min(shown, completion) if completion >= 0 else shown
+        starts.append([(i, start) for i, start, _ in runs])
+    one, two = ({run for run in found if run[1] < shown} for found in starts)
+    return one == two
+
+
+@pytest.mark.parametrize("name", [*KINDS, *TRACES])
+@pytest.mark.parametrize("key", BLIND)
+def test_a_changed_output_changes_nothing_before_it_shows(key, name):
+    assert same_before_it_shows(key, workload(name))
+
+
+@pytest.mark.parametrize("key", ["h-sf", "sorted-f", "srpt"])
+def test_that_law_would_catch_who_knows_the_length(key):
+    assert not all(same_before_it_shows(key, workload(name)) for name in KINDS)
