@@ -21,28 +21,25 @@ Dominance. Of two states of a layer with the same started set, one with no more 
 running requests hold no more at any later time, is at least as good: whatever completes the other
 one completes it, too.
 
-So as long as no layer is cut down to a width, the search is exact: it finds an optimal schedule
-or shows that none is better than the one known. A beam keeps the states of least bound.
+Where layers are wide, `ratiolab.hindsight.lookahead` raises the bounds of what is left by what
+running requests leave room for.
+
+So as long as nothing is left out, the search is exact: it finds an optimal schedule or shows that
+none is better than the one known. A beam keeps the states of least bound.
+
+What is left out. Let B be the least bound of all states that a search leaves out for want of room.
+Every schedule better than the one known at the end leads through a state left out, or, by
+dominance, one that is no worse does: latency is at least B. A search for a bound alone may as well
+leave out every state of bound B or more from then on: that changes nothing in the bound, and makes
+room in later layers for the states below it. When a layer finds no room at all for what its states
+lead to, the limit falls until it does.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ratiolab.hindsight import beam_kernels as kernels
-from ratiolab.hindsight.lagrangian import (
-    columns,
-    item_prices,
-    payments,
-    reduced_costs,
-    scaled_bound,
-)
+from ratiolab.hindsight.layered import BeamResult, Found, LayeredSearch, Stop
 from ratiolab.hindsight.prices import Prices
-from ratiolab.model.feasibility import require_feasible
-from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
@@ -52,29 +49,11 @@ MOST_REQUESTS = 64
 WIDTH = 2_000
 """States that a layer keeps by default."""
 
-ROOM = 16
-"""States written a layer, as a multiple of the width, before the worst parents are left out."""
+GROWTH = 4
+"""Each of the widening searches keeps so many times as many states as the one before."""
 
-LEAST_ROOM = 10_000
-"""States written a layer at least."""
-
-COMPARED = 24
-"""States of one started set against which another is compared."""
-
-Stop: TypeAlias = Callable[[], bool]
-
-
-@dataclass(frozen=True, eq=False)
-class BeamResult:
-    """The best schedule known after the search, and whether nothing was left out.
-
-    ``exhausted`` means that no schedule has a smaller latency.
-    """
-
-    schedule: Schedule = field(repr=False)
-    exhausted: bool
-    states: int
-    widest: int
+WIDEST_FOR_SCHEDULES = 4 * WIDTH
+"""Wider searches raise the bound; schedules get better by other means."""
 
 
 def beam(
@@ -83,7 +62,10 @@ def beam(
     known: Schedule,
     *,
     width: int = WIDTH,
+    bounding: bool = False,
+    ahead: bool = True,
     stop: Stop | None = None,
+    found: Found | None = None,
 ) -> BeamResult:
     """Search for a schedule better than a known one, exactly if the width suffices.
 
@@ -92,7 +74,10 @@ def beam(
     prices : any nonnegative prices; those of a good bound make states few.
     known : a feasible schedule.
     width : states that a layer keeps, at least 1.
+    bounding : search for a bound alone, and leave out what cannot raise it.
+    ahead : look ahead where layers are wide; what is proven without it, a certificate can carry.
     stop : asked once a layer; True ends the search.
+    found : told of each better schedule, so that Ctrl-C does not lose it.
 
     Raises
     ------
@@ -111,7 +96,8 @@ def beam(
     """
     if len(instance) > MOST_REQUESTS:
         raise ValueError(f"{len(instance)} requests: the search takes at most {MOST_REQUESTS}")
-    search = _Search(instance, prices, known, width)
+    told = found or (lambda schedule: None)
+    search = LayeredSearch(instance, prices, known, width, told, bounding, ahead)
     return search.run(stop or (lambda: False))
 
 
@@ -122,174 +108,34 @@ def widening_beam(
     *,
     width: int = 100 * WIDTH,
     stop: Stop | None = None,
+    found: Found | None = None,
+    proved: Callable[[BeamResult], None] | None = None,
 ) -> BeamResult:
-    """Beams of growing width, each from the schedule of the one before, until one is exact.
+    """Searches of growing width for bounds and schedules, until they meet.
 
-    A narrow beam costs little and often improves the schedule, which leaves the wider ones fewer
-    states to keep. Parameters as in `beam`; ``width`` is the largest.
+    A narrow search costs little and often improves the schedule, which leaves the wider ones fewer
+    states to keep. Parameters as in `beam`; ``width`` is the largest, and ``proved`` is told of
+    what each search found. None looks ahead: that takes more time than states that it saves.
     """
-    next_width = min(width, WIDTH)
+    lower, next_width = 0, min(width, WIDTH)
     while True:
-        result = beam(instance, prices, known, width=next_width, stop=stop)
-        if result.exhausted or next_width == width or (stop is not None and stop()):
+        for bounding in (True, False):
+            if not bounding and next_width > WIDEST_FOR_SCHEDULES:
+                continue
+            result = beam(
+                *(instance, prices, known),
+                width=next_width,
+                bounding=bounding,
+                ahead=False,
+                stop=stop,
+                found=found,
+            )
+            if proved is not None:
+                proved(result)
+            known, lower = result.schedule, max(lower, result.lower)
+            result = replace(result, lower=lower, exhausted=lower == known.total_latency)
+            if result.exhausted or (stop is not None and stop()):
+                return result
+        if next_width == width:
             return result
-        known, next_width = result.schedule, min(width, 10 * next_width)
-
-
-@dataclass(frozen=True, eq=False)
-class _Layer:
-    """States as columns; ``parent`` is a row of the layer before."""
-
-    started: NDArray[np.uint64]
-    bound: IntArray
-    latency: IntArray
-    count: IntArray
-    job: NDArray[np.int16]
-    age: NDArray[np.int16]
-    parent: IntArray
-
-    @classmethod
-    def empty(cls, states: int, most: int) -> "_Layer":
-        single = (np.zeros(states, np.int64) for _ in range(4))
-        bound, latency, count, parent = single
-        job, age = np.zeros((2, states, most), np.int16)
-        return cls(np.zeros(states, np.uint64), bound, latency, count, job, age, parent)
-
-    @property
-    def columns(self) -> tuple[NDArray[Any], ...]:
-        return (
-            self.started, self.bound, self.latency, self.count, self.job, self.age, self.parent
-        )  # fmt: skip
-
-    def take(self, states: IntArray) -> "_Layer":
-        return _Layer(*(column[states] for column in self.columns))
-
-
-class _Search:
-    def __init__(self, instance: Instance, prices: Prices, known: Schedule, width: int) -> None:
-        self.instance, self.schedule, self.width = instance, known, width
-        self.denominator = prices.denominator
-        memory = instance.memory
-        grid = columns(instance, len(prices.memory))
-        dense = [table.dense(memory) for table in prices.tables]
-        reduced = reduced_costs(grid, prices, dense)
-        self.first_bound = scaled_bound(grid, prices, reduced)
-        self.priced = item_prices(memory, prices, dense)
-        self.paid = payments(memory, prices)
-        self.end = len(prices.memory) + int(instance.arrival.max()) + 1
-        self.own, self.least = self._costs(grid.group, grid.start, reduced, grid.first)
-        keys = list(instance.requests)
-        seen: dict[tuple[int, int, int], int] = {}
-        self.twin = np.full(len(keys), -1)
-        for i, key in enumerate(keys):
-            self.twin[i], seen[key] = seen.get(key, -1), i
-        self.most = min(len(instance), memory // (int(instance.prompt.min()) + 1))
-        self.everyone = np.uint64(2 ** len(instance) - 1)
-
-    def _costs(
-        self, group: IntArray, start: IntArray, reduced: IntArray, first: IntArray
-    ) -> tuple[IntArray, IntArray]:
-        """Priced cost of starting at 0..end, and the least of starting then or later."""
-        instance = self.instance
-        times = np.arange(self.end + 1)
-        own = (times + (instance.output - instance.arrival)[:, None]) * self.denominator
-        keys = np.column_stack([instance.arrival, instance.prompt, instance.output])
-        member = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
-        for i, k in enumerate(member.tolist()):
-            chosen = slice(first[k], first[k + 1] if k + 1 < len(first) else len(group))
-            own[i, start[chosen]] = reduced[chosen]
-            own[i, : instance.arrival[i]] = own[i, instance.arrival[i]]  # never used as a start
-        return own, np.minimum.accumulate(own[:, ::-1], axis=1)[:, ::-1].copy()
-
-    def run(self, stop: Stop) -> BeamResult:
-        layer = _Layer.empty(1, self.most)
-        layer.bound[0] = self.first_bound
-        layers: list[tuple[IntArray, IntArray]] = []
-        exhausted, states, widest, t = True, 0, 0, 0
-        while len(layer.started):
-            if stop():
-                exhausted = False
-                break
-            layers.append((layer.started.astype(np.int64), layer.parent))
-            nxt, complete = self._expand(layer, t)
-            exhausted &= complete
-            states += len(nxt.started)
-            done = np.flatnonzero(nxt.started == self.everyone)
-            if len(done):
-                best = done[np.argmin(nxt.latency[done])]
-                if nxt.latency[best] < self.schedule.total_latency:
-                    self._improve(layers, int(nxt.parent[best]), t)
-            layer = nxt.take(self._kept(nxt))
-            if len(layer.started) > self.width:
-                exhausted = False
-                layer = layer.take(np.arange(self.width))
-            widest = max(widest, len(layer.started))
-            t += 1
-        return BeamResult(self.schedule, exhausted, states, widest)
-
-    @property
-    def limit(self) -> int:
-        """Largest bound of a state that could still improve."""
-        return (self.schedule.total_latency - 1) * self.denominator
-
-    def _expand(self, layer: _Layer, t: int) -> tuple[_Layer, bool]:
-        instance, end = self.instance, self.end
-        n = len(instance)
-        inside = t < end
-        now = self.own[:, t] - self.least[:, t] if inside else np.zeros(n, np.int64)
-        wait = np.full(n, self.denominator)
-        if inside:
-            wait = self.least[:, t + 1] - self.least[:, t]
-        rows = t + 1 < len(self.priced)
-        room = LEAST_ROOM + 4 * len(layer.started)
-        while True:
-            out = _Layer.empty(room, self.most)
-            written, complete = kernels.expand(
-                *layer.columns[:6],
-                instance.arrival <= t,
-                self.twin,
-                now,
-                wait,
-                t + instance.output - instance.arrival,
-                instance.prompt,
-                instance.output,
-                instance.memory,
-                self.limit,
-                self.priced[t + 1] if rows else np.zeros_like(self.priced[0]),
-                self.paid[t + 1] if rows else 0,
-                self.everyone,
-                t < int(instance.arrival.max()),
-                *out.columns,
-            )
-            if complete or room > ROOM * self.width:
-                return out.take(np.arange(written)), complete
-            room *= 4
-
-    def _kept(self, layer: _Layer) -> IntArray:
-        """Undominated states that are not complete and may still improve, least bound first."""
-        open_ = (layer.started != self.everyone) & (layer.bound <= self.limit)
-        order = np.lexsort((layer.latency, layer.started))
-        order = order[open_[order]]
-        keep = np.zeros(len(layer.started), np.bool_)
-        if len(order):
-            keep = kernels.undominated(
-                order,
-                *(layer.started, layer.latency, layer.count, layer.job, layer.age),
-                *(self.instance.prompt, self.instance.output, COMPARED),
-            )
-        kept = order[keep[order]]
-        by_bound: IntArray = kept[np.argsort(layer.bound[kept], kind="stable")]
-        return by_bound
-
-    def _improve(self, layers: list[tuple[IntArray, IntArray]], parent: int, t: int) -> None:
-        """Follow a complete state back to the start of every request."""
-        starts = np.full(len(self.instance), -1)
-        later = int(self.everyone)
-        for time in range(t, -1, -1):
-            started, parents = layers[time]
-            before = int(started[parent]) % 2**64
-            for i in range(len(starts)):
-                if (later & ~before) >> i & 1:
-                    starts[i] = time
-            later, parent = before, int(parents[parent])
-        self.schedule = require_feasible(Schedule.from_starts(self.instance, starts))
+        next_width = min(width, GROWTH * next_width)

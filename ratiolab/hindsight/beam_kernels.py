@@ -28,7 +28,7 @@ def expand(  # type: ignore[no-untyped-def]
     prompt, output, memory, limit, priced, paid, everyone, may_idle,
     out_started, out_bound, out_latency, out_count, out_job, out_age, out_parent,
 ):  # fmt: skip
-    """States of the next layer, and whether they all found room."""
+    """States of the next layer, and how many parents found room for theirs."""
     n, room, most = len(prompt), len(out_started), job.shape[1]
     profile = np.zeros(output.max() + 1, np.int64)
     waiting = np.zeros(n, np.int64)
@@ -58,7 +58,7 @@ def expand(  # type: ignore[no-untyped-def]
                 idle = running == 0 and mask != everyone and not may_idle
                 if value <= limit and not idle:
                     if written == room:
-                        return written, False
+                        return written, s
                     kept = 0
                     for k in range(running):
                         i = job[s, k] if k < count[s] else chosen[k - count[s]]
@@ -111,7 +111,7 @@ def expand(  # type: ignore[no-untyped-def]
             added += sign * cost[i]
             for later in range(1, output[i] + 1):
                 profile[later - 1] += sign * _held(prompt[i], later)
-    return written, True
+    return written, len(started)
 
 
 @compiled

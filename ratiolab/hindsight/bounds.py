@@ -11,7 +11,7 @@ holds nothing before a + 1, its slots lie at a M or later. So a schedule gives e
 owns its last slot: a preemptive schedule of one machine that does one slot at a time.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -120,10 +120,23 @@ def _times(slot: int, memory: int) -> int:
 
 def preempt(instance: Instance, *, shortest_remaining: bool) -> Iterator[Piece]:
     """One machine in slots, always on the least remaining (or else total) volume."""
-    memory, volumes = instance.memory, instance.volume.tolist()
-    releases = [(a * memory, i) for i, a in enumerate(instance.arrival.tolist())]
+    releases = [a * instance.memory for a in instance.arrival.tolist()]
+    return one_machine(releases, instance.volume.tolist(), shortest_remaining=shortest_remaining)
+
+
+def one_machine(
+    released: Sequence[int], sizes: Sequence[int], *, shortest_remaining: bool
+) -> Iterator[Piece]:
+    """What one preemptive machine does, always on the least remaining (or else total) size.
+
+    Parameters
+    ----------
+    released : when each request may begin, in the unit of `sizes`.
+    sizes : how long the machine needs for each, at least 1.
+    """
+    releases = [(release, i) for i, release in enumerate(released)]
     heapify(releases)
-    remaining = list(volumes)
+    remaining = list(sizes)
     waiting: list[tuple[int, int]] = []
     slot = 0
     while releases or waiting:
@@ -131,7 +144,7 @@ def preempt(instance: Instance, *, shortest_remaining: bool) -> Iterator[Piece]:
             slot = max(slot, releases[0][0])
         while releases and releases[0][0] <= slot:
             i = heappop(releases)[1]
-            heappush(waiting, (volumes[i], i))
+            heappush(waiting, (sizes[i], i))
         i = heappop(waiting)[1]
         end = slot + remaining[i]
         if releases:
@@ -139,5 +152,5 @@ def preempt(instance: Instance, *, shortest_remaining: bool) -> Iterator[Piece]:
         remaining[i] -= end - slot
         yield Piece(i, slot, end, last=not remaining[i])
         if remaining[i]:
-            heappush(waiting, (remaining[i] if shortest_remaining else volumes[i], i))
+            heappush(waiting, (remaining[i] if shortest_remaining else sizes[i], i))
         slot = end

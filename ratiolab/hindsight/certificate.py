@@ -10,8 +10,15 @@ A file of format ``ratiolab-certificate/1`` is a JSON object with
   ``denominator`` D; ``value``, D times the Lagrangian bound; ``memory``, the prices times D of
   the memory rows at times 1..T; ``tables``, each a list ``[cap, m, r, weight, m, r, weight, ...]``
   of the items at which it rises; ``cuts``, each ``[table, begin, end, price]``, the price times D
-  of a table at times begin <= t < end. T is the length of ``memory``. ``check`` are twelve
-  hexadecimal digits of SHA-256 over these numbers: a change that leaves a valid proof shows, too.
+  of a table at times begin <= t < end. T is the length of ``memory``. Or ``"steps"``, prices of
+  memory alone, for many requests and rounds: ``denominator`` D; ``value``, D times the Lagrangian
+  bound; ``begin``, a time; ``ends``, the last times of runs of times after it; ``token``, D times
+  the price of each run. Or ``"layers"``, the numbers of ``"prices"`` with a larger ``bound``: every
+  schedule of a smaller latency is excluded by a search that these prices guide, which the checker
+  does again.
+
+Prices come with ``check``, twelve hexadecimal digits of SHA-256 over their numbers: a change that
+leaves a valid proof shows, too.
 
 `ratiolab.hindsight.certify` checks what they prove.
 """
@@ -23,7 +30,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeAlias
 
-from ratiolab.hindsight.prices import Prices, Table
+from ratiolab.hindsight.prices import Prices, Steps, Table
 from ratiolab.model.instance import Instance, shown
 from ratiolab.model.io import (
     FormatError,
@@ -37,7 +44,11 @@ from ratiolab.model.io import (
 
 CERTIFICATE_FORMAT = "ratiolab-certificate/1"
 _COMMON = ("instance", "digest", "bound", "kind")
-_NUMBERS = ("denominator", "value", "memory", "tables", "cuts")
+_NUMBERS = {
+    "prices": ("denominator", "value", "memory", "tables", "cuts"),
+    "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
+    "steps": ("denominator", "value", "begin", "ends", "token"),
+}
 
 
 @dataclass(frozen=True)
@@ -61,7 +72,29 @@ class PriceCertificate:
     prices: Prices = field(repr=False)
 
 
-Certificate: TypeAlias = FormulaCertificate | PriceCertificate
+@dataclass(frozen=True)
+class StepCertificate:
+    """The claim that these prices prove ``bound``, the integer at or above value / denominator."""
+
+    instance: str
+    digest: str
+    bound: int
+    value: int
+    steps: Steps = field(repr=False)
+
+
+@dataclass(frozen=True)
+class LayerCertificate:
+    """The claim that a search which these prices guide finds no schedule below ``bound``."""
+
+    instance: str
+    digest: str
+    bound: int
+    value: int
+    prices: Prices = field(repr=False)
+
+
+Certificate: TypeAlias = FormulaCertificate | PriceCertificate | StepCertificate | LayerCertificate
 
 
 def price_certificate(instance: Instance, prices: Prices, value: int) -> PriceCertificate:
@@ -92,21 +125,40 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
     if isinstance(certificate, FormulaCertificate):
         data |= {"kind": "formula", "source": certificate.source}
     else:
-        prices = certificate.prices
-        numbers = {
-            "denominator": prices.denominator,
-            "value": certificate.value,
-            "memory": prices.memory,
-            "tables": [[table.cap, *chain(*table.items)] for table in prices.tables],
-            "cuts": prices.cuts,
-        }
-        data |= {"kind": "prices", **numbers, "check": numbers_check(numbers)}
+        kind, numbers = _numbers(certificate)
+        data |= {"kind": kind, **numbers, "check": numbers_check(kind, numbers)}
     write_text(path, json_lines(data))
 
 
-def numbers_check(data: Mapping[str, Any]) -> str:
-    """The digits that tie the numbers of a file together."""
-    numbers = json.dumps([data[name] for name in _NUMBERS])
+def _numbers(
+    certificate: PriceCertificate | StepCertificate | LayerCertificate,
+) -> tuple[str, dict[str, Any]]:
+    """Kind and numbers of a proof by prices."""
+    if isinstance(certificate, StepCertificate):
+        steps = certificate.steps
+        return "steps", {
+            "denominator": steps.denominator,
+            "value": certificate.value,
+            "begin": steps.begin,
+            "ends": steps.ends,
+            "token": steps.token,
+        }
+    prices = certificate.prices
+    numbers = {
+        "denominator": prices.denominator,
+        "value": certificate.value,
+        "memory": prices.memory,
+        "tables": [[table.cap, *chain(*table.items)] for table in prices.tables],
+        "cuts": prices.cuts,
+    }
+    if isinstance(certificate, LayerCertificate):
+        return "layers", {"bound": certificate.bound, **numbers}
+    return "prices", numbers
+
+
+def numbers_check(kind: str, data: Mapping[str, Any]) -> str:
+    """The digits that tie the numbers of a file of this kind together."""
+    numbers = json.dumps([data[name] for name in _NUMBERS[kind]])
     return hashlib.sha256(numbers.encode()).hexdigest()[:12]
 
 
@@ -122,16 +174,21 @@ def read_certificate(path: PathLike) -> Certificate:
     try:
         data = json_object(text, CERTIFICATE_FORMAT)
         kind = data.get("kind")
-        if kind not in ("formula", "prices"):
-            raise ValueError(f"kind {shown(kind)} must be 'formula' or 'prices'")
-        require_keys(
-            data, _COMMON + (("source",) if kind == "formula" else (*_NUMBERS, "check")), ()
-        )
+        if kind != "formula" and kind not in _NUMBERS:
+            raise ValueError(f"kind {shown(kind)} must be 'formula', 'prices', 'layers' or 'steps'")
+        own = ("source",) if kind == "formula" else (*_NUMBERS[kind], "check")
+        require_keys(data, tuple(dict.fromkeys(_COMMON + own)), ())
         common = (_text(data, "instance"), _text(data, "digest"), _integer(data, "bound"))
         if kind == "formula":
             return FormulaCertificate(*common, source=_text(data, "source"))
-        certificate = PriceCertificate(*common, value=_integer(data, "value"), prices=_prices(data))
-        if data["check"] != numbers_check(data):
+        value = _integer(data, "value")
+        certificate: Certificate
+        if kind == "steps":
+            certificate = StepCertificate(*common, value, _steps(data))
+        else:
+            known = LayerCertificate if kind == "layers" else PriceCertificate
+            certificate = known(*common, value, _prices(data))
+        if data["check"] != numbers_check(kind, data):
             raise ValueError(f"check {shown(data['check'])} is not that of the numbers")
         return certificate
     except ValueError as error:
@@ -153,6 +210,13 @@ def _prices(data: dict[str, Any]) -> Prices:
         cuts.append((cut[0], cut[1], cut[2], cut[3]))
     memory = _integers(data["memory"], "memory", empty=True)
     return Prices(_integer(data, "denominator"), tuple(memory), tuple(tables), tuple(cuts))
+
+
+def _steps(data: dict[str, Any]) -> Steps:
+    ends, token = (_integers(data[name], name, empty=True) for name in ("ends", "token"))
+    if len(ends) != len(token):
+        raise ValueError(f"token must hold {len(ends)} numbers, as ends does, not {len(token)}")
+    return Steps(_integer(data, "denominator"), _integer(data, "begin"), tuple(ends), tuple(token))
 
 
 def _list(value: object, name: str) -> list[Any]:

@@ -1,5 +1,7 @@
 """The independent checker of certificates, in plain Python integers.
 
+The one exception are searches over layers: `ratiolab.hindsight.certify_layers` is compiled.
+
 It shares nothing with the solver but the footprint and the names of what it reads. What a
 certificate of prices proves, and why, stands in `ratiolab.hindsight.lagrangian` (the bound, and
 that no horizon is assumed) and `ratiolab.hindsight.configurations` (why one test for each item
@@ -11,7 +13,14 @@ is the Lagrangian bound, every start of every request priced.
 from collections.abc import Iterator, Sequence
 
 from ratiolab.hindsight.bounds import BOUNDS
-from ratiolab.hindsight.certificate import Certificate, FormulaCertificate, PriceCertificate
+from ratiolab.hindsight.certificate import (
+    Certificate,
+    FormulaCertificate,
+    LayerCertificate,
+    PriceCertificate,
+    StepCertificate,
+)
+from ratiolab.hindsight.certify_steps import scaled_value
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
 
@@ -54,6 +63,8 @@ def certify(certificate: Certificate, instance: Instance) -> int:
         )
     if isinstance(certificate, FormulaCertificate):
         bound = _formula(certificate.source, instance)
+    elif isinstance(certificate, StepCertificate):
+        bound = _stepwise(certificate, instance)
     else:
         bound = _priced(certificate, instance)
     if certificate.bound != bound:
@@ -69,7 +80,18 @@ def _formula(source: str, instance: Instance) -> int:
     raise CertificateError(f"source {shown(source)} is no bound that can be recomputed")
 
 
-def _priced(certificate: PriceCertificate, instance: Instance) -> int:
+def _stepwise(certificate: StepCertificate, instance: Instance) -> int:
+    steps = certificate.steps
+    try:
+        value = scaled_value(steps, instance)
+    except ValueError as error:
+        raise CertificateError(str(error)) from None
+    if value != certificate.value:
+        raise CertificateError(f"value {certificate.value} is claimed, the prices prove {value}")
+    return -(-value // steps.denominator)
+
+
+def _priced(certificate: PriceCertificate | LayerCertificate, instance: Instance) -> int:
     prices, memory = certificate.prices, instance.memory
     horizon = len(prices.memory)
     if prices.denominator < 1:
@@ -87,7 +109,7 @@ def _priced(certificate: PriceCertificate, instance: Instance) -> int:
         for number, table in enumerate(prices.tables)
     ]
     active: list[list[tuple[int, Matrix]]] = [[] for _ in range(horizon + 1)]
-    paid = memory * sum(prices.memory)
+    paid = [memory * price for price in prices.memory]
     for number, (table, begin, end, price) in enumerate(prices.cuts):
         if price < 0:
             raise CertificateError(f"price {price} of cut {number} is negative")
@@ -95,8 +117,8 @@ def _priced(certificate: PriceCertificate, instance: Instance) -> int:
             raise CertificateError(f"cut {number}: there is no table {table}")
         if not 1 <= begin < end <= horizon + 1:
             raise CertificateError(f"cut {number}: times {begin} to {end} are not within 1..T")
-        paid += (end - begin) * price * prices.tables[table].cap
         for t in range(begin, end):
+            paid[t - 1] += price * prices.tables[table].cap
             active[t].append((price, weights[table]))
     known: list[dict[tuple[int, int], int]] = [{} for _ in range(horizon + 1)]
 
@@ -106,19 +128,36 @@ def _priced(certificate: PriceCertificate, instance: Instance) -> int:
             known[t][m, r] = prices.memory[t - 1] * m + cuts
         return known[t][m, r]
 
-    value = -paid
-    for arrival, prompt, output in instance.requests:
-        value += min(
+    own = [
+        [
             prices.denominator * (start + output - arrival)
             + sum(
                 price_of(start + age, held(prompt, age), output - age)
                 for age in range(1, min(output, horizon - start) + 1)
             )
             for start in range(arrival, max(horizon, arrival) + 1)
-        )
+        ]
+        for arrival, prompt, output in instance.requests
+    ]
+    value = sum(map(min, own)) - sum(paid)
     if value != certificate.value:
         raise CertificateError(f"value {certificate.value} is claimed, the prices prove {value}")
-    return -(-value // prices.denominator)
+    if isinstance(certificate, PriceCertificate):
+        return -(-value // prices.denominator)
+    from ratiolab.hindsight.certify_layers import require_no_better
+
+    items = [
+        [
+            [price_of(t, held(prompt, age), output - age) for t in range(1, horizon + 1)]
+            for age in range(1, output + 1)
+        ]
+        for _, prompt, output in instance.requests
+    ]
+    try:
+        require_no_better(instance, certificate.bound, prices.denominator, value, own, items, paid)
+    except ValueError as error:
+        raise CertificateError(str(error)) from None
+    return certificate.bound
 
 
 def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:

@@ -14,7 +14,8 @@ Any prices prove a bound. The best prove the value of the linear relaxation in w
 started in parts (Geoffrion 1974: the choice of a start alone has integer vertices). `dual_bound`
 starts from the prices of the preemptive schedule behind `mean_busy_time` and climbs by deflected
 subgradients; prices are equal within buckets of times, which keeps 200,000 rounds cheap. What is
-returned is recomputed in integers from prices rounded to a common denominator: a theorem.
+returned is recomputed in integers from prices rounded to a common denominator: a theorem, which
+`ratiolab.hindsight.certify_steps` checks by another route.
 
 What it cannot see. The relaxation fills memory to the last token. Schedules of requests that each
 take a good part of it leave some idle, and near or above load 1 a few percent of memory are a
@@ -27,13 +28,16 @@ Alvarez-Valdes, Tamarit (1987), European J. Oper. Res. 29; deflection: Camerini,
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.bounds import Bound, preempt
+from ratiolab.hindsight.bounds import preempt
+from ratiolab.hindsight.certificate import StepCertificate
+from ratiolab.hindsight.prices import Steps
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -125,8 +129,14 @@ def exact_value(instance: Instance, prices: Prices) -> Fraction:
     return Fraction(value, unit)
 
 
-def dual_bound(instance: Instance, upper: int, *, iterations: int = ITERATIONS) -> Bound:
-    """The best bound found by an ascent over prices of memory.
+def dual_bound(
+    instance: Instance,
+    upper: int,
+    *,
+    iterations: int = ITERATIONS,
+    stop: Callable[[], bool] = lambda: False,
+) -> StepCertificate:
+    """The best bound found by an ascent over prices of memory, with the prices that prove it.
 
     What it returns is proven whatever the prices are. The ascent has a fixed number of steps, not
     of seconds. Cost O(iterations n w), w the buckets that a request may wait.
@@ -136,18 +146,33 @@ def dual_bound(instance: Instance, upper: int, *, iterations: int = ITERATIONS) 
     upper : total latency of a known schedule; it ends the ascent when reached.
     iterations : steps of the ascent, at least 0; fewer when they would look at more than
         `MOST_PIECES` pieces of cost functions.
+    stop : asked before each step; True ends the ascent.
 
-    >>> dual_bound(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), 12).value
+    >>> dual_bound(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), 12).bound
     12
     """
     if iterations < 0:
         raise ValueError(f"iterations {iterations} must be at least 0")
     origin, width, start = fluid_prices(instance)
-    found = [start]
+    found = [rounded(instance, start, origin, width)]
     if iterations:
-        found.append(ascend(instance, start, origin, width, upper, iterations))
-    value = max(exact_value(instance, rounded(instance, token, origin, width)) for token in found)
-    return Bound(math.ceil(value), "lagrangian")
+        climbed = ascend(instance, start, origin, width, upper, iterations, stop)
+        found.append(rounded(instance, climbed, origin, width))
+    proven = [(exact_value(instance, prices), prices) for prices in found]
+    return step_certificate(instance, *max(proven, key=lambda pair: pair[0]))
+
+
+def step_certificate(instance: Instance, value: Fraction, prices: Prices) -> StepCertificate:
+    """The certificate of prices that prove this value; equal neighbours become one run."""
+    token = np.trim_zeros(prices.token, "b")
+    last = np.flatnonzero(np.diff(token, append=-1))
+    ends = prices.origin + (last + 1) * prices.width
+    steps = Steps(
+        prices.denominator, prices.origin, tuple(ends.tolist()), tuple(token[last].tolist())
+    )
+    return StepCertificate(
+        instance.name, instance.digest, math.ceil(value), int(value * prices.denominator), steps
+    )
 
 
 def rounded(instance: Instance, token: FloatArray, origin: int, width: int) -> Prices:
@@ -192,7 +217,13 @@ def fluid_prices(instance: Instance) -> tuple[int, int, FloatArray]:
 
 
 def ascend(
-    instance: Instance, start: FloatArray, origin: int, width: int, upper: int, iterations: int
+    instance: Instance,
+    start: FloatArray,
+    origin: int,
+    width: int,
+    upper: int,
+    iterations: int,
+    stop: Callable[[], bool] = lambda: False,
 ) -> FloatArray:
     """Prices of a subgradient ascent in floating point, first on coarse buckets, then on finer."""
     token, aim, shares = start, AIM, sum(share for _, share in LEVELS)
@@ -203,7 +234,7 @@ def ascend(
         entries = [prices.reshape(-1, group).mean(axis=1) for prices in (token, start)]
         coarse = max(entries, key=lambda entry: climb.value(entry)[0])
         steps = min(steps, MOST_PIECES * share // (shares * climb.pieces))
-        coarse, aim = climb.run(coarse, max(aim, LEAST_AIM), upper, steps)
+        coarse, aim = climb.run(coarse, max(aim, LEAST_AIM), upper, steps, stop)
         token = np.repeat(coarse, group)
     return token
 
@@ -229,7 +260,7 @@ class _Climb:
         return float(least.sum() - self.room * token.sum()), usage - self.room
 
     def run(
-        self, token: FloatArray, aim: float, upper: int, steps: int
+        self, token: FloatArray, aim: float, upper: int, steps: int, stop: Callable[[], bool]
     ) -> tuple[FloatArray, float]:
         """The best prices met, and the aim at the end.
 
@@ -241,7 +272,7 @@ class _Climb:
         best_value, excess = self.value(token)
         best, direction, failures = token, excess, 0
         for _ in range(steps):
-            if best_value > upper - 1:
+            if best_value > upper - 1 or stop():
                 break
             usable = np.where((token <= 0) & (direction < 0), 0.0, direction)
             norm = float(usable @ usable)

@@ -6,6 +6,7 @@ depend on the machine.
 """
 
 from bisect import insort
+from collections.abc import Callable
 from heapq import heappop, heappush
 
 import numpy as np
@@ -111,7 +112,12 @@ def best_list_schedule(instance: Instance) -> Schedule:
 
 
 def improved_schedule(
-    first: Schedule, rng: np.random.Generator | None = None, steps: int = STEPS
+    first: Schedule,
+    rng: np.random.Generator | None = None,
+    steps: int = STEPS,
+    *,
+    stop: Callable[[], bool] | None = None,
+    found: Callable[[Schedule], None] | None = None,
 ) -> Schedule:
     """A schedule at least as good as the first, by a search over orders.
 
@@ -119,14 +125,18 @@ def improved_schedule(
     requests to other places of the order or holds one back, as orders alone do not reach all
     schedules. Up to `FEW` requests, or few steps and not many requests, it runs in Python and ends
     after `FEW_STEPS`; otherwise it is compiled, at first use for some seconds, see
-    `ratiolab.hindsight.order_search`. The two give different schedules, each the same on every
-    machine. There is no search above `LONGEST_SEARCH` rounds.
+    `ratiolab.hindsight.order_search`, and a search over starts follows, see
+    `ratiolab.hindsight.ejection`. Python and compiled code give different schedules, each the
+    same on every machine. There is no search above `LONGEST_SEARCH` rounds.
 
     Parameters
     ----------
     rng : source of the steps; a generator with seed 0 when absent.
     steps : orders to try, at least 0; of orders with many rounds, fewer for the same work.
+    stop : asked every few hundred steps; True ends the search.
+    found : told of better schedules on the way, so that Ctrl-C does not lose them.
     """
+    stop, found = stop or (lambda: False), found or (lambda schedule: None)
     instance = first.instance
     n = len(instance)
     rounds = int(instance.arrival.max()) + sum(instance.output.tolist())
@@ -134,12 +144,20 @@ def improved_schedule(
         return first
     rng = rng or np.random.default_rng(0)
     if (n <= FEW or (n <= MEDIUM and steps <= FEW_STEPS)) and rounds <= LONGEST_SMALL:
-        found = anneal(instance, first, rng, min(steps, FEW_STEPS))
+        best = anneal(instance, first, rng, min(steps, FEW_STEPS), stop)
     else:
+        from ratiolab.hindsight.ejection import eject
         from ratiolab.hindsight.order_search import search
 
-        found = search(first, rng, steps)
-    return min(first, found, key=lambda schedule: schedule.total_latency)
+        best = search(first, rng, steps, stop, found)
+        best = eject(min(first, best, key=_latency), rng, steps, stop, found)
+    if best.total_latency < first.total_latency:
+        found(best)
+    return min(first, best, key=_latency)
+
+
+def _latency(schedule: Schedule) -> int:
+    return schedule.total_latency
 
 
 class _Running:

@@ -58,6 +58,7 @@ def solve_program(
     node_limit: int | None = None,
     seed: int = 0,
     progress: Report | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Solve a program with HiGHS, to proof unless a limit or Ctrl-C comes first.
 
@@ -67,6 +68,7 @@ def solve_program(
     time_limit : seconds.
     node_limit : nodes of the search tree.
     progress : called every `REPORT_EVERY` seconds by the calling thread.
+    stop : asked as often; True ends the solve as a limit does.
 
     Returns
     -------
@@ -97,7 +99,7 @@ def solve_program(
     if start is not None:
         columns = np.arange(len(start), dtype=np.int32)
         require_ok(highs.setSolution(len(start), columns, start.astype(float)), "the start")
-    interrupted = _run(highs, progress)
+    interrupted = _run(highs, progress, stop)
     return _outcome(highs, interrupted, time.perf_counter() - began)
 
 
@@ -119,7 +121,7 @@ def _model(program: Program) -> highspy.HighsLp:
     return model
 
 
-def _run(highs: Any, progress: Report | None) -> bool:
+def _run(highs: Any, progress: Report | None, enough: Callable[[], bool]) -> bool:
     """Run in a thread, so that Ctrl-C and progress stay with the caller; whether Ctrl-C came.
 
     The thread is our own: highspy's allows one solve at a time in a whole process.
@@ -155,6 +157,8 @@ def _run(highs: Any, progress: Report | None) -> bool:
         while not done.wait(REPORT_EVERY):
             if progress is not None:
                 progress(*known)
+            if enough():
+                break
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -178,7 +182,7 @@ def _outcome(highs: Any, interrupted: bool, seconds: float) -> Outcome:
         counts = np.rint(np.array(highs.getSolution().col_value)).astype(np.int64)
     return Outcome(
         optimal=status == known.kOptimal,
-        interrupted=interrupted or status == known.kInterrupt,
+        interrupted=interrupted,
         lower=_rounded_up(info.mip_dual_bound),
         counts=counts,
         nodes=max(0, int(info.mip_node_count)),

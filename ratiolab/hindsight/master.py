@@ -44,26 +44,25 @@ class Master:
 
     Parameters
     ----------
-    horizon : T of `ratiolab.hindsight.lagrangian`.
-    span : times in each span, the last may have fewer.
+    edges : first times of the spans, rising from 1, and T + 1, T that of
+        `ratiolab.hindsight.lagrangian`.
     """
 
-    def __init__(self, instance: Instance, horizon: int, span: int = 1) -> None:
-        self.instance, self.horizon = instance, horizon
-        self.columns = columns(instance, horizon)
-        self.length = span
-        self.edges = [*range(1, horizon + 1, span), horizon + 1]
-        self.spans = len(self.edges) - 1
-        self.span = (self.columns.time - 1) // span  # of each entry
+    def __init__(self, instance: Instance, edges: list[int]) -> None:
+        self.instance, self.edges, self.horizon = instance, edges, edges[-1] - 1
+        self.columns = columns(instance, self.horizon)
+        self.spans = len(edges) - 1
+        times = np.searchsorted(edges, self.columns.time, side="right")
+        self.span = times.astype(np.int64) - 1  # of each entry
         by_time = np.argsort(self.columns.time, kind="stable")
-        edges = np.searchsorted(self.columns.time[by_time], self.edges)
-        self.active = [by_time[a:b] for a, b in pairwise(edges.tolist())]
-        self.width = np.diff(self.edges)
+        places = np.searchsorted(self.columns.time[by_time], edges)
+        self.active = [by_time[a:b] for a, b in pairwise(places.tolist())]
+        self.width = np.diff(edges)
         self.classes = len(self.columns.first)
         self.tables: list[Table] = []
         self.dense: list[IntArray] = []
         self.cuts: list[tuple[int, int]] = []
-        self.prices = Prices(DENOMINATOR, (0,) * horizon, (), ())
+        self.prices = Prices(DENOMINATOR, (0,) * self.horizon, (), ())
         reduced = self.columns.cost * DENOMINATOR
         self.value = scaled_bound(self.columns, self.prices, reduced)  # of the prices
         self.open = float("inf")  # value of the program above the bound proven from its duals
@@ -111,7 +110,8 @@ class Master:
 
     def halved(self) -> "Master":
         """The program with spans half as long, with the tables, cuts and columns now in use."""
-        finer = Master(self.instance, self.horizon, self.length // 2)
+        middles = [(begin + end) // 2 for begin, end in pairwise(self.edges)]
+        finer = Master(self.instance, sorted({*self.edges, *middles}))
         finer.value, finer.prices = self.value, self.prices
         finer.tables, finer.dense = self.tables, self.dense
         finer._start(np.flatnonzero(self.place >= 0))

@@ -1,6 +1,6 @@
 """The compiled search over orders: annealing, then requests taken out and put back, in cycles."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -30,7 +30,7 @@ REACH = 20
 """How far apart they are at most, in places by start, from the middle."""
 
 PARTS = 40
-"""Calls of compiled code in a cycle, between which Ctrl-C is heard."""
+"""Calls of compiled code in a cycle, between which Ctrl-C and a time limit are heard."""
 
 FAR = 2**62
 """No limit to the sum of starts."""
@@ -39,22 +39,35 @@ RISING = tuple(c / 10 for c in range(1, 11))
 """Weights of the rising part of the volume, s o + c o (o + 1) / 2, in the first orders."""
 
 
-def search(first: Schedule, rng: np.random.Generator, steps: int) -> Schedule:
+def search(
+    first: Schedule,
+    rng: np.random.Generator,
+    steps: int,
+    stop: Callable[[], bool] = lambda: False,
+    found: Callable[[Schedule], None] = lambda schedule: None,
+) -> Schedule:
     """The best schedule that annealing from this one and some plain orders finds.
 
+    ``found`` is told of better ones after each annealing; ``stop`` ends the search between parts.
     Cost of an order: O(rounds of output), and of looking for starts about as much.
     """
     state = _State(first)
     for order in _orders(first):
-        state.begin(order)
+        if not stop():
+            state.begin(order)
     rounds, mean_output = max(state.tokens, first.makespan), state.tokens // state.n
     orders = max(1, steps * FULL_ROUNDS // max(rounds, FULL_ROUNDS))
     reinsertions = steps * REINSERTIONS * FULL_OUTPUT // max(mean_output, FULL_OUTPUT)
     cycles = -(-orders // CYCLE)
     for _ in range(cycles):
         state.begin(np.lexsort((first.instance.volume, state.best)))
-        state.anneal(-(-orders // cycles), rng)
-        state.reinsert(reinsertions // cycles, rng)
+        known = int(state.value[1])
+        state.anneal(-(-orders // cycles), rng, stop)
+        state.reinsert(reinsertions // cycles, rng, stop)
+        if state.value[1] < known:
+            found(Schedule.from_starts(first.instance, state.best))
+        if stop():
+            break
     return Schedule.from_starts(first.instance, state.best)
 
 
@@ -86,9 +99,11 @@ class _State:
         if self.value[0] < self.value[1]:
             self.value[1], self.best = self.value[0], self.starts.copy()
 
-    def anneal(self, orders: int, rng: np.random.Generator) -> None:
+    def anneal(self, orders: int, rng: np.random.Generator, stop: Callable[[], bool]) -> None:
         """Try as many orders."""
         for part in _parts(orders):
+            if stop():
+                break
             mean_latency = (int(self.value[1]) + self.tokens - int(self.arrival.sum())) / self.n
             heats = WARMTH * mean_latency * (1 - part / orders)
             kernels.anneal(
@@ -96,10 +111,12 @@ class _State:
                 self.value, heats, rng.random((len(part), 5)),
             )  # fmt: skip
 
-    def reinsert(self, steps: int, rng: np.random.Generator) -> None:
+    def reinsert(self, steps: int, rng: np.random.Generator, stop: Callable[[], bool]) -> None:
         """Improve the best starts one by one, beside the others."""
         kernels.fill(self.usage, self.used, self.prompt, self.output, self.best)
         for part in _parts(steps):
+            if stop():
+                break
             by_start = np.argsort(self.best, kind="stable")
             draws = rng.random((len(part), 2 + MOST_OUT))
             kernels.reinsert(

@@ -5,21 +5,35 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from ratiolab.hindsight.bounds import Bound
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:
-    from ratiolab.hindsight.certificate import Certificate, PriceCertificate
+    from ratiolab.hindsight.certificate import Certificate
 
 
 class Progress(NamedTuple):
-    """What a running solve knows: seconds and nodes so far, and proven bounds."""
+    """What a running solve knows: seconds and nodes so far, proven bounds, and what it does."""
 
     seconds: float
     nodes: int
     upper: int
     lower: int
+    stage: str
+
+
+class Stage(NamedTuple):
+    """What was known when a stage of a solve ended, and what a reader should know of it.
+
+    ``seconds`` are those since the solve began; ``note`` is empty when the stage did all it could.
+    """
+
+    name: str
+    seconds: float
+    upper: int
+    lower: int
+    nodes: int
+    note: str = ""
 
 
 Report: TypeAlias = Callable[[Progress], None]
@@ -37,8 +51,11 @@ class OptResult:
     lower_source : who proves it: a bound of `ratiolab.hindsight.bounds`, or a solver.
     nodes : nodes of the solver's search tree.
     options : what `solve` was asked for.
+    stages : what was done, in order, each with the bounds it left.
     note : what the reader should know, such as that no program was solved or a limit was met.
-    formula, proof : the bound without a solver, and the proof by cuts where they were looked for.
+    interrupted : whether Ctrl-C ended the solve.
+    certificate : proof of the best bound that needs no solver's word, checked by
+        `ratiolab.hindsight.certify`.
     preemption : the semantics under which this is the optimum; evictions that lose all tokens
         never help a scheduler that knows everything.
     """
@@ -52,9 +69,10 @@ class OptResult:
     nodes: int
     seconds: float
     options: Mapping[str, Any] = field(repr=False)
-    formula: Bound = field(repr=False)
-    proof: "PriceCertificate | None" = field(repr=False)
+    stages: tuple[Stage, ...] = field(repr=False)
+    certificate: "Certificate" = field(repr=False)
     note: str = ""
+    interrupted: bool = False
     preemption: Literal["restart"] = "restart"
 
     @property
@@ -63,22 +81,9 @@ class OptResult:
         return self.upper == self.lower
 
     @property
-    def certificate(self) -> "Certificate":
-        """Proof of the best bound that needs no solver's word; it may be below ``lower``.
-
-        `ratiolab.hindsight.certify` checks it.
-        """
-        from ratiolab.hindsight.certificate import FormulaCertificate
-
-        if self.proof is not None and self.proof.bound == self.certified:
-            return self.proof
-        instance, formula = self.instance, self.formula
-        return FormulaCertificate(instance.name, instance.digest, formula.value, formula.source)
-
-    @property
     def certified(self) -> int:
-        """The bound of the certificate, rounds."""
-        return max(self.formula.value, 0 if self.proof is None else self.proof.bound)
+        """The bound of the certificate, rounds; it may be below ``lower``."""
+        return self.certificate.bound
 
     @property
     def gap(self) -> Fraction:

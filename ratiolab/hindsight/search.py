@@ -1,53 +1,54 @@
 """The best schedule and bound so far: what the stages of a solve share."""
 
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ratiolab.hindsight.bounds import Bound, best_lower_bound
-from ratiolab.hindsight.dual_bound import dual_bound
-from ratiolab.hindsight.heuristics import best_list_schedule, improved_schedule
-from ratiolab.hindsight.result import OptResult, Progress, Report
+from ratiolab.hindsight.certificate import Certificate, FormulaCertificate, PriceCertificate
+from ratiolab.hindsight.heuristics import best_list_schedule
+from ratiolab.hindsight.memory import room
+from ratiolab.hindsight.result import OptResult, Progress, Report, Stage
 from ratiolab.model.feasibility import require_feasible
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
-if TYPE_CHECKING:
-    from ratiolab.hindsight.certificate import PriceCertificate
-
-MOST_REQUESTS = 400
-"""Most requests for which a program is considered: windows cost O(n^2 log n)."""
-
 
 class Search:
-    """The best schedule and bound so far, and what they cost."""
+    """The best schedule and bound so far, and what they cost.
 
-    def __init__(self, instance: Instance, options: Mapping[str, Any]) -> None:
+    Parameters
+    ----------
+    options : ``time_limit``, ``node_limit``, ``memory_limit``, None for none; ``seed``, ``steps``.
+    progress : called when a stage begins, when a bound or the schedule gets better, and every few
+        tenths of a second while HiGHS runs.
+    """
+
+    def __init__(
+        self, instance: Instance, options: Mapping[str, Any], progress: Report | None = None
+    ) -> None:
         self.began = time.perf_counter()
-        self.instance, self.options = instance, options
+        self.instance, self.options, self.progress = instance, options, progress
         self.nodes = 0
         self.interrupted = False
-        self.formula: Bound = best_lower_bound(instance)
-        self.lower = self.formula
-        self.proof: PriceCertificate | None = None
+        self.stages: list[Stage] = []
+        self.doing = "bounds"
+        self.lower: Bound = best_lower_bound(instance)
+        self.certificate: Certificate = FormulaCertificate(
+            instance.name, instance.digest, self.lower.value, self.lower.source
+        )
+        self.prices: PriceCertificate | None = None
         self.schedule = require_feasible(best_list_schedule(instance))
-
-    def improve(self) -> None:
-        """Search for a better schedule, and without a program for a better bound.
-
-        When interrupted, what is known is kept.
-        """
-        rng = np.random.default_rng(self.options["seed"])
-        self.offer(improved_schedule(self.schedule, rng, self.options["steps"]))
-        if len(self.instance) > MOST_REQUESTS and self.lower.value < self.upper:
-            priced = dual_bound(self.instance, self.upper)
-            self.raise_lower(priced.value, priced.source)
+        self._end_stage("")
 
     @property
     def upper(self) -> int:
         return self.schedule.total_latency
+
+    @property
+    def closed(self) -> bool:
+        """Whether the schedule is proven optimal."""
+        return self.upper == self.lower.value
 
     @property
     def seconds(self) -> float:
@@ -64,27 +65,66 @@ class Search:
         return None if limit is None else max(0, limit - self.nodes)
 
     @property
-    def spent(self) -> bool:
-        """Whether a limit is used up or Ctrl-C came."""
-        return self.interrupted or self.time_left == 0 or self.nodes_left == 0
+    def room(self) -> int | None:
+        """Bytes that arrays may take; None without a limit."""
+        return room(self.options["memory_limit"])
+
+    def share(self, part: float) -> float | None:
+        """So much of the time that is left, seconds; None without a time limit."""
+        left = self.time_left
+        return None if left is None else part * left
+
+    def until(self, part: float = 1.0) -> Callable[[], bool]:
+        """What tells a stage that its part of the time now left is over."""
+        seconds = self.share(part)
+        if seconds is None:
+            return lambda: False
+        ends = time.perf_counter() + seconds
+        return lambda: time.perf_counter() > ends
 
     def offer(self, schedule: Schedule) -> None:
         """Keep this schedule when it is better."""
         if schedule.total_latency < self.upper:
             self.schedule = require_feasible(schedule)
+            self.tell()
 
     def raise_lower(self, value: int | None, source: str) -> None:
         """Keep this bound when it is better."""
         if value is not None and value > self.lower.value:
             self.lower = Bound(value, source)
+            self.tell()
+
+    def prove(self, certificate: Certificate, source: str) -> None:
+        """Keep this certificate when it proves more, and its bound."""
+        if certificate.bound > self.certificate.bound:
+            self.certificate = certificate
+        self.raise_lower(certificate.bound, source)
+
+    def run(self, name: str, work: "Callable[[Search], str]") -> None:
+        """Do a stage and write down what it left, also when Ctrl-C ends it."""
+        self.doing = name
+        note = ""
+        self.tell()
+        try:
+            note = work(self)
+        except KeyboardInterrupt:
+            self.interrupted = True
+        if self.interrupted:
+            note = f"Ctrl-C in stage {name}"
+        self._end_stage(note)
+
+    def _end_stage(self, note: str) -> None:
+        values = self.seconds, self.upper, self.lower.value, self.nodes
+        self.stages.append(Stage(self.doing, *values, note))
 
     def result(self, note: str = "") -> OptResult:
+        """What is known; the note of the last stage explains why no more is, or the one given."""
         lower, upper = self.lower, self.upper
         if lower.value > upper:
             raise AssertionError(f"{lower.source} claims {lower.value}, a schedule has {upper}")
         return OptResult(
             instance=self.instance,
-            status="optimal" if lower.value == upper else "bounded",
+            status="optimal" if self.closed else "bounded",
             schedule=self.schedule,
             upper=upper,
             lower=lower.value,
@@ -92,16 +132,18 @@ class Search:
             nodes=self.nodes,
             seconds=self.seconds,
             options=self.options,
-            note=note,
-            formula=self.formula,
-            proof=self.proof,
+            stages=tuple(self.stages),
+            note="" if self.closed else note or self.stages[-1].note,
+            certificate=self.certificate,
+            interrupted=self.interrupted,
         )
 
-    def tell(self, progress: Report | None, nodes: int, lower: int | None) -> None:
+    def tell(self, nodes: int = 0, lower: int | None = None) -> None:
         """Tell of the search so far, and of nodes and a bound that are not in it yet.
 
         A program's incumbent stays out: it may defer requests, and only checked schedules count.
         """
-        if progress is not None:
+        if self.progress is not None:
             best = max(self.lower.value, lower or 0)
-            progress(Progress(self.seconds, self.nodes + nodes, self.upper, best))
+            now = self.seconds, self.nodes + nodes, self.upper, best
+            self.progress(Progress(*now, self.doing))

@@ -1,7 +1,7 @@
 """The search over orders in plain Python, for so few requests that compiling would take longer."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -13,7 +13,13 @@ WARMTH = 0.01
 """First temperature of the search, as a part of the latency per square root of requests."""
 
 
-def anneal(instance: Instance, first: Schedule, rng: np.random.Generator, steps: int) -> Schedule:
+def anneal(
+    instance: Instance,
+    first: Schedule,
+    rng: np.random.Generator,
+    steps: int,
+    stop: Callable[[], bool] = lambda: False,
+) -> Schedule:
     """Anneal an order and, for each request, a round before which it may not start."""
     n, profile = len(instance), Profile(instance)
     arrival = instance.arrival.tolist()
@@ -24,6 +30,8 @@ def anneal(instance: Instance, first: Schedule, rng: np.random.Generator, steps:
     starts = best = found
     value = best_value = profile.latency(starts)
     for step in range(steps):
+        if stop():
+            break
         heat = WARMTH * best_value / n**0.5 * (1 - step / steps)
         limit = math.floor(value - heat * math.log(1.0 - rng.random()))
         one, other, kind = (int(x) for x in rng.integers(n, size=3))

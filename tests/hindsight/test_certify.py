@@ -145,7 +145,7 @@ def test_every_changed_number_is_detected_and_none_proves_another_bound(
             path.write_text(json.dumps(data))
             with pytest.raises((FormatError, CertificateError)):
                 certify(read_certificate(path), instance)
-            data["check"] = numbers_check(data)
+            data["check"] = numbers_check("prices", data)
             path.write_text(json.dumps(data))
             try:
                 assert certify(read_certificate(path), instance) == certificate.bound
@@ -195,7 +195,7 @@ def test_each_rule_has_a_certificate_that_breaks_it(
     data = json.loads(path.read_text())
     change(data)
     if "value" in data:
-        data["check"] = numbers_check(data)
+        data["check"] = numbers_check("prices", data)
     path.write_text(json.dumps(data))
     with pytest.raises((FormatError, CertificateError), match=message):
         certify(read_certificate(path), instance)

@@ -5,8 +5,9 @@ import pytest
 
 from ratiolab.hindsight.beam import beam
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.cut_bound import Progress, cut_bound
+from ratiolab.hindsight.cut_bound import Progress, cut_bound, first_spans
 from ratiolab.hindsight.heuristics import list_schedule
+from ratiolab.hindsight.master import Master
 from ratiolab.model import Instance
 
 
@@ -64,6 +65,29 @@ def test_any_horizon_gives_a_valid_bound(horizon: int) -> None:
         instance = tiny(seed)
         found = cut_bound(instance, horizon=horizon, rounds=4)
         assert instance.output.sum() <= found.lower <= brute_force(instance).total_latency
+
+
+@pytest.mark.parametrize("horizon", [0, 1, 63, 64, 65, 487, 5000])
+def test_spans_cover_every_time_once_and_grow(horizon: int) -> None:
+    edges = first_spans(horizon)
+    assert edges[0] == 1
+    assert edges[-1] == horizon + 1
+    widths = np.diff(edges)
+    assert (widths > 0).all()
+    assert len(widths) <= 64
+    assert (np.diff(widths) >= -1).all()  # up to rounding
+
+
+def test_halving_ends_with_a_span_for_each_time_and_keeps_what_is_proven() -> None:
+    master = Master(drawn(), first_spans(200))
+    assert master.solve_plain(None)
+    proven = master.lower
+    for _ in range(8):
+        master = master.halved()
+        assert master.lower == proven
+    assert master.edges == list(range(1, 202))
+    assert master.solve(None)
+    assert master.lower > proven  # the plain program with a row for each time is stronger
 
 
 def test_limits_stop_it_with_what_is_proven() -> None:

@@ -94,4 +94,4 @@ def test_thousands_of_requests_are_quick_and_feasible() -> None:
         "many", 5000, rng.integers(0, 500, n), rng.integers(1, 80, n), rng.integers(1, 300, n)
     )
     by_volume = require_feasible(list_schedule(instance, np.argsort(instance.volume)))
-    assert good_schedule(instance).total_latency <= by_volume.total_latency
+    assert good_schedule(instance, steps=20_000).total_latency <= by_volume.total_latency

@@ -3,12 +3,14 @@
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from ratiolab.hindsight import OptResult, Progress, bracket, solve
 from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.certify import certify
 from ratiolab.model import Instance, require_feasible
 
 
@@ -71,8 +73,7 @@ def test_relabelling_does_not_change_the_optimum(seed: int) -> None:
 @pytest.mark.parametrize("tail", [-1.0, -0.7, 0.0, 3.0])
 def test_the_first_horizon_does_not_matter(tail: float, monkeypatch: pytest.MonkeyPatch) -> None:
     # -1 starts at horizon 1, where nearly all is deferred: it has to be extended
-    module = sys.modules[solve.__module__]
-    monkeypatch.setattr(module, "TAIL", tail)
+    monkeypatch.setattr(sys.modules["ratiolab.hindsight.stages"], "TAIL", tail)
     for seed in range(20):
         instance = tiny(seed)
         result = solve(instance, steps=0)
@@ -108,7 +109,7 @@ def test_a_time_limit_gives_a_valid_interval(backend: str) -> None:
     check(result)
     assert result.status == "bounded"
     assert result.seconds < 20
-    assert "before proof" in result.note
+    assert "stopped before proof" in result.note or "too many for" in result.note
     if backend == "pulp":
         # PuLP gives no bound, so ours is the only one
         assert result.lower == bracket(paper_like(1, 25)).lower
@@ -123,6 +124,69 @@ def test_progress_tells_proven_bounds() -> None:
         assert now.upper >= result.upper
         assert now.lower <= now.upper
     assert [now.seconds for now in seen] == sorted(now.seconds for now in seen)
+
+
+@pytest.mark.parametrize("method", ["ip", "cuts", "dp", "beam", "brute"])
+def test_every_method_holds_the_optimum_and_exact_ones_find_it(method: str) -> None:
+    for seed in range(25):
+        instance = tiny(seed)
+        result = solve(instance, method=method, steps=0)
+        check(result)
+        assert result.lower <= brute_force(instance).total_latency <= result.upper
+        assert certify(result.certificate, instance) == result.certified <= result.lower
+        if method in ("ip", "dp", "brute"):
+            assert result.is_exact
+
+
+def test_an_inexact_layered_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    stages = sys.modules["ratiolab.hindsight.stages"]
+    plans = sys.modules["ratiolab.hindsight.solve"].PLANS
+    narrow = (("cuts", stages.Cuts(rounds=2, part=1.0)), ("layers", stages.Layers(1, 1.0)))
+    monkeypatch.setitem(plans, "dp", narrow)
+    result = solve(paper_like(1, 14), method="dp")
+    check(result)
+    assert result.note == "layered search not exact: at most 1 states a layer"
+    assert result.lower_source == "configuration cuts"
+
+
+def test_the_stages_tell_what_each_left() -> None:
+    result = solve(paper_like(1, 12), node_limit=1)
+    assert [stage.name for stage in result.stages][:2] == ["bounds", "orders"]
+    assert result.stages[-1].upper == result.upper
+    assert result.stages[-1].lower == result.lower
+    for before, after in pairwise(result.stages):
+        assert before.seconds <= after.seconds
+        assert before.lower <= after.lower
+        assert before.upper >= after.upper
+
+
+def test_ctrl_c_in_the_layered_search_keeps_its_schedules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from ratiolab.hindsight import layered
+
+    instance = paper_like(0, 14)
+    improve = layered.LayeredSearch._improve
+    found = []
+
+    def once(self: layered.LayeredSearch, *where: object) -> None:
+        improve(self, *where)  # type: ignore[arg-type]
+        found.append(self.schedule.total_latency)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(layered.LayeredSearch, "_improve", once)
+    result = solve(instance, method="beam", steps=0)
+    check(result)
+    assert result.upper == found[0] < bracket(instance, steps=0).upper
+    assert result.note == "Ctrl-C in stage layers"
+
+
+def test_a_short_time_limit_is_short_also_for_many_requests() -> None:
+    solve(paper_like(1, 50), time_limit=1)  # compiled by now
+    for instance in (paper_like(1, 50), paper_like(2, 300)):
+        result = solve(instance, time_limit=1, steps=10**7)
+        check(result)
+        assert result.seconds < 4
 
 
 def test_large_instances_get_their_interval_without_a_program() -> None:
@@ -162,13 +226,15 @@ def test_a_bracket_holds_the_optimum() -> None:
         ({"backend": "highs:x"}, "backend 'highs:x' must be"),
         ({"time_limit": -1.0}, "time_limit -1.0 must be at least 0"),
         ({"node_limit": -1}, "node_limit -1 must be at least 0"),
+        ({"method": "brute"}, "method 'brute': 9 requests, at most 8"),
+        ({"backend": "pulp", "method": "dp"}, "method 'dp' must be 'ip'"),
         ({"backend": "pulp", "node_limit": 5}, "neither node_limit nor progress"),
         ({"backend": "pulp:ORACLE"}, "solver 'ORACLE' is not available"),
     ],
 )
 def test_impossible_wishes_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        solve(tiny(0), steps=0, **arguments)  # type: ignore[arg-type]
+        solve(paper_like(1, 9), steps=0, **arguments)  # type: ignore[arg-type]
 
 
 def test_importing_the_layer_imports_no_solver() -> None:
@@ -178,13 +244,13 @@ def test_importing_the_layer_imports_no_solver() -> None:
 
 
 def test_ctrl_c_in_the_first_search_keeps_the_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sys.modules["ratiolab.hindsight.search"]
+    module = sys.modules["ratiolab.hindsight.stages"]
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "improved_schedule", interrupted)
     instance = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4])
     result = solve(instance)
-    assert result.note == "stopped before the program: Ctrl-C"
+    assert result.note == "Ctrl-C in stage orders"
     assert result.lower <= result.upper == result.schedule.total_latency

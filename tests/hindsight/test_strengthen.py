@@ -55,7 +55,7 @@ def test_the_optimum_and_the_known_schedule_stay_solutions(
 @settings(max_examples=150, deadline=None)
 @given(instances(max_requests=5, max_memory=10, predictions=False))
 def test_cuts_and_program_reach_the_optimum_of_brute_force(instance: Instance) -> None:
-    module = sys.modules["ratiolab.hindsight.solve"]
+    module = sys.modules["ratiolab.hindsight.stages"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "EASY_NONZEROS", 0)
         result = solve(instance, steps=0)
@@ -70,8 +70,8 @@ def test_cuts_alone_give_a_certified_interval() -> None:
     result = solve(instance, method="cuts")
     assert result.lower_source == "configuration cuts"
     assert result.lower == certify(result.certificate, instance) <= result.upper
-    assert result.is_exact or result.note.startswith("configuration cuts only")
-    plain = solve(instance, method="program")
+    assert result.is_exact or result.note.startswith("cuts ended")
+    plain = solve(instance, method="ip")
     assert plain.is_exact
     assert result.lower <= plain.upper <= result.upper
 
@@ -87,7 +87,7 @@ def test_stronger_rows_and_fewer_columns_are_what_it_is_for() -> None:
 
 
 def test_methods_are_named() -> None:
-    with pytest.raises(ValueError, match="method 'magic' must be one of auto, program, cuts"):
+    with pytest.raises(ValueError, match="'magic' must be one of auto, ip, cuts, dp, beam, brute"):
         solve(Instance("one", 3, [0], [1], [1]), method="magic")
 
 
@@ -108,10 +108,10 @@ def test_ctrl_c_in_the_search_for_cuts_keeps_the_bound_and_its_proof(
         return genuine(self, limit)
 
     monkeypatch.setattr(Master, "solve", interrupted)
-    monkeypatch.setattr(sys.modules["ratiolab.hindsight.solve"], "EASY_NONZEROS", 0)
+    monkeypatch.setattr(sys.modules["ratiolab.hindsight.stages"], "EASY_NONZEROS", 0)
     result = solve(TWELVE, steps=0)
     assert len(calls) == 3
-    assert result.note.endswith("interrupted")
+    assert result.note == "Ctrl-C in stage few cuts"
     assert result.lower == calls[-1] == certify(result.certificate, TWELVE) <= result.upper
 
 
@@ -129,6 +129,7 @@ def test_ctrl_c_in_the_easy_program_is_not_followed_by_cuts(
         return replace(outcome, optimal=False, interrupted=True, lower=None)
 
     monkeypatch.setattr(highs, "solve_program", interrupted)
-    monkeypatch.setattr(sys.modules["ratiolab.hindsight.solve"], "EASY_NONZEROS", 10**9)
+    monkeypatch.setattr(sys.modules["ratiolab.hindsight.stages"], "EASY_NONZEROS", 10**9)
     result = solve(TWELVE, steps=0, node_limit=1000)
-    assert result.note == "HiGHS stopped before proof: Ctrl-C"
+    assert result.note == "Ctrl-C in stage easy program"
+    assert result.stages[-1].name == "easy program"

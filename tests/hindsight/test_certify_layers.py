@@ -1,0 +1,144 @@
+"""A bound by layers is accepted when no schedule is below it, and never otherwise."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ratiolab.hindsight import certify_layers
+from ratiolab.hindsight.beam import beam
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.certificate import (
+    LayerCertificate,
+    numbers_check,
+    read_certificate,
+    write_certificate,
+)
+from ratiolab.hindsight.certify import CertificateError, certify
+from ratiolab.hindsight.cut_bound import cut_bound
+from ratiolab.hindsight.heuristics import list_schedule
+from ratiolab.model import FormatError, Instance
+
+
+def tiny(seed: int) -> Instance:
+    """Arrivals or none, equal or unequal prompts, memory barely enough or not, duplicates."""
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(2, 6)), int(rng.integers(3, 12))
+    most = max(1, memory // 2)
+    prompt = rng.integers(0, most, n) if seed & 1 else np.full(n, rng.integers(0, most))
+    output = rng.integers(1, np.minimum(memory - prompt, 5) + 1)
+    arrival = rng.integers(0, 6, n) if seed & 2 else np.zeros(n, np.int64)
+    if seed & 4:
+        copied = rng.integers(0, n, n)
+        prompt, output, arrival = prompt[copied], output[copied], arrival[copied]
+    if seed & 8:
+        memory = int((prompt + output).max())
+    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
+
+
+def claim(instance: Instance, bound: int, seed: int) -> LayerCertificate:
+    """Of a bound, with prices of cuts made weak at random, whose value is what they prove."""
+    rng = np.random.default_rng(seed)
+    good = cut_bound(instance, rounds=seed % 3).certificate
+    memory = tuple(int(price * rng.uniform(0, 1)) for price in good.prices.memory)
+    prices = good.prices if seed % 5 else replace(good.prices, memory=memory)
+    value = good.value
+    while True:
+        made = LayerCertificate(good.instance, good.digest, bound, value, prices)
+        try:
+            certify(made, instance)
+        except CertificateError as error:
+            if "the prices prove" not in str(error):
+                return made
+            value = int(str(error).rsplit(" ", 1)[1])
+        else:
+            return made
+
+
+def test_the_optimum_is_accepted_and_a_round_more_is_not() -> None:
+    for seed in range(100):
+        instance = tiny(seed)
+        optimum = brute_force(instance).total_latency
+        right = claim(instance, optimum, seed)
+        assert certify(right, instance) == optimum, seed
+        for more in (1, 2, 9):
+            with pytest.raises(CertificateError, match="a schedule has"):
+                certify(replace(right, bound=optimum + more), instance)
+
+
+@pytest.fixture(scope="module")
+def twelve() -> tuple[Instance, LayerCertificate]:
+    rng = np.random.default_rng(4)
+    prompt = rng.integers(1, 6, 12)
+    output = [int(rng.integers(1, 30 - s + 1)) for s in prompt]
+    instance = Instance("twelve", 30, [0] * 12, prompt, output)
+    prices = cut_bound(instance, rounds=3).certificate
+    first = list_schedule(instance, np.argsort(instance.output, kind="stable"))
+    found = beam(instance, prices.prices, first, width=2_000, bounding=True, ahead=False)
+    assert prices.bound < found.lower < found.schedule.total_latency
+    made = LayerCertificate("twelve", instance.digest, found.lower, prices.value, prices.prices)
+    return instance, made
+
+
+def test_what_a_narrow_search_proves_is_proven_again(
+    tmp_path: Path, twelve: tuple[Instance, LayerCertificate]
+) -> None:
+    instance, made = twelve
+    write_certificate(made, tmp_path / "c.json")
+    assert certify(read_certificate(tmp_path / "c.json"), instance) == made.bound
+
+
+def test_every_changed_number_is_detected(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, twelve: tuple[Instance, LayerCertificate]
+) -> None:
+    """With check digits made anew, prices that prove the same are all that passes."""
+    instance, made = twelve
+    monkeypatch.setattr(certify_layers, "MOST_STATES", 50_000)
+    path = tmp_path / "c.json"
+    write_certificate(made, path)
+    original = path.read_text()
+    rejected = passed = 0
+    for name in ("bound", "denominator", "value", "memory", "tables", "cuts"):
+        for place in range(0, 60, 12):
+            data = json.loads(original)
+            _change(data, name, place)
+            path.write_text(json.dumps(data))
+            with pytest.raises((FormatError, CertificateError)):
+                certify(read_certificate(path), instance)
+            data["check"] = numbers_check("layers", data)
+            path.write_text(json.dumps(data))
+            try:
+                certify(read_certificate(path), instance)
+                passed += 1
+            except (FormatError, CertificateError):
+                rejected += 1
+    assert rejected > 3 * passed
+
+
+def _change(data: dict[str, Any], name: str, place: int) -> None:
+    """One more: the number itself, or one in a list, or in a list of it."""
+    if isinstance(data[name], int):
+        data[name] += 1 + place
+    elif isinstance(data[name][0], int):
+        data[name][place % len(data[name])] += 1
+    else:
+        row = data[name][place % len(data[name])]
+        row[place % len(row)] += 1
+
+
+def test_a_claim_that_takes_too_long_to_check_is_refused(
+    monkeypatch: pytest.MonkeyPatch, twelve: tuple[Instance, LayerCertificate]
+) -> None:
+    instance, made = twelve
+    monkeypatch.setattr(certify_layers, "MOST_STATES", 100)
+    with pytest.raises(CertificateError, match="more than 100 states"):
+        certify(made, instance)
+
+
+def test_no_bound_is_proven_for_more_requests_than_a_word_has_bits() -> None:
+    many = Instance("many", 4, [0] * 65, [1] * 65, [1] * 65)
+    with pytest.raises(ValueError, match="65 requests"):
+        certify_layers.require_no_better(many, 1, 1, 0, [], [], [])

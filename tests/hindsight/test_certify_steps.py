@@ -1,0 +1,201 @@
+"""Prices over runs of times are checked by another route than the one that found them."""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ratiolab.hindsight import bracket
+from ratiolab.hindsight import certify_steps as checker
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.certificate import (
+    StepCertificate,
+    numbers_check,
+    read_certificate,
+    write_certificate,
+)
+from ratiolab.hindsight.certify import CertificateError, certify
+from ratiolab.hindsight.certify_steps import scaled_value
+from ratiolab.hindsight.dual_bound import Prices, dual_bound, exact_value, step_certificate
+from ratiolab.hindsight.heuristics import best_list_schedule
+from ratiolab.hindsight.prices import Steps
+from ratiolab.model import FormatError, Instance
+
+
+def tiny(seed: int) -> Instance:
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(1, 5)), int(rng.integers(3, 10))
+    prompt = rng.integers(0, memory // 2 + 1, n)
+    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
+    arrival = rng.integers(0, 5, n) if seed % 3 else np.zeros(n, np.int64)
+    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
+
+
+def long_tails(n: int, rate: float) -> Instance:
+    rng = np.random.default_rng(3)
+    prompt = np.clip(np.exp(2.4 + 1.6 * rng.standard_normal(n)), 1, 2000).astype(np.int64)
+    output = np.clip(np.exp(3.8 + 1.1 * rng.standard_normal(n)), 1, 2000).astype(np.int64)
+    arrival = np.cumsum(rng.exponential(1 / rate, n)) if rate else np.zeros(n)
+    return Instance(f"{n} at {rate}", 5_000, arrival.astype(np.int64), prompt, output)
+
+
+def by_definition(instance: Instance, steps: Steps) -> int:
+    """Every start up to the end of the prices, every age, time by time."""
+    price: dict[int, int] = {}
+    before = steps.begin
+    for end, token in zip(steps.ends, steps.token, strict=True):
+        price |= dict.fromkeys(range(before + 1, end + 1), token)
+        before = end
+    return -instance.memory * sum(price.values()) + sum(
+        min(
+            steps.denominator * (p + o - a)
+            + sum(price.get(p + g, 0) * (s + g) for g in range(1, o + 1))
+            for p in range(a, max(before, a) + 1)
+        )
+        for a, s, o in instance.requests
+    )
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    begin=st.integers(-2, 6),
+    denominator=st.integers(1, 12),
+    runs=st.lists(st.tuples(st.integers(1, 4), st.integers(0, 12)), max_size=8),
+)
+@settings(max_examples=400, deadline=None)
+def test_any_runs_of_prices_prove_at_most_the_optimum_and_are_priced_exactly(
+    seed: int, begin: int, denominator: int, runs: list[tuple[int, int]]
+) -> None:
+    instance = tiny(seed)
+    ends = tuple((begin + np.cumsum([length for length, _ in runs])).tolist()) if runs else ()
+    steps = Steps(denominator, begin, ends, tuple(price for _, price in runs))
+    value = scaled_value(steps, instance)
+    assert value == by_definition(instance, steps)
+    assert Fraction(value, denominator) <= brute_force(instance).total_latency
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 0.6])
+def test_the_checker_proves_what_the_ascent_claims(rate: float) -> None:
+    instance = long_tails(400, rate)
+    upper = best_list_schedule(instance).total_latency
+    for iterations in (0, 40):
+        certificate = dual_bound(instance, upper, iterations=iterations)
+        assert certify(certificate, instance) == certificate.bound <= upper
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 4))
+def test_equal_neighbours_become_one_run_and_prove_the_same(token: list[int], width: int) -> None:
+    instance = tiny(4)
+    origin = int(instance.arrival.min())
+    prices = Prices(origin, width, 4, np.array(token))
+    certificate = step_certificate(instance, exact_value(instance, prices), prices)
+    steps = certificate.steps
+    assert all(a != b for a, b in pairwise(steps.token))
+    assert steps.token[-1:] != (0,)
+    assert certify(certificate, instance) == certificate.bound
+
+
+def test_a_result_without_cuts_carries_this_proof() -> None:
+    instance = long_tails(100, 0.9)
+    result = bracket(instance, steps=0)
+    assert isinstance(result.certificate, StepCertificate)
+    assert certify(result.certificate, instance) == result.certified == result.lower
+
+
+@pytest.fixture(scope="module")
+def hundred() -> tuple[Instance, StepCertificate]:
+    instance = long_tails(300, 0.9)
+    return instance, dual_bound(instance, best_list_schedule(instance).total_latency)
+
+
+def test_a_file_keeps_everything_and_is_small(
+    tmp_path: Path, hundred: tuple[Instance, StepCertificate]
+) -> None:
+    path = tmp_path / "c.json"
+    write_certificate(hundred[1], path)
+    assert read_certificate(path) == hundred[1]
+    assert path.stat().st_size < 200_000
+
+
+def test_every_changed_number_is_detected_and_none_proves_another_bound(
+    tmp_path: Path, hundred: tuple[Instance, StepCertificate]
+) -> None:
+    instance, certificate = hundred
+    path = tmp_path / "c.json"
+    write_certificate(certificate, path)
+    original = path.read_text()
+    data = json.loads(original)
+    places: list[tuple[str, int | None]] = [
+        (name, None) for name in ("bound", "denominator", "value", "begin")
+    ]
+    some = range(0, len(data["ends"]), max(1, len(data["ends"]) // 25))
+    places += [(name, at) for name in ("ends", "token") for at in some]
+    rejected = 0
+    for name, at in places:
+        for by in (-1, 1):
+            data = json.loads(original)
+            if at is None:
+                data[name] += by
+            else:
+                data[name][at] += by
+            path.write_text(json.dumps(data))
+            with pytest.raises((FormatError, CertificateError)):
+                certify(read_certificate(path), instance)
+            data["check"] = numbers_check("steps", data)
+            path.write_text(json.dumps(data))
+            try:
+                assert certify(read_certificate(path), instance) == certificate.bound
+                assert name not in ("bound", "value", "denominator")
+            except (FormatError, CertificateError):
+                rejected += 1
+    assert rejected > 0.8 * 2 * len(places) > 60
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.update(digest="0" * 12), "digest"),
+        (lambda d: d.update(bound=d["bound"] + 1), "is proven"),
+        (lambda d: d.update(value=d["value"] + 1), "the prices prove"),
+        (lambda d: d.update(denominator=0), "denominator 0"),
+        (lambda d: d.update(denominator=1.5), "must be an integer"),
+        (lambda d: d["token"].__setitem__(0, -1), "run 0 is negative"),
+        (lambda d: d["token"].__setitem__(0, True), "list of integers"),
+        (lambda d: d["token"].append(1), "token must hold"),
+        (lambda d: d["ends"].__setitem__(1, d["ends"][0]), "run 1 ends at"),
+        (lambda d: d["ends"].__setitem__(-1, 10**9), "prices reach over"),
+        (lambda d: d.pop("begin"), "begin is missing"),
+        (lambda d: d.update(memory=[1]), "unknown key 'memory'"),
+    ],
+)
+def test_each_rule_has_a_certificate_that_breaks_it(
+    tmp_path: Path,
+    hundred: tuple[Instance, StepCertificate],
+    change: Callable[[dict[str, Any]], Any],
+    message: str,
+) -> None:
+    instance, certificate = hundred
+    path = tmp_path / "c.json"
+    write_certificate(certificate, path)
+    data = json.loads(path.read_text())
+    change(data)
+    if "begin" in data:
+        data["check"] = numbers_check("steps", data)
+    path.write_text(json.dumps(data))
+    with pytest.raises((FormatError, CertificateError), match=message):
+        certify(read_certificate(path), instance)
+
+
+def test_a_proof_that_takes_too_long_is_refused(
+    hundred: tuple[Instance, StepCertificate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "MOST_PIECES", 100)
+    with pytest.raises(CertificateError, match="more than 100 pieces"):
+        certify(hundred[1], hundred[0])

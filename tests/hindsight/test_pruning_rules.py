@@ -1,0 +1,278 @@
+"""No rule that leaves something out loses the optimum: thousands of tiny instances, all starts.
+
+Each search begins with a schedule one round worse than the optimum, so that every rule prunes as
+hard as it ever may, and under prices drawn at random, which make weak bounds but must never make
+wrong ones.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+
+from ratiolab.hindsight import layered, lookahead
+from ratiolab.hindsight.beam import beam
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.certificate import price_certificate
+from ratiolab.hindsight.configurations import heaviest, real_items
+from ratiolab.hindsight.cut_bound import cut_bound
+from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.lagrangian import columns, reduced_costs, scaled_bound
+from ratiolab.hindsight.prices import Prices, Table
+from ratiolab.hindsight.strengthen import strengthen
+from ratiolab.hindsight.timeindexed import build
+from ratiolab.model import Instance, Schedule
+
+MANY = 1_500
+DENOMINATOR = 60
+
+
+@njit(cache=True)
+def all_starts(memory: int, arrival: Any, prompt: Any, output: Any) -> Any:
+    """Best starts among all: request by request, each from its arrival until latency is spent."""
+    n = len(arrival)
+    rest = np.zeros(n + 1, np.int64)
+    for i in range(n - 1, -1, -1):
+        rest[i] = rest[i + 1] + output[i]
+    best, chosen = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    limit = free = np.int64(0)
+    for i in np.argsort(arrival, kind="mergesort"):  # one at a time
+        best[i] = max(free, arrival[i])
+        free = best[i] + output[i]
+        limit += free - arrival[i]
+    usage = np.zeros(free + limit + output.max() + 2, np.int64)
+    spent = np.zeros(n + 1, np.int64)
+    i, placed = 0, False
+    chosen[0] = arrival[0]
+    while i >= 0:
+        if placed:  # take back, then try the next start
+            for age in range(1, output[i] + 1):
+                usage[chosen[i] + age] -= prompt[i] + age
+            chosen[i] += 1
+            placed = False
+        latency = spent[i] + chosen[i] + output[i] - arrival[i]
+        if latency + rest[i + 1] >= limit:
+            i, placed = i - 1, True
+            continue
+        fits = True
+        for age in range(1, output[i] + 1):
+            fits = fits and usage[chosen[i] + age] + prompt[i] + age <= memory
+        if not fits:
+            chosen[i] += 1
+        elif i == n - 1:
+            best[:], limit = chosen, latency
+        else:
+            for age in range(1, output[i] + 1):
+                usage[chosen[i] + age] += prompt[i] + age
+            spent[i + 1] = latency
+            i += 1
+            chosen[i] = arrival[i]
+    return best
+
+
+def tiny(seed: int) -> Instance:
+    """Arrivals or none, equal or unequal prompts, memory barely enough or not, duplicates."""
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(2, 7)), int(rng.integers(3, 13))
+    most = max(1, memory // 2)
+    prompt = rng.integers(0, most, n) if seed & 1 else np.full(n, rng.integers(0, most))
+    output = rng.integers(1, np.minimum(memory - prompt, 6) + 1)
+    arrival = rng.integers(0, 6, n) if seed & 2 else np.zeros(n, np.int64)
+    if seed & 4:
+        copied = rng.integers(0, n, n)
+        prompt, output, arrival = prompt[copied], output[copied], arrival[copied]
+    if seed & 8:
+        memory = int((prompt + output).max())
+    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
+
+
+def optimum(instance: Instance) -> Schedule:
+    requests = (np.array(c) for c in (instance.arrival, instance.prompt, instance.output))
+    return Schedule.from_starts(instance, all_starts(instance.memory, *requests))
+
+
+def one_worse(best: Schedule) -> Schedule:
+    """The request that completes last starts a round later: it takes no more, and ends alone."""
+    starts = np.array(best.starts)
+    starts[np.argmax(starts + best.instance.output)] += 1
+    return Schedule.from_starts(best.instance, starts)
+
+
+def drawn_prices(instance: Instance, rng: np.random.Generator) -> Prices:
+    """Prices of memory and of one valid table, at random times up to a random horizon."""
+    horizon = int(rng.integers(1, 16))
+    scale = 2 * DENOMINATOR // instance.memory
+    memory = rng.integers(0, scale + 1, horizon) * rng.integers(0, 2, horizon)
+    items = real_items(instance)
+    weights = rng.integers(1, 4, len(items))
+    table = Table(1, tuple((int(m), int(r), int(w)) for (m, r), w in zip(items, weights)))  # noqa: B905
+    dense = table.dense(instance.memory)
+    closed = [int(dense[m, r]) for m, r in items]
+    cap = heaviest([(int(m), int(r)) for m, r in items], closed, instance.memory)[0]
+    begin = int(rng.integers(1, horizon + 1))
+    price = int(rng.integers(0, 2 * DENOMINATOR // cap + 1))
+    return Prices(
+        DENOMINATOR,
+        tuple(memory.tolist()),
+        (replace(table, cap=cap),),
+        ((0, begin, int(rng.integers(begin + 1, horizon + 2)), price),),
+    )
+
+
+def missed(prices: Any, many: int = MANY) -> int:
+    """Instances whose optimum the layered search does not find although it leaves nothing out."""
+    count = 0
+    for seed in range(many):
+        instance = tiny(seed)
+        best = optimum(instance)
+        result = beam(instance, prices(instance, seed), one_worse(best))
+        assert result.exhausted
+        count += result.schedule.total_latency != best.total_latency
+    return count
+
+
+def random_prices(instance: Instance, seed: int) -> Prices:
+    return drawn_prices(instance, np.random.default_rng(seed))
+
+
+def test_the_compiled_oracle_is_the_plain_one() -> None:
+    small = [instance for instance in map(tiny, range(150)) if len(instance) <= 4]
+    assert len(small) > 50
+    for instance in small:
+        assert optimum(instance).total_latency == brute_force(instance).total_latency
+
+
+@pytest.mark.parametrize("few", [0, 10**9])
+def test_bounds_twins_idleness_and_dominance_keep_the_optimum(
+    monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(lookahead, "FEW", few)
+    assert missed(random_prices) == 0
+
+
+def test_good_prices_keep_the_optimum_when_every_state_looks_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lookahead, "FEW", 0)
+    for seed in range(250):
+        instance = tiny(seed)
+        best = optimum(instance)
+        prices = cut_bound(instance, rounds=seed % 3).certificate.prices
+        result = beam(instance, prices, one_worse(best))
+        assert result.exhausted
+        assert result.schedule.total_latency == best.total_latency, seed
+
+
+def test_each_way_to_be_wrong_in_looking_ahead_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookahead, "FEW", 0)
+    genuine = lookahead.Lookahead.left
+    for wrong in ("payments", "starts", "limit"):
+
+        def left(self: lookahead.Lookahead, *arguments: Any, wrong: str = wrong) -> Any:
+            *states, t, limit = arguments
+            if wrong == "payments":
+                self = replace(self, paid=self.paid + DENOMINATOR // 4)
+            elif wrong == "starts":
+                self = replace(self, own=self.own + DENOMINATOR // 4)
+            else:
+                limit -= DENOMINATOR
+            return genuine(self, *states, t, limit)
+
+        monkeypatch.setattr(lookahead.Lookahead, "left", left)
+        assert missed(random_prices, 300) > 0, wrong
+
+
+def test_looking_ahead_leaves_out_what_bounds_alone_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    prompt = rng.integers(1, 6, 10)
+    instance = Instance("drawn", 30, [0] * 10, prompt, rng.integers(1, 31 - prompt))
+    bound = cut_bound(instance, rounds=3).certificate
+    known = beam(instance, bound.prices, Schedule.from_starts(instance, serial(instance)))
+    states = []
+    for few in (0, 10**9):
+        monkeypatch.setattr(lookahead, "FEW", few)
+        result = beam(instance, bound.prices, known.schedule, width=10**6)
+        assert result.exhausted
+        states.append(result.states)
+    assert 3 * states[0] < 2 * states[1]
+
+
+def serial(instance: Instance) -> Any:
+    return np.cumsum(instance.output) - instance.output
+
+
+def test_fixing_and_rows_keep_the_optimum() -> None:
+    fixed = 0
+    for seed in range(MANY // 2):
+        instance = tiny(seed)
+        best = optimum(instance)
+        rng = np.random.default_rng(seed)
+        prices = drawn_prices(instance, rng)
+        if seed % 4 == 3:
+            prices = cut_bound(instance, rounds=1).certificate.prices
+        grid = columns(instance, len(prices.memory))
+        dense = [table.dense(instance.memory) for table in prices.tables]
+        value = scaled_bound(grid, prices, reduced_costs(grid, prices, dense))
+        proof = price_certificate(instance, prices, value)
+        assert proof.bound <= best.total_latency
+        last = last_starts(instance, best.total_latency)
+        program = build(instance, last, int(rng.integers(0, 16)))
+        strong = strengthen(program, proof, best.total_latency)
+        counts = strong.counts(best.starts)
+        activity = np.zeros(strong.shape[0], np.int64)
+        of_column = np.repeat(np.arange(len(counts)), np.diff(strong.indptr))
+        np.add.at(activity, strong.indices, strong.values * counts[of_column])
+        assert (counts <= strong.upper).all(), seed
+        assert (activity <= strong.row_upper).all(), seed
+        assert (activity >= strong.row_lower).all(), seed
+        fixed += int((strong.upper < program.upper).sum())
+    assert fixed > 100
+
+
+@pytest.mark.parametrize("few", [0, 10**9])
+@pytest.mark.parametrize("bounding", [False, True])
+def test_what_is_left_out_never_proves_too_much(
+    monkeypatch: pytest.MonkeyPatch, few: int, bounding: bool
+) -> None:
+    monkeypatch.setattr(lookahead, "FEW", few)
+    monkeypatch.setattr(layered, "ROOM", 2)
+    monkeypatch.setattr(layered, "LEAST_ROOM", 3)
+    short = raised = 0
+    for seed in range(MANY):
+        instance = tiny(seed)
+        best = optimum(instance)
+        prices = random_prices(instance, seed)
+        result = beam(instance, prices, one_worse(best), width=1 + seed % 3, bounding=bounding)
+        assert result.lower <= best.total_latency <= result.schedule.total_latency, seed
+        assert result.lower >= layered_root(instance, prices)
+        short += result.lower < best.total_latency
+        raised += result.lower > layered_root(instance, prices)
+    assert short > 200
+    assert raised > 500
+
+
+def layered_root(instance: Instance, prices: Prices) -> int:
+    """The bound of the prices alone."""
+    grid = columns(instance, len(prices.memory))
+    dense = [table.dense(instance.memory) for table in prices.tables]
+    value = scaled_bound(grid, prices, reduced_costs(grid, prices, dense))
+    return -(-value // prices.denominator)
+
+
+def test_a_bound_that_forgets_what_it_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    genuine = layered.LayeredSearch._leave_out
+    monkeypatch.setattr(
+        layered.LayeredSearch,
+        "_leave_out",
+        lambda self, bounds: genuine(self, bounds[1:]),
+    )
+    wrong = 0
+    for seed in range(300):
+        instance = tiny(seed)
+        best = optimum(instance)
+        prices = random_prices(instance, seed)
+        result = beam(instance, prices, one_worse(best), width=1, bounding=True)
+        wrong += result.lower > best.total_latency
+    assert wrong > 0
