@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.model import Instance, Schedule, require_feasible
-from ratiolab.online import POLICIES, Information, Policy, Simulation, make, simulate
+from ratiolab.online import POLICIES, Policy, Simulation, make, simulate
+from ratiolab.online.hidden import required_columns
 from ratiolab.ratio.interval import RatioInterval
 
 
@@ -96,12 +97,21 @@ class Comparison:
 
 
 def default_policies(instance: Instance) -> tuple[list[Policy], list[tuple[str, str]]]:
-    """Every policy that the columns of an instance allow, and the others with the reason."""
+    """Every policy that is measured against this optimum and that the columns of an instance allow.
+
+    Returns
+    -------
+    These policies, and the keys of the others with the reason. Whoever keeps the tokens of evicted
+    requests is one of them: the optimum is that of requests that run without a break.
+    """
     usable, skipped = [], []
     for key in POLICIES:
         policy = make(key)
-        if policy.information is Information.PREDICTION and instance.predicted is None:
-            skipped.append((key, "the instance has no column 'predicted'"))
+        missing = [c for c in required_columns(policy.information) if getattr(instance, c) is None]
+        if getattr(policy, "preemption", "restart") != "restart":
+            skipped.append((key, "its evictions keep tokens, which the optimum may not"))
+        elif missing:
+            skipped.append((key, f"the instance has no column {missing[0]!r}"))
         else:
             usable.append(policy)
     return usable, skipped
@@ -123,7 +133,8 @@ def compare(
     Parameters
     ----------
     instance : what is to be served.
-    policies : default: all that the instance's columns allow.
+    policies : default: all of `default_policies`. Others may be asked for; the ratio of one that
+        keeps the tokens of evicted requests can be below 1.
     runs : seeds ``seed, seed + 1, ...`` for each policy that uses randomness; others run once.
     optimum : bounds on the optimum when they are known already.
     time_limit, node_limit : for `ratiolab.hindsight.solve`, seconds and nodes.
@@ -157,7 +168,7 @@ def compare(
 
 def _tightened(optimum: OptResult, runs: Sequence[Simulation]) -> OptResult:
     """The optimum's upper bound lowered to the best run: its final starts alone are a schedule."""
-    ended = [run for run in runs if run.outcome == "complete"]
+    ended = [run for run in runs if run.outcome == "complete" and run.preemption == "restart"]
     best = min(ended, key=lambda run: run.schedule.total_latency, default=None)
     if best is None or best.schedule.total_latency >= optimum.upper:
         return optimum

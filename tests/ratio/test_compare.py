@@ -60,10 +60,26 @@ def test_a_policy_that_beats_the_best_known_schedule_becomes_it() -> None:
 def test_policies_that_lack_their_column_are_left_out_with_the_reason() -> None:
     bare = Instance("bare", 9, [0], [1], [2])
     usable, skipped = default_policies(bare)
-    assert "sjf" not in [policy.name for policy in usable]
-    assert skipped == [("sjf", "the instance has no column 'predicted'")]
+    assert {"sjf", "tie"}.isdisjoint(policy.name for policy in usable)
+    reasons = dict(skipped)
+    assert reasons["sjf"] == "the instance has no column 'predicted'"
+    assert reasons["tie"] == "the instance has no column 'location'"
+    assert reasons["srpt"] == "its evictions keep tokens, which the optimum may not"
     with pytest.raises(ValueError, match="no column 'predicted'"):
         compare(bare, [make("sjf")])
+
+
+def test_who_keeps_tokens_can_beat_the_optimum_and_does_not_become_it() -> None:
+    # They never fit together. Unbroken, the long one first costs 8 + 8, the short one first 2 + 12.
+    # Broken at round 2 for the short one, which ends at 4, the long one ends at 10: 10 + 2.
+    pair = Instance("pair", 12, [0, 2], [4, 10], [8, 2])
+    result = compare(pair, [make("srpt")])
+    row = result.rows[0]
+    assert row.mean_cost == 12
+    assert result.optimum.lower == 14
+    assert row.ratio is not None
+    assert row.ratio.high < 1
+    assert violations(result.optimum.schedule) == []
 
 
 def test_runs_must_be_positive() -> None:

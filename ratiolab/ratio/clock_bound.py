@@ -1,0 +1,83 @@
+"""A lower bound on total latency in seconds, for every schedule under a clock, with its proof.
+
+Work. Call ``fixed * held / M`` of a batch's fixed time, with the tokens that a request holds at its
+end, and what the request itself adds to the batch (its prompt prefilled, or a decoding request and
+its cache read) the work of the request in that batch. A batch holds at most M tokens, so it lasts
+at least as long as the work done in it: a schedule in batches is a schedule of one machine that
+works at speed 1, and shares a batch evenly. A request that completes has had all its work in its
+last run, after its arrival. So two relaxations for unit rounds hold for seconds: see
+`ratiolab.hindsight.bounds`. All arithmetic is in integers, M-ths of a picosecond.
+"""
+
+from collections.abc import Sequence
+
+from ratiolab.hindsight.bounds import FRACTION_BITS, one_machine
+from ratiolab.model import Instance
+from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
+
+
+def clock_lower_bound(instance: Instance, clock: BatchTime) -> float:
+    """Return a lower bound on the total latency of every schedule, evictions that restart included.
+
+    The larger of two. *Completions in order*: the j-th completion is no earlier than the j-th of
+    the machine that always does the least remaining work, and than the j-th smallest arrival plus
+    time alone. *Mean busy times*: of the work of a request in the (k+1)-th batch of its last run,
+    o - k - 1 batches follow, each of `fixed` at least, and half its own batch; the sum of the mean
+    times of all work is least when the machine always serves the released request of least work.
+
+    Parameters
+    ----------
+    instance : arrivals in ticks of the clock.
+    clock : how long a batch takes.
+
+    Returns
+    -------
+    Seconds. Cost O(n log n + sum of outputs).
+
+    Source: own proof; the relaxations are those of `ratiolab.hindsight.bounds`.
+
+    >>> pair = Instance("pair", 3, [0, 0], [0, 0], [2, 2])  # 6 token-seconds, 3 at once
+    >>> clock_lower_bound(pair, BatchTime(fixed=1, tick=1))
+    4.0
+    """
+    memory = instance.memory
+    fixed, prefill, decode, kv = (
+        picoseconds(value) for value in (clock.fixed, clock.prefill, clock.decode, clock.kv)
+    )
+    arrivals = clock.ticks(instance.arrival.tolist())
+    works: list[int] = []
+    alone: list[int] = []
+    tails = 0  # picoseconds from the mean time of a request's work to its completion, times 2**bits
+    for prompt, output in zip(instance.prompt.tolist(), instance.output.tolist(), strict=True):
+        parts = [fixed * (prompt + 1) + memory * prefill * prompt]
+        parts += [
+            fixed * (held + 1) + memory * (decode + kv * held)
+            for held in range(prompt + 1, prompt + output)
+        ]
+        work = sum(parts)
+        later = sum(part * (2 * (output - k) - 1) for k, part in enumerate(parts))
+        tails += (fixed * later << FRACTION_BITS) // (2 * work)
+        works.append(work)
+        read = (output - 1) * (2 * prompt + output) // 2
+        alone.append(fixed * output + prefill * prompt + decode * (output - 1) + kv * read)
+    releases = [memory * arrival for arrival in arrivals]
+    soonest = sorted(map(sum, zip(arrivals, alone, strict=True)))
+    completions = max(_in_order(releases, works, soonest, memory), sum(soonest))
+    busy = (_mean_times(releases, works) // memory + tails) >> FRACTION_BITS
+    return (max(completions, busy) - sum(arrivals)) / PICOSECONDS
+
+
+def _in_order(releases: list[int], works: list[int], soonest: list[int], memory: int) -> int:
+    pieces = one_machine(releases, works, shortest_remaining=True)
+    ends = sorted(piece.end for piece in pieces if piece.last)
+    return sum(max(end // memory, least) for end, least in zip(ends, soonest, strict=True))
+
+
+def _mean_times(releases: Sequence[int], works: Sequence[int]) -> int:
+    """Sum of the mean times of all works, rounded down, times 2**FRACTION_BITS."""
+    moments = [0] * len(works)
+    for piece in one_machine(releases, works, shortest_remaining=False):
+        moments[piece.request] += piece.end**2 - piece.begin**2
+    return sum(
+        (moment << FRACTION_BITS) // (2 * work) for moment, work in zip(moments, works, strict=True)
+    )
