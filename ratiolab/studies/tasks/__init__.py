@@ -1,0 +1,24 @@
+"""What a cell can compute, by name; a new task is a file here and a word in `TASKS`."""
+
+from ratiolab.studies.tasks.against_bound import AGAINST_BOUND
+from ratiolab.studies.tasks.bound import BOUND
+from ratiolab.studies.tasks.bracket import BRACKET
+from ratiolab.studies.tasks.limited_queue import LIMITED_QUEUE
+from ratiolab.studies.tasks.quantiles import QUANTILES
+from ratiolab.studies.tasks.reading import READING
+from ratiolab.studies.tasks.refinement import REFINEMENT
+from ratiolab.studies.tasks.simulate import SIMULATE
+from ratiolab.studies.tasks.task import Task
+from ratiolab.studies.tasks.timeline import TIMELINE
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        *(SIMULATE, QUANTILES, TIMELINE),
+        *(BOUND, BRACKET, AGAINST_BOUND, READING),
+        *(REFINEMENT, LIMITED_QUEUE),
+    )
+}
+"""Every task by its name."""
+
+__all__ = ["TASKS", "Task"]

@@ -1,0 +1,101 @@
+"""Studies that are killed at random moments and go on: not a byte differs in the end."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import ratiolab
+from ratiolab.studies import read_study
+from ratiolab.studies.run import run_study
+from ratiolab.studies.store import Store
+
+STUDY = """
+[study]
+name = "long"
+seeds = {seeds}
+[[workload]]
+kind = "chen-rough"
+n = [30, 60]
+memory = 3000
+[[policy]]
+key = "slow.py:Slow"
+lengths = ["true", "upper"]
+"""
+
+# Every cell takes its time on any machine, so that no study is over before it is killed.
+SLOW = '''
+import time
+from ratiolab.online.policies.svf import SVF
+
+class Slow(SVF):
+    def start(self, setting, rng):
+        time.sleep(0.05)
+        return super().start(setting, rng)
+'''
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
+
+
+@pytest.mark.parametrize(
+    ("kills", "seeds"), [(5, 30), pytest.param(20, 120, marks=pytest.mark.slow)]
+)
+def test_a_study_killed_at_random_moments_ends_as_if_undisturbed(
+    tmp_path: Path, kills: int, seeds: int
+) -> None:
+    path, out = tmp_path / "long.toml", tmp_path / "killed"
+    path.write_text(STUDY.format(seeds=seeds))
+    (tmp_path / "slow.py").write_text(SLOW)
+    study, store = read_study(path), Store(out)
+    rng = random.Random(kills)
+    written: dict[str, int] = {}  # when each finished cell was written: it never is again
+    for number in range(kills):
+        process = _start(path, out)
+        try:
+            goal = len(written) + rng.randint(1, len(study.cells) // (kills + 1))
+            while len(list((out / "cells").glob("*.json"))) < goal and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(rng.random() / 10)  # and at any point of the work on a cell
+            assert process.poll() is None, (tmp_path / "errors.txt").read_text()
+            kind = signal.SIGKILL if number % 2 else signal.SIGINT
+            process.send_signal(kind)
+            process.wait(timeout=60)
+        finally:
+            process.kill()
+        if kind == signal.SIGKILL:
+            _wait_for_orphans(out)
+        now = {p.name: p.stat().st_mtime_ns for p in (out / "cells").glob("*.json")}
+        assert {name: now[name] for name in written} == written
+        written = now
+        assert len(study.cells) - len(store.missing(study)) == len(written)  # all of them whole
+    process = _start(path, out)
+    assert process.wait(timeout=300) == 0, (tmp_path / "errors.txt").read_text()
+    undisturbed = Store(tmp_path / "undisturbed")
+    run_study(study, undisturbed, workers=1)
+    for ending in ("csv", "json", "parquet"):
+        name = f"long.{ending}"
+        assert (out / name).read_bytes() == (undisturbed.folder / name).read_bytes()
+
+
+def _start(path: Path, out: Path) -> "subprocess.Popen[bytes]":
+    root = str(Path(ratiolab.__file__).parent.parent)
+    with (path.parent / "errors.txt").open("w") as errors:
+        return subprocess.Popen(
+            [*(sys.executable, "-m", "ratiolab", "study"), path, "--out", out, "--workers", "2"],
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=os.environ | {"PYTHONPATH": root},
+        )
+
+
+def _wait_for_orphans(out: Path) -> None:
+    """The workers of a killed study notice it within half a second and end."""
+    last = -1
+    while (count := len(list((out / "cells").iterdir()))) != last:
+        last = count
+        time.sleep(0.8)

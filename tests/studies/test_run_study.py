@@ -1,0 +1,185 @@
+"""Running studies: what was finished stays, and nothing depends on how it was computed."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ratiolab.model import Instance
+from ratiolab.online import simulate
+from ratiolab.studies import Cell, Study, read_study
+from ratiolab.studies.frames import with_bounds
+from ratiolab.studies.run import compute, run_study
+from ratiolab.studies.store import Store
+from ratiolab.workloads.generators import generate
+
+TEXT = """
+[study]
+name = "small"
+tasks = ["simulate", "bound"]
+seeds = 3
+[[workload]]
+kind = "chen-rough"
+n = [10, 60]
+memory = 2000
+[[policy]]
+key = "a-min"
+[[policy]]
+key = "svf"
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    path = tmp_path / "small.toml"
+    path.write_text(TEXT)
+    return read_study(path)
+
+
+def files(store: Store) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in store.folder.iterdir() if path.is_file()}
+
+
+def test_results_do_not_depend_on_workers_or_on_what_was_there_before(
+    study: Study, tmp_path: Path
+) -> None:
+    one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
+    run_study(study, one, workers=1)
+    for cell in study.cells[1::2]:  # finished before, in another order
+        two.save(cell, compute(cell)[1])
+    run_study(study, two, workers=2)
+    assert files(one) == files(two)
+    assert {"small.csv", "small.json"} <= set(files(one))
+
+
+def test_a_finished_cell_is_not_computed_again_and_a_broken_one_is(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path / "s")
+    run_study(study, store, workers=1)
+    before = files(store)
+    store.path(study.cells[0]).write_text("{ half of")
+    other = json.loads(store.path(study.cells[1]).read_text())
+    store.path(study.cells[2]).write_text(json.dumps(other))  # a cell under another's name
+    computed: list[Cell] = []
+
+    def watched(cell: Cell) -> object:
+        computed.append(cell)
+        return compute(cell)
+
+    monkeypatch.setattr("ratiolab.studies.run.compute", watched)
+    seen: list[tuple[int, int]] = []
+    run_study(study, store, workers=1, advance=lambda done, cells: seen.append((done, cells)))
+    assert computed == [study.cells[0], study.cells[2]]
+    assert seen == [(16, 18), (17, 18), (18, 18)]
+    assert files(store) == before
+
+
+def test_what_differs_in_its_label_alone_is_computed_once_and_listed_twice(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    again = '[[workload]]\nlabel = "again"\nkind = "chen-rough"\nn = 10\nmemory = 2000\n'
+    path.write_text(TEXT.replace("[[policy]]", again + "[[policy]]", 1))
+    store = Store(tmp_path / "s")
+    frame = run_study(read_study(path), store, workers=1)
+    assert len(list((store.folder / "cells").iterdir())) == 18
+    assert len(frame) == 18 + 9
+    ten = frame[(frame["workload.n"] == 10) & (frame["task"] == "simulate")]
+    costs = [
+        ten[ten["workload.label"] == label]["total_latency"] for label in ("chen-rough", "again")
+    ]
+    assert costs[0].tolist() == costs[1].tolist()
+
+
+def test_rows_are_what_the_simulator_says(study: Study, tmp_path: Path) -> None:
+    frame = run_study(study, Store(tmp_path / "s"), workers=1)
+    for cell, row in zip(study.cells, frame.to_dict("records"), strict=True):
+        if cell["task"] == "bound":
+            continue
+        instance = generate("chen-rough", cell.seed, n=int(cell["workload.n"]), memory=2000)
+        done = simulate(instance, cell.policy(), seed=cell.seed)
+        assert (row["instance"], row["total_latency"]) == (instance.digest, done.total_latency)
+        assert row["mean_latency"] == pytest.approx(done.schedule.latency.mean(), rel=1e-8)
+
+
+def test_outputs_carry_version_options_seeds_and_instances(study: Study, tmp_path: Path) -> None:
+    import ratiolab
+
+    store = Store(tmp_path / "s")
+    frame = run_study(study, store, workers=1)
+    assert set(frame["version"]) == {ratiolab.__version__}
+    assert {"seed", "option.steps", "policy.ties", "workload.memory", "instance"} <= set(frame)
+    about = json.loads((store.folder / "small.json").read_text())
+    assert about["study"]["study"]["seeds"] == 3
+    parquet = pd.read_parquet(store.folder / "small.parquet")
+    pd.testing.assert_frame_equal(parquet, frame)
+    numbers = frame.select_dtypes("number")
+    pd.testing.assert_frame_equal(pd.read_csv(store.table(study))[list(numbers)], numbers)
+
+
+def test_bounds_stand_beside_the_runs_on_their_instance(study: Study, tmp_path: Path) -> None:
+    runs = with_bounds(run_study(study, Store(tmp_path / "s"), workers=1))
+    assert len(runs) == 12
+    assert (runs["ratio_high"] >= runs["ratio_low"]).all()
+    assert (runs["opt_lower"] <= runs["total_latency"]).all()
+    kept = with_bounds(
+        pd.concat([runs.assign(preempted_as="swap"), runs.iloc[:0].assign(task="bound")])
+    )
+    assert kept["ratio_high"].isna().all()
+
+
+def test_a_failing_cell_is_named_and_the_others_are_kept(study: Study, tmp_path: Path) -> None:
+    bad = Cell({**study.cells[0].fields, "policy": "sjf"} | {"seed": 99})
+    bad = Cell({k: v for k, v in bad.fields.items() if not k.startswith("policy.")})
+    with pytest.raises(ValueError, match=r"seed=99 policy=sjf: .* has no column 'predicted'"):
+        run_study(Study("bad", (*study.cells[:3], bad)), Store(tmp_path / "s"), workers=1)
+    assert Store(tmp_path / "s").missing(study) == list(study.cells[3:])
+
+
+def test_a_run_that_never_ends_is_a_row_with_its_outcome(tmp_path: Path) -> None:
+    from ratiolab.model import write_instance
+
+    # each needs 8 of 10 tokens alone: admitted together they overflow and are cleared for ever
+    write_instance(Instance("loop", 10, [0, 0], [1, 1], [7, 7]), tmp_path / "loop.json")
+    (tmp_path / "s.toml").write_text(
+        '[study]\nname = "loop"\n[[workload]]\ninstance = "loop.json"\n'
+        '[[policy]]\nkey = "alpha-protection"\nalpha = 0.1\n[[policy]]\nkey = "h-sf"\n'
+    )
+    frame = run_study(read_study(tmp_path / "s.toml"), Store(tmp_path / "s"), workers=1)
+    assert frame["outcome"].tolist() == ["looping", "complete"]
+    assert frame["total_latency"].isna().tolist() == [True, False]
+
+
+def test_a_study_runs_under_each_semantics_and_each_clock(tmp_path: Path) -> None:
+    (tmp_path / "profile.csv").write_text(
+        "seconds,prefill_tokens,decoding_requests,kv_tokens\n1,0,0,0\n2,1,0,0\n3,0,2,0\n1.5,0,0,5\n"
+    )
+    (tmp_path / "s.toml").write_text(
+        '[study]\nname = "clocks"\nclock = ["unit", "llama2-70b-2xa100", "profile.csv"]\n'
+        'preemption = ["restart", "swap"]\n'
+        '[[workload]]\nkind = "chen-rough"\nn = 40\nmemory = 1500\n'
+        '[[policy]]\nkey = "h-sf"\n[[policy]]\nkey = "fcfs"\npreemption = "recompute"\n'
+    )
+    frame = run_study(read_study(tmp_path / "s.toml"), Store(tmp_path / "s"), workers=1)
+    table = frame.pivot(index="clock", columns=["policy", "preemption"], values="total_latency")
+    assert list(table) == [("h-sf", "restart"), ("h-sf", "swap"), ("fcfs", "recompute")]
+    assert (frame["preempted_as"] == frame["preemption"]).all()
+    assert (table.loc["profile.csv"] > table.loc["unit"]).all()  # every batch takes a second
+    assert frame.groupby("clock")["unit"].first().to_dict() == {
+        "unit": "rounds",
+        "llama2-70b-2xa100": "seconds",
+        "profile.csv": "seconds",
+    }
+
+
+def test_a_parameter_may_be_a_word_for_one_policy_and_a_number_for_another(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        '[study]\nname = "mixed"\n[[workload]]\nkind = "chen-rough"\nn = 10\nmemory = 2000\n'
+        'predict = "log-t"\n'
+        '[[policy]]\nkey = "sorted-f"\nbatch = "greedy"\n[[policy]]\nkey = "tie"\nbatch = 4\n'
+    )
+    store = Store(tmp_path / "s")
+    run_study(read_study(tmp_path / "s.toml"), store, workers=1)
+    pytest.importorskip("pyarrow")
+    parquet = pd.read_parquet(store.folder / "mixed.parquet")
+    assert parquet["policy.batch"].tolist() == ["greedy", "4"]
