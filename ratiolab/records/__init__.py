@@ -1,0 +1,1 @@
+"""The record library: seeded instances, and the best proven interval known for each."""

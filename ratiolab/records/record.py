@@ -1,0 +1,118 @@
+"""What is known of one instance: an interval around its optimum, who proves it, and where."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Literal
+
+from ratiolab.model.instance import shown
+from ratiolab.model.io import FormatError, PathLike, csv_rows, read_text, write_text
+
+Status = Literal["certified", "proved", "open"]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One row of the table.
+
+    Parameters
+    ----------
+    instance : name with its folder, as in ``jaillet2025/model-1-00``.
+    requests, memory, digest : of the instance.
+    lower, upper : total latency, rounds: bound of the certificate, and of the schedule.
+    proved : the best lower bound, also by a search whose word has to be taken; at least ``lower``.
+    lower_by, proved_by, upper_by : what found them.
+    seconds, tries : spent in all; a try continues from what is known.
+    certificate, schedule : files, below the folder of the table.
+    """
+
+    instance: str
+    requests: int
+    memory: int
+    digest: str
+    lower: int
+    upper: int
+    proved: int
+    lower_by: str
+    proved_by: str
+    upper_by: str
+    seconds: float
+    tries: int
+    certificate: str
+    schedule: str
+
+    @property
+    def status(self) -> Status:
+        """Whether the certificate proves the schedule optimal, only a search does, or none."""
+        if self.lower == self.upper:
+            return "certified"
+        return "proved" if self.proved == self.upper else "open"
+
+    @property
+    def gap(self) -> Fraction:
+        """The schedule is proven to be at most this part above the optimum, by the certificate."""
+        return Fraction(self.upper - self.lower, self.lower)
+
+    @property
+    def row(self) -> list[str]:
+        """The cells of the table."""
+        values = [str(getattr(self, column.name)) for column in fields(self)]
+        cells = [*values, self.status, f"{float(self.gap):.6f}"]
+        return [*cells, _check(cells)]
+
+
+HEADER = (*(column.name for column in fields(Record)), "status", "gap", "check")
+
+
+def read_records(path: PathLike) -> list[Record]:
+    """Read the table; a cell that does not fit the others of its row is an error.
+
+    Raises
+    ------
+    FormatError
+        naming line, column, value and rule.
+    """
+    try:
+        rows = csv_rows(read_text(path))
+        _, header = next(rows)
+        if tuple(header) != HEADER:
+            raise ValueError(f"columns must be {', '.join(HEADER)}")
+        records = [_record(line, cells) for line, cells in rows]
+        names = [record.instance for record in records]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"instance {shown(name)} stands there twice")
+        return records
+    except ValueError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def write_records(records: Iterable[Record], path: PathLike) -> None:
+    """Write the table as CSV, in one step."""
+    rows = [HEADER, *(record.row for record in records)]
+    write_text(path, "\n".join(",".join(row) for row in rows) + "\n")
+
+
+def _record(line: int, cells: Sequence[str]) -> Record:
+    values: dict[str, str | int | float] = {}
+    for column, cell in zip(fields(Record), cells, strict=False):
+        kinds = {int: int, float: float, str: str}
+        try:
+            values[column.name] = kinds[column.type](cell)  # type: ignore[index]
+        except ValueError:
+            raise ValueError(f"line {line}: {column.name} {shown(cell)} is no number") from None
+    record = Record(**values)  # type: ignore[arg-type]
+    if not 0 < record.lower <= record.proved <= record.upper:
+        raise ValueError(f"line {line}: lower, proved and upper must rise")
+    for name, cell, right in zip(HEADER, cells, record.row, strict=True):
+        if cell != right:
+            raise ValueError(
+                f"line {line}: {name} {shown(cell)} does not fit the row, {shown(right)}"
+            )
+    return record
+
+
+def _check(cells: Sequence[str]) -> str:
+    """Digits that tie the cells of a row together."""
+    return hashlib.sha256(",".join(cells).encode()).hexdigest()[:12]

@@ -1,0 +1,99 @@
+"""The files of the record library, and the one way to change them: a better value.
+
+Certificate and schedule of a record carry their value in their name. A better one is first written
+beside the old one, then the table is replaced in one step, then the old one goes: whenever it ends,
+the table names files that are there and prove what it says.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from ratiolab.hindsight import OptResult
+from ratiolab.hindsight.certificate import Certificate, read_certificate, write_certificate
+from ratiolab.model import Instance, Schedule, read_instance, read_schedule, write_schedule
+from ratiolab.records.record import Record, read_records, write_records
+
+TABLE = "records.csv"
+FOLDER = "records"
+
+
+class Store:
+    """Instances below one folder, the table and its files below another."""
+
+    def __init__(self, instances: Path, results: Path) -> None:
+        self.instances, self.results = instances, results
+        self.table = results / TABLE
+
+    def records(self) -> dict[str, Record]:
+        """The table by instance; empty while there is none."""
+        if not self.table.exists():
+            return {}
+        return {record.instance: record for record in read_records(self.table)}
+
+    def instance(self, name: str) -> Instance:
+        return read_instance(self.instances / f"{name}.json")
+
+    def certificate(self, record: Record) -> Certificate:
+        return read_certificate(self.results / record.certificate)
+
+    def schedule(self, record: Record, instance: Instance) -> Schedule:
+        return read_schedule(self.results / record.schedule, instance)
+
+    def keep(self, name: str, result: OptResult) -> tuple[Record | None, Record]:
+        """Write what a try found, where it is better; the record before and the one now.
+
+        The table is read again before, so that what others wrote meanwhile is compared, too.
+        """
+        records = self.records()
+        before = records.get(name)
+        now = merged(name, before, result)
+        if before is None or now.certificate != before.certificate:
+            write_certificate(result.certificate, self.results / now.certificate)
+        if before is None or now.schedule != before.schedule:
+            write_schedule(result.schedule, self.results / now.schedule)
+        records[name] = now
+        write_records((records[key] for key in sorted(records)), self.table)
+        if before is not None:
+            for old in {before.certificate, before.schedule} - {now.certificate, now.schedule}:
+                (self.results / old).unlink(missing_ok=True)
+        return before, now
+
+
+def merged(name: str, before: Record | None, result: OptResult) -> Record:
+    """The record after a try: each value of the one before, unless the new one is better."""
+    instance, last = result.instance, result.stages[-1]
+    found = Record(
+        instance=name,
+        requests=len(instance),
+        memory=instance.memory,
+        digest=instance.digest,
+        lower=result.certified,
+        upper=result.upper,
+        proved=result.lower,
+        lower_by=_source(result.certificate),
+        proved_by=result.lower_source,
+        upper_by=next(s.name for s in result.stages if s.upper == last.upper),
+        seconds=round(result.seconds, 1),
+        tries=1,
+        certificate=f"{FOLDER}/{name}.lower-{result.certified}.json.gz",
+        schedule=f"{FOLDER}/{name}.upper-{result.upper}.json.gz",
+    )
+    if before is None:
+        return found
+    if before.digest != found.digest:
+        raise ValueError(f"{name}: the record is of digest {before.digest}, not {found.digest}")
+    now = replace(before, seconds=round(before.seconds + found.seconds, 1), tries=before.tries + 1)
+    if found.lower > now.lower:
+        now = replace(
+            now, lower=found.lower, lower_by=found.lower_by, certificate=found.certificate
+        )
+    if found.proved > now.proved:
+        now = replace(now, proved=found.proved, proved_by=found.proved_by)
+    if found.upper < now.upper:
+        now = replace(now, upper=found.upper, upper_by=found.upper_by, schedule=found.schedule)
+    return now
+
+
+def _source(certificate: Certificate) -> str:
+    """What a certificate proves its bound by."""
+    return getattr(certificate, "source", "prices of cuts and memory")

@@ -1,0 +1,53 @@
+"""Rechecking records: every certificate by the independent checker, every schedule by its judge."""
+
+from collections.abc import Iterator
+
+from ratiolab.hindsight.certify import CertificateError, certify
+from ratiolab.model import FormatError, violations
+from ratiolab.records.record import Record
+from ratiolab.records.store import FOLDER, Store
+
+
+def faults(store: Store, record: Record) -> list[str]:
+    """What is wrong with a record, a line each; none when it proves what it says.
+
+    The row itself has been checked when the table was read.
+    """
+    try:
+        return list(_faults(store, record))
+    except FormatError as error:
+        return [str(error)]
+
+
+def _faults(store: Store, record: Record) -> Iterator[str]:
+    instance = store.instance(record.instance)
+    actual = len(instance), instance.memory, instance.digest
+    stated = record.requests, record.memory, record.digest
+    if actual != stated:
+        yield f"requests, memory and digest are {actual}, the table says {stated}"
+        return
+    schedule = store.schedule(record, instance)
+    broken = violations(schedule)
+    if broken:
+        yield f"{record.schedule}: {broken[0]}"
+    elif schedule.total_latency != record.upper:
+        yield f"{record.schedule}: latency {schedule.total_latency}, not {record.upper}"
+    try:
+        proven = certify(store.certificate(record), instance)
+    except CertificateError as error:
+        yield f"{record.certificate}: {error}"
+    else:
+        if proven != record.lower:
+            yield f"{record.certificate}: proves {proven}, not {record.lower}"
+
+
+def strays(store: Store) -> list[str]:
+    """Files of the library that no record names, such as a stopped write leaves."""
+    named = {
+        name
+        for record in store.records().values()
+        for name in (record.certificate, record.schedule)
+    }
+    folder = store.results / FOLDER
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [str(p) for p in found if p.relative_to(store.results).as_posix() not in named]

@@ -1,0 +1,338 @@
+"""Records prove what they say, are only ever replaced by better ones, and show any change."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from ratiolab.cli import main
+from ratiolab.hindsight import OptResult, bracket, solve
+from ratiolab.hindsight.certificate import FormulaCertificate
+from ratiolab.hindsight.heuristics import list_schedule
+from ratiolab.model import FormatError, Instance, read_instance, write_instance
+from ratiolab.records import improve as improving
+from ratiolab.records.improve import Failure, Try, improve, instances, widest
+from ratiolab.records.library import DRAWN, SIZES, recipes
+from ratiolab.records.record import HEADER, Record, read_records
+from ratiolab.records.store import Store, merged
+from ratiolab.records.verify import faults, strays
+from ratiolab.workloads.generators import generate, regenerate
+
+SHIPPED = Path(__file__).parents[2]
+EASY = Instance("easy", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])
+NAME = "families/easy"
+
+
+def hard(n: int = 11) -> Instance:
+    return generate("jaillet-model-1", 9, n_least=n, n_most=n, memory_least=30, memory_most=30)
+
+
+@cache
+def weak() -> OptResult:
+    return bracket(hard(), steps=0)
+
+
+@cache
+def bound() -> OptResult:
+    """A better bound and the weak schedule."""
+    return solve(hard(), method="cuts", steps=0)
+
+
+@cache
+def better() -> OptResult:
+    """A better schedule and the weak bound."""
+    return bracket(hard())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    found = Store(tmp_path / "instances", tmp_path / "results")
+    write_instance(EASY, found.instances / f"{NAME}.json")
+    write_instance(hard(), found.instances / "jaillet2025" / "hard.json")
+    return found
+
+
+def test_the_library_is_what_its_recipes_draw() -> None:
+    known = list(recipes())
+    assert len({recipe.name for recipe in known}) == len(known) == 2 * DRAWN + 5 * (2 * 8 + 3)
+    for recipe in known:
+        instance = read_instance(SHIPPED / "instances" / f"{recipe.name}.json")
+        assert instance == recipe.build()
+        assert regenerate(instance.source).digest == instance.digest
+    sizes = {len(recipe.build()) for recipe in known if not recipe.family.startswith("model")}
+    assert sizes == set(SIZES)
+
+
+def test_no_instance_is_in_the_library_twice() -> None:
+    digests = [recipe.build().digest for recipe in recipes()]
+    assert len(set(digests)) == len(digests)
+
+
+def test_shipped_records_are_of_shipped_instances_and_their_files_are_there() -> None:
+    shipped = Store(SHIPPED / "instances", SHIPPED / "results")
+    records = shipped.records()
+    assert set(records) == {recipe.name for recipe in recipes()}
+    assert strays(shipped) == []
+    for record in records.values():
+        assert shipped.instance(record.instance).digest == record.digest
+        assert (shipped.results / record.certificate).exists()
+    small = [record for record in records.values() if record.requests <= 12]
+    assert len(small) >= 10
+    for record in small:
+        assert faults(shipped, record) == []
+
+
+def test_improving_fills_proves_and_never_loses(store: Store) -> None:
+    assert instances(store) == [NAME, "jaillet2025/hard"]
+    done = [each for each in improve(store, 0.1) if isinstance(each, Try)]
+    assert {each.now.instance for each in done} == {NAME, "jaillet2025/hard"}
+    assert all(each.better for each in done if each.before is None)
+    first = store.records()
+    for record in first.values():
+        assert faults(store, record) == []
+    improve(store, 0.05, only="jaillet2025/*")
+    for name, record in store.records().items():
+        assert faults(store, record) == []
+        assert record.lower >= first[name].lower
+        assert record.proved >= first[name].proved
+        assert record.upper <= first[name].upper
+    assert strays(store) == []
+
+
+def test_a_worse_try_changes_nothing_but_its_count_and_seconds(store: Store) -> None:
+    best = solve(EASY)
+    _, record = store.keep(NAME, best)
+    before, now = store.keep(NAME, bracket(EASY, steps=0))
+    assert before == record
+    assert (now.lower, now.upper, now.proved) == (record.lower, record.upper, record.proved)
+    assert (now.certificate, now.schedule, now.tries) == (record.certificate, record.schedule, 2)
+    assert faults(store, now) == []
+
+
+def test_each_value_is_replaced_on_its_own(store: Store) -> None:
+    assert bound().certified > weak().certified
+    assert better().upper < weak().upper
+    _, first = store.keep("jaillet2025/hard", weak())
+    _, second = store.keep("jaillet2025/hard", bound())
+    _, third = store.keep("jaillet2025/hard", better())
+    assert (second.lower, second.schedule) == (bound().certified, first.schedule)
+    assert (third.upper, third.certificate) == (better().upper, second.certificate)
+    assert third.upper_by == "orders"
+    assert third.lower_by == "prices of cuts and memory"
+    assert faults(store, third) == []
+    assert strays(store) == []
+
+
+def test_a_record_of_another_instance_is_not_touched() -> None:
+    record = merged(NAME, None, bracket(EASY))
+    with pytest.raises(ValueError, match="the record is of digest"):
+        merged(NAME, record, weak())
+
+
+@pytest.mark.parametrize("column", HEADER)
+def test_any_changed_cell_of_the_table_shows(store: Store, column: str) -> None:
+    store.keep(NAME, bracket(EASY, steps=0))
+    header, row = store.table.read_text().splitlines()
+    cells = row.split(",")
+    place = header.split(",").index(column)
+    cells[place] = "9" + cells[place] if cells[place][0].isdigit() else cells[place] + "x"
+    store.table.write_text("\n".join([header, ",".join(cells)]) + "\n")
+    with pytest.raises(FormatError, match=r"records.csv: line 2: "):
+        read_records(store.table)
+
+
+def with_text(path: Path, old: str, new: str) -> None:
+    text = gzip.decompress(path.read_bytes()).decode()
+    assert old in text
+    path.write_bytes(gzip.compress(text.replace(old, new, 1).encode()))
+
+
+def test_changed_files_show(store: Store) -> None:
+    _, record = store.keep("jaillet2025/hard", bound())
+    certificate, schedule = (store.results / f for f in (record.certificate, record.schedule))
+    kept = {path: path.read_bytes() for path in (certificate, schedule)}
+    for path, old, new in (
+        (certificate, f'"bound": {record.lower}', f'"bound": {record.lower + 1}'),
+        (certificate, '"memory": [', '"memory": [1, '),
+        (schedule, f'"total_latency": {record.upper}', f'"total_latency": {record.upper - 1}'),
+        (schedule, '"start": [0', '"start": [1'),
+    ):
+        with_text(path, old, new)
+        assert len(faults(store, record)) == 1
+        path.write_bytes(kept[path])
+    assert faults(store, record) == []
+    # a valid file of another value is not that of the record
+    instance = hard()
+    worse = list_schedule(instance, list(range(len(instance))))
+    from ratiolab.model import write_schedule
+
+    write_schedule(worse, schedule)
+    assert faults(store, record) == [
+        f"{record.schedule}: latency {worse.total_latency}, not {record.upper}"
+    ]
+    schedule.write_bytes(kept[schedule])
+    certificate.unlink()
+    assert len(faults(store, record)) == 1
+    write_instance(EASY, store.instances / "jaillet2025" / "hard.json")
+    assert "the table says" in faults(store, record)[0]
+
+
+def test_a_crash_between_files_and_table_leaves_a_table_that_holds(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.keep("jaillet2025/hard", weak())
+
+    def crash(*_: object) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ratiolab.records.store.write_records", crash)
+        with pytest.raises(OSError, match="no space"):
+            store.keep("jaillet2025/hard", bound())
+    (record,) = store.records().values()
+    assert faults(store, record) == []
+    assert len(strays(store)) == 1
+
+
+def test_the_widest_gaps_come_first_and_certified_ones_never() -> None:
+    class Known(Store):
+        def records(self) -> dict[str, Record]:
+            return {name: row(name, lower) for name, lower in (("a", 80), ("b", 100), ("c", 60))}
+
+    known = Known(Path(), Path())
+    assert widest(known, ["a", "b", "c", "new"]) == ["new", "c", "a"]
+
+
+def row(name: str, lower: int) -> Record:
+    counts = {"requests": 3, "memory": 5, "lower": lower, "proved": lower, "upper": 100}
+    words = ("digest", "lower_by", "proved_by", "upper_by", "certificate", "schedule")
+    return Record(instance=name, seconds=1.0, tries=1, **counts, **dict.fromkeys(words, "x"))  # type: ignore[arg-type]
+
+
+def test_ctrl_c_keeps_what_the_try_has_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(schedule: object, *_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ratiolab.hindsight.stages.improved_schedule", interrupted)
+    done = improve(store, 1.0, only="jaillet2025/*")
+    assert len(done) == 1
+    (record,) = store.records().values()
+    assert faults(store, record) == []
+
+
+def test_a_solve_that_fails_is_told_and_does_not_end_the_others(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(instance: Instance, **_: object) -> OptResult:
+        if len(instance) == len(EASY):
+            raise MemoryError("too large")
+        return bound()
+
+    monkeypatch.setattr(improving, "solve", failing)
+    done = improve(store, 0.01)
+    failed = [each for each in done if isinstance(each, Failure)]
+    assert [each.instance for each in failed] == [NAME]
+    assert "jaillet2025/hard" in store.records()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of a process")
+def test_sigint_ends_two_workers_and_keeps_their_tries(tmp_path: Path) -> None:
+    store = Store(tmp_path / "instances", tmp_path / "results")
+    for n in (40, 41, 42):
+        write_instance(hard(n), store.instances / "families" / f"hard-{n}.json")
+    folders = ["--instances", str(store.instances), "--results", str(store.results)]
+    command = [sys.executable, "-m", "ratiolab", "records", "improve", "--minutes", "5"]
+    process = subprocess.Popen(
+        [*command, "--workers", "2", "--json", *folders], stdout=subprocess.PIPE
+    )
+    time.sleep(6)
+    os.kill(process.pid, signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert json.loads(out)["tried"] == 2
+    for record in store.records().values():
+        assert faults(store, record) == []
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as exit_:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    assert isinstance(exit_.value.code, int)
+    return exit_.value.code, out, err
+
+
+def test_the_commands_tell_and_judge(
+    store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = ("--instances", store.instances, "--results", store.results)
+    short = ("records", "improve", "--minutes", "0.05")
+    code, out, err = run(capsys, *short, "--only", NAME, *folders)
+    assert (code, out) == (0, "1 of 1 tries were better\n")
+    assert err.startswith(f"{NAME}: [")
+    assert run(capsys, "records", "verify", *folders)[:2] == (
+        0,
+        "1 of 1 records prove what they say\n",
+    )
+    code, out, _ = run(capsys, "records", "page", "--results", store.results, "--json")
+    assert code == 0
+    assert [Path(path).name for path in json.loads(out)["written"]] == ["records.md", "records.png"]
+    assert "| easy |" in (store.results / "records.md").read_text().replace(
+        f"[easy](../instances/{NAME}.json)", "easy"
+    )
+    (record,) = store.records().values()
+    with_text(store.results / record.schedule, '"start": [0', '"start": [7')
+    code, out, _ = run(capsys, "records", "verify", "--json", *folders)
+    assert code == 1
+    assert list(json.loads(out)["faults"]) == [NAME]
+    code, _, err = run(capsys, *short, "--only", "nothing", *folders)
+    assert (code, err.startswith("ratiolab: --only 'nothing': no instance in ")) == (2, True)
+
+
+def test_generate_writes_what_is_missing_and_refuses_what_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = list(recipes())[:2]
+    monkeypatch.setattr("ratiolab.records.library.recipes", lambda: iter(few))
+    code, out, _ = run(capsys, "records", "generate", "--instances", tmp_path, "--json")
+    assert (code, len(json.loads(out)["written"])) == (0, 2)
+    code, out, _ = run(capsys, "records", "generate", "--instances", tmp_path)
+    assert out.endswith("0 instances written, 2 were there\n")
+    write_instance(EASY, tmp_path / f"{few[0].name}.json")
+    code, _, err = run(capsys, "records", "generate", "--instances", tmp_path)
+    assert code == 2
+    assert "is not what 'ratiolab generate" in err
+
+
+def test_a_solve_begins_with_what_is_known_and_checks_it() -> None:
+    instance = hard()
+    limits = {"time_limit": 0.0, "steps": 0}
+    again = solve(instance, known=better().schedule, proven=bound().certificate, **limits)
+    assert (again.lower, again.certified) == (bound().lower, bound().certified)
+    assert again.upper == better().upper
+    with pytest.raises(ValueError, match="known schedule is of easy"):
+        solve(instance, known=bracket(EASY).schedule)
+    claim = FormulaCertificate(instance.name, instance.digest, weak().upper + 1, "volume")
+    with pytest.raises(ValueError, match="is claimed"):
+        solve(instance, proven=claim)
+
+
+def test_attempts_have_seeds_of_their_own(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = []
+
+    def noted(instance: Instance, **options: object) -> OptResult:
+        seeds.append(options.get("seed", 0))
+        return weak()
+
+    monkeypatch.setattr(improving, "solve", noted)
+    for _ in range(3):
+        name = "jaillet2025/hard"
+        store.keep(name, improving.attempt(store.instances, store.results, name, 1.0))
+    assert seeds == [0, 1, 2]
