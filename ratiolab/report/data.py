@@ -1,11 +1,13 @@
 """Results as plain dictionaries: what ``--json`` prints and what tables show."""
 
+from math import isnan
 from typing import Any
 
 import numpy as np
 
 from ratiolab.hindsight import OptResult
 from ratiolab.online import Policy, Simulation
+from ratiolab.online.metrics import summary, unit
 from ratiolab.online.registry import parameter_values
 from ratiolab.ratio import Comparison, PolicyRow
 
@@ -25,22 +27,29 @@ def optimum_data(result: OptResult) -> dict[str, Any]:
         "starts": result.schedule.starts.tolist(),
         "nodes": result.nodes,
         "seconds": round(result.seconds, 3),
+        "stages": [s._asdict() | {"seconds": round(s.seconds, 3)} for s in result.stages],
         "note": result.note,
         "options": dict(result.options),
     }
 
 
 def policy_data(policy: Policy) -> dict[str, Any]:
-    """Key, parameters and information level of a policy."""
+    """Key, parameters, information level and default semantics of preemption of a policy."""
     return {
         "policy": policy.name,
         "params": parameter_values(policy),
         "information": policy.information.value,
+        "preemption": getattr(policy, "preemption", "restart"),
     }
 
 
 def run_data(run: Simulation) -> dict[str, Any]:
-    """One simulated run; completions are rounds, -1 for a request that a stalled run left over."""
+    """One simulated run; completions are rounds, -1 for a request that a stalled run left over.
+
+    ``figures`` are those of `ratiolab.online.metrics.summary`, in ``unit``; None where a run that
+    stalled has none.
+    """
+    figures = summary(run)
     ended = run.outcome == "complete"
     return {
         "seed": run.seed,
@@ -49,6 +58,8 @@ def run_data(run: Simulation) -> dict[str, Any]:
         "makespan": run.schedule.makespan if ended else None,
         "evictions": run.schedule.evictions,
         "wasted_tokens": run.schedule.wasted_tokens,
+        "unit": unit(run),
+        "figures": {name: None if isnan(value) else value for name, value in figures.items()},
         "completions": run.schedule.completion.tolist(),
     }
 

@@ -1,8 +1,12 @@
-"""Verdicts as a notebook shows them."""
+"""Verdicts and experiments as a notebook shows them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
+from itertools import takewhile
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ratiolab.claims import ClaimReport
 from ratiolab.report.verdicts import COLOURS
@@ -44,3 +48,75 @@ class VerdictTable:
             f"{report.claim.id}: {report.result.verdict.value} ({report.result.scope})"
             for report in self.reports
         )
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart that is stored as PNG."""
+
+    content: bytes = field(repr=False)
+
+    def _repr_png_(self) -> bytes:
+        return self.content
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """An experiment that was run: its statements as a table, and its pictures.
+
+    Parameters
+    ----------
+    text : the page, in Markdown.
+    pictures : PNG files by the part of the name behind that of the experiment.
+    """
+
+    text: str
+    pictures: Mapping[str, bytes]
+
+    def picture(self, name: str) -> Picture:
+        """One picture of the page."""
+        return Picture(self.pictures[name])
+
+    def _repr_html_(self) -> str:
+        """The table of statements, without the column of reasons."""
+        rows = [split_row(line) for line in self.text.splitlines() if line.startswith("| ")]
+        first = next(i for i, row in enumerate(rows) if row[0] == "statement")
+        kept = list(takewhile(lambda row: len(row) == len(rows[first]), rows[first:]))
+        left = "text-align:left;vertical-align:top"
+        lines = [
+            "".join(f'<td style="{left}">{escape(cell)}</td>' for cell in row[:4]) for row in kept
+        ]
+        return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+    def __repr__(self) -> str:
+        return self.text.partition("\n")[0].removeprefix("# ")
+
+
+def quick(name: str) -> Reproduction:
+    """Run the quick version of an experiment, as ``ratiolab reproduce NAME --quick`` does.
+
+    Nothing is kept on disk.
+
+    Parameters
+    ----------
+    name : a key of `ratiolab.report.experiments.EXPERIMENTS`.
+    """
+    from ratiolab.report.experiments import EXPERIMENTS, reproduce
+
+    with TemporaryDirectory() as folder:
+        page = reproduce(EXPERIMENTS[name], Path(folder), quick=True)
+        pictures = {
+            path.stem.removeprefix(f"{name}-"): path.read_bytes()
+            for path in sorted(Path(folder).glob("*.png"))
+        }
+        return Reproduction(page.read_text(encoding="utf-8"), pictures)
+
+
+def split_row(line: str) -> list[str]:
+    r"""The cells of a row of a Markdown table.
+
+    >>> split_row(r"| a\|b | 1 |")
+    ['a|b', '1']
+    """
+    cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+    return [cell.strip().replace("\\|", "|") for cell in cells]

@@ -1,6 +1,7 @@
 """Tables for people, drawn by rich."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from rich.table import Table
 
@@ -8,7 +9,7 @@ from ratiolab.hindsight import OptResult
 from ratiolab.online import POLICIES, make
 from ratiolab.online.registry import parameters_of, summary
 from ratiolab.ratio import Comparison, PolicyRow
-from ratiolab.report.data import row_data
+from ratiolab.report.data import policy_data, row_data
 from ratiolab.theory.bound_catalogue import Bound
 from ratiolab.workloads.kinds import Kind
 
@@ -22,6 +23,21 @@ def optimum_line(result: OptResult) -> str:
         f"(lower bound: {result.lower_source})"
     )
 
+
+def stages_line(result: OptResult) -> str:
+    """What a solve did, in one line: after each stage the seconds and the interval.
+
+    Stages that had nothing to do are left out; their notes say why.
+    """
+    done = [result.stages[0]]
+    for before, stage in pairwise(result.stages):
+        if before[2:5] != stage[2:5] or stage.seconds >= before.seconds + NOTHING:
+            done.append(stage)
+    return " > ".join(f"{s.name} {s.seconds:.1f} s [{s.lower:,}, {s.upper:,}]" for s in done)
+
+
+NOTHING = 0.05
+"""A stage that took fewer seconds and changed nothing had nothing to do."""
 
 DISPENSABLE = ("knows", "wasted", "mean", "first token", "evictions", "P99", "95 %")
 """Columns of a comparison that a narrow terminal goes without, in this order."""
@@ -81,18 +97,64 @@ def _comparison_row(row: PolicyRow) -> dict[str, str]:
     }
 
 
+WORDS = {
+    "latency": "latency",
+    "ttft": "first token",
+    "tpot": "time per token after it",
+    "per_token": "latency per token",
+    "waiting": "waiting",
+    "slowdown": "slowdown (x)",
+}
+"""What the times of `ratiolab.online.metrics` are called."""
+
+
+def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
+    """Means over complete runs: the times of requests, and a caption with the rest.
+
+    Parameters
+    ----------
+    runs : of each run, what `ratiolab.online.metrics.summary` found.
+    unit : of the times, ``rounds`` or ``seconds``.
+    """
+    import pandas as pd
+
+    from ratiolab.online.metrics import intervals
+
+    found = intervals(pd.DataFrame(runs).assign(every="run"), ["every"]).set_index("metric")
+    several = len(runs) > 1
+    table = Table(title=f"times of requests, {unit}", title_justify="left", caption_justify="left")
+    table.add_column("")
+    for name in ("mean", *(["95 %"] * several), "median", "P90", "P99"):
+        table.add_column(name, justify="right")
+    for name, words in WORDS.items():
+        mean, *tails = (
+            found["mean"][f"{kind}_{name}"] for kind in ("mean", "median", "p90", "p99")
+        )
+        low, high = found["low"][f"mean_{name}"], found["high"][f"mean_{name}"]
+        interval = [f"{low:,.4g} to {high:,.4g}"] * several
+        table.add_row(words, f"{mean:,.4g}", *interval, *(f"{value:,.4g}" for value in tails))
+    mean = found["mean"]
+    table.caption = (
+        f"throughput {mean['throughput']:,.4g} tokens a {unit.removesuffix('s')}, longest waiting "
+        f"{mean['starvation']:,.4g}\nfairness {mean['fairness']:.3f} (Jain), memory "
+        f"{mean['mean_memory']:,.0f} on average, {mean['peak_memory']:,.0f} at most"
+    )
+    return table
+
+
 def policies_table(keys: Iterable[str]) -> Table:
-    """What policies there are, what each may know, its parameters and its source."""
+    """What policies there are, what each may know and what evictions cost, parameters, source."""
     table = Table(show_lines=True)
     keys = list(keys)
     # a key is to be copied: it is never cut
     table.add_column("policy", style="bold", min_width=max(map(len, keys)))
-    for name in ("knows", "what it does", "parameters", "source"):
+    for name in ("knows, preemption", "what it does", "parameters", "source"):
         table.add_column(name, overflow="fold")
     for key in keys:
         parameters = "\n".join(f"{n}={d}" for n, (_, d) in parameters_of(key).items())
-        information = make(key).information.value
-        table.add_row(key, information, summary(key), parameters, POLICIES[key].source)
+        data = policy_data(make(key))
+        knows = f"{data['information']},\n{data['preemption']}"
+        table.add_row(key, knows, summary(key), parameters, POLICIES[key].source)
     return table
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ratiolab.claims.chen2025.figure_1 import PRINTED as PRINTED_CURVE
 from ratiolab.online import make
+from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import (
     EXACT,
     FAINT,
@@ -19,7 +20,6 @@ from ratiolab.report.plots.curves import (
     PRINTED,
     RIVAL,
     THIRD,
-    Chart,
     Curve,
     Look,
     Panel,

@@ -6,6 +6,7 @@ Suprema come from `ratiolab.theory.bounds`; `evidence.simulated` says what simul
 from functools import cache
 
 from ratiolab.online import make
+from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import (
     FAINT,
     OTHER,
@@ -13,7 +14,6 @@ from ratiolab.report.plots.curves import (
     RIVAL,
     SIMULATED,
     THIRD,
-    Chart,
     Curve,
     Panel,
     chart,

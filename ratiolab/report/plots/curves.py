@@ -7,26 +7,18 @@ they cover no data.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import ArrayLike, NDArray
-from PIL import Image
 
-from ratiolab.report.plots.schedules import STYLE
+from ratiolab.report.plots.canvas import STYLE, Chart, new_chart
 
 Array = NDArray[np.float64]
 Look = dict[str, Any]
-
-NOTEBOOK_DPI = 100
-PALETTE = 256
-"""Colours of a picture in a notebook, shades of smoothed edges included."""
 
 PRINTED: Look = {"color": "tab:red", "ls": "--", "lw": 1.6, "zorder": 3}
 EXACT: Look = {"color": "tab:blue", "lw": 1.8}
@@ -82,17 +74,6 @@ class Panel:
     whole_x: bool = False
 
 
-class Chart(Figure):
-    """A figure that notebooks show as it is, without any global state."""
-
-    def _repr_png_(self) -> bytes:
-        drawn, content = BytesIO(), BytesIO()
-        self.savefig(drawn, format="png", dpi=NOTEBOOK_DPI)
-        # A chart has few colours: a palette makes the file three times smaller.
-        Image.open(drawn).convert("RGB").quantize(PALETTE).save(content, "png", optimize=True)
-        return content.getvalue()
-
-
 def chart(panels: Sequence[Panel], *, height: float = 4.4) -> Chart:
     """Draw panels side by side, each with its legend below.
 
@@ -123,19 +104,12 @@ def bars(title: str, label: str, values: Mapping[str, float], printed: Collectio
     return figure
 
 
-def new_chart(size: tuple[float, float]) -> Chart:
-    """An empty chart of some inches with a canvas of its own."""
-    figure = Chart(figsize=size, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def draw(panel: Panel, ax: Axes) -> None:
     """Draw a panel's curves, marks and legend."""
     if panel.log_x:
-        _plain_log(ax, "x")
+        plain_log(ax, "x")
     if panel.log_y:
-        _plain_log(ax, "y")
+        plain_log(ax, "y")
     for curve in panel.curves:
         x, y = np.asarray(curve.x, float), np.asarray(curve.y, float)
         if curve.low is None or curve.high is None:
@@ -159,7 +133,7 @@ def draw(panel: Panel, ax: Axes) -> None:
         )
     if panel.whole_x:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _few_decades(ax)
+    few_decades(ax)
     ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     ax.grid(color="0.92", lw=0.6)
     ax.set_axisbelow(True)
@@ -172,7 +146,7 @@ def legend_below(ax: Axes) -> None:
         ax.legend(loc="upper left", bbox_to_anchor=(0, -0.17), frameon=False, borderaxespad=0)
 
 
-def _plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
+def plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
     """A logarithmic axis that reads 1, 10, 100 up to a hundred thousand, and powers beyond."""
 
     def text(value: float, _: object) -> str:
@@ -186,7 +160,7 @@ def _plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _few_decades(ax: Axes) -> None:
+def few_decades(ax: Axes) -> None:
     """Label 1, 2, 5 and not powers of ten alone where an axis spans fewer than two of them."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = axis.get_view_interval()

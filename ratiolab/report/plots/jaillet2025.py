@@ -13,6 +13,7 @@ from ratiolab.hindsight.bounds import best_lower_bound
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.online import Policy, make, simulate
 from ratiolab.ratio.interval import RatioInterval
+from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import (
     EXACT,
     FAINT,
@@ -20,7 +21,6 @@ from ratiolab.report.plots.curves import (
     PRINTED,
     RIVAL,
     SIMULATED,
-    Chart,
     Curve,
     Look,
     Panel,
@@ -155,7 +155,7 @@ def constants() -> Chart:
 
 
 def section_5_1() -> Chart:
-    """Where MC-SF/OPT lies on 20 draws of each arrival model: certified intervals, sorted.
+    """Where MC-SF/OPT lies on the stored draws of each arrival model: certified intervals, sorted.
 
     The lower end divides by the latency of a stored schedule that the judge accepts, the upper end
     by a proven lower bound on the optimum. Red: what the paper reports on its 200 draws.

@@ -7,25 +7,17 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ratiolab.model import Schedule
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.io import PathLike, write_bytes
+from ratiolab.report.plots.canvas import STYLE, Chart, new_chart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STYLE = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-}
 COLOURS = "viridis"
 LOST = "tab:red"
 FEW = 60
@@ -46,7 +38,7 @@ BINS = 500
 """Points of a curve over time: more than a page can show."""
 
 
-def picture(panels: Sequence[tuple[str, Schedule]]) -> Figure:
+def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
     """Schedules of one instance, one below the other, on one time axis.
 
     Parameters
@@ -69,8 +61,7 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Figure:
         raise ValueError(f"a picture can show {MOST_ROUNDS} rounds, the schedules have {end}")
     many = len(panels[0][1].instance) >= MANY
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=(11, 1.0 + 2.1 * len(panels)), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_chart((11, 1.0 + 2.1 * len(panels)))
         axes = figure.subplots(len(panels), 2, squeeze=False, sharex=True)
         for (title, schedule), (left, right) in zip(panels, axes, strict=True):
             (draw_counts if many else draw_requests)(schedule, left)
@@ -92,7 +83,7 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Figure:
     return figure
 
 
-def save(figure: Figure, path: PathLike) -> None:
+def save(figure: Chart, path: PathLike) -> None:
     """Write a figure in the format of its ending (png, pdf, svg), in one step."""
     kind = require_format(path)
     content = BytesIO()
@@ -190,10 +181,10 @@ def _wedges(schedule: Schedule) -> PolyCollection:
     instance = schedule.instance
     base = np.zeros(int(schedule.stop.max()) + 1, dtype=np.int64)
     shapes = []
-    for run in schedule.runs:
+    for run, kept in zip(schedule.runs, schedule.kept.tolist(), strict=True):
         time: IntArray = np.arange(run.start + 1, run.stop + 1)
         low = base[time]
-        high = low + held(instance.prompt[run.request], time - run.start)
+        high = low + held(instance.prompt[run.request] + kept, time - run.start)
         base[time] = high
         edges = np.repeat(time, 2) - np.tile([1, 0], len(time))
         outline = np.concatenate([np.repeat(low, 2), np.repeat(high, 2)[::-1]])

@@ -9,6 +9,7 @@ from math import exp
 
 import numpy as np
 
+from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import (
     EXACT,
     FAINT,
@@ -16,7 +17,6 @@ from ratiolab.report.plots.curves import (
     PRINTED,
     SIMULATED,
     THIRD,
-    Chart,
     Curve,
     Panel,
     bars,

@@ -1,0 +1,236 @@
+"""Pictures of experiments: lines with bands, grouped bars, histograms with intervals.
+
+Each takes a tidy table, as `ratiolab.studies.frames.intervals` makes it, and axes to draw on, and
+one colour for a label wherever the label appears.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+
+from ratiolab.model.io import write_bytes
+from ratiolab.report.plots.canvas import STYLE, Chart, new_chart
+from ratiolab.report.plots.curves import few_decades, plain_log
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLOURS = (
+    *("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple"),
+    *("tab:brown", "tab:pink", "tab:olive", "tab:cyan", "0.45"),
+)
+MARKERS = "osD^vPX*<>"
+Look = dict[str, Any]
+
+
+def looks(labels: Sequence[str]) -> dict[str, Look]:
+    """A colour and a marker for each label, in order: the same in all panels of a page."""
+    return {
+        label: {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+        for i, label in enumerate(labels)
+    }
+
+
+def panels(count: int, *, columns: int = 3, height: float = 3.4) -> tuple[Chart, list[Axes]]:
+    """An empty chart with so many axes, row by row, the rest of the last row left out."""
+    columns = min(count, columns)
+    rows = -(-count // columns)
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure = new_chart((0.6 + 3.6 * columns, 0.5 + height * rows))
+        axes = [figure.add_subplot(rows, columns, number + 1) for number in range(count)]
+    return figure, axes
+
+
+def lines(
+    table: "pd.DataFrame",
+    x: str,
+    by: str,
+    ax: Axes,
+    *,
+    look: Mapping[str, Look] | None = None,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+) -> None:
+    """A line with a band from low to high over x for each label of the column `by`."""
+    look = look or looks([str(label) for label in table[by].unique()])
+    for label, group in table.groupby(by, sort=False):
+        group = group.sort_values(x)
+        style = look[str(label)]
+        ax.plot(group[x], group["mean"], label=str(label), ms=3.5, lw=1.4, **style)
+        ax.fill_between(
+            group[x], group["low"], group["high"], color=style["color"], alpha=0.18, lw=0
+        )
+    if log_x:
+        plain_log(ax, "x")
+    if log_y:
+        plain_log(ax, "y")
+    few_decades(ax)
+    _finish(ax, title, x_label, y_label)
+
+
+def grouped_bars(
+    table: "pd.DataFrame",
+    x: str,
+    by: str,
+    ax: Axes,
+    *,
+    look: Mapping[str, Look] | None = None,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+) -> None:
+    """For each value of x a group of bars, one a label, with whiskers from low to high."""
+    labels = [str(label) for label in table[by].unique()]
+    look = look or looks(labels)
+    groups = list(table[x].unique())
+    width = 0.8 / len(labels)
+    for number, label in enumerate(labels):
+        rows = table[table[by].astype(str) == label].set_index(x).reindex(groups)
+        places = np.arange(len(groups)) + (number - (len(labels) - 1) / 2) * width
+        whiskers = np.stack([rows["mean"] - rows["low"], rows["high"] - rows["mean"]])
+        ax.bar(
+            places,
+            rows["mean"],
+            width,
+            yerr=whiskers,
+            label=label,
+            color=look[label]["color"],
+            error_kw={"lw": 0.8},
+        )
+    ax.set_xticks(range(len(groups)), [str(group) for group in groups])
+    _finish(ax, title, x_label, y_label)
+
+
+def boxes(
+    table: "pd.DataFrame",
+    x: str,
+    by: str | None,
+    ax: Axes,
+    *,
+    look: Mapping[str, Look],
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+) -> None:
+    """For each value of x a box, or one for each label of the column `by`.
+
+    Parameters
+    ----------
+    table : columns x and `by`; ``mean``, ``low``, ``high`` of the median; ``p0``, ``p25``, ``p75``
+        and ``p100``, ends of whiskers and box.
+    look : colours of the labels, of x when there is no `by`.
+    """
+    groups = list(table[x].unique())
+    labels = [""] if by is None else list(table[by].unique())
+    width = 0.8 / len(labels)
+    for number, label in enumerate(labels):
+        rows = table if by is None else table[table[by] == label]
+        for _, row in rows.iterrows():
+            place = groups.index(row[x]) + (number - (len(labels) - 1) / 2) * width
+            colour = look[str(row[x]) if by is None else label]["color"]
+            stats = {"med": row["mean"], "q1": row["p25"], "q3": row["p75"]}
+            ax.bxp(
+                [stats | {"whislo": row["p0"], "whishi": row["p100"]}],
+                positions=[place],
+                widths=0.8 * width,
+                patch_artist=True,
+                showfliers=False,
+                boxprops={"facecolor": colour, "alpha": 0.55, "edgecolor": colour},
+                whiskerprops={"color": colour},
+                capprops={"color": colour},
+                medianprops={"color": "black", "lw": 1.4},
+                manage_ticks=False,
+            )
+            reach = [[row["mean"] - row["low"]], [row["high"] - row["mean"]]]
+            ax.errorbar(place, row["mean"], reach, color="black", lw=1.2, capsize=2)
+        if by is not None:
+            ax.bar(0, 0, 0, color=look[label]["color"], alpha=0.55, label=label)  # for legends
+    ax.set_xticks(range(len(groups)), [f"{g:g}" if by is not None else str(g) for g in groups])
+    _finish(ax, title, x_label, y_label)
+
+
+def histogram(
+    values: "pd.Series",
+    ax: Axes,
+    *,
+    bins: int = 30,
+    interval: tuple[float, float] | None = None,
+    title: str = "",
+    x_label: str = "",
+) -> None:
+    """A histogram with its mean as a line and an interval of the mean as a band."""
+    ax.hist(values.dropna(), bins=bins, color="tab:blue", alpha=0.75)
+    ax.axvline(float(values.mean()), color="black", lw=1.2, label=f"mean {values.mean():.4g}")
+    if interval is not None:
+        words = f"[{interval[0]:.4g}, {interval[1]:.4g}]"
+        ax.axvspan(*interval, color="black", alpha=0.15, lw=0, label=words)
+    ax.legend(frameon=False)
+    _finish(ax, title, x_label, "runs")
+
+
+def enclosures(
+    table: "pd.DataFrame",
+    panel: str,
+    by: str,
+    *,
+    x_label: str = "",
+    reference: float | None = None,
+    log_x: bool = True,
+) -> Chart:
+    """A panel for each value of a column, in it a bar from ``bottom`` to ``top`` for each label."""
+    names, labels = list(table[panel].unique()), list(table[by].unique())
+    columns = min(len(names), 2)
+    figure, axes = panels(len(names), columns=columns, height=0.8 + 0.2 * len(labels))
+    for number, (name, ax) in enumerate(zip(names, axes, strict=True)):
+        rows = table[table[panel] == name].set_index(by).reindex(labels)
+        places = np.arange(len(labels))
+        ax.barh(
+            places,
+            rows["top"] - rows["bottom"],
+            0.55,
+            rows["bottom"],
+            color="tab:blue",
+            ec="tab:blue",
+        )
+        ax.set_yticks(places, labels if number % columns == 0 else [""] * len(labels))
+        ax.invert_yaxis()
+        if log_x:
+            ax.set_xscale("log")
+            plain_log(ax, "x")
+            few_decades(ax)
+        if reference is not None:
+            ax.axvline(reference, color="black", lw=0.8)
+        _finish(ax, str(name), x_label if number >= len(names) - columns else "", "")
+    return figure
+
+
+def shared_legend(figure: Chart, axes: Sequence[Axes], *, columns: int = 5) -> None:
+    """One legend below all panels."""
+    named = {
+        label: handle
+        for ax in axes
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(
+        named.values(), named.keys(), loc="outside lower center", ncols=columns, frameon=False
+    )
+
+
+def write_chart(figure: Chart, path: Path) -> None:
+    """Write a chart as PNG with few colours, in one step."""
+    write_bytes(path, figure._repr_png_())
+
+
+def _finish(ax: Axes, title: str, x_label: str, y_label: str) -> None:
+    ax.set_title(title, fontsize=10, loc="left")
+    ax.set_xlabel(x_label)
+    ax.set_ylabel(y_label)
+    ax.grid(color="0.92", lw=0.6)
+    ax.set_axisbelow(True)

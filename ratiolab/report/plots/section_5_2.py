@@ -1,0 +1,122 @@
+"""Pictures for Section 5.2 of Jaillet et al.: averages with deviations, runs over time."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.curves import PRINTED
+from ratiolab.report.plots.experiments import looks, panels, shared_legend
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def deviations_chart(
+    found: Mapping[str, Mapping[str, NDArray[np.float64]]],
+    printed: Mapping[str, tuple[float, float]],
+) -> Chart:
+    """A panel for each set-up: averages of runs with one standard deviation, beside printed ones.
+
+    Parameters
+    ----------
+    found : by title and label, one value a run.
+    printed : by label, the average and standard deviation of a paper.
+    """
+    labels = list(printed)
+    figure, axes = panels(len(found), columns=2, height=1.0 + 0.26 * len(labels))
+    places = np.arange(len(labels))
+    right = 1.05 * max(
+        max(float(v.mean() + v.std()) for values in found.values() for v in values.values()),
+        max(average + spread for average, spread in printed.values()),
+    )
+    averages, spreads = np.array(list(printed.values())).T
+    for number, (ax, (title, values)) in enumerate(zip(axes, found.items(), strict=True)):
+        mean = [values[label].mean() for label in labels]
+        spread = [values[label].std(ddof=1) for label in labels]
+        red = PRINTED["color"]
+        ax.errorbar(
+            averages,
+            places - 0.14,
+            xerr=spreads,
+            fmt="D",
+            color=red,
+            ms=4,
+            capsize=2,
+            label="paper",
+        )
+        ax.errorbar(
+            mean,
+            places + 0.14,
+            xerr=spread,
+            fmt="o",
+            color="tab:blue",
+            ms=4,
+            capsize=2,
+            label="here, average and standard deviation of the runs",
+        )
+        ax.set_yticks(places, labels if number % 2 == 0 else [""] * len(labels))
+        ax.invert_yaxis()
+        ax.set_xlim(0, right)
+        ax.set_title(title, fontsize=10, loc="left")
+        ax.set_xlabel("mean latency (s)" if number >= len(found) - 2 else "")
+        ax.grid(color="0.92", lw=0.6)
+        ax.set_axisbelow(True)
+    shared_legend(figure, axes)
+    return figure
+
+
+def throughput_chart(runs: "Mapping[str, pd.DataFrame]", by: str) -> Chart:
+    """A panel for each title: tokens served a second by each scheduler, and arriving ones as bars.
+
+    Parameters
+    ----------
+    runs : by title, one run of each scheduler second by second: columns begin, throughput, prefill,
+        arriving.
+    by : column that names the scheduler.
+    """
+    figure, axes = panels(len(runs), columns=2, height=3.2)
+    for number, (ax, (title, rows)) in enumerate(zip(axes, runs.items(), strict=True)):
+        for label, look in looks(list(rows[by].unique())).items():
+            part = rows[rows[by] == label]
+            tokens = part["throughput"] + part["prefill"]
+            ax.step(part["begin"], tokens, where="post", lw=1.4, color=look["color"], label=label)
+        some = part[part["arriving"] > 0]
+        ax.bar(
+            some["begin"],
+            some["arriving"],
+            1.0,
+            align="edge",
+            color="tab:olive",
+            alpha=0.35,
+            label="arriving",
+        )
+        _labelled(ax, title, "prompt and output tokens a second" if number == 0 else "")
+    shared_legend(figure, axes)
+    return figure
+
+
+def memory_chart(runs: "Mapping[str, pd.DataFrame]", by: str, memory: int) -> Chart:
+    """A panel for each title: tokens held by each scheduler over time, and the limit."""
+    figure, axes = panels(len(runs), columns=2, height=2.6)
+    for number, (ax, (title, rows)) in enumerate(zip(axes, runs.items(), strict=True)):
+        for label, look in looks(list(rows[by].unique())).items():
+            part = rows[rows[by] == label]
+            ax.plot(part["begin"], part["memory"], lw=1.4, color=look["color"], label=label)
+        ax.axhline(memory, color="black", lw=0.8, ls=":", label=f"M = {memory:,}")
+        ax.set_ylim(0, 1.08 * memory)
+        _labelled(ax, title, "tokens held" if number % 2 == 0 else "")
+    shared_legend(figure, axes)
+    return figure
+
+
+def _labelled(ax: Axes, title: str, y_label: str) -> None:
+    ax.set_xlim(left=0)
+    ax.set_title(title, fontsize=10, loc="left")
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel(y_label)
+    ax.grid(color="0.92", lw=0.6)
+    ax.set_axisbelow(True)

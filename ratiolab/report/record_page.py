@@ -1,0 +1,94 @@
+"""The page of the record library: gaps by family, and the whole table."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from ratiolab.model.io import write_text
+from ratiolab.records.library import recipes
+from ratiolab.records.record import Record, read_records
+from ratiolab.records.store import TABLE
+
+PAGE, PICTURE = "records.md", "records.png"
+
+
+def write_page(results: Path) -> tuple[Path, Path]:
+    """Write page and picture beside the table; where they are."""
+    from ratiolab.report.plots.experiments import write_chart
+    from ratiolab.report.plots.records import gaps
+
+    families = by_family(read_records(results / TABLE))
+    write_text(results / PAGE, page(families))
+    write_chart(gaps(families), results / PICTURE)
+    return results / PAGE, results / PICTURE
+
+
+def by_family(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """Records by the family of their instance, in the order of the library; others come last."""
+    known = {recipe.name: recipe.family for recipe in recipes()}
+    families: dict[str, list[Record]] = {family: [] for family in known.values()}
+    for record in records:
+        families.setdefault(known.get(record.instance, "other"), []).append(record)
+    return {family: own for family, own in families.items() if own}
+
+
+def page(families: Mapping[str, Sequence[Record]]) -> str:
+    """The page as Markdown."""
+    everything = [record for own in families.values() for record in own]
+    lines = [
+        "# Records",
+        "",
+        "The best interval known around the hindsight optimum of every instance of the library: a",
+        "schedule, and a lower bound with a certificate. `ratiolab records verify` rechecks both,",
+        "without any solver; `ratiolab records improve --minutes N` tries to beat them;",
+        "`ratiolab records page` writes this page from [records.csv](records.csv).",
+        "",
+        "*Certified*: the certificate alone proves the schedule optimal. *Proved*: the layered",
+        "search or HiGHS does, whose word has to be taken. The gap is that of the certificate,",
+        "(upper - lower) / lower. *Seconds* are those spent on an instance in all tries.",
+        "",
+        "![Certified gap over the number of requests](records.png)",
+        "",
+        "| family | instances | certified | proved | open | median gap | widest gap |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+        *(_summary(family, own) for family, own in families.items()),
+        _summary("all", everything),
+    ]
+    for family, own in families.items():
+        lines += [
+            "",
+            f"## {family}",
+            "",
+            "| instance | n | M | lower | upper | gap | status | lower by | upper by | s |",
+            "|---|--:|--:|--:|--:|--:|---|---|---|--:|",
+            *(_row(record) for record in own),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(family: str, records: Sequence[Record]) -> str:
+    counts = [
+        sum(r.status == status for r in records) for status in ("certified", "proved", "open")
+    ]
+    gaps = [float(record.gap) for record in records]
+    cells = [family, len(records), *counts, f"{median(gaps):.2%}", f"{max(gaps):.2%}"]
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _row(record: Record) -> str:
+    name = f"[{record.instance.rpartition('/')[2]}](../instances/{record.instance}.json)"
+    cells = [
+        *(name, record.requests, record.memory, f"{record.lower:,}", f"{record.upper:,}"),
+        *(f"{float(record.gap):.2%}", _status(record), record.lower_by, record.upper_by),
+        f"{record.seconds:.0f}",
+    ]
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _status(record: Record) -> str:
+    """The status, with who proves what the certificate does not."""
+    if record.status == "proved":
+        return f"proved by {record.proved_by}"
+    if record.proved > record.lower:
+        return f"open above {record.proved:,} ({record.proved_by})"
+    return record.status

@@ -1,0 +1,138 @@
+"""The papers' experiments: every one can be read, run and told, and figures come from the table."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ratiolab.report.experiments import EXPERIMENTS, Experiment, Finding, reproduce
+from ratiolab.report.experiments.chen2025 import CHEN2025, POLICY, SETTINGS
+from ratiolab.report.experiments.experiment import findings_table, kept_columns, page_text
+from ratiolab.report.plots.experiments import grouped_bars, histogram, lines, panels, write_chart
+from ratiolab.studies import Study
+from ratiolab.studies.frames import intervals
+from ratiolab.studies.run import run_study
+from ratiolab.studies.store import Store
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
+def test_the_quick_version_of_an_experiment_is_another_and_no_larger(
+    experiment: Experiment,
+) -> None:
+    try:
+        full = experiment.study()
+    except ValueError as error:  # a trace that is not shipped
+        pytest.skip(str(error))
+    quick = experiment.study(quick=True)
+    assert full.name == quick.name == experiment.name
+    assert 0 < len(quick.cells) <= len(full.cells)
+    assert {cell.id for cell in quick.cells} != {cell.id for cell in full.cells}
+
+
+@pytest.fixture(scope="module")
+def chen(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    study = CHEN2025.study(quick=True)
+    cells = tuple(c for c in study.cells if c["workload.n"] == 200 and c["workload.memory"] < 2e4)
+    small = Study("chen2025", cells)
+    return run_study(small, Store(tmp_path_factory.mktemp("chen")), workers=1)
+
+
+def test_a_page_states_a_verdict_on_every_statement_from_the_table_alone(
+    chen: pd.DataFrame, tmp_path: Path
+) -> None:
+    text = page_text(CHEN2025, chen, tmp_path, quick=True)
+    assert text.startswith("# Interval predictions")
+    assert text.count("| yes |") + text.count("| no |") == 10
+    assert "`ratiolab reproduce chen2025 --quick`" in text
+    assert {p.name for p in tmp_path.iterdir()} == {"chen2025-latency.png", "chen2025-ratio.png"}
+    # A_min twice as slow: what was reproduced at this load no longer is
+    slow = chen.copy()
+    slow.loc[slow[POLICY] == "a-min", ["mean_latency", "total_latency"]] *= 2
+    row = "under [1, 1000], A_min is nearly identical"
+    verdicts = [
+        next(line for line in page.splitlines() if row in line).split(" | ")[3]
+        for page in (text, page_text(CHEN2025, slow, tmp_path, quick=True))
+    ]
+    assert verdicts == ["yes", "no"]
+
+
+def test_with_perfect_knowledge_predictions_change_nothing(chen: pd.DataFrame) -> None:
+    rows = chen[(chen[POLICY] == "svf") & chen["workload.label"].isin(SETTINGS)]
+    spread = rows.groupby(["seed", "clock"])["total_latency"].nunique()
+    assert (spread == 1).all()
+
+
+def test_reproducing_writes_page_table_and_figures_and_resumes(
+    chen: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = Study("chen2025", tuple(c for c in _cells() if c.seed == 0))
+    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
+    seen: list[tuple[int, int]] = []
+    experiment = replace(CHEN2025, page=lambda frame, folder: f"{len(frame)} rows")
+    for _ in range(2):
+        page = reproduce(experiment, tmp_path, workers=1, advance=lambda *pair: seen.append(pair))
+    assert seen[-1] == (len(seen) - 2, len(seen) - 2)  # the second time nothing is computed
+    assert f"{len(small.cells)} rows" in page.read_text()
+    table = pd.read_csv(tmp_path / "chen2025.csv")
+    assert len(table) == len(small.cells)
+    assert {"mean_latency", "policy.label", "seed", "version", "instance"} <= set(table)
+    assert not {"p99_tpot", "workload.block"} & set(table)  # not about it; the same everywhere
+
+
+def _cells() -> list:  # type: ignore[type-arg]
+    cells = CHEN2025.study(quick=True).cells
+    return [c for c in cells if c["workload.n"] == 200 and c["workload.label"] == SETTINGS[0]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
+def test_every_experiment_runs_in_its_quick_version(experiment: Experiment, tmp_path: Path) -> None:
+    try:
+        experiment.study(quick=True)
+    except ValueError as error:
+        pytest.skip(str(error))
+    text = reproduce(experiment, tmp_path, quick=True).read_text()
+    assert "nan" not in text.lower().replace("nan-", "").split()
+    for figure in tmp_path.glob("*.png"):
+        assert figure.stat().st_size > 5_000
+        assert figure.name in text
+
+
+def test_findings_say_yes_no_or_undecided() -> None:
+    findings = [Finding("a|b", "1", "2", verdict) for verdict in (True, False, None)]
+    lines_ = findings_table(findings).splitlines()
+    assert [line.split(" | ")[3] for line in lines_[2:]] == ["yes", "no", "undecided"]
+    assert lines_[2].startswith("| a\\|b | 1 | 2 |")
+
+
+def test_a_kept_table_has_what_differs_and_the_figures_asked_for() -> None:
+    frame = pd.DataFrame(
+        {
+            "task": "t",
+            "workload.n": [1, 2],
+            "workload.m": 3,
+            "seed": 0,
+            "x": 1,
+            "y": 2,
+            "version": 0,
+        }
+    )
+    assert kept_columns(frame, ("y",)) == ["workload.n", "seed", "y", "version"]
+
+
+def test_charts_draw_a_line_or_bar_for_every_label(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"n": [1, 1, 2, 2] * 2, "policy": ["a"] * 4 + ["b"] * 4, "v": [1, 2, 3, 4, 5, 6, 7, 9.0]}
+    )
+    table = intervals(frame, ["n", "policy"], "v")
+    figure, axes = panels(3)
+    lines(table, "n", "policy", axes[0], log_y=True)
+    assert [line.get_label() for line in axes[0].get_lines()] == ["a", "b"]
+    assert axes[0].get_lines()[1].get_ydata().tolist() == [5.5, 8.0]
+    grouped_bars(table, "n", "policy", axes[1])
+    assert sorted(patch.get_height() for patch in axes[1].patches) == [1.5, 3.5, 5.5, 8.0]
+    histogram(frame["v"], axes[2], interval=(4.0, 5.0))
+    assert sum(patch.get_height() for patch in axes[2].patches[:30]) == 8
+    write_chart(figure, tmp_path / "chart.png")
+    assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
