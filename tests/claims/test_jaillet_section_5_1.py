@@ -3,7 +3,15 @@
 import pytest
 
 from ratiolab.claims import Budget, Verdict
-from ratiolab.claims.jaillet2025._section_5_1 import STORED, Reported, certified, check, stored
+from ratiolab.claims.jaillet2025._section_5_1 import (
+    LOOKS,
+    STORED,
+    Model,
+    Reported,
+    certified,
+    check,
+    stored,
+)
 from ratiolab.claims.jaillet2025._section_5_1 import improved_by_orders as improved
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance
@@ -11,9 +19,9 @@ from ratiolab.online import make, simulate
 
 
 @pytest.mark.parametrize("model", [1, 2])
-def test_every_stored_draw_has_a_better_schedule_and_its_seed_draws_it(model: int) -> None:
+def test_every_stored_draw_has_a_better_schedule_and_its_seed_draws_it(model: Model) -> None:
     draws = list(stored(model))
-    assert len(draws) == STORED
+    assert len(draws) == STORED[model]
     assert all(certified(witness) > 1 for witness in draws)
 
 
@@ -32,3 +40,14 @@ def test_orders_improve_an_instance_only_when_a_better_schedule_exists() -> None
     assert brute_force(bulky).total_latency == 23
     assert improved(bulky)
     assert not improved(Instance("one", 10, [0], [5], [5]))
+
+
+@pytest.mark.parametrize("model", [1, 2])
+def test_every_stored_draw_is_judged_in_one_look(model: Model) -> None:
+    assert [seed for look in LOOKS[model] for seed in look] == list(range(STORED[model]))
+
+
+def test_an_earlier_look_costs_the_later_one_half_of_its_level() -> None:
+    found = check(2, Reported(1.047, 1.227), Budget())
+    assert "Refuted below 1e-04 over 2" in found.evidence
+    assert "An earlier look, at seeds 0 to 19: a mean of 1.0757 or more: 1.1e-03" in found.evidence
