@@ -1,0 +1,56 @@
+"""The log-normal law of output lengths, with the questions that `ratiolab.theory.log_t` answers.
+
+ln X = mu + sigma Z, Z standard normal; served lengths are capped, min(X, cap). Partial moments are
+closed: E[X; X <= x] = exp(mu + sigma^2 / 2) Phi((ln x - mu) / sigma - sigma).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+_Z = NormalDist()
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    """The law of X = exp(mu + sigma Z), Z standard normal.
+
+    Parameters
+    ----------
+    mu, sigma : location and scale of ln X, sigma > 0.
+    """
+
+    mu: float
+    sigma: float
+
+    def __post_init__(self) -> None:
+        if not self.sigma > 0:
+            raise ValueError(f"sigma {self.sigma}: must be positive")
+
+    def capped_mean(self, cap: float) -> float:
+        """Return E[min(X, cap)].
+
+        >>> round(LogNormal(0, 1).capped_mean(1e12), 6) == round(math.exp(0.5), 6)
+        True
+        """
+        top = self._standard(cap)
+        return self._below(top) + cap * _Z.cdf(-top)
+
+    def cvar(self, alpha: float, cap: float) -> float:
+        """Return CVaR_alpha of min(X, cap), the mean of its worst share 1 - alpha."""
+        top, value = self._standard(cap), _Z.inv_cdf(alpha)
+        if value >= top:
+            return float(cap)
+        tail = self._below(top) - self._below(value) + cap * _Z.cdf(-top)
+        return tail / (1 - alpha)
+
+    def _standard(self, cap: float) -> float:
+        if not cap > 0:
+            raise ValueError(f"cap {cap}: must be positive")
+        return (math.log(cap) - self.mu) / self.sigma
+
+    def _below(self, z: float) -> float:
+        """E[X; ln X <= mu + sigma z]."""
+        return math.exp(self.mu + self.sigma**2 / 2) * _Z.cdf(z - self.sigma)
