@@ -61,6 +61,11 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, allow_nan=False))
 
 
+def json_line(value: Any) -> str:
+    """One JSON value on one line, as streams have them."""
+    return json.dumps(value, allow_nan=False)
+
+
 def print_rich(*values: Any) -> None:
     """Tables and text on standard output; as wide as they need to be when it is not a terminal."""
     console = _console(line_width() or 160)
@@ -82,15 +87,15 @@ def _console(width: int | None) -> "Console":
 
 
 @contextmanager
-def progress() -> "Iterator[Progress]":
-    """A progress display on standard error, silent when that is not a terminal."""
+def progress(*, silent: bool = False) -> "Iterator[Progress]":
+    """A progress display on standard error, silent also when that is not a terminal."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
+        *columns, console=console, transient=True, disable=silent or not console.is_terminal
     ) as display:
         yield display
 

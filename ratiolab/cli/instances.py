@@ -1,6 +1,5 @@
 """Commands that make instances: generate, trace."""
 
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +9,6 @@ import typer
 from ratiolab.cli.app import Json, Seed, app, print_json, print_rich
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from ratiolab.model import Instance
 
 Output = Annotated[
@@ -105,7 +102,10 @@ def trace(
         str | None,
         typer.Option(
             help="Predictions to lay over the true outputs: exact, rough, buckets:WIDTH, "
-            "overlap:X (interval (1-X) o to (1+X) o), noisy:E (uniform error up to E)."
+            "overlap:X (interval (1-X) o to (1+X) o), noisy:E (uniform error up to E), "
+            "gaussian:SIGMA, one-bit:T (above T or not), ranked:NOISE, classified:SPREAD "
+            "(ten bins up to 512), log-t, log-t-nu, log-normal (a law of each output), behind "
+            "a law misjudged:NOISE (medians off by such factors)."
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the instance.")] = None,
@@ -122,6 +122,7 @@ def trace(
     """
     from math import inf
 
+    from ratiolab.workloads.predictions import lay
     from ratiolab.workloads.traces import ROUNDS_PER_SECOND, instance_from_trace, read_trace
 
     windowed = start is not None or stop is not None
@@ -139,50 +140,8 @@ def trace(
         name=name,
     )
     if predict is not None:
-        instance = _predicted(instance, predict, seed)
+        instance = lay(instance, predict, seed)
     _deliver(instance, output, json)
-
-
-def _predicted(instance: "Instance", words: str, seed: int) -> "Instance":
-    """The instance with the predictions that ``--predict`` names."""
-    import numpy as np
-
-    from ratiolab.workloads import predictions
-
-    kind, colon, text = words.partition(":")
-    lay: dict[str, Callable[[], Instance]] = {
-        "exact": lambda: predictions.exact(instance),
-        "rough": lambda: predictions.rough(instance),
-        "buckets": lambda: predictions.buckets(instance, _width(words, text or "100")),
-        "overlap": lambda: predictions.overlapping(instance, _number(words, text)),
-        "noisy": lambda: predictions.noisy(
-            instance, float(_number(words, text)), np.random.default_rng(seed)
-        ),
-    }
-    if kind not in lay:
-        raise ValueError(f"--predict {words!r} must be one of {', '.join(lay)}")
-    if colon and kind in ("exact", "rough"):
-        raise ValueError(f"--predict {words!r}: {kind} takes no number")
-    laid = lay[kind]()
-    return laid.replace(source=f"{laid.source}; predictions {words}, seed {seed}")
-
-
-def _width(words: str, text: str) -> int:
-    """The whole number behind the colon of ``--predict``."""
-    number = _number(words, text)
-    if number.denominator != 1:
-        raise ValueError(f"--predict {words!r} needs a whole number of tokens")
-    return number.numerator
-
-
-def _number(words: str, text: str) -> "Fraction":
-    """The decimal number behind the colon of ``--predict``."""
-    import re
-    from fractions import Fraction
-
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) is None:
-        raise ValueError(f"--predict {words!r} needs a number behind a colon, as in overlap:0.5")
-    return Fraction(text)
 
 
 def _deliver(instance: "Instance", output: Path | None, json: bool) -> None:

@@ -54,41 +54,62 @@ def simulate(
     param: Annotated[
         list[str] | None, typer.Option(help="A parameter of the policy, name=value; repeatable.")
     ] = None,
+    preemption: Annotated[
+        str | None,
+        typer.Option(
+            help="What an eviction costs: restart (all tokens), recompute or swap (only time). "
+            "By default what the policy is made for."
+        ),
+    ] = None,
+    clock: Annotated[
+        str,
+        typer.Option(
+            help="unit (rounds), llama2-70b-2xa100, llama3-8b-a100, llama3-1b-l4, or a profile "
+            "FILE.csv of batches to fit. With a clock, arrivals are milliseconds."
+        ),
+    ] = "unit",
     seed: Seed = 0,
     runs: Runs = 1,
     json: Json = False,
 ) -> None:
     """Run one policy on an instance, once or over several seeds.
 
-    An evicted request loses its tokens and starts again. `wasted tokens` counts them; `outcome`
-    says stalled or looping when no request completes any more.
+    `wasted tokens` counts those made again after evictions; `outcome` says stalled or looping when
+    no request completes any more. TEL and makespan are rounds; the figures below the runs are
+    rounds or seconds, with 95 % bootstrap intervals over the seeds.
 
-    Example: ratiolab simulate mine.json --policy a-min --param ties=worst --runs 20
+    Example: ratiolab simulate mine.json --policy fcfs --preemption recompute --runs 20
     """
     from statistics import fmean
+    from typing import cast
 
     from rich.table import Table
 
-    from ratiolab.model import read_instance
+    from ratiolab.model import Preemption, read_instance
     from ratiolab.online import make
     from ratiolab.online import simulate as simulate_policy
+    from ratiolab.online.clock import clock_of
     from ratiolab.report.data import policy_data, run_data
+    from ratiolab.report.tables import figures_table
 
+    timed, semantics = clock_of(clock), cast(Preemption | None, preemption)  # simulate checks it
     instance = read_instance(file, memory)
     chosen = make(policy, settings(param or [], "--param"))
     with progress() as display:
         task = display.add_task(chosen.name, total=runs)
         data = []
         for s in range(seed, seed + runs):
-            data.append(run_data(simulate_policy(instance, chosen, seed=s)))
+            done = simulate_policy(instance, chosen, seed=s, preemption=semantics, clock=timed)
+            data.append(run_data(done))
             display.update(task, advance=1, description=f"{chosen.name}: run {len(data)} of {runs}")
     costs = [run["tel"] for run in data if run["tel"] is not None]
     mean = fmean(costs) if len(costs) == runs else None
     if json:
         head = {"instance": instance.name, "digest": instance.digest, **policy_data(chosen)}
-        print_json(head | {"runs": data, "mean_tel": mean, "preemption": "restart"})
+        head["clock"] = clock
+        print_json(head | {"runs": data, "mean_tel": mean, "preemption": done.preemption})
         return
-    table = Table(title=f"{instance.name}: {chosen}", title_justify="left")
+    table = Table(title=f"{instance.name}: {chosen}, {done.preemption}", title_justify="left")
     names = ("seed", "outcome", "tel", "makespan", "evictions", "wasted_tokens")
     for name in names:
         table.add_column(name, justify="right")
@@ -97,3 +118,4 @@ def simulate(
     print_rich(table)
     if mean is not None:
         print_rich(f"mean TEL {mean:,.1f}")
+        print_rich(figures_table([run["figures"] for run in data], data[0]["unit"]))

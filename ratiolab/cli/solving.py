@@ -13,6 +13,7 @@ from ratiolab.cli.app import (
     Runs,
     Seed,
     app,
+    json_line,
     line_width,
     print_json,
     print_rich,
@@ -20,7 +21,10 @@ from ratiolab.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from ratiolab.hindsight.result import Progress
+    from ratiolab.hindsight.result import Progress, Report
+
+TELL_EVERY = 1.0
+"""Seconds between two lines of ``--progress`` that differ in nothing but the seconds."""
 
 
 @app.command()
@@ -42,9 +46,25 @@ def solve(
         str,
         typer.Option(
             help="auto: bounds, configuration cuts, layered search, the program with the cuts. "
-            "program: the integer program as printed. cuts: the bound of the cuts alone."
+            "ip: the integer program as printed. cuts: the bound of the cuts alone. dp: the "
+            "layered search, exact or an interval. beam: it with few states, for a good schedule. "
+            "brute: every schedule, up to 8 requests."
         ),
     ] = "auto",
+    memory_limit: Annotated[
+        int | None,
+        typer.Option(
+            help="Megabytes of the whole process: stages that need more are narrowed or left out.",
+            metavar="MB",
+        ),
+    ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--progress",
+            help="Stream JSON lines on standard error: seconds, stage, lower, upper, nodes.",
+        ),
+    ] = False,
     schedule: Annotated[
         Path | None, typer.Option(help="Write the best schedule found to this JSON file.")
     ] = None,
@@ -59,7 +79,8 @@ def solve(
 
     Without limits it runs until the optimum is proved; Ctrl-C or a limit stops it and prints the
     best schedule and the best proven lower bound so far. Large instances are bracketed by bounds
-    that need no integer program, and the source of the lower bound says so.
+    that need no integer program, and the source of the lower bound says so. The last line tells
+    what was done: after each stage the seconds and the interval.
 
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
@@ -67,24 +88,26 @@ def solve(
     from ratiolab.hindsight.certificate import write_certificate
     from ratiolab.model import read_instance, write_schedule
     from ratiolab.report.data import optimum_data
-    from ratiolab.report.tables import optimum_line
+    from ratiolab.report.tables import optimum_line, stages_line
 
     instance = read_instance(file, memory)
-    with progress() as display:
+    with progress(silent=stream) as display:
         task = display.add_task(f"{instance.name}: {len(instance)} requests")
 
         def show(now: "Progress") -> None:
             interval = f"optimum in [{now.lower:,}, {now.upper:,}]"
-            display.update(task, description=f"{instance.name}: {interval}, {now.nodes:,} nodes")
+            doing = f"{now.stage}, {now.nodes:,} nodes" if now.nodes else now.stage
+            display.update(task, description=f"{instance.name}: {interval}, {doing}")
 
         result = solve_instance(
             instance,
             time_limit=time_limit,
             node_limit=node_limit,
+            memory_limit=memory_limit,
             backend=backend,
             method=method,
             seed=seed,
-            progress=show if backend == "highs" else None,
+            progress=_streaming() if stream else show if backend == "highs" else None,
         )
     try:
         if schedule is not None:
@@ -98,6 +121,22 @@ def solve(
             print_rich(f"{instance.name}: {len(instance):,} requests, memory {instance.memory:,}")
             print_rich(f"{result.status}: {optimum_line(result)}, {result.seconds:.1f} s")
             print_rich(*[result.note] * bool(result.note))
+            print_rich(stages_line(result))
+
+
+def _streaming() -> "Report":
+    """Writes what is told to standard error: what is new at once, the rest now and then."""
+    last: list[Progress] = []
+
+    def write(now: "Progress") -> None:
+        told = last[-1:]
+        if told and told[0][2:] == now[2:] and now.seconds < told[0].seconds + TELL_EVERY:
+            return
+        last[:] = [now]
+        data = now._asdict() | {"seconds": round(now.seconds, 3)}
+        typer.echo(json_line(data), err=True)
+
+    return write
 
 
 @app.command()

@@ -75,6 +75,48 @@ def test_simulate_reports_every_run(capsys: pytest.CaptureFixture[str], ec1: str
     assert "mean TEL" in out
 
 
+def test_simulate_keeps_tokens_when_asked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "two.json"
+    write_instance(Instance("two", 5, [0, 0], [1, 1], [3, 3]), file)
+    arguments = ("simulate", str(file), "--policy", "fcfs", "--preemption")
+    found = {kind: run_json(capsys, *arguments, kind) for kind in ("restart", "recompute", "swap")}
+    assert [data["preemption"] for data in found.values()] == list(found)
+    # request 1 leaves with one token at round 1 and is back at round 3, for three or for two
+    assert [data["runs"][0]["tel"] for data in found.values()] == [3 + 6, 3 + 5, 3 + 5]
+    assert [data["runs"][0]["wasted_tokens"] for data in found.values()] == [1, 1, 0]
+    code, _, err = run(capsys, *arguments, "pause")
+    assert code == 2
+    assert err.strip().endswith("preemption 'pause' must be one of restart, recompute, swap")
+
+
+def test_simulate_by_a_clock(capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path) -> None:
+    arguments = ("simulate", ec1, "--policy", "fcfs", "--runs", "2", "--clock")
+    rounds = run_json(capsys, *arguments, "unit")["runs"][0]
+    timed = run_json(capsys, *arguments, "llama2-70b-2xa100")["runs"][0]
+    assert (rounds["unit"], timed["unit"]) == ("rounds", "seconds")
+    assert rounds["figures"]["total_latency"] == rounds["tel"] == timed["tel"]
+    assert timed["figures"]["total_latency"] < rounds["tel"]
+    profile = tmp_path / "profile.csv"
+    rows = [[1 + 2 * a + 3 * b + c, a, b, c] for a, b, c in ((0, 0, 0), (5, 0, 0), (0, 1, 9))]
+    rows += [[1 + 2 * a + 3 * b + c, a, b, c] for a, b, c in ((3, 2, 5), (4, 7, 1))]
+    lines = [
+        "seconds,prefill_tokens,decoding_requests,kv_tokens",
+        *(",".join(map(str, r)) for r in rows),
+    ]
+    profile.write_text("\n".join(lines))
+    fitted = run_json(capsys, *arguments, str(profile))["runs"][0]
+    assert fitted["figures"]["total_latency"] > rounds["tel"]
+    code, out, _ = run(capsys, *arguments, "llama2-70b-2xa100")
+    assert code == 0
+    assert "times of requests, seconds" in out
+    code, _, err = run(capsys, *arguments, "fast")
+    assert code == 2
+    assert "clock 'fast' must be unit, llama2-70b-2xa100, " in err
+    assert "or a profile FILE.csv" in err
+
+
 def test_compare_prints_ratios_and_draws(
     capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path
 ) -> None:
@@ -85,7 +127,7 @@ def test_compare_prints_ratios_and_draws(
     rows = {row["policy"]: row for row in data["policies"]}
     assert rows["mc-sf"]["ratio"] == [1.0, 1.0]
     assert rows["a-max"]["ratio"][0] >= 1
-    assert [s["policy"] for s in data["skipped"]] == ["sjf"]
+    assert "sjf" in [s["policy"] for s in data["skipped"]]
     code, out, _ = run(capsys, "compare", ec1, "--policies", "mc-sf,h-sf", "--show", "h-sf")
     assert code == 0
     assert "optimum 12" in out

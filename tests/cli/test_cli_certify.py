@@ -27,7 +27,7 @@ def five(tmp_path: Path) -> Path:
     return tmp_path / "five.json"
 
 
-@pytest.mark.parametrize("method", ["auto", "program", "cuts"])
+@pytest.mark.parametrize("method", ["auto", "ip", "cuts", "dp", "beam"])
 def test_a_written_certificate_is_proven(
     capsys: pytest.CaptureFixture[str], five: Path, tmp_path: Path, method: str
 ) -> None:
@@ -71,3 +71,24 @@ def test_a_file_that_is_no_certificate_is_bad_input(
     assert (code, out) == (2, "")
     assert "must be 'ratiolab-certificate/1'" in err
     assert err.count("\n") == 1
+
+
+def test_progress_streams_what_gets_better_as_json_lines(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    tight = Instance("tight", 30, [0] * 9, [2] * 9, [3, 4, 6, 7, 9, 11, 13, 15, 20])
+    write_instance(tight, tmp_path / "tight.json")
+    code, out, err = run(capsys, "solve", tmp_path / "tight.json", "--progress", "--json")
+    assert code == 0
+    found = json.loads(out)
+    told = [json.loads(line) for line in err.splitlines()]
+    assert {"seconds", "stage", "lower", "upper", "nodes"} == set(told[0])
+    assert [now["lower"] for now in told] == sorted(now["lower"] for now in told)
+    assert [now["upper"] for now in told] == sorted((now["upper"] for now in told), reverse=True)
+    assert told[0]["stage"] == "orders"
+    names = [stage["name"] for stage in found["stages"]]
+    assert names[0] == "bounds"
+    assert {now["stage"] for now in told} <= set(names)
+    assert found["stages"][-1]["upper"] == found["upper"]
+    code, out, err = run(capsys, "solve", tmp_path / "tight.json", "--memory-limit", 100)
+    assert (code, out, err) == (2, "", "ratiolab: memory_limit 100 must be at least 400\n")

@@ -1,0 +1,159 @@
+"""The commands of the record library: generate, verify, improve, page."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ratiolab.cli.app import Json, app, print_json, print_rich
+from ratiolab.cli.studies import bar
+
+Instances = Annotated[Path, typer.Option(help="Folder of the instances.")]
+Results = Annotated[Path, typer.Option(help="Folder of records.csv and of its files.")]
+Only = Annotated[str, typer.Option(help="Names to take, a pattern as jaillet2025/model-1-*.")]
+INSTANCES, RESULTS = Path("instances"), Path("results")
+INTERRUPTED = 130
+
+records = typer.Typer(
+    help="The record library: the best proven interval known for each of its instances.",
+    no_args_is_help=True,
+)
+app.add_typer(records, name="records")
+
+
+@records.command()
+def generate(instances: Instances = INSTANCES, json: Json = False) -> None:
+    """Draw the instances of the library and write those that are missing.
+
+    Their source is the command that draws each; a file that differs from it is an error.
+    """
+    from ratiolab.model import read_instance, write_instance
+    from ratiolab.records.library import recipes
+
+    written, present = [], 0
+    for recipe in recipes():
+        path, instance = instances / f"{recipe.name}.json", recipe.build()
+        if not path.exists():
+            write_instance(instance, path)
+            written.append(str(path))
+        elif read_instance(path) == instance:
+            present += 1
+        else:
+            raise ValueError(f"{path}: is not what {instance.source!r} gives")
+    if json:
+        print_json({"written": written, "present": present})
+    else:
+        print_rich(f"{instances}: {len(written)} instances written, {present} were there")
+
+
+@records.command()
+def verify(
+    only: Only = "*",
+    instances: Instances = INSTANCES,
+    results: Results = RESULTS,
+    json: Json = False,
+) -> None:
+    """Recheck every record: its certificate by the independent checker, its schedule exactly.
+
+    Exit code 1 when a record does not prove what it says.
+    """
+    from fnmatch import fnmatch
+
+    from ratiolab.records.record import read_records
+    from ratiolab.records.store import Store
+    from ratiolab.records.verify import faults
+
+    store = Store(instances, results)
+    chosen = [record for record in read_records(store.table) if fnmatch(record.instance, only)]
+    if not chosen:
+        raise ValueError(f"--only {only!r}: no record in {store.table} has such a name")
+    found: dict[str, list[str]] = {}
+    checked = 0
+    with bar("records", results) as advance, suppress(KeyboardInterrupt):
+        for listed in chosen:
+            # read again: records may be improved meanwhile
+            record = store.records().get(listed.instance, listed)
+            if wrong := faults(store, record):
+                found[record.instance] = wrong
+            checked += 1
+            advance(checked, len(chosen))
+    stopped = checked < len(chosen)
+    if json:
+        print_json({"records": len(chosen), "checked": checked, "faults": found})
+    else:
+        print_rich(*(f"{name}: {fault}" for name, wrong in found.items() for fault in wrong))
+        print_rich(f"{checked - len(found)} of {checked} records prove what they say")
+        print_rich(*[f"stopped before the other {len(chosen) - checked}"] * stopped)
+    raise typer.Exit(1 if found else INTERRUPTED if stopped else 0)
+
+
+@records.command()
+def improve(
+    minutes: Annotated[float, typer.Option(help="Stop after about so many minutes.", min=0)],
+    only: Only = "*",
+    workers: Annotated[int, typer.Option(help="Processes, each with its own solve.", min=1)] = 1,
+    instances: Instances = INSTANCES,
+    results: Results = RESULTS,
+    json: Json = False,
+) -> None:
+    """Try to beat the records, the widest gaps first; a value is only replaced by a better one.
+
+    Every open instance gets an equal part of the time. Ctrl-C keeps all that was found. A solve
+    that fails is told and does not end the others; the exit code is then 1.
+
+    Example: ratiolab records improve --minutes 30 --only 'jaillet2025/*' --workers 2
+    """
+    from ratiolab.records.improve import Failure, Try
+    from ratiolab.records.improve import improve as improve_records
+    from ratiolab.records.store import Store
+
+    def line(done: Try | Failure) -> str:
+        if isinstance(done, Failure):
+            return f"{done.instance}: failed, {done.error}"
+        now = done.now
+        known = f"[{now.lower:,}, {now.upper:,}] {float(now.gap):.2%}"
+        if done.before is None:
+            return f"{now.instance}: {known}, new"
+        before = f"[{done.before.lower:,}, {done.before.upper:,}]"
+        return f"{now.instance}: {known}, before {before}" if done.better else f"{now.instance}: ="
+
+    def tell(done: Try | Failure) -> None:
+        typer.echo(line(done), err=True)
+
+    tried = improve_records(
+        Store(instances, results), minutes, only=only, workers=workers, tell=tell
+    )
+    better = [done for done in tried if isinstance(done, Try) and done.better]
+    failed = {done.instance: str(done.error) for done in tried if isinstance(done, Failure)}
+    if json:
+        print_json(
+            {
+                "tried": len(tried),
+                "better": [
+                    {
+                        "instance": done.now.instance,
+                        "lower": done.now.lower,
+                        "upper": done.now.upper,
+                        "status": done.now.status,
+                    }
+                    for done in better
+                ],
+                "failed": failed,
+            }
+        )
+    else:
+        print_rich(f"{len(better)} of {len(tried)} tries were better")
+    raise typer.Exit(1 if failed else 0)
+
+
+@records.command()
+def page(results: Results = RESULTS, json: Json = False) -> None:
+    """Write records.md, the table and gaps by family, and records.png, their picture."""
+    from ratiolab.report.record_page import write_page
+
+    written = write_page(results)
+    if json:
+        print_json({"written": [str(path) for path in written]})
+    else:
+        print_rich(*(f"{path}: written" for path in written))

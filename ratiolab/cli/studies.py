@@ -1,0 +1,156 @@
+"""Commands that run studies and the papers' experiments."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ratiolab.cli.app import Json, app, print_json, print_rich
+
+Workers = Annotated[int, typer.Option(help="Processes; -1 takes all cores.", min=-1)]
+Quick = Annotated[bool, typer.Option("--quick", help="A small version, for a first look.")]
+Traces = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="RATIOLAB_TRACES", help="Folder of the traces and instances that a study names."
+    ),
+]
+
+
+class Executor(StrEnum):
+    """Who computes."""
+
+    joblib = "joblib"
+    dask = "dask"
+
+
+@app.command()
+def study(
+    file: Annotated[
+        Path | None, typer.Argument(help="Study, TOML; none prints an example.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the results; default: the name of the study.")
+    ] = None,
+    quick: Quick = False,
+    workers: Workers = -1,
+    executor: Annotated[
+        Executor, typer.Option(help="All cores of this machine, or a Dask cluster.")
+    ] = Executor.joblib,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of the cluster's scheduler, as tcp://host:8786.")
+    ] = None,
+    traces: Traces = None,
+    json: Json = False,
+) -> None:
+    """Run a declared grid of workloads, policies and seeds; again, to go on where it stopped.
+
+    Every finished cell is kept in the folder, so that Ctrl-C, a crash or a lost worker costs no
+    finished work. The tables, CSV and Parquet, do not depend on the number of workers.
+
+    Example: ratiolab study > mine.toml, then ratiolab study mine.toml --workers 2
+    """
+    from ratiolab.studies import read_study, shipped
+    from ratiolab.studies.run import run_study
+    from ratiolab.studies.store import Store
+
+    if file is None:
+        with shipped("example") as path:
+            typer.echo(path.read_text(encoding="utf-8"), nl=False)
+        return
+    if (executor is Executor.dask) != (scheduler is not None):
+        raise ValueError("--executor dask and --scheduler ADDRESS need each other")
+    chosen = read_study(file, quick=quick, traces=traces)
+    store = Store(Path(chosen.name) if out is None else out)
+    with bar(chosen.name, store.folder) as advance:
+        frame = run_study(chosen, store, workers=workers, scheduler=scheduler, advance=advance)
+    table = store.table(chosen)
+    if json:
+        cells = len(chosen.cells)
+        print_json({"study": chosen.name, "cells": cells, "rows": len(frame), "table": str(table)})
+        return
+    print_rich(f"{table}: {len(frame):,} rows of {len(chosen.cells):,} cells")
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="Experiment; none lists them.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the results; default: results, results-quick with --quick."),
+    ] = None,
+    quick: Quick = False,
+    workers: Workers = -1,
+    traces: Traces = None,
+    json: Json = False,
+) -> None:
+    """Run an experiment of the papers and write its page, table and figures.
+
+    The page sets each of the paper's statements beside what was found. Without a name, list the
+    experiments.
+
+    Example: ratiolab reproduce chen2025 --quick
+    """
+    from rich.table import Table
+
+    from ratiolab.report.experiments import EXPERIMENTS
+    from ratiolab.report.experiments import reproduce as reproduce_experiment
+
+    if name is None:
+        known = [(e.name, e.title, e.source) for e in EXPERIMENTS.values()]
+        if json:
+            print_json([dict(zip(("name", "title", "source"), row, strict=True)) for row in known])
+            return
+        table = Table("name", "title", "source")
+        for row in known:
+            table.add_row(*row)
+        print_rich(table)
+        return
+    if name not in EXPERIMENTS:
+        raise ValueError(f"experiment {name!r} is unknown; known are {', '.join(EXPERIMENTS)}")
+    folder = Path("results-quick" if quick else "results") if out is None else out
+    with bar(name, folder) as advance:
+        page = reproduce_experiment(
+            EXPERIMENTS[name], folder, quick=quick, traces=traces, workers=workers, advance=advance
+        )
+    if json:
+        print_json({"experiment": name, "page": str(page)})
+    else:
+        print_rich(str(page))
+
+
+@contextmanager
+def bar(name: str, folder: Path) -> Iterator[Callable[[int, int], None]]:
+    """A bar of finished cells on standard error; Ctrl-C says what is kept."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as display:
+        task = display.add_task(name, total=None)
+
+        def advance(done: int, cells: int) -> None:
+            display.update(task, completed=done, total=cells)
+
+        try:
+            yield advance
+        except KeyboardInterrupt:
+            console.print(f"what is finished is kept in {folder}; run again to go on", markup=False)
+            raise

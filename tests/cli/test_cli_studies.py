@@ -1,0 +1,102 @@
+"""`study` and `reproduce` as a user calls them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ratiolab.cli import main
+
+STUDY = """
+[study]
+name = "mine"
+seeds = 3
+[[workload]]
+kind = "uniform"
+n = 5
+[[policy]]
+key = "a-min"
+[quick]
+seeds = 1
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(STUDY)
+    return "mine.toml"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str, str]:
+    with pytest.raises(SystemExit) as exit_:
+        main(list(arguments))
+    out, err = capsys.readouterr()
+    return exit_.value.code, out, err
+
+
+def test_the_example_that_is_printed_is_a_study(
+    capsys: pytest.CaptureFixture[str], file: str
+) -> None:
+    code, out, _ = run(capsys, "study")
+    assert code == 0
+    Path("example.toml").write_text(out)
+    code, out, _ = run(capsys, "study", "example.toml", "--quick", "--workers", "1")
+    # 2 intervals, 1 seed: 3 policies, and a bound
+    assert (code, out) == (0, "example/example.csv: 8 rows of 8 cells\n")
+
+
+def test_a_study_writes_its_tables_and_says_where(
+    capsys: pytest.CaptureFixture[str], file: str
+) -> None:
+    code, out, _ = run(capsys, "study", file, "--workers", "1")
+    assert (code, out) == (0, "mine/mine.csv: 3 rows of 3 cells\n")
+    assert len(pd.read_csv("mine/mine.csv")) == 3
+    code, out, _ = run(
+        capsys, "study", file, "--quick", "--workers", "1", "--out", "other", "--json"
+    )
+    assert code == 0
+    assert json.loads(out) == {"study": "mine", "cells": 1, "rows": 1, "table": "other/mine.csv"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("study none.toml", "none.toml: No such file"),
+        ("study mine.toml --executor dask", "--scheduler ADDRESS need each other"),
+        ("study mine.toml --scheduler tcp://x:1", "--scheduler ADDRESS need each other"),
+        ("study mine.toml --workers 0", "workers 0 must be at least 1, or -1 for all cores"),
+        ("reproduce none", "experiment 'none' is unknown; known are"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], file: str, arguments: str, message: str
+) -> None:
+    code, out, err = run(capsys, *arguments.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_reproduce_without_a_name_lists_the_experiments(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "reproduce", "--json")
+    assert code == 0
+    listed = json.loads(out)
+    assert "chen2025" in [entry["name"] for entry in listed]
+    assert all(entry["source"] for entry in listed)
+    code, out, _ = run(capsys, "reproduce")
+    assert code == 0
+    assert "chen2025" in out
+
+
+def test_ctrl_c_says_what_is_kept(
+    capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(_cell: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ratiolab.studies.run.compute", stop)
+    code, _, err = run(capsys, "study", file, "--workers", "1")
+    assert code == 130
+    assert "what is finished is kept in mine; run again to go on" in err
