@@ -15,7 +15,10 @@ nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
-NAMES = ("chen2025", "jaillet2025", "trail")
+PAPERS = ("chen2025", "jaillet2025", "trail")
+"""Claim against computation: many pictures and tables of verdicts."""
+
+NAMES = (*PAPERS, "experiments", "your_own")
 SECONDS = 180
 """For a whole cell; a notebook takes less on two cores."""
 
@@ -48,7 +51,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "python3"
 
 
-def test_there_is_a_notebook_for_each_paper_that_has_one_and_no_other() -> None:
+def test_the_notebooks_are_those_that_are_tested() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == sorted(NAMES)
 
 
@@ -65,7 +68,7 @@ def test_a_notebook_runs_and_every_verdict_is_the_pinned_one(name: str, kernel: 
     client.execute()
     outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
     shown = [output.data for output in outputs if "data" in output]
-    assert sum("image/png" in data for data in shown) >= 5
+    assert sum("image/png" in data for data in shown) >= (5 if name in PAPERS else 3)
     tables = [data["text/html"] for data in shown if "text/html" in data]
     assert len(tables) >= 3
     assert not any("(expected " in table for table in tables)

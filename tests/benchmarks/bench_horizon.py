@@ -16,7 +16,7 @@ import numpy as np
 from ratiolab.hindsight.heuristics import good_schedule
 from ratiolab.hindsight.highs import solve_program
 from ratiolab.hindsight.horizon import last_starts, naive_horizon
-from ratiolab.hindsight.solve import first_horizon
+from ratiolab.hindsight.stages import first_horizon
 from ratiolab.hindsight.timeindexed import build
 from ratiolab.model import Instance
 

@@ -39,7 +39,7 @@ def main() -> None:
     print(f"{'n':>3} {'seed':>4}  {'plain program':28} {'auto':28} ratio")
     for n in options.n:
         for seed in range(options.seeds):
-            plain = timed(drawn(n, seed), "program", options.limit)
+            plain = timed(drawn(n, seed), "ip", options.limit)
             auto = timed(drawn(n, seed), "auto", options.limit)
             sign = "" if plain[1].is_exact else ">"
             ratio = f"{sign}{plain[0] / auto[0]:.1f}" if auto[1].is_exact else "-"

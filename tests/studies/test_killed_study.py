@@ -29,7 +29,7 @@ lengths = ["true", "upper"]
 """
 
 # Every cell takes its time on any machine, so that no study is over before it is killed.
-SLOW = '''
+SLOW = """
 import time
 from ratiolab.online.policies.svf import SVF
 
@@ -37,7 +37,7 @@ class Slow(SVF):
     def start(self, setting, rng):
         time.sleep(0.05)
         return super().start(setting, rng)
-'''
+"""
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
 

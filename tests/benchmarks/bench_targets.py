@@ -1,0 +1,162 @@
+"""The hindsight solver in one table: proofs, gaps and times, beside the plain integer program.
+
+Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--long SECONDS]
+[--write FILE] [PART ...]``. Parts: ``proofs``, ``gaps``, ``plain``, ``scale`` (default: all). Small
+instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from
+each arrival model. Large ones have log-normal lengths and memory 16,492, see
+`bench_scale_bounds.py`. Times are wall clock, limits too; compare ratios: machines differ.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+from bench_scale_bounds import log_normal
+
+from ratiolab.hindsight import OptResult, solve
+from ratiolab.hindsight.result import Progress
+from ratiolab.model import Instance
+from ratiolab.model.io import write_text
+from ratiolab.workloads.generators import generate
+
+PROOFS = (15, 20, 25, 30)
+GAPS = (40, 50, 60)
+CLOSE = 0.045
+
+
+class Trace(NamedTuple):
+    """A solve and the seconds after which its proven gap first was below `CLOSE`, if it was."""
+
+    result: OptResult
+    seconds: float
+    close_after: float | None
+
+    @property
+    def gap(self) -> float:
+        return 100 * float(self.result.gap)
+
+
+def drawn(n: int, seed: int) -> Instance:
+    """Even seeds: all at round 0; odd seeds: the first n requests of a draw with arrivals."""
+    if seed % 2 == 0:
+        return generate("jaillet-model-1", seed, n_least=n, n_most=n)
+    for attempt in range(seed, 1_000_000, 1_000):
+        instance = generate("jaillet-model-2", attempt)
+        if len(instance) >= n:
+            return instance.take(range(n), f"{instance.name} first {n}")
+    raise AssertionError("no draw of the model is that large")
+
+
+def traced(instance: Instance, limit: float, method: str = "auto") -> Trace:
+    began, close = perf_counter(), None
+
+    def watch(now: Progress) -> None:
+        nonlocal close
+        if close is None and now.upper - now.lower <= CLOSE * now.lower:
+            close = perf_counter() - began
+
+    result = solve(instance, method=method, time_limit=limit, progress=watch)
+    seconds = perf_counter() - began
+    if close is None and result.upper - result.lower <= CLOSE * result.lower:
+        close = seconds
+    return Trace(result, seconds, close)
+
+
+def proofs(limit: float, seeds: int, long: float) -> Iterator[str]:
+    """How many are proven optimal, by number of requests."""
+    yield "| n | proven optimal | seconds of the proofs, median | largest gap of the rest, % |"
+    yield "|---|---|---|---|"
+    for n in PROOFS:
+        runs = [traced(drawn(n, seed), limit) for seed in range(seeds)]
+        proven = sorted(run.seconds for run in runs if run.result.is_exact)
+        rest = max((run.gap for run in runs if not run.result.is_exact), default=None)
+        cells = (
+            f"{len(proven)} of {seeds}",
+            f"{proven[len(proven) // 2]:.1f}" if proven else "-",
+            "-" if rest is None else f"{rest:.2f}",
+        )
+        yield f"| {n} | " + " | ".join(cells) + " |"
+
+
+def gaps(limit: float, seeds: int, long: float) -> Iterator[str]:
+    """Certified gaps at the sizes of the paper, and how soon they are small."""
+    yield (
+        f"| n | seed | seconds to {100 * CLOSE:.1f} % | gap after {limit:.0f} s, % | "
+        f"gap after {long:.0f} s, % |"
+    )
+    yield "|---|---|---|---|---|"
+    short_gaps, long_gaps = [], []
+    for n in GAPS:
+        for seed in range(seeds):
+            run = traced(drawn(n, seed), limit)
+            short_gaps.append(run.gap)
+            after = "-" if run.close_after is None else f"{run.close_after:.1f}"
+            more = "-"
+            if long > limit:
+                long_gaps.append(traced(drawn(n, seed), long).gap)
+                more = f"{long_gaps[-1]:.2f}"
+            yield f"| {n} | {seed} | {after} | {run.gap:.2f} | {more} |"
+    mean = f"{sum(long_gaps) / len(long_gaps):.2f}" if long_gaps else "-"
+    yield f"| mean | | | {sum(short_gaps) / len(short_gaps):.2f} | {mean} |"
+
+
+def plain(limit: float, seeds: int, long: float) -> Iterator[str]:
+    """Time to proof at n = 12, the integer program as printed against all methods together."""
+    yield "| seed | program as printed, s | ratiolab, s | ratio |"
+    yield "|---|---|---|---|"
+    for seed in range(seeds):
+        instance = drawn(12, seed)
+        ours, theirs = traced(instance, limit), traced(instance, limit, "ip")
+        sign = "" if theirs.result.is_exact else "> "
+        ratio = f"{sign}{theirs.seconds / ours.seconds:.0f}" if ours.result.is_exact else "-"
+        shown = [f"{run.seconds:.1f}" if run.result.is_exact else "open" for run in (theirs, ours)]
+        yield f"| {seed} | {shown[0]} | {shown[1]} | {ratio} |"
+
+
+def scale(limit: float, seeds: int, long: float) -> Iterator[str]:
+    """Best schedule against certified bound at memory 16,492."""
+    yield "| requests | arrivals | gap, % | seconds |"
+    yield "|---|---|---|---|"
+    for requests in (1_000, 10_000):
+        for rate, arrivals in ((0.0, "all at round 0"), (2.0, "Poisson, overload")):
+            run = traced(log_normal(requests, rate), limit)
+            yield f"| {requests:,} | {arrivals} | {run.gap:.2f} | {run.seconds:.1f} |"
+
+
+PARTS = {part.__name__: part for part in (proofs, gaps, plain, scale)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--limit", type=float, default=60)
+    parser.add_argument("--long", type=float, default=0, help="seconds of a second, longer solve")
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--write", type=Path, help="also write a page to this file")
+    wish = parser.parse_args()
+    for part in wish.parts:
+        if part not in PARTS:
+            parser.error(f"part {part!r} must be one of {', '.join(PARTS)}")
+    for small in (drawn(9, 0), drawn(9, 1)):  # compile first
+        traced(small, 20)
+    traced(log_normal(600, 2.0), 20)
+    options = f"--limit {wish.limit:g} --seeds {wish.seeds}"
+    options += f" --long {wish.long:g}" if wish.long else ""
+    command = f"python tests/benchmarks/bench_targets.py {options} {' '.join(wish.parts)}"
+    page = ["# What the hindsight solver reaches", "", __doc__.split("\n\n", 1)[1].strip(), ""]
+    page += ["```sh", command.strip(), "```"]
+    for part in wish.parts or PARTS:
+        title = (PARTS[part].__doc__ or "").strip()
+        page += ["", f"## {title.rstrip('.')}", ""]
+        print(f"\n{title}", flush=True)
+        for line in PARTS[part](wish.limit, wish.seeds, wish.long):
+            print(line, flush=True)
+            page.append(line)
+    if wish.write:
+        write_text(wish.write, "\n".join(page) + "\n")
+
+
+if __name__ == "__main__":
+    main()
