@@ -21,9 +21,9 @@ def certify(
 
     Exit code 0 when it proves what it claims, 1 when it does not.
     """
-    from ratiolab.hindsight.certificate import read_certificate
-    from ratiolab.hindsight.certify import CertificateError
-    from ratiolab.hindsight.certify import certify as check
+    from ratiolab.hindsight.certificates.certificate import read_certificate
+    from ratiolab.hindsight.certificates.certify import CertificateError
+    from ratiolab.hindsight.certificates.certify import certify as check
     from ratiolab.model import read_instance
 
     instance = read_instance(file, memory)

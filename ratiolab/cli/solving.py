@@ -85,7 +85,7 @@ def solve(
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
     from ratiolab.hindsight import solve as solve_instance
-    from ratiolab.hindsight.certificate import write_certificate
+    from ratiolab.hindsight.certificates.certificate import write_certificate
     from ratiolab.model import read_instance, write_schedule
     from ratiolab.report.data import optimum_data
     from ratiolab.report.tables import optimum_line, stages_line

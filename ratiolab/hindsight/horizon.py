@@ -3,7 +3,7 @@
 Request i may be restricted to the starts a_i, ..., last_i without losing an optimal schedule, by
 two arguments of which each request takes the better. A program may look ahead less far still and
 gather all later starts in one column: that is the tail relaxation of
-`ratiolab.hindsight.timeindexed`, which is valid for any length of time.
+`ratiolab.hindsight.programs.timeindexed`, which is valid for any length of time.
 """
 
 import numpy as np

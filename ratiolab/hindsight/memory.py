@@ -57,7 +57,7 @@ def layer_width(instance: Instance, rounds: int, room: int) -> int:
 
     A layer is written with room for children, sorted, and taken; two columns of each remain.
     """
-    from ratiolab.hindsight.layered import LEAST_ROOM, ROOM
+    from ratiolab.hindsight.layers.layered import LEAST_ROOM, ROOM
 
     most = min(len(instance), instance.memory // (int(instance.prompt.min()) + 1))
     state = 40 + 4 * most

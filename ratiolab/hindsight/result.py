@@ -9,7 +9,7 @@ from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:
-    from ratiolab.hindsight.certificate import Certificate
+    from ratiolab.hindsight.certificates.certificate import Certificate
 
 
 class Progress(NamedTuple):
@@ -55,7 +55,7 @@ class OptResult:
     note : what the reader should know, such as that no program was solved or a limit was met.
     interrupted : whether Ctrl-C ended the solve.
     certificate : proof of the best bound that needs no solver's word, checked by
-        `ratiolab.hindsight.certify`.
+        `ratiolab.hindsight.certificates.certify`.
     preemption : the semantics under which this is the optimum; evictions that lose all tokens
         never help a scheduler that knows everything.
     """

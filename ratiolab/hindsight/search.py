@@ -5,10 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ratiolab.hindsight.bounds import Bound, best_lower_bound
-from ratiolab.hindsight.certificate import Certificate, FormulaCertificate, PriceCertificate
-from ratiolab.hindsight.heuristics import best_list_schedule
+from ratiolab.hindsight.certificates.certificate import (
+    Certificate,
+    FormulaCertificate,
+    PriceCertificate,
+)
 from ratiolab.hindsight.memory import room
 from ratiolab.hindsight.result import OptResult, Progress, Report, Stage
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model.feasibility import require_feasible
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule

@@ -5,10 +5,10 @@ from typing import Any
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
-from ratiolab.hindsight.certificate import Certificate, PriceCertificate
-from ratiolab.hindsight.certify import certify
-from ratiolab.hindsight.heuristics import STEPS
+from ratiolab.hindsight.certificates.certificate import Certificate, PriceCertificate
+from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.result import OptResult, Report
+from ratiolab.hindsight.schedules.heuristics import STEPS
 from ratiolab.hindsight.search import Search
 from ratiolab.hindsight.stages import (
     BruteForce,
@@ -105,11 +105,12 @@ def solve(
     Stages follow one another until the schedule is proven optimal (`PLANS`); ``stages`` of the
     result tells what each left. In ``auto``, bounds and heuristics come first. When they do not
     meet, configuration cuts raise the lower bound, and a layered search guided by them looks for
-    better schedules, exactly when few states are enough (`ratiolab.hindsight.beam`). Then the
-    integer program of Jaillet et al., Section 3, is solved with those cuts and without the columns
-    that the bound excludes (`ratiolab.hindsight.strengthen`), to proof when no limit is set.
-    Instances whose program would be too large get their interval from bounds and heuristics alone,
-    and ``note`` says so. Ctrl-C ends the solve and keeps the interval, both ends with their proof.
+    better schedules, exactly when few states are enough (`ratiolab.hindsight.layers.beam`). Then
+    the integer program of Jaillet et al., Section 3, is solved with those cuts and without the
+    columns that the bound excludes (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit
+    is set. Instances whose program would be too large get their interval from bounds and heuristics
+    alone, and ``note`` says so. Ctrl-C ends the solve and keeps the interval, both ends with their
+    proof.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ def solve(
     plan = PLANS[method]
     library, _, solver = backend.partition(":")
     if library == "pulp":
-        from ratiolab.hindsight import pulp
+        from ratiolab.hindsight.programs import pulp
 
         solver = pulp.require_solver(solver or pulp.DEFAULT_SOLVER)
         options |= {"method": "ip", "backend": f"pulp:{solver}"}

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ratiolab.hindsight import memory
-from ratiolab.hindsight.certificate import LayerCertificate
-from ratiolab.hindsight.heuristics import FEW, improved_schedule, serial_schedule
+from ratiolab.hindsight.certificates.certificate import LayerCertificate
 from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.programs.timeindexed import build, size
+from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule, serial_schedule
 from ratiolab.hindsight.search import Search
-from ratiolab.hindsight.timeindexed import build, size
 from ratiolab.model.feasibility import require_feasible, violations
 from ratiolab.model.schedule import Schedule
 
@@ -74,7 +74,7 @@ class MemoryPrices:
     part: float
 
     def __call__(self, search: Search) -> str:
-        from ratiolab.hindsight.dual_bound import dual_bound
+        from ratiolab.hindsight.relaxation.dual_bound import dual_bound
 
         if len(search.instance) <= FEW:
             return ""
@@ -91,7 +91,7 @@ class Cuts:
     part: float
 
     def __call__(self, search: Search) -> str:
-        from ratiolab.hindsight.cut_bound import cut_bound, fits
+        from ratiolab.hindsight.cuts.cut_bound import cut_bound, fits
 
         instance, horizon = search.instance, search.schedule.makespan
         if len(instance) > MOST_REQUESTS or not fits(instance, horizon):
@@ -126,7 +126,7 @@ class Layers:
     most: int = 64
 
     def __call__(self, search: Search) -> str:
-        from ratiolab.hindsight import beam
+        from ratiolab.hindsight.layers import beam
 
         instance, width = search.instance, self.width
         most = min(self.most, beam.MOST_REQUESTS)
@@ -167,8 +167,8 @@ class IntegerProgram:
     easy: bool = False
 
     def __call__(self, search: Search) -> str:
-        from ratiolab.hindsight import highs
-        from ratiolab.hindsight.strengthen import strengthen
+        from ratiolab.hindsight.cuts.strengthen import strengthen
+        from ratiolab.hindsight.programs import highs
 
         instance = search.instance
         if len(instance) > MOST_REQUESTS:
@@ -225,7 +225,7 @@ class PulpProgram:
     solver: str
 
     def __call__(self, search: Search) -> str:
-        from ratiolab.hindsight import pulp
+        from ratiolab.hindsight.programs import pulp
 
         instance = search.instance
         if len(instance) > MOST_REQUESTS:

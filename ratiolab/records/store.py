@@ -9,7 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from ratiolab.hindsight import OptResult
-from ratiolab.hindsight.certificate import Certificate, read_certificate, write_certificate
+from ratiolab.hindsight.certificates.certificate import (
+    Certificate,
+    read_certificate,
+    write_certificate,
+)
 from ratiolab.model import Instance, Schedule, read_instance, read_schedule, write_schedule
 from ratiolab.records.record import Record, read_records, write_records
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ratiolab.hindsight.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.model import FormatError, violations
 from ratiolab.records.record import Record
 from ratiolab.records.store import FOLDER, Store

@@ -22,15 +22,15 @@ import numpy as np
 from ratiolab.claims.witness import read_witness
 from ratiolab.hindsight.bounds import mean_busy_time
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.heuristics import (
+from ratiolab.hindsight.schedules.heuristics import (
     STEPS,
     best_list_schedule,
     good_schedule,
     improved_schedule,
     list_schedule,
 )
-from ratiolab.hindsight.order_search import search
-from ratiolab.hindsight.small_search import anneal
+from ratiolab.hindsight.schedules.order_search import search
+from ratiolab.hindsight.schedules.small_search import anneal
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.workloads.generators import generate
 

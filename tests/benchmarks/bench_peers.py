@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.heuristics import good_schedule
 from ratiolab.hindsight.horizon import last_starts
-from ratiolab.hindsight.timeindexed import Program, build
+from ratiolab.hindsight.programs.timeindexed import Program, build
+from ratiolab.hindsight.schedules.heuristics import good_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.footprint import held
 from ratiolab.workloads.generators import generate

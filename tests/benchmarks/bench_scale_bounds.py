@@ -20,8 +20,8 @@ from time import process_time
 import numpy as np
 
 from ratiolab.hindsight.bounds import best_lower_bound, mean_busy_time
-from ratiolab.hindsight.dual_bound import ITERATIONS, dual_bound
-from ratiolab.hindsight.heuristics import good_schedule
+from ratiolab.hindsight.relaxation.dual_bound import ITERATIONS, dual_bound
+from ratiolab.hindsight.schedules.heuristics import good_schedule
 from ratiolab.model import Instance
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.traces import instance_from_trace, read_trace

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ratiolab.hindsight.beam import beam, widening_beam
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.cut_bound import cut_bound
-from ratiolab.hindsight.heuristics import list_schedule
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.layers.beam import beam, widening_beam
+from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, require_feasible
 
 

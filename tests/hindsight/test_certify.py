@@ -13,7 +13,7 @@ import pytest
 
 from ratiolab.hindsight.bounds import BOUNDS
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.certificate import (
+from ratiolab.hindsight.certificates.certificate import (
     FormulaCertificate,
     PriceCertificate,
     numbers_check,
@@ -21,10 +21,10 @@ from ratiolab.hindsight.certificate import (
     read_certificate,
     write_certificate,
 )
-from ratiolab.hindsight.certify import CertificateError, _heaviest, certify
-from ratiolab.hindsight.configurations import heaviest
-from ratiolab.hindsight.cut_bound import cut_bound
-from ratiolab.hindsight.lagrangian import columns, reduced_costs, scaled_bound
+from ratiolab.hindsight.certificates.certify import CertificateError, _heaviest, certify
+from ratiolab.hindsight.cuts.configurations import heaviest
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
 from ratiolab.model import FormatError, Instance
 
 
@@ -206,7 +206,7 @@ def test_the_checker_loads_no_solver() -> None:
         [
             sys.executable,
             "-c",
-            "import sys, ratiolab.hindsight.certify;"
+            "import sys, ratiolab.hindsight.certificates.certify;"
             "print(sorted({'highspy', 'numba', 'pulp', 'scipy'} & set(sys.modules)))",
         ],
         capture_output=True,

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ratiolab.hindsight import certify_layers
-from ratiolab.hindsight.beam import beam
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.certificate import (
+from ratiolab.hindsight.certificates import certify_layers
+from ratiolab.hindsight.certificates.certificate import (
     LayerCertificate,
     numbers_check,
     read_certificate,
     write_certificate,
 )
-from ratiolab.hindsight.certify import CertificateError, certify
-from ratiolab.hindsight.cut_bound import cut_bound
-from ratiolab.hindsight.heuristics import list_schedule
+from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.layers.beam import beam
+from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import FormatError, Instance
 
 

@@ -13,19 +13,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ratiolab.hindsight import bracket
-from ratiolab.hindsight import certify_steps as checker
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.certificate import (
+from ratiolab.hindsight.certificates import certify_steps as checker
+from ratiolab.hindsight.certificates.certificate import (
     StepCertificate,
     numbers_check,
     read_certificate,
     write_certificate,
 )
-from ratiolab.hindsight.certify import CertificateError, certify
-from ratiolab.hindsight.certify_steps import scaled_value
-from ratiolab.hindsight.dual_bound import Prices, dual_bound, exact_value, step_certificate
-from ratiolab.hindsight.heuristics import best_list_schedule
-from ratiolab.hindsight.prices import Steps
+from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.certify_steps import scaled_value
+from ratiolab.hindsight.certificates.prices import Steps
+from ratiolab.hindsight.relaxation.dual_bound import (
+    Prices,
+    dual_bound,
+    exact_value,
+    step_certificate,
+)
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import FormatError, Instance
 
 

@@ -6,8 +6,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from ratiolab.hindsight.configurations import Separator, heaviest, real_items
-from ratiolab.hindsight.prices import Table
+from ratiolab.hindsight.certificates.prices import Table
+from ratiolab.hindsight.cuts.configurations import Separator, heaviest, real_items
 from ratiolab.model import Instance
 
 Item = tuple[int, int]

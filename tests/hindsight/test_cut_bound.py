@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from ratiolab.hindsight.beam import beam
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.cut_bound import Progress, cut_bound, first_spans
-from ratiolab.hindsight.heuristics import list_schedule
-from ratiolab.hindsight.master import Master
+from ratiolab.hindsight.cuts.cut_bound import Progress, cut_bound, first_spans
+from ratiolab.hindsight.cuts.master import Master
+from ratiolab.hindsight.layers.beam import beam
+from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance
 
 

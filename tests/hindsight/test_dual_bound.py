@@ -14,8 +14,14 @@ from scipy.sparse import coo_array
 from ratiolab.hindsight import OptResult, bracket, solve
 from ratiolab.hindsight.bounds import best_lower_bound, mean_busy_time
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.dual_bound import Prices, dual_bound, exact_value, fluid_prices, rounded
-from ratiolab.hindsight.heuristics import best_list_schedule
+from ratiolab.hindsight.relaxation.dual_bound import (
+    Prices,
+    dual_bound,
+    exact_value,
+    fluid_prices,
+    rounded,
+)
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.model import Instance
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.ejection import eject
-from ratiolab.hindsight.heuristics import best_list_schedule
+from ratiolab.hindsight.schedules.ejection import eject
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
 
 

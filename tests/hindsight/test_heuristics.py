@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.heuristics import good_schedule, list_schedule, serial_schedule
+from ratiolab.hindsight.schedules.heuristics import good_schedule, list_schedule, serial_schedule
 from ratiolab.model import Instance, Schedule, require_feasible, violations
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.heuristics import list_schedule
-from ratiolab.hindsight.highs import SolverError, solve_program
 from ratiolab.hindsight.horizon import last_starts
-from ratiolab.hindsight.timeindexed import Program, build
+from ratiolab.hindsight.programs.highs import SolverError, solve_program
+from ratiolab.hindsight.programs.timeindexed import Program, build
+from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
 
 

@@ -8,7 +8,7 @@ import pulp
 import pytest
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.pulp import model, solve_model, write
+from ratiolab.hindsight.programs.pulp import model, solve_model, write
 from ratiolab.model import Instance, require_feasible
 
 SOLVERS = ["PULP_CBC_CMD", "HiGHS"]

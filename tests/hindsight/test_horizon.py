@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.heuristics import good_schedule
 from ratiolab.hindsight.horizon import last_starts, naive_horizon, serial_horizon
+from ratiolab.hindsight.schedules.heuristics import good_schedule
 from ratiolab.model import Instance, Schedule, violations
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.heuristics import (
+from ratiolab.hindsight.schedules.heuristics import (
     best_list_schedule,
     good_schedule,
     improved_schedule,
     serial_schedule,
 )
-from ratiolab.hindsight.order_search import search
-from ratiolab.hindsight.search_kernels import earliest, place, reinsert
+from ratiolab.hindsight.schedules.order_search import search
+from ratiolab.hindsight.schedules.search_kernels import earliest, place, reinsert
 from ratiolab.model import Instance, Schedule, require_feasible, violations
 
 
@@ -141,7 +141,7 @@ def test_an_annealed_schedule_is_far_below_the_list_schedules_of_a_crowded_insta
 def test_few_requests_are_searched_without_numba() -> None:
     code = (
         "import sys\n"
-        "from ratiolab.hindsight.heuristics import good_schedule\n"
+        "from ratiolab.hindsight.schedules.heuristics import good_schedule\n"
         "from ratiolab.model import Instance\n"
         "good_schedule(Instance('few', 9, [0] * 8, [1] * 8, range(1, 9)))\n"
         "print('numba' in sys.modules)"

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from numba import njit
 
-from ratiolab.hindsight import layered, lookahead
-from ratiolab.hindsight.beam import beam
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.certificate import price_certificate
-from ratiolab.hindsight.configurations import heaviest, real_items
-from ratiolab.hindsight.cut_bound import cut_bound
+from ratiolab.hindsight.certificates.certificate import price_certificate
+from ratiolab.hindsight.certificates.prices import Prices, Table
+from ratiolab.hindsight.cuts.configurations import heaviest, real_items
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.cuts.strengthen import strengthen
 from ratiolab.hindsight.horizon import last_starts
-from ratiolab.hindsight.lagrangian import columns, reduced_costs, scaled_bound
-from ratiolab.hindsight.prices import Prices, Table
-from ratiolab.hindsight.strengthen import strengthen
-from ratiolab.hindsight.timeindexed import build
+from ratiolab.hindsight.layers import layered, lookahead
+from ratiolab.hindsight.layers.beam import beam
+from ratiolab.hindsight.programs.timeindexed import build
+from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
 from ratiolab.model import Instance, Schedule
 
 MANY = 1_500

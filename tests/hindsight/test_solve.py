@@ -10,7 +10,7 @@ import pytest
 
 from ratiolab.hindsight import OptResult, Progress, bracket, solve
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.certify import certify
+from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.model import Instance, require_feasible
 
 
@@ -163,7 +163,7 @@ def test_the_stages_tell_what_each_left() -> None:
 def test_ctrl_c_in_the_layered_search_keeps_its_schedules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from ratiolab.hindsight import layered
+    from ratiolab.hindsight.layers import layered
 
     instance = paper_like(0, 14)
     improve = layered.LayeredSearch._improve

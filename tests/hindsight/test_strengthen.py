@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.certify import certify
-from ratiolab.hindsight.cut_bound import cut_bound
-from ratiolab.hindsight.heuristics import best_list_schedule
+from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.cuts.strengthen import strengthen
 from ratiolab.hindsight.horizon import last_starts
-from ratiolab.hindsight.strengthen import strengthen
-from ratiolab.hindsight.timeindexed import build
+from ratiolab.hindsight.programs.timeindexed import build
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, violations
 from ratiolab.testing import instances
 
@@ -97,7 +97,7 @@ TWELVE = Instance("twelve", 30, [0] * 9, [2] * 9, [3, 4, 6, 7, 9, 11, 13, 15, 20
 def test_ctrl_c_in_the_search_for_cuts_keeps_the_bound_and_its_proof(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from ratiolab.hindsight.master import Master
+    from ratiolab.hindsight.cuts.master import Master
 
     genuine, calls = Master.solve, []
 
@@ -120,7 +120,7 @@ def test_ctrl_c_in_the_easy_program_is_not_followed_by_cuts(
 ) -> None:
     from dataclasses import replace
 
-    from ratiolab.hindsight import highs
+    from ratiolab.hindsight.programs import highs
 
     genuine = highs.solve_program
 

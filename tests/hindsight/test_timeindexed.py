@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csc_array
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.timeindexed import Program, build, size
+from ratiolab.hindsight.programs.timeindexed import Program, build, size
 from ratiolab.model import Instance, Schedule, violations
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from ratiolab.cli import main
 from ratiolab.hindsight import OptResult, bracket, solve
-from ratiolab.hindsight.certificate import FormulaCertificate
-from ratiolab.hindsight.heuristics import list_schedule
+from ratiolab.hindsight.certificates.certificate import FormulaCertificate
+from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import FormatError, Instance, read_instance, write_instance
 from ratiolab.records import improve as improving
 from ratiolab.records.improve import Failure, Try, improve, instances, widest

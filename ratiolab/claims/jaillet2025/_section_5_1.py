@@ -16,7 +16,7 @@ import numpy as np
 
 from ratiolab.claims.claim import Budget, ClaimResult, Verdict
 from ratiolab.claims.witness import Witness, read_witness
-from ratiolab.hindsight.heuristics import list_schedule, serial_schedule
+from ratiolab.hindsight.schedules.heuristics import list_schedule, serial_schedule
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.workloads.generators import generate

@@ -13,7 +13,7 @@ def run(cell: Cell) -> list[Row]:
     Both ends of the interval depend on orders tried and rounds of cuts alone, never on time.
     """
     from ratiolab.hindsight import bracket  # takes a second to import
-    from ratiolab.hindsight.cut_bound import cut_bound, fits
+    from ratiolab.hindsight.cuts.cut_bound import cut_bound, fits
 
     instance = cell.instance()
     found = bracket(instance, seed=cell.seed, steps=cell.option("steps"))

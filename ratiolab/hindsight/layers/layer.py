@@ -1,4 +1,4 @@
-"""The states of one layer of `ratiolab.hindsight.beam`, as columns."""
+"""The states of one layer of `ratiolab.hindsight.layers.beam`, as columns."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,8 @@ remain, among them the best one known.
 
 **Rows.** A configuration table W with cap c gives, at each time t, the row: weights of the active
 requests sum to at most c. It holds for every feasible schedule, as
-`ratiolab.hindsight.configurations` proves, and, in the tail relaxation, for what stands for one:
-deferred requests weigh nothing there. So adding rows keeps the program a relaxation.
+`ratiolab.hindsight.cuts.configurations` proves, and, in the tail relaxation, for what stands for
+one: deferred requests weigh nothing there. So adding rows keeps the program a relaxation.
 
 What is left has the same schedules of latency at most U and a far smaller linear relaxation: on
 requests drawn as by Jaillet et al., Section 5.1, HiGHS then often needs no branching at n = 12.
@@ -20,9 +20,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ratiolab.hindsight.certificate import PriceCertificate
-from ratiolab.hindsight.lagrangian import Columns, columns, reduced_costs
-from ratiolab.hindsight.timeindexed import Program
+from ratiolab.hindsight.certificates.certificate import PriceCertificate
+from ratiolab.hindsight.programs.timeindexed import Program
+from ratiolab.hindsight.relaxation.lagrangian import Columns, columns, reduced_costs
 from ratiolab.model.footprint import IntArray, held
 
 

@@ -1,4 +1,4 @@
-"""The layered search itself; `ratiolab.hindsight.beam` explains and proves it."""
+"""The layered search itself; `ratiolab.hindsight.layers.beam` explains and proves it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,17 +6,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ratiolab.hindsight import beam_kernels as kernels
-from ratiolab.hindsight.lagrangian import (
+from ratiolab.hindsight.certificates.prices import Prices
+from ratiolab.hindsight.layers import beam_kernels as kernels
+from ratiolab.hindsight.layers.layer import Layer
+from ratiolab.hindsight.layers.lookahead import Lookahead
+from ratiolab.hindsight.relaxation.lagrangian import (
     columns,
     item_prices,
     payments,
     reduced_costs,
     scaled_bound,
 )
-from ratiolab.hindsight.layer import Layer
-from ratiolab.hindsight.lookahead import Lookahead
-from ratiolab.hindsight.prices import Prices
 from ratiolab.model.feasibility import require_feasible
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance

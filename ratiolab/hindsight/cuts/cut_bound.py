@@ -5,8 +5,8 @@ known, at every time, then by separation; drop cuts that have become slack; repe
 of several times share their prices, which makes the program small. Spans grow with time: nearly all
 that schedules leave unused at a price, they leave in the first third of their rounds. When rounds
 gain little, spans are halved, and the tables found so far go on. After each round the duals are
-rounded to integers and `ratiolab.hindsight.lagrangian` proves the bound, so that a bound never
-rests on floating point, and stopping early only makes it weaker.
+rounded to integers and `ratiolab.hindsight.relaxation.lagrangian` proves the bound, so that a bound
+never rests on floating point, and stopping early only makes it weaker.
 """
 
 import time
@@ -16,10 +16,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ratiolab.hindsight.certificate import PriceCertificate, price_certificate
-from ratiolab.hindsight.configurations import Separator
-from ratiolab.hindsight.heuristics import list_schedule
-from ratiolab.hindsight.master import Master
+from ratiolab.hindsight.certificates.certificate import PriceCertificate, price_certificate
+from ratiolab.hindsight.cuts.configurations import Separator
+from ratiolab.hindsight.cuts.master import Master
+from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model.instance import Instance
 
 ROUNDS = 40

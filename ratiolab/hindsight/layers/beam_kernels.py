@@ -1,4 +1,4 @@
-"""Compiled steps of the layered search; `ratiolab.hindsight.beam` explains them."""
+"""Compiled steps of the layered search; `ratiolab.hindsight.layers.beam` explains them."""
 
 from typing import Any
 

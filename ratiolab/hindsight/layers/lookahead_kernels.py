@@ -1,4 +1,4 @@
-"""Compiled steps of looking ahead; `ratiolab.hindsight.lookahead` explains and proves them."""
+"""Compiled steps of looking ahead, which `lookahead` explains and proves."""
 
 from typing import Any
 

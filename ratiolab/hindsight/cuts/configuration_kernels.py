@@ -1,4 +1,4 @@
-"""Compiled dynamic programs over configurations; `ratiolab.hindsight.configurations` explains them.
+"""Compiled dynamic programs over configurations, which `configurations` explains.
 
 Items come in falling r. A state (c, S) is a prefix of c items with S tokens now; an item (m, r)
 may follow when S + m + (c + 1) r <= M. Weights are int64 or float64.

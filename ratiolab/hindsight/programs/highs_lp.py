@@ -1,7 +1,7 @@
 """Linear programs to HiGHS, row by row: one thread, warm starts, every return code checked.
 
 Nothing here is a proof: values and duals are floating point, and whoever claims a bound reprices
-them in integers (`ratiolab.hindsight.lagrangian`).
+them in integers (`ratiolab.hindsight.relaxation.lagrangian`).
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.highs import SolverError, require_ok
+from ratiolab.hindsight.programs.highs import SolverError, require_ok
 from ratiolab.model.footprint import IntArray
 
 FloatArray = NDArray[np.float64]

@@ -15,7 +15,7 @@ started in parts (Geoffrion 1974: the choice of a start alone has integer vertic
 starts from the prices of the preemptive schedule behind `mean_busy_time` and climbs by deflected
 subgradients; prices are equal within buckets of times, which keeps 200,000 rounds cheap. What is
 returned is recomputed in integers from prices rounded to a common denominator: a theorem, which
-`ratiolab.hindsight.certify_steps` checks by another route.
+`ratiolab.hindsight.certificates.certify_steps` checks by another route.
 
 What it cannot see. The relaxation fills memory to the last token. Schedules of requests that each
 take a good part of it leave some idle, and near or above load 1 a few percent of memory are a
@@ -36,8 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.bounds import preempt
-from ratiolab.hindsight.certificate import StepCertificate
-from ratiolab.hindsight.prices import Steps
+from ratiolab.hindsight.certificates.certificate import StepCertificate
+from ratiolab.hindsight.certificates.prices import Steps
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -112,7 +112,7 @@ def exact_value(instance: Instance, prices: Prices) -> Fraction:
     >>> exact_value(two, Prices(0, 1, 2, np.array([1])))  # 1/2 a token at time 1
     Fraction(3, 1)
     """
-    from ratiolab.hindsight.dual_kernels import choose
+    from ratiolab.hindsight.relaxation.dual_kernels import choose
 
     token, unit = np.asarray(prices.token, np.int64), prices.denominator
     if unit < 1 or len(token) == 0 or token.min() < 0:
@@ -250,7 +250,7 @@ class _Climb:
 
     def value(self, token: FloatArray) -> tuple[float, FloatArray]:
         """The bound of these prices, and a subgradient: token-rounds above memory, by bucket."""
-        from ratiolab.hindsight.dual_kernels import bucket_usage, choose
+        from ratiolab.hindsight.relaxation.dual_kernels import bucket_usage, choose
 
         least, starts, pieces = choose(
             self.arrival, self.prompt, self.output, token, self.width, 1.0

@@ -1,7 +1,8 @@
 """What prices of memory over runs of times prove, in plain Python integers.
 
-The bound and its proof stand in `ratiolab.hindsight.dual_bound`. Here the cost of a start p is
-computed in another way than there, from two sums over times: with price u_t of a token at time t,
+The bound and its proof stand in `ratiolab.hindsight.relaxation.dual_bound`. Here the cost of a
+start p is computed in another way than there, from two sums over times: with price u_t of a token
+at time t,
 
     L(t) = sum of u_x over x <= t,    K(t) = sum of L(x) over x < t,
 
@@ -18,7 +19,7 @@ follow when latency alone reaches the least cost so far.
 from bisect import bisect_right
 from itertools import pairwise
 
-from ratiolab.hindsight.prices import Steps
+from ratiolab.hindsight.certificates.prices import Steps
 from ratiolab.model.instance import Instance
 
 MOST_TIMES = 2**22

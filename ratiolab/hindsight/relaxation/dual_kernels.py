@@ -1,4 +1,4 @@
-"""The compiled sweep of `ratiolab.hindsight.dual_bound`: every request chooses its cheapest start.
+"""The compiled sweep of `dual_bound`: every request chooses its cheapest start.
 
 Prices are int64, then everything is exact, or float64. Times are counted from the first arrival.
 """

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ratiolab.hindsight.small_search import Profile, anneal
+from ratiolab.hindsight.schedules.small_search import Profile, anneal
 from ratiolab.model.footprint import held, peak
 from ratiolab.model.instance import Column, Instance
 from ratiolab.model.schedule import Schedule
@@ -125,9 +125,9 @@ def improved_schedule(
     requests to other places of the order or holds one back, as orders alone do not reach all
     schedules. Up to `FEW` requests, or few steps and not many requests, it runs in Python and ends
     after `FEW_STEPS`; otherwise it is compiled, at first use for some seconds, see
-    `ratiolab.hindsight.order_search`, and a search over starts follows, see
-    `ratiolab.hindsight.ejection`. Python and compiled code give different schedules, each the
-    same on every machine. There is no search above `LONGEST_SEARCH` rounds.
+    `ratiolab.hindsight.schedules.order_search`, and a search over starts follows, see
+    `ratiolab.hindsight.schedules.ejection`. Python and compiled code give different schedules, each
+    the same on every machine. There is no search above `LONGEST_SEARCH` rounds.
 
     Parameters
     ----------
@@ -146,8 +146,8 @@ def improved_schedule(
     if (n <= FEW or (n <= MEDIUM and steps <= FEW_STEPS)) and rounds <= LONGEST_SMALL:
         best = anneal(instance, first, rng, min(steps, FEW_STEPS), stop)
     else:
-        from ratiolab.hindsight.ejection import eject
-        from ratiolab.hindsight.order_search import search
+        from ratiolab.hindsight.schedules.ejection import eject
+        from ratiolab.hindsight.schedules.order_search import search
 
         best = search(first, rng, steps, stop, found)
         best = eject(min(first, best, key=_latency), rng, steps, stop, found)

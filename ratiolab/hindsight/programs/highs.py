@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import highspy
 import numpy as np
 
-from ratiolab.hindsight.timeindexed import Program
+from ratiolab.hindsight.programs.timeindexed import Program
 from ratiolab.model.footprint import IntArray
 
 ROUNDING = 1e-6

@@ -6,7 +6,7 @@ A file of format ``ratiolab-certificate/1`` is a JSON object with
 - ``bound``: the lower bound on total latency that it claims;
 - ``kind``: ``"formula"``, with ``source``, the name of a bound of `ratiolab.hindsight.bounds` that
   the checker computes afresh; or ``"prices"``, with the numbers of
-  `ratiolab.hindsight.lagrangian`:
+  `ratiolab.hindsight.relaxation.lagrangian`:
   ``denominator`` D; ``value``, D times the Lagrangian bound; ``memory``, the prices times D of
   the memory rows at times 1..T; ``tables``, each a list ``[cap, m, r, weight, m, r, weight, ...]``
   of the items at which it rises; ``cuts``, each ``[table, begin, end, price]``, the price times D
@@ -20,7 +20,7 @@ A file of format ``ratiolab-certificate/1`` is a JSON object with
 Prices come with ``check``, twelve hexadecimal digits of SHA-256 over their numbers: a change that
 leaves a valid proof shows, too.
 
-`ratiolab.hindsight.certify` checks what they prove.
+`ratiolab.hindsight.certificates.certify` checks what they prove.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeAlias
 
-from ratiolab.hindsight.prices import Prices, Steps, Table
+from ratiolab.hindsight.certificates.prices import Prices, Steps, Table
 from ratiolab.model.instance import Instance, shown
 from ratiolab.model.io import (
     FormatError,

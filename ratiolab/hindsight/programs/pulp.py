@@ -1,7 +1,7 @@
 """The integer program of Jaillet et al. a second time: written to be read, exported and compared.
 
-It is built from the formulas, independently of `ratiolab.hindsight.timeindexed`: one binary
-``x_i_k`` (request i starts at round k), rows ``start_i`` and ``memory_t``.
+It is built from the formulas, independently of `ratiolab.hindsight.programs.timeindexed`: one
+binary ``x_i_k`` (request i starts at round k), rows ``start_i`` and ``memory_t``.
 
 Source: Jaillet et al. (2025), (1)-(4), arXiv 2502.07115v5.
 """

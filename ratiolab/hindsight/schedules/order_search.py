@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ratiolab.hindsight import search_kernels as kernels
+from ratiolab.hindsight.schedules import search_kernels as kernels
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 

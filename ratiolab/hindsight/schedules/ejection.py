@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ratiolab.hindsight import ejection_kernels as kernels
-from ratiolab.hindsight.search_kernels import fill
+from ratiolab.hindsight.schedules import ejection_kernels as kernels
+from ratiolab.hindsight.schedules.search_kernels import fill
 from ratiolab.model.schedule import Schedule
 
 WARMTHS = (0.2, 0.01)

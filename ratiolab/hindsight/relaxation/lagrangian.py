@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ratiolab.hindsight.prices import Prices
+from ratiolab.hindsight.certificates.prices import Prices
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 

@@ -8,7 +8,8 @@ nothing), and a layer passes without any running request only while some have no
 optimal schedule is never idle otherwise: `ratiolab.hindsight.horizon`, serial horizon).
 
 Bound. Let c_i(p) be the priced cost of a start and R_t the prices times right sides of time t, as
-in `ratiolab.hindsight.lagrangian`. Every completion of a state at t has a latency of at least
+in `ratiolab.hindsight.relaxation.lagrangian`. Every completion of a state at t has a latency of at
+least
 
     sum over started i of c_i(p_i) + sum over others of min over p >= t of c_i(p)
     - sum of R_t' over all t' + sum over t' <= t of (R_t' - prices of what was held at t'),
@@ -21,8 +22,8 @@ Dominance. Of two states of a layer with the same started set, one with no more 
 running requests hold no more at any later time, is at least as good: whatever completes the other
 one completes it, too.
 
-Where layers are wide, `ratiolab.hindsight.lookahead` raises the bounds of what is left by what
-running requests leave room for.
+Where layers are wide, `ratiolab.hindsight.layers.lookahead` raises the bounds of what is left by
+what running requests leave room for.
 
 So as long as nothing is left out, the search is exact: it finds an optimal schedule or shows that
 none is better than the one known. A beam keeps the states of least bound.
@@ -38,8 +39,8 @@ lead to, the limit falls until it does.
 from collections.abc import Callable
 from dataclasses import replace
 
-from ratiolab.hindsight.layered import BeamResult, Found, LayeredSearch, Stop
-from ratiolab.hindsight.prices import Prices
+from ratiolab.hindsight.certificates.prices import Prices
+from ratiolab.hindsight.layers.layered import BeamResult, Found, LayeredSearch, Stop
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
@@ -87,8 +88,8 @@ def beam(
     Cost: up to width states a layer, each with the sets of requests that may start; exponential
     in the worst case for the exact search.
 
-    >>> from ratiolab.hindsight.cut_bound import cut_bound
-    >>> from ratiolab.hindsight.heuristics import list_schedule
+    >>> from ratiolab.hindsight.cuts.cut_bound import cut_bound
+    >>> from ratiolab.hindsight.schedules.heuristics import list_schedule
     >>> four = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
     >>> result = beam(four, cut_bound(four).certificate.prices, list_schedule(four, [3, 2, 1, 0]))
     >>> result.schedule.total_latency, result.exhausted

@@ -1,4 +1,4 @@
-"""The compiled moves of `ratiolab.hindsight.ejection`.
+"""The compiled moves of `ratiolab.hindsight.schedules.ejection`.
 
 Arrays are int64; a profile has the tokens held at each time and room for the longest request
 after the last time that is used.
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ratiolab.hindsight.search_kernels import add, earliest, remove
+from ratiolab.hindsight.schedules.search_kernels import add, earliest, remove
 
 compiled: Any = njit(cache=True)
 

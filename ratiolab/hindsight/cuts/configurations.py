@@ -39,9 +39,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight import configuration_kernels as kernels
-from ratiolab.hindsight.highs_lp import LinearProgram
-from ratiolab.hindsight.prices import Table
+from ratiolab.hindsight.certificates.prices import Table
+from ratiolab.hindsight.cuts import configuration_kernels as kernels
+from ratiolab.hindsight.programs.highs_lp import LinearProgram
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 

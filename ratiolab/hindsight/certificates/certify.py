@@ -1,26 +1,27 @@
 """The independent checker of certificates, in plain Python integers.
 
-The one exception are searches over layers: `ratiolab.hindsight.certify_layers` is compiled.
+The one exception are searches over layers: `ratiolab.hindsight.certificates.certify_layers` is
+compiled.
 
 It shares nothing with the solver but the footprint and the names of what it reads. What a
-certificate of prices proves, and why, stands in `ratiolab.hindsight.lagrangian` (the bound, and
-that no horizon is assumed) and `ratiolab.hindsight.configurations` (why one test for each item
-decides what fits). Checked here: that the certificate is of this instance; that no price is
-negative; that no configuration weighs more than the cap of its table; and that the claimed value
-is the Lagrangian bound, every start of every request priced.
+certificate of prices proves, and why, stands in `ratiolab.hindsight.relaxation.lagrangian` (the
+bound, and that no horizon is assumed) and `ratiolab.hindsight.cuts.configurations` (why one test
+for each item decides what fits). Checked here: that the certificate is of this instance; that no
+price is negative; that no configuration weighs more than the cap of its table; and that the claimed
+value is the Lagrangian bound, every start of every request priced.
 """
 
 from collections.abc import Iterator, Sequence
 
 from ratiolab.hindsight.bounds import BOUNDS
-from ratiolab.hindsight.certificate import (
+from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     FormulaCertificate,
     LayerCertificate,
     PriceCertificate,
     StepCertificate,
 )
-from ratiolab.hindsight.certify_steps import scaled_value
+from ratiolab.hindsight.certificates.certify_steps import scaled_value
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
 
@@ -144,7 +145,7 @@ def _priced(certificate: PriceCertificate | LayerCertificate, instance: Instance
         raise CertificateError(f"value {certificate.value} is claimed, the prices prove {value}")
     if isinstance(certificate, PriceCertificate):
         return -(-value // prices.denominator)
-    from ratiolab.hindsight.certify_layers import require_no_better
+    from ratiolab.hindsight.certificates.certify_layers import require_no_better
 
     items = [
         [

@@ -1,9 +1,9 @@
 """Bounds of layered states that look ahead at what their running requests leave room for.
 
-A state before round t, with the bound of `ratiolab.hindsight.beam`, assumes that each request not
-started takes its cheapest start from t on, and that at every later time the requests in memory pay
-all of R. The running requests of the state make both too hopeful. Let ``limit`` be the largest
-bound that is of interest; three steps raise the bound, or empty the state:
+A state before round t, with the bound of `ratiolab.hindsight.layers.beam`, assumes that each
+request not started takes its cheapest start from t on, and that at every later time the requests in
+memory pay all of R. The running requests of the state make both too hopeful. Let ``limit`` be the
+largest bound that is of interest; three steps raise the bound, or empty the state:
 
 **Starts.** In every completion, request i starts at some p >= t at which it fits beside the
 running requests alone until it completes. So the least of c_i(p) over those p replaces the least
@@ -31,7 +31,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight import lookahead_kernels as kernels
+from ratiolab.hindsight.layers import lookahead_kernels as kernels
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 

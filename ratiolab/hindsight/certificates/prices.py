@@ -1,6 +1,7 @@
 """Weights of items and prices of rows: what a proof consists of, without what finds or checks it.
 
-`ratiolab.hindsight.configurations` explains tables, `ratiolab.hindsight.lagrangian` prices.
+`ratiolab.hindsight.cuts.configurations` explains tables, `ratiolab.hindsight.relaxation.lagrangian`
+prices.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Compiled search over schedules; `ratiolab.hindsight.order_search` owns its parameters.
+"""Compiled search over schedules; `ratiolab.hindsight.schedules.order_search` owns its parameters.
 
 A schedule is a start for each request; a profile has the tokens held at each time. All arrays are
 int64 but for the draws, uniform in [0, 1), one row for each step: whoever draws them decides what

@@ -2,21 +2,21 @@
 
 It holds the columns whose reduced cost has once been near the least of their class. What it leaves
 out cannot spoil a bound: after each solve the duals are rounded to integers and every column of the
-instance is priced with them (`ratiolab.hindsight.lagrangian`).
+instance is priced with them (`ratiolab.hindsight.relaxation.lagrangian`).
 """
 
 from itertools import pairwise
 
 import numpy as np
 
-from ratiolab.hindsight.highs_lp import FloatArray, LinearProgram, Solution
-from ratiolab.hindsight.lagrangian import (
+from ratiolab.hindsight.certificates.prices import Prices, Table
+from ratiolab.hindsight.programs.highs_lp import FloatArray, LinearProgram, Solution
+from ratiolab.hindsight.relaxation.lagrangian import (
     DENOMINATOR,
     columns,
     reduced_costs,
     scaled_bound,
 )
-from ratiolab.hindsight.prices import Prices, Table
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -45,7 +45,7 @@ class Master:
     Parameters
     ----------
     edges : first times of the spans, rising from 1, and T + 1, T that of
-        `ratiolab.hindsight.lagrangian`.
+        `ratiolab.hindsight.relaxation.lagrangian`.
     """
 
     def __init__(self, instance: Instance, edges: list[int]) -> None:

@@ -1,0 +1,1 @@
+"""Programs and their solvers; nothing else in the package opens a solver's door."""

@@ -1,0 +1,1 @@
+"""Good schedules, fast: rules, searches over orders, and moves on thousands of requests."""
