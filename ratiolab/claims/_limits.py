@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 
 from ratiolab.model import Instance
 from ratiolab.online import Policy, make, simulate
-from ratiolab.theory.distributions import LengthDistribution
-from ratiolab.theory.fluid import shortest_first_latency
+from ratiolab.theory.laws.distributions import LengthDistribution
+from ratiolab.theory.limits.fluid import shortest_first_latency
 
 Denominator: TypeAlias = Literal["h-sf", "fluid"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ratiolab.model.footprint import IntArray
-from ratiolab.theory.confusion import FloatArray, bin_of, require_confusion, spreading
+from ratiolab.theory.laws.confusion import FloatArray, bin_of, require_confusion, spreading
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Classifier:
 
     @classmethod
     def spreading(cls, bins: int, spread: float, longest: int) -> "Classifier":
-        """Errors by j bins with weight spread**j; see `ratiolab.theory.confusion.spreading`."""
+        """Errors by j bins with weight spread**j, as in `ratiolab.theory.laws.confusion`."""
         return cls(spreading(bins, spread), longest)
 
     @property

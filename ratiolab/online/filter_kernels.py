@@ -1,4 +1,4 @@
-"""The filter of `ratiolab.theory.bin_filter`, compiled: a token costs k**2 products, k the bins."""
+"""The filter of `bin_filter` in theory.laws, compiled: a token costs k**2 products, k the bins."""
 
 from typing import Any
 

@@ -136,7 +136,7 @@ def _bound(
 
 
 def _rayleigh(_: Path, upper: int, lower: int = 1, prompt: int = 0) -> float:
-    from ratiolab.theory.spectrum import spectral_radius
+    from ratiolab.theory.quotient.spectrum import spectral_radius
 
     return spectral_radius(upper, lower, prompt).rho
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ratiolab.theory import geometric, kill_restart, suprema
+from ratiolab.theory.limits import kill_restart, suprema
+from ratiolab.theory.quotient import geometric
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -88,7 +89,7 @@ def _jaillet(place: str) -> str:
 _SERVERS = "A_max against H-SF, n and M to infinity, A_max read as M/(s+u) parallel servers"
 _LEMMA_2 = "the quotient of Lemma 2, which the printed A_min need not follow"
 _OWN = "own derivation, after "
-_KILL = "own derivation; see ratiolab.theory.kill_restart"
+_KILL = "own derivation; see ratiolab.theory.limits.kill_restart"
 
 ENTRIES: tuple[Bound, ...] = (
     Bound(
@@ -279,7 +280,8 @@ ENTRIES: tuple[Bound, ...] = (
         "jaillet2025/theorem-4.3-sharp",
         "2K/(K-1) = 4 at K = 2",
         _OWN + _jaillet("Theorem 4.3"),
-        "as theorem-4.3; proof in ratiolab.theory.jaillet; no constant below 2 is possible",
+        "as theorem-4.3; proof in ratiolab.theory.worst_case.jaillet; no constant below 2 is "
+        "possible",
         "constant",
         _integer(4),
     ),

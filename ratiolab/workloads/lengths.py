@@ -1,4 +1,4 @@
-"""Length distributions that `ratiolab.theory.distributions` does not need: log-normal, log-t,
+"""Length distributions that `ratiolab.theory.laws.distributions` does not need: log-normal, log-t,
 empirical, and the lengths of LMSYS-Chat-1M as two papers publish them.
 
 Two-point, uniform, geometric and linearly weighted geometric lengths are those of the theory and
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model.footprint import IntArray
-from ratiolab.theory.distributions import (
+from ratiolab.theory.laws.distributions import (
     LengthDistribution,
     Tail,
     from_weights,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model import Instance
-from ratiolab.theory.confusion import bin_of, require_confusion, spreading
+from ratiolab.theory.laws.confusion import bin_of, require_confusion, spreading
 from ratiolab.workloads.predicted_laws import SAMPLES, Family, distributional
 
 
@@ -192,7 +192,7 @@ def classified(
     Parameters
     ----------
     confusion : probability of each answer (column) for each true bin (row), shape (k, k); see
-        `ratiolab.theory.confusion`.
+        `ratiolab.theory.laws.confusion`.
     longest : end of the last bin, tokens.
 
     Source: Shahout et al. (2025), Section 3.1, arXiv 2410.01035.

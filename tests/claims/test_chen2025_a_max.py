@@ -22,10 +22,10 @@ from ratiolab.claims.chen2025.theorem_ec1_part_2 import h_sf_quotient
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make
-from ratiolab.theory.distributions import two_point
-from ratiolab.theory.fluid import max_length_latency, shortest_first_latency
-from ratiolab.theory.staggered import max_length_stream_latency
-from ratiolab.theory.suprema import max_length_supremum
+from ratiolab.theory.laws.distributions import two_point
+from ratiolab.theory.limits.fluid import max_length_latency, shortest_first_latency
+from ratiolab.theory.limits.staggered import max_length_stream_latency
+from ratiolab.theory.limits.suprema import max_length_supremum
 
 
 @pytest.mark.parametrize("memory", [4, 5, 7])

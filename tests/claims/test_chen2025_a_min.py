@@ -11,8 +11,8 @@ from ratiolab.claims.chen2025.corollary_2 import starts_of
 from ratiolab.claims.chen2025.lemma_3 import pivots
 from ratiolab.claims.chen2025.theorem_4 import bad_shares
 from ratiolab.model import Instance, Schedule
-from ratiolab.theory import amin, geometric
-from ratiolab.theory.distributions import from_weights
+from ratiolab.theory.laws.distributions import from_weights
+from ratiolab.theory.quotient import amin, geometric
 
 
 @pytest.mark.parametrize(("lower", "prompt"), [(1, 0), (2, 0), (1, 3), (3, 2)])

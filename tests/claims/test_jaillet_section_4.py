@@ -16,7 +16,7 @@ from ratiolab.claims.jaillet2025 import (
 )
 from ratiolab.claims.jaillet2025._worst_case import climb, ratio
 from ratiolab.claims.witness import read_witness
-from ratiolab.theory import jaillet
+from ratiolab.theory.worst_case import jaillet
 
 
 def test_the_proven_constants_themselves_hold_and_slightly_better_ones_stay_undecided() -> None:

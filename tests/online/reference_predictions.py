@@ -16,7 +16,7 @@ from round_by_round import Job, Rule, running, satisfies, waiting
 from scipy import integrate, stats
 
 from ratiolab.model.footprint import held
-from ratiolab.theory.bin_filter import (
+from ratiolab.theory.laws.bin_filter import (
     bayes_filter,
     filter_as_printed,
     mean_length,

@@ -9,8 +9,8 @@ from drawn import drawn
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.testing import assert_lawful
-from ratiolab.theory import amin
-from ratiolab.theory.distributions import two_point, uniform
+from ratiolab.theory.laws.distributions import two_point, uniform
+from ratiolab.theory.quotient import amin
 
 POLICY = make("a-min-fluid")
 

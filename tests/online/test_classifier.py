@@ -9,7 +9,7 @@ from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.classifier import Classifier
 from ratiolab.online.policies.trail import Refined
-from ratiolab.theory.bin_filter import (
+from ratiolab.theory.laws.bin_filter import (
     bayes_filter,
     filter_as_printed,
     mean_length,

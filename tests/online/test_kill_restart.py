@@ -12,8 +12,8 @@ from ratiolab.model.footprint import peak
 from ratiolab.online import make, simulate
 from ratiolab.online.policies.kill_restart import KillRestart, whole_caps
 from ratiolab.testing import assert_lawful
-from ratiolab.theory import kill_restart as theory
-from ratiolab.theory.distributions import from_weights, uniform
+from ratiolab.theory.laws.distributions import from_weights, uniform
+from ratiolab.theory.limits import kill_restart as theory
 
 VARIANTS = [
     KillRestart(base, offset, places)

@@ -10,7 +10,7 @@ from drawn import drawn
 
 from ratiolab.model import Instance, violations
 from ratiolab.online import Decision, Information, PolicyError, make, simulate
-from ratiolab.theory.round_robin import serve
+from ratiolab.theory.worst_case.round_robin import serve
 
 KEEPING = ("recompute", "swap")
 CASES = [

@@ -21,7 +21,7 @@ from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
-from ratiolab.theory.log_t import LogT
+from ratiolab.theory.laws.log_t import LogT
 from ratiolab.workloads.generators import generate
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ratiolab.theory import amin
+from ratiolab.theory.quotient import amin
 
 RANGES = [(1, 1, 0), (1, 2, 0), (1, 7, 0), (3, 8, 0), (1, 6, 1), (2, 7, 5), (4, 9, 40)]
 

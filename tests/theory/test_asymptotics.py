@@ -4,8 +4,8 @@ from math import log
 
 import pytest
 
-from ratiolab.theory import amin
-from ratiolab.theory.asymptotics import (
+from ratiolab.theory.quotient import amin
+from ratiolab.theory.quotient.asymptotics import (
     LogFit,
     closed_bound,
     continuum_radius,
@@ -13,7 +13,7 @@ from ratiolab.theory.asymptotics import (
     extended_radius,
     log_fit,
 )
-from ratiolab.theory.spectrum import spectral_radius
+from ratiolab.theory.quotient.spectrum import spectral_radius
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from ratiolab.theory.bin_filter import (
+from ratiolab.theory.laws.bin_filter import (
     World,
     apply,
     bayes_filter,

@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ratiolab.theory.distributions import (
+from ratiolab.theory.laws.distributions import (
     LengthDistribution,
     from_weights,
     geometric,

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from ratiolab.theory import fluid, suprema
-from ratiolab.theory.distributions import LengthDistribution, from_weights, two_point, uniform
+from ratiolab.theory.laws.distributions import LengthDistribution, from_weights, two_point, uniform
+from ratiolab.theory.limits import fluid, suprema
 
 weights = st.lists(st.integers(0, 9), min_size=1, max_size=7).filter(any)
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from ratiolab.theory import geometric
-from ratiolab.theory.distributions import (
+from ratiolab.theory.laws.distributions import (
     LengthDistribution,
     from_weights,
     linearly_weighted_geometric,
     two_point,
     uniform,
 )
-from ratiolab.theory.distributions import geometric as geometric_lengths
+from ratiolab.theory.laws.distributions import geometric as geometric_lengths
+from ratiolab.theory.quotient import geometric
 
 q = geometric.symbol()
 

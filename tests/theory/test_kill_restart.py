@@ -9,8 +9,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ratiolab.theory import kill_restart as kr
-from ratiolab.theory.distributions import LengthDistribution, from_weights, two_point, uniform
+from ratiolab.theory.laws.distributions import LengthDistribution, from_weights, two_point, uniform
+from ratiolab.theory.limits import kill_restart as kr
 
 # The range of sqrt(g) spans several phases; gaps between the lengths are what hurts most.
 weights = st.lists(st.sampled_from([0, 0, 0, 1, 2, 5, 40]), min_size=2, max_size=40).filter(any)

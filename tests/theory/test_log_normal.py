@@ -5,8 +5,8 @@ import math
 import pytest
 from scipy import integrate, stats
 
-from ratiolab.theory.log_normal import LogNormal
-from ratiolab.theory.log_t import LogT
+from ratiolab.theory.laws.log_normal import LogNormal
+from ratiolab.theory.laws.log_t import LogT
 
 CASES = [(3.0, 0.5, 60.0), (0.0, 1.0, 5.0), (5.0, 0.1, 1000.0), (4.0, 2.0, 20.0)]
 

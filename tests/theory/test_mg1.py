@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ratiolab.theory import appendix_d, mg1, mg1_classics
+from ratiolab.theory.queues import appendix_d, mg1, mg1_classics
 
 LOADS = [0.2, 0.5, 0.8, 0.95]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ratiolab.theory import mg1
-from ratiolab.theory.mg1_simulation import (
+from ratiolab.theory.queues import mg1
+from ratiolab.theory.queues.mg1_simulation import (
     Sampler,
     exponential_predictions,
     perfect_exponential,

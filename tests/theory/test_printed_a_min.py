@@ -6,9 +6,9 @@ import pytest
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.theory.distributions import two_point
-from ratiolab.theory.fluid import shortest_first_latency
-from ratiolab.theory.printed_a_min import first_start_throughput, ratio_lower_bound
+from ratiolab.theory.laws.distributions import two_point
+from ratiolab.theory.limits.fluid import shortest_first_latency
+from ratiolab.theory.limits.printed_a_min import first_start_throughput, ratio_lower_bound
 
 
 @pytest.mark.parametrize(("upper", "share"), [(4, Fraction(1, 5)), (8, Fraction(3, 40))])

@@ -8,9 +8,9 @@ import pytest
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make, simulate
-from ratiolab.theory.distributions import two_point, uniform
-from ratiolab.theory.fluid import max_length_latency
-from ratiolab.theory.staggered import (
+from ratiolab.theory.laws.distributions import two_point, uniform
+from ratiolab.theory.limits.fluid import max_length_latency
+from ratiolab.theory.limits.staggered import (
     batched_completions,
     batching_loss,
     completion_bounds,

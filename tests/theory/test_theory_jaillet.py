@@ -9,9 +9,9 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import make, simulate
-from ratiolab.theory import jaillet, late_rush
-from ratiolab.theory.finish_program import finish_plan
-from ratiolab.theory.volume_bound import volume_lower_bound
+from ratiolab.theory.worst_case import jaillet, late_rush
+from ratiolab.theory.worst_case.finish_program import finish_plan
+from ratiolab.theory.worst_case.volume_bound import volume_lower_bound
 
 
 def _small() -> list[tuple[int, tuple[int, ...], int]]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ratiolab.model import Instance
-from ratiolab.theory.confusion import spreading
+from ratiolab.theory.laws.confusion import spreading
 from ratiolab.workloads import predictions
 from ratiolab.workloads.generators import generate
 from ratiolab.workloads.predicted_laws import Family

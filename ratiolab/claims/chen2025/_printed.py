@@ -13,8 +13,8 @@ from ratiolab.claims._limits import Estimate, fluid_ratio, scaled_instance
 from ratiolab.claims.claim import Budget, ClaimResult, Verdict
 from ratiolab.model import Schedule
 from ratiolab.online import make, simulate
-from ratiolab.theory import amin
-from ratiolab.theory.distributions import LengthDistribution, two_point, uniform
+from ratiolab.theory.laws.distributions import LengthDistribution, two_point, uniform
+from ratiolab.theory.quotient import amin
 
 UNIFORM = uniform(1, 5)
 TWO_POINT = two_point(1, 4, Fraction(1, 5))  # the worst two-point distribution for l/u = 1/4

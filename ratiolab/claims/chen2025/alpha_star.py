@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ratiolab.claims.chen2025._lemma2 import source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.suprema import (
+from ratiolab.theory.limits.suprema import (
     lower_bound_two_point_supremum,
     promote_short_supremum,
     switch_alpha,

@@ -6,8 +6,8 @@ from typing import Any
 
 from ratiolab.claims.chen2025._lemma2 import latency, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.distributions import LengthDistribution
-from ratiolab.theory.fluid import shortest_first_latency
+from ratiolab.theory.laws.distributions import LengthDistribution
+from ratiolab.theory.limits.fluid import shortest_first_latency
 
 Entry = Callable[[Any, Any], Any]
 """Entries (i, j) with i <= j."""

@@ -11,11 +11,11 @@ from ratiolab.claims.chen2025._lemma2 import latency, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.theory import amin
-from ratiolab.theory.distributions import LengthDistribution
-from ratiolab.theory.fluid import shortest_first_latency
-from ratiolab.theory.printed_a_min import ratio_lower_bound
-from ratiolab.theory.spectrum import spectral_radius
+from ratiolab.theory.laws.distributions import LengthDistribution
+from ratiolab.theory.limits.fluid import shortest_first_latency
+from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
+from ratiolab.theory.quotient import amin
+from ratiolab.theory.quotient.spectrum import spectral_radius
 
 
 def starts_of(classes: list[tuple[int, int]]) -> list[int]:
@@ -89,7 +89,8 @@ def check_printed(claimed: str, budget: Budget) -> ClaimResult:
         "1 case",
         f"ratio at most the trace, {trace:.3f}, for [1, {upper}] and [{upper}, {2 * upper}]",
         f"{bound:.3f}" + (" or more" if claimed == "printed" else ""),
-        "n, M -> infinity by the recursion of theory.printed_a_min; the upper interval is empty",
+        "n, M -> infinity by the recursion of theory.limits.printed_a_min; the upper interval "
+        "is empty",
         f"lengths 1 and {upper}: {bound:.3f}" if bound > trace else None,
     )
 

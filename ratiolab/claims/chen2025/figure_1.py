@@ -6,9 +6,9 @@ from math import log
 
 from ratiolab.claims.chen2025._lemma2 import source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory import amin
-from ratiolab.theory.asymptotics import log_fit
-from ratiolab.theory.spectrum import spectral_radius
+from ratiolab.theory.quotient import amin
+from ratiolab.theory.quotient.asymptotics import log_fit
+from ratiolab.theory.quotient.spectrum import spectral_radius
 
 Curve = tuple[float, float, float]
 """Scale, shift and offset of scale ln(u + shift) + offset."""

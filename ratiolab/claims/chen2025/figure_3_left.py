@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ratiolab.claims.chen2025._lemma2 import source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory import amin, geometric
+from ratiolab.theory.quotient import amin, geometric
 
 if TYPE_CHECKING:
     from sympy import Expr

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from ratiolab.claims.chen2025._lemma2 import source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory import amin, geometric
+from ratiolab.theory.quotient import amin, geometric
 
 
 def check(claimed: Fraction, budget: Budget) -> ClaimResult:

@@ -11,7 +11,7 @@ from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.witness import Witness, read_witness, write_witness
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import make, simulate
-from ratiolab.theory.staggered import (
+from ratiolab.theory.limits.staggered import (
     batched_completions,
     batching_loss,
     completion_bounds,
@@ -67,7 +67,7 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         "a schedule that starts equally many every round, judged; a weighted sum of memory "
         f"constraints bounds every schedule; in the limit 2 o / (o + 1), as "
         f"{batching_loss(longest)} for o = {longest}, and below 2 always (proof: "
-        "ratiolab.theory.staggered)",
+        "ratiolab.theory.limits.staggered)",
         where if least > claimed else None,
     )
 

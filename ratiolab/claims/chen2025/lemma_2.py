@@ -10,8 +10,8 @@ from ratiolab.claims.chen2025 import _printed
 from ratiolab.claims.chen2025._lemma2 import ALGORITHM_2, latency, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.online import make
-from ratiolab.theory import amin
-from ratiolab.theory.fluid import shortest_first_latency
+from ratiolab.theory.limits.fluid import shortest_first_latency
+from ratiolab.theory.quotient import amin
 
 Form = Callable[[Sequence[Fraction], int, int], Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from ratiolab.claims.chen2025._lemma2 import source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory import amin
+from ratiolab.theory.quotient import amin
 
 
 def pivots(matrix: Any) -> list[Fraction]:

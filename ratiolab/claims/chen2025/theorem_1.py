@@ -20,7 +20,7 @@ from ratiolab.claims.chen2025._a_max import (
 )
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.online import make
-from ratiolab.theory.suprema import max_length_maximiser
+from ratiolab.theory.limits.suprema import max_length_maximiser
 
 SOURCE = "Chen, Ye, Zhou (2025), Theorem 1, p. 10, arXiv 2508.14544v2"
 STATEMENT = "The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."

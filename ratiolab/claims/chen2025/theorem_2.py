@@ -29,10 +29,10 @@ from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.witness import Witness, read_witness, write_witness
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.theory.distributions import two_point
-from ratiolab.theory.fluid import max_length_ratio, shortest_first_latency
-from ratiolab.theory.staggered import max_length_stream_latency
-from ratiolab.theory.suprema import max_length_maximiser
+from ratiolab.theory.laws.distributions import two_point
+from ratiolab.theory.limits.fluid import max_length_ratio, shortest_first_latency
+from ratiolab.theory.limits.staggered import max_length_stream_latency
+from ratiolab.theory.limits.suprema import max_length_maximiser
 
 SOURCE = "Chen, Ye, Zhou (2025), Theorem 2, p. 10, arXiv 2508.14544v2"
 STATEMENT = "The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."

@@ -1,7 +1,8 @@
 """Chen et al., Theorem 4: no policy has a smaller competitive ratio than A_min.
 
 Kill-and-restart with geometric caps has a ratio below a constant for every interval
-(`ratiolab.theory.kill_restart`), and A_min has not, neither in its fluid model nor as printed.
+(`ratiolab.theory.limits.kill_restart`), and A_min has not, neither in its fluid model nor as
+printed.
 """
 
 from fractions import Fraction
@@ -10,9 +11,10 @@ from ratiolab.claims._limits import fluid_ratio
 from ratiolab.claims.chen2025._lemma2 import ALGORITHM_2, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.online.policies.kill_restart import KillRestart
-from ratiolab.theory import amin, kill_restart
-from ratiolab.theory.distributions import two_point
-from ratiolab.theory.printed_a_min import ratio_lower_bound
+from ratiolab.theory.laws.distributions import two_point
+from ratiolab.theory.limits import kill_restart
+from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
+from ratiolab.theory.quotient import amin
 
 UPPER = 30_000
 """Long enough for A_min's worst case to exceed the constant with a random offset."""
@@ -81,8 +83,8 @@ def check_printed(claimed: tuple[int, Fraction], budget: Budget) -> ClaimResult:
         "1 case",
         f"CR(A_min) <= CR(kill-restart) on lengths 1 and {upper}, share {share}",
         f"A_min has {bound:.3f} or more; kill-restart at most {least:.3f} on every distribution",
-        "the recursion of theory.printed_a_min for n, M -> infinity, compared with simulation in "
-        f"its test; kill-restart simulated on lengths 1 and 8: {seen}",
+        "the recursion of theory.limits.printed_a_min for n, M -> infinity, compared with "
+        f"simulation in its test; kill-restart simulated on lengths 1 and 8: {seen}",
         f"lengths 1 and {upper}, share {share} long: {bound:.3f}" if beaten else None,
     )
 

@@ -9,11 +9,11 @@ from itertools import pairwise
 
 from ratiolab.claims.chen2025._lemma2 import ALGORITHM_2, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory import amin
-from ratiolab.theory.asymptotics import closed_bound
-from ratiolab.theory.copositive import nonnegative_maximum
-from ratiolab.theory.printed_a_min import ratio_lower_bound
-from ratiolab.theory.spectrum import spectral_radius
+from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
+from ratiolab.theory.quotient import amin
+from ratiolab.theory.quotient.asymptotics import closed_bound
+from ratiolab.theory.quotient.copositive import nonnegative_maximum
+from ratiolab.theory.quotient.spectrum import spectral_radius
 
 Bound = Callable[[int], Fraction]
 
@@ -43,7 +43,7 @@ def check(claimed: Bound, budget: Budget) -> ClaimResult:
         f"rho({last}) = {float(ends[last].below):.6f}; rho <= 3/2 + (1/2) sum 1/(2k-1), "
         f"{float(closed_bound(1, last)):.4f} there; H_u = {float(harmonic(last)):.4f}",
         "certificates from both sides in fractions, for the maximum over shares x >= 0, which is "
-        "the spectral radius; the closed bound is proved in theory.asymptotics, with "
+        "the spectral radius; the closed bound is proved in theory.quotient.asymptotics, with "
         "rho = ln(u)/4 + 3/4 + ln(2)/2 + gamma/4 - pi^2/(24 ln u) + ..., a quarter of the trace",
         f"u = {broken[0]}" if broken else None,
     )
@@ -101,7 +101,7 @@ def check_printed(claimed: str, budget: Budget) -> ClaimResult:
         f"{len(uppers)} cases",
         "ratio at most H_u, and it grows by a constant when u is multiplied by 4",
         ", ".join(f"u = {u}: {v:.2f}" for u, v in zip(uppers, values, strict=True)),
-        "as n, M -> infinity by the recursion of theory.printed_a_min: each factor 4 in u "
+        "as n, M -> infinity by the recursion of theory.limits.printed_a_min: each factor 4 in u "
         f"multiplies the bound by {min(steps):.2f} to {max(steps):.2f}, so the ratio grows like "
         "sqrt(u) = alpha^(-1/2) or faster"
         if claimed == "printed"

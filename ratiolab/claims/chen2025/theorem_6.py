@@ -9,9 +9,9 @@ from ratiolab.claims.chen2025 import _printed
 from ratiolab.claims.chen2025._lemma2 import ALGORITHM_2, source
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.online import make, simulate
-from ratiolab.theory import amin
-from ratiolab.theory.printed_a_min import ratio_lower_bound
-from ratiolab.theory.suprema import lower_bound_two_point_supremum
+from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
+from ratiolab.theory.limits.suprema import lower_bound_two_point_supremum
+from ratiolab.theory.quotient import amin
 
 Bound = Callable[[Any], Any]
 
@@ -100,8 +100,8 @@ def check_printed(policy: str, budget: Budget) -> ClaimResult:
         f"CR <= {bound} at alpha = 1/4",
         f"{policy}: {found}",
         f"M = {size[0]}, n = {size[1]}, {len(_printed.SEEDS)} seeds, 99 % Student interval; the "
-        f"limit of the printed one is {limit:.2f} or more by theory.printed_a_min, and grows like "
-        "sqrt(u) with l = 1: the uniform bound 3/2 fails too",
+        f"limit of the printed one is {limit:.2f} or more by theory.limits.printed_a_min, and "
+        "grows like sqrt(u) with l = 1: the uniform bound 3/2 fails too",
         f"lengths 1 and 4, share 1/5: {found}" if exceeds else None,
     )
 

@@ -10,9 +10,9 @@ from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.witness import Witness, read_witness, write_witness
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make
-from ratiolab.theory.distributions import two_point
-from ratiolab.theory.fluid import promote_short_ratio
-from ratiolab.theory.suprema import promote_short_supremum
+from ratiolab.theory.laws.distributions import two_point
+from ratiolab.theory.limits.fluid import promote_short_ratio
+from ratiolab.theory.limits.suprema import promote_short_supremum
 
 NAME = "chen2025-theorem-7-literal"
 Bound = Callable[[Any], Any]

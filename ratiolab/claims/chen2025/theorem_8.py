@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory import amin, geometric
+from ratiolab.theory.quotient import amin, geometric
 
 if TYPE_CHECKING:
     from sympy import Expr

@@ -16,9 +16,9 @@ from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.witness import Witness, read_witness, write_witness
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.theory.distributions import from_weights
-from ratiolab.theory.fluid import batch_area, random_order_ratio
-from ratiolab.theory.suprema import max_length_supremum, max_length_two_point_supremum
+from ratiolab.theory.laws.distributions import from_weights
+from ratiolab.theory.limits.fluid import batch_area, random_order_ratio
+from ratiolab.theory.limits.suprema import max_length_supremum, max_length_two_point_supremum
 
 NAME = "chen2025-theorem-ec1-part-1"
 SETTINGS = (("a-random", 1, 3, 4, 2), ("a-min", 1, 3, 4, 2), ("a-max", 1, 3, 5, 3))

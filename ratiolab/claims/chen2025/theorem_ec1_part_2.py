@@ -16,8 +16,8 @@ from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.witness import Witness, read_witness, write_witness
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.theory.distributions import from_weights, two_point
-from ratiolab.theory.fluid import batch_area, random_order_ratio
+from ratiolab.theory.laws.distributions import from_weights, two_point
+from ratiolab.theory.limits.fluid import batch_area, random_order_ratio
 
 NAME = "chen2025-theorem-ec1-part-2-denominator"
 SOURCE = "Chen, Ye, Zhou (2025), Theorem EC.1, Eq. (EC.6), p. 34, arXiv 2508.14544v2"

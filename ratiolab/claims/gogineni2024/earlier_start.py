@@ -2,7 +2,7 @@
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.gogineni2024._service import ONE_SERVER, SOURCE, small
-from ratiolab.theory.round_robin import serve
+from ratiolab.theory.worst_case.round_robin import serve
 
 QUANTA = (1, 2, 3)
 

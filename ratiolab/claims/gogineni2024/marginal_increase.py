@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.gogineni2024._service import ONE_SERVER, SOURCE, small, total
-from ratiolab.theory.round_robin import cost_bound
+from ratiolab.theory.worst_case.round_robin import cost_bound
 
 QUANTUM = 5  # the paper's choice in Section 3.4
 CROWDS = tuple((1024,) * n for n in (2, 10, 50))

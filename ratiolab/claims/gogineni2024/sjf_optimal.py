@@ -6,7 +6,7 @@ from typing import Literal
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.gogineni2024._service import ONE_SERVER, SOURCE, Measure, small, total
-from ratiolab.theory.round_robin import serve
+from ratiolab.theory.worst_case.round_robin import serve
 
 Rule = tuple[Measure, Literal["all schedules", "orders"], bool]
 """What is summed, over which schedules the least is taken, and whether the rule is SJF."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ratiolab.model import Instance, Schedule
 from ratiolab.online import make, simulate
-from ratiolab.theory.jaillet import staggered
+from ratiolab.theory.worst_case.jaillet import staggered
 
 PAPER = "Jaillet et al. (2025)"
 ARXIV = "arXiv 2502.07115v5"

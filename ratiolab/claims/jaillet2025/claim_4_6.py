@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.jaillet2025._cases import ARXIV, PAPER, SECTION_4, Case, drawn, equal, small
-from ratiolab.theory.jaillet import volume
+from ratiolab.theory.worst_case.jaillet import volume
 
 BEST = Fraction(1, 2)
 """Proven, with f(o) = vol(o)/(s + o), b = 2**l, B = 2b - 1, times p + 1 to p + o processed.

@@ -5,8 +5,8 @@ from typing import Literal, TypeAlias
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.jaillet2025._cases import ARXIV, PAPER, drawn, small
-from ratiolab.theory.finish_program import finish_plan
-from ratiolab.theory.jaillet import volume
+from ratiolab.theory.worst_case.finish_program import finish_plan
+from ratiolab.theory.worst_case.jaillet import volume
 
 Counted: TypeAlias = Literal["shorter", "shorter and equal"]
 

@@ -4,7 +4,13 @@ from fractions import Fraction
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.jaillet2025._cases import ARXIV, PAPER, SECTION_4, drawn, equal, small
-from ratiolab.theory.jaillet import UPPER, UPPER_PRINTED, Factors, linear_bound, mc_sf_bound
+from ratiolab.theory.worst_case.jaillet import (
+    UPPER,
+    UPPER_PRINTED,
+    Factors,
+    linear_bound,
+    mc_sf_bound,
+)
 
 
 def check(claimed: Factors, budget: Budget) -> ClaimResult:
@@ -32,9 +38,9 @@ def check(claimed: Factors, budget: Budget) -> ClaimResult:
         f"MC-SF <= {claimed.volume} A/M + {claimed.length} C",
         f"MC-SF <= {UPPER.volume} A/M + {UPPER.length} C; MC-SF / claimed bound up to "
         f"{float(worst):.4f}",
-        "proof in ratiolab.theory.jaillet: whenever request k waits, the peaks of the running "
-        "requests exceed M - (s + o_k); adding over rounds bounds its start by 4/M times the "
-        f"volume before it. {len(cases)} simulations obey that start by start bound",
+        "proof in ratiolab.theory.worst_case.jaillet: whenever request k waits, the peaks of "
+        "the running requests exceed M - (s + o_k); adding over rounds bounds its start by 4/M "
+        f"times the volume before it. {len(cases)} simulations obey that start by start bound",
         broken,
     )
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.jaillet2025._cases import ARXIV, PAPER, SECTION_4, Case, drawn, equal, small
-from ratiolab.theory.jaillet import CLASS, CLASS_PRINTED, Factors, class_bound
+from ratiolab.theory.worst_case.jaillet import CLASS, CLASS_PRINTED, Factors, class_bound
 
 
 def spans(case: Case) -> list[tuple[list[int], int]]:
@@ -47,7 +47,7 @@ def check(claimed: Factors, budget: Budget) -> ClaimResult:
         f"distance <= {claimed.volume} W/M + {claimed.length} B",
         f"distance <= {CLASS.volume} W/M + {CLASS.length} B; distance / claimed bound up to "
         f"{float(worst):.4f}",
-        "proof in ratiolab.theory.jaillet, without intervals and without Claim 4.6; "
+        "proof in ratiolab.theory.worst_case.jaillet, without intervals and without Claim 4.6; "
         f"{count} classes in {len(cases)} simulations obey it",
         broken,
     )

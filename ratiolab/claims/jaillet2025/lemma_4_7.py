@@ -6,7 +6,7 @@ from fractions import Fraction
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.jaillet2025._cases import ARXIV, PAPER, Case, small
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.theory.jaillet import LOWER, LOWER_PRINTED, Factors, linear_bound
+from ratiolab.theory.worst_case.jaillet import LOWER, LOWER_PRINTED, Factors, linear_bound
 
 
 def check(claimed: Factors, budget: Budget) -> ClaimResult:
@@ -39,10 +39,11 @@ def check(claimed: Factors, budget: Budget) -> ClaimResult:
         f"OPT >= {claimed.volume} A/M + {claimed.length} C",
         f"OPT >= {LOWER.volume} A/M + {LOWER.length} C; claimed bound / OPT up to "
         f"{float(closest):.4f}",
-        "proof by mean times of the memory slots, ratiolab.theory.volume_bound; the factor of A is "
-        "best possible: n requests with s = 0, o = 1, M = 1 have OPT = n(n+1)/2 and A = n**2. "
-        f"{len(cases)} optima by brute force obey it. The printed proof gives a request o + 1 "
-        "rounds; the model gives it o, and the bound OPT >= C that is used needs no more",
+        "proof by mean times of the memory slots, ratiolab.theory.worst_case.volume_bound; the "
+        "factor of A is best possible: n requests with s = 0, o = 1, M = 1 have OPT = n(n+1)/2 "
+        f"and A = n**2. {len(cases)} optima by brute force obey it. The printed proof gives a "
+        "request o + 1 rounds; the model gives it o, and the bound OPT >= C that is used needs "
+        "no more",
         broken,
     )
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
 from ratiolab.claims.jaillet2025._cases import ARXIV, PAPER
-from ratiolab.theory.late_rush import printed, sharper
+from ratiolab.theory.worst_case.late_rush import printed, sharper
 
 PRINTED = Fraction(1, 392)
 """Square of sqrt(2)/28: sqrt(M)/28 with M = 2 (n - 1)."""
@@ -36,7 +36,7 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         f"{least:.4f} sqrt(n - 1) up to M = {4 * roots[-1] ** 2}",
         "best response computed exactly: for each start of the long request the algorithm's least "
         "latency over the optimum of the instance it provokes, least over all starts. The constant "
-        "1/3 has its proof in ratiolab.theory.late_rush (larger prompts, shorter delay)",
+        "1/3 has its proof in ratiolab.theory.worst_case.late_rush (larger prompts, shorter delay)",
     )
 
 

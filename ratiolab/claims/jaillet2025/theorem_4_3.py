@@ -9,7 +9,7 @@ from ratiolab.claims.jaillet2025._worst_case import climb, ratio
 from ratiolab.claims.witness import read_witness
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.online import make, simulate
-from ratiolab.theory.jaillet import ratio_bound, staggered
+from ratiolab.theory.worst_case.jaillet import ratio_bound, staggered
 
 WITNESS = "jaillet2025-theorem-4-3"
 BEST = ratio_bound(Fraction(2))
@@ -57,9 +57,9 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         f"MC-SF <= {claimed} OPT",
         f"MC-SF <= {BEST} OPT, {BEST} a**2 OPT with predictions up to a times too long; some "
         f"instances reach {float(worst):.4f}, tending to 2; tiny ones {float(tiny):.4f}",
-        "proof in ratiolab.theory.jaillet, from sharper forms of Lemmas 4.4 and 4.7; with "
-        "M >= K max(s + o) the constant falls to 7/3 as K grows. From below: equal requests with "
-        "s = 0 that MC-SF serves in batches and that should start one by one. "
+        "proof in ratiolab.theory.worst_case.jaillet, from sharper forms of Lemmas 4.4 and 4.7; "
+        "with M >= K max(s + o) the constant falls to 7/3 as K grows. From below: equal "
+        "requests with s = 0 that MC-SF serves in batches and that should start one by one. "
         f"{len(ratios)} ratios and {len(stretched)} with predictions obey the bounds",
         None if worst <= claimed else f"MC-SF {long.mc_sf}, a schedule of {long.better}",
     )

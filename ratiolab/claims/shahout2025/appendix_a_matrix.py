@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.bin_filter import (
+from ratiolab.theory.laws.bin_filter import (
     Matrix,
     apply,
     mean_length,

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import factorial
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.mg1_light_traffic import two_jobs
+from ratiolab.theory.queues.mg1_light_traffic import two_jobs
 
 
 def check(law: str, budget: Budget) -> ClaimResult:

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import exp
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.appendix_d import size_marginals
+from ratiolab.theory.queues.appendix_d import size_marginals
 
 
 def check(variant: str, budget: Budget) -> ClaimResult:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory import appendix_d, mg1
+from ratiolab.theory.queues import appendix_d, mg1
 
 FRACTIONS = (0.0, 0.2, 0.5, 0.8, 1.0)
 

@@ -7,8 +7,8 @@ from math import exp, factorial
 import numpy as np
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory import mg1, mg1_classics, mg1_light_traffic
-from ratiolab.theory.mg1_simulation import (
+from ratiolab.theory.queues import mg1, mg1_classics, mg1_light_traffic
+from ratiolab.theory.queues.mg1_simulation import (
     Sampler,
     exponential_predictions,
     perfect_exponential,

@@ -6,7 +6,7 @@ from math import e, exp
 import numpy as np
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory import mg1, mg1_simulation
+from ratiolab.theory.queues import mg1, mg1_simulation
 
 JOBS = tuple((rate, x) for rate in (0.2, 0.5, 0.8) for x in (0.25, 1.0, 2.0, 4.0))
 SOURCE = "Shahout et al. (2024), Section 3.3{}, arXiv 2410.01035"

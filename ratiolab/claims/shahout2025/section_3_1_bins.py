@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.bin_filter import middles
+from ratiolab.theory.laws.bin_filter import middles
 
 BINS, WIDTH = 10, Fraction(512, 10)
 SOURCE = "Shahout et al. (2024), Section 3.1, arXiv 2410.01035"

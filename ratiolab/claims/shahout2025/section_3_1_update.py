@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import product
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.bin_filter import (
+from ratiolab.theory.laws.bin_filter import (
     Vector,
     World,
     bayes_filter,

@@ -4,7 +4,7 @@ from itertools import pairwise
 from math import exp
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.log_t import LogT
+from ratiolab.theory.laws.log_t import LogT
 
 ALPHA, CAP = 0.9, 1024.0
 SIGMAS = (0.2, 0.4, 0.8, 1.6)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import exp, log
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.log_t import LogT
+from ratiolab.theory.laws.log_t import LogT
 
 Tail = Callable[[float], float]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.log_t import LogT
+from ratiolab.theory.laws.log_t import LogT
 
 Score = Callable[[LogT], float]
 

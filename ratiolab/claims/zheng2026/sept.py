@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.log_t import LogT, adaptive_beta
+from ratiolab.theory.laws.log_t import LogT, adaptive_beta
 
 F = Fraction
 Beta = Callable[[int, int], Fraction]

@@ -5,7 +5,7 @@ from math import exp, inf, log
 import numpy as np
 
 from ratiolab.claims.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.theory.log_t import head_start
+from ratiolab.theory.laws.log_t import head_start
 
 TAU = 30.0
 RATIOS = (1.5, 3.0, 10.0, 100.0)

@@ -1,7 +1,7 @@
 """Kill and restart: run everybody up to a cap, kill, come back with a larger cap.
 
-Source: own design; constants proved in `ratiolab.theory.kill_restart`. Feng, Yang, Zhang (2026),
-arXiv 2601.22996, prove a constant for a related policy with geometric slices.
+Source: own design; constants proved in `ratiolab.theory.limits.kill_restart`. Feng, Yang, Zhang
+(2026), arXiv 2601.22996, prove a constant for a related policy with geometric slices.
 """
 
 from collections.abc import Callable, Iterator
@@ -45,7 +45,9 @@ class KillRestart:
     places: Literal["refill", "batches"] = "refill"
 
     name: ClassVar[str] = "kill-restart"
-    source: ClassVar[str] = "ratiolab.theory.kill_restart; compare Feng et al., arXiv 2601.22996"
+    source: ClassVar[str] = (
+        "ratiolab.theory.limits.kill_restart; compare Feng et al., arXiv 2601.22996"
+    )
     information: ClassVar[Information] = Information.LOWER_BOUND
     semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
     randomized: ClassVar[bool] = True

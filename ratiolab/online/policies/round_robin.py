@@ -1,7 +1,8 @@
 """Round robin under a memory limit, in order of arrival and in order of predicted length.
 
 Source: Gogineni, Paul, Stec, Zhang, Round-Robin Shortest Job First Inference Scheduling for LLMs,
-Algorithm 1. What the rule costs on one server without memory: `ratiolab.theory.round_robin`.
+Algorithm 1. What the rule costs on one server without memory:
+`ratiolab.theory.worst_case.round_robin`.
 """
 
 from collections.abc import Callable

@@ -13,8 +13,8 @@ from numpy.random import Generator
 from ratiolab.model.instance import LARGEST
 from ratiolab.online.policies.greedy import OneRoundAhead, most_of
 from ratiolab.online.view import NEVER, Decision, Information, Setting, View
-from ratiolab.theory.log_normal import LogNormal
-from ratiolab.theory.log_t import LogT, adaptive_beta
+from ratiolab.theory.laws.log_normal import LogNormal
+from ratiolab.theory.laws.log_t import LogT, adaptive_beta
 
 MAX_TOKENS = 1024
 """Tokens at which an output is stopped, a common limit of serving engines; the paper names none."""

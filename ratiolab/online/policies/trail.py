@@ -17,7 +17,7 @@ from ratiolab.model import Preemption
 from ratiolab.model.footprint import held
 from ratiolab.online.classifier import Classifier
 from ratiolab.online.view import NEVER, Decision, Information, Setting, View
-from ratiolab.theory.bin_filter import middles, transition, transition_as_printed
+from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
 
 Rank: TypeAlias = tuple[bool, float, bool, int, int]
 """Preemptable, remaining length, waiting, arrival, request: the smaller goes first."""

@@ -33,17 +33,17 @@ from ratiolab.report.plots.evidence import (
     half_octaves,
     simulated,
 )
-from ratiolab.theory import geometric as lemma_2
-from ratiolab.theory.amin import two_point_supremum
-from ratiolab.theory.asymptotics import expansion
 from ratiolab.theory.bounds import evaluate
-from ratiolab.theory.distributions import (
+from ratiolab.theory.laws.distributions import (
     LengthDistribution,
     geometric,
     linearly_weighted_geometric,
     two_point,
 )
-from ratiolab.theory.spectrum import spectral_radius
+from ratiolab.theory.quotient import geometric as lemma_2
+from ratiolab.theory.quotient.amin import two_point_supremum
+from ratiolab.theory.quotient.asymptotics import expansion
+from ratiolab.theory.quotient.spectrum import spectral_radius
 
 Form: TypeAlias = Callable[[float, int], LengthDistribution]
 

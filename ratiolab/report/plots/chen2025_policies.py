@@ -29,12 +29,12 @@ from ratiolab.report.plots.evidence import (
     simulated,
 )
 from ratiolab.theory.bounds import evaluate
-from ratiolab.theory.distributions import LengthDistribution, from_weights
-from ratiolab.theory.fluid import shortest_first_latency
-from ratiolab.theory.printed_a_min import ratio_lower_bound
-from ratiolab.theory.spectrum import spectral_radius
-from ratiolab.theory.staggered import max_length_stream_latency
-from ratiolab.theory.suprema import max_length_maximiser
+from ratiolab.theory.laws.distributions import LengthDistribution, from_weights
+from ratiolab.theory.limits.fluid import shortest_first_latency
+from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
+from ratiolab.theory.limits.staggered import max_length_stream_latency
+from ratiolab.theory.limits.suprema import max_length_maximiser
+from ratiolab.theory.quotient.spectrum import spectral_radius
 
 CAPS = SIMULATED | {"color": "tab:green", "marker": "^"}
 SLOWEST = {"color": "tab:brown", "lw": 1.5}

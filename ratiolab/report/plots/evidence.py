@@ -7,7 +7,7 @@ from ratiolab.claims._limits import Estimate, fluid_ratio
 from ratiolab.online import Policy
 from ratiolab.report.plots.curves import SIMULATED, Curve, Look
 from ratiolab.theory.bounds import evaluate
-from ratiolab.theory.distributions import LengthDistribution
+from ratiolab.theory.laws.distributions import LengthDistribution
 
 RATIO = "ratio to H-SF (total latency)"
 LONGEST = "longest output u (tokens); shortest output 1"

@@ -26,7 +26,7 @@ from ratiolab.report.plots.curves import (
     Panel,
     chart,
 )
-from ratiolab.theory.jaillet import (
+from ratiolab.theory.worst_case.jaillet import (
     LOWER,
     LOWER_PRINTED,
     UPPER,
@@ -35,7 +35,7 @@ from ratiolab.theory.jaillet import (
     linear_bound,
     staggered,
 )
-from ratiolab.theory.late_rush import LateRush, printed, sharper
+from ratiolab.theory.worst_case.late_rush import LateRush, printed, sharper
 from ratiolab.workloads.generators import generate
 
 RATIO = "ratio to the hindsight optimum (total latency)"

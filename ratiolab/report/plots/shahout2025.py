@@ -22,8 +22,9 @@ from ratiolab.report.plots.curves import (
     bars,
     chart,
 )
-from ratiolab.theory import appendix_d, bin_filter, mg1, mg1_classics, mg1_light_traffic
-from ratiolab.theory.mg1_simulation import (
+from ratiolab.theory.laws import bin_filter
+from ratiolab.theory.queues import appendix_d, mg1, mg1_classics, mg1_light_traffic
+from ratiolab.theory.queues.mg1_simulation import (
     Estimate,
     Sampler,
     Simulated,

@@ -6,9 +6,13 @@ import numpy as np
 
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.studies.tasks.task import Task
-from ratiolab.theory import mg1
-from ratiolab.theory.mg1_simulation import Sampler, exponential_predictions, perfect_exponential
-from ratiolab.theory.mg1_simulation import run as serve
+from ratiolab.theory.queues import mg1
+from ratiolab.theory.queues.mg1_simulation import (
+    Sampler,
+    exponential_predictions,
+    perfect_exponential,
+)
+from ratiolab.theory.queues.mg1_simulation import run as serve
 
 LAWS: dict[str, tuple[mg1.PredictionModel, Sampler]] = {
     "perfect": (mg1.PERFECT, perfect_exponential),

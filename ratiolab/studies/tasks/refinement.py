@@ -8,8 +8,8 @@ from ratiolab.model import Instance
 from ratiolab.online.classifier import Classifier
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.studies.tasks.task import Task
-from ratiolab.theory.bin_filter import middles, transition, transition_as_printed
-from ratiolab.theory.confusion import FloatArray
+from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
+from ratiolab.theory.laws.confusion import FloatArray
 
 BINS, LONGEST = 10, 512
 """Those of the paper."""

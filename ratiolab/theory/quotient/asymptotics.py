@@ -26,8 +26,8 @@ from math import exp, log, pi, sqrt
 
 import numpy as np
 
-from ratiolab.theory.amin import check_range
-from ratiolab.theory.spectrum import secular
+from ratiolab.theory.quotient.amin import check_range
+from ratiolab.theory.quotient.spectrum import secular
 
 EULER_GAMMA = 0.57721566490153286
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from ratiolab.theory.distributions import LengthDistribution, Number
+from ratiolab.theory.laws.distributions import LengthDistribution, Number
 
 
 def batch_area(length: int, prompt: int) -> int:
@@ -45,7 +45,7 @@ def shortest_first_latency(distribution: LengthDistribution, prompt: int = 0) ->
 
     Source: Chen, Ye, Zhou (2025), denominator of Lemma 2, arXiv 2508.14544v2.
 
-    >>> from ratiolab.theory.distributions import uniform
+    >>> from ratiolab.theory.laws.distributions import uniform
     >>> shortest_first_latency(uniform(1, 2))
     Fraction(7, 4)
     """

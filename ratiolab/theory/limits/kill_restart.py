@@ -8,7 +8,7 @@ at a time and memory never overflows. Two ways to fill the places:
 - synchronous batches: a batch starts and stops as one and lasts c, whatever finishes before;
 - immediate refill: a request that ends or is killed is replaced at once.
 
-The fluid latency (see `ratiolab.theory.fluid`) follows. With Y(t) = P(o > t), a phase whose
+The fluid latency (see `ratiolab.theory.limits.fluid`) follows. With Y(t) = P(o > t), a phase whose
 predecessor had cap a lasts n T / M with T = c (s + c) Y(a) for batches and
 T = (s + c) E[min(o, c); o > a] for refill. Those that finish in it wait on average for half of it
 and the others for all of it: T (Y(a) + Y(c)) in units of n**2 / (2 M).
@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ratiolab.theory.distributions import LengthDistribution, Number
-from ratiolab.theory.fluid import shortest_first_latency
+from ratiolab.theory.laws.distributions import LengthDistribution, Number
+from ratiolab.theory.limits.fluid import shortest_first_latency
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -109,7 +109,7 @@ def latency(
     ValueError
         If the caps do not increase or do not reach ``distribution.upper``.
 
-    >>> from ratiolab.theory.distributions import uniform
+    >>> from ratiolab.theory.laws.distributions import uniform
     >>> latency(uniform(1, 2), (1, 2), refill=False)
     Fraction(5, 2)
     """

@@ -22,12 +22,12 @@ rounds. Adding over t = 0, ..., p_k - 1:
 With M >= K max(s + o), K > 1, adding p_k + o_k gives MC-SF <= 2K/(K-1) S/M + C; for K = 2, the
 paper's assumption, **MC-SF <= 4 S/M + C**, where Lemma 4.4 has 1536 A/M + 24 C.
 
-**Ratio.** OPT >= S/M + C/3 (`ratiolab.theory.volume_bound`) and OPT >= C, so with r = 2K/(K-1)
-MC-SF <= max(r, 1 + 2r/3) OPT: **4 OPT** for K = 2, where the paper's constants give 9216, and 7/3
-as K grows. Predictions that are at least o and at most a o, MC-SF sorting by them: (*) has
-o_j (s + o'_j) with o' the predictions and requests in their order. If o_j <= o_k this is at most
-2 a vol(o_j), else o'_j <= o'_k <= a o_k makes it at most 2 a**2 vol(o_k); so every pair pays at
-most 2 a**2 min(vol(o_j), vol(o_k)) and MC-SF <= 4 a**2 OPT.
+**Ratio.** OPT >= S/M + C/3 (`ratiolab.theory.worst_case.volume_bound`) and OPT >= C, so with r =
+2K/(K-1) MC-SF <= max(r, 1 + 2r/3) OPT: **4 OPT** for K = 2, where the paper's constants give 9216,
+and 7/3 as K grows. Predictions that are at least o and at most a o, MC-SF sorting by them: (*) has
+o_j (s + o'_j) with o' the predictions and requests in their order. If o_j <= o_k this is at most 2
+a vol(o_j), else o'_j <= o'_k <= a o_k makes it at most 2 a**2 vol(o_k); so every pair pays at most
+2 a**2 min(vol(o_j), vol(o_k)) and MC-SF <= 4 a**2 OPT.
 
 **From below.** See `staggered`: no constant below 2 is possible.
 
@@ -66,7 +66,7 @@ LOWER_PRINTED = Factors(Fraction(1, 6), Fraction(1, 6))
 """Lemma 4.7: OPT >= A/(6 M) + C/6."""
 
 LOWER = Factors(Fraction(1, 2), Fraction(1, 3))
-"""OPT >= A/(2 M) + C/3; proof at `ratiolab.theory.volume_bound.volume_lower_bound`."""
+"""OPT >= A/(2 M) + C/3; proof at `ratiolab.theory.worst_case.volume_bound.volume_lower_bound`."""
 
 CLASS_PRINTED = Factors(Fraction(192), Fraction(5))
 """Lemma 4.5: a class is processed within 192 W/M + 5 B."""

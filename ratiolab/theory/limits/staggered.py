@@ -8,7 +8,7 @@ happens to A_max as printed once early completions have spread its starts.
 from fractions import Fraction
 from math import ceil
 
-from ratiolab.theory.distributions import LengthDistribution, Number
+from ratiolab.theory.laws.distributions import LengthDistribution, Number
 
 #: Fractions grow with the horizon: more requests than this are refused.
 MOST_REQUESTS = 100_000
@@ -128,7 +128,8 @@ def max_length_stream_latency(
     Returns
     -------
     Fraction or float
-        Total latency in units of n**2 / (2 M) rounds, as in `ratiolab.theory.fluid`; O(u**2).
+        Total latency in units of n**2 / (2 M) rounds, as in `ratiolab.theory.limits.fluid`;
+        O(u**2).
 
     Raises
     ------
@@ -137,7 +138,7 @@ def max_length_stream_latency(
 
     Source: own derivation, for Chen, Ye, Zhou (2025), Algorithm 1, arXiv 2508.14544v2.
 
-    >>> from ratiolab.theory.distributions import two_point
+    >>> from ratiolab.theory.laws.distributions import two_point
     >>> max_length_stream_latency(two_point(1, 4, Fraction(1, 3)))
     Fraction(13, 3)
     """

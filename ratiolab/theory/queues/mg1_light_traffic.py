@@ -26,7 +26,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ratiolab.theory.mg1 import Profile
+    from ratiolab.theory.queues.mg1 import Profile
 
 LEAST = Fraction(1, 2)
 """What every policy pays at least: the mean of min(x, t - u)."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.theory.distributions import LengthDistribution, Number
+from ratiolab.theory.laws.distributions import LengthDistribution, Number
 
 if TYPE_CHECKING:
     from sympy import Expr, Symbol
@@ -160,7 +160,7 @@ def quotient(distribution: LengthDistribution) -> Number:
     ValueError
         If ``distribution.lower`` is not 1.
 
-    >>> from ratiolab.theory.distributions import uniform
+    >>> from ratiolab.theory.laws.distributions import uniform
     >>> quotient(uniform(1, 2))
     Fraction(17, 14)
     """

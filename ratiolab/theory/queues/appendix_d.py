@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.theory import mg1
+from ratiolab.theory.queues import mg1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

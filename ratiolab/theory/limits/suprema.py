@@ -18,7 +18,7 @@ from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from ratiolab.theory.distributions import LengthDistribution, from_weights
+from ratiolab.theory.laws.distributions import LengthDistribution, from_weights
 
 if TYPE_CHECKING:
     from sympy import Expr

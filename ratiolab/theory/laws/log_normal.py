@@ -1,4 +1,4 @@
-"""The log-normal law of output lengths, with the questions that `ratiolab.theory.log_t` answers.
+"""The log-normal law of output lengths, with the questions that its neighbour `log_t` answers.
 
 ln X = mu + sigma Z, Z standard normal; served lengths are capped, min(X, cap). Partial moments are
 closed: E[X; X <= x] = exp(mu + sigma^2 / 2) Phi((ln x - mu) / sigma - sigma).

@@ -1,0 +1,1 @@
+"""Laws of output lengths, and of what predictors say of them."""

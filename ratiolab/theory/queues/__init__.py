@@ -1,0 +1,1 @@
+"""The M/G/1 queue under SPRPT with limited preemption."""

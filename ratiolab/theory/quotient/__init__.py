@@ -1,0 +1,1 @@
+"""The fluid quotient of A_min: its matrices, spectrum, growth and closed forms."""

@@ -1,0 +1,1 @@
+"""Bounds over all instances, with proofs: constants of MC-SF, of the optimum, of round robin."""
