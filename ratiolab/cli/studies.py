@@ -83,6 +83,12 @@ def reproduce(
         typer.Option(help="Folder of the results; default: results, results-quick with --quick."),
     ] = None,
     quick: Quick = False,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--redraw", help="Run nothing: page and figures from the table in the folder."
+        ),
+    ] = False,
     workers: Workers = -1,
     traces: Traces = None,
     json: Json = False,
@@ -96,7 +102,7 @@ def reproduce(
     """
     from rich.table import Table
 
-    from ratiolab.report.experiments import EXPERIMENTS
+    from ratiolab.report.experiments import EXPERIMENTS, redraw
     from ratiolab.report.experiments import reproduce as reproduce_experiment
 
     if name is None:
@@ -112,10 +118,18 @@ def reproduce(
     if name not in EXPERIMENTS:
         raise ValueError(f"experiment {name!r} is unknown; known are {', '.join(EXPERIMENTS)}")
     folder = Path("results-quick" if quick else "results") if out is None else out
-    with bar(name, folder) as advance:
-        page = reproduce_experiment(
-            EXPERIMENTS[name], folder, quick=quick, traces=traces, workers=workers, advance=advance
-        )
+    if again:
+        page = redraw(EXPERIMENTS[name], folder, quick=quick, traces=traces)
+    else:
+        with bar(name, folder) as advance:
+            page = reproduce_experiment(
+                EXPERIMENTS[name],
+                folder,
+                quick=quick,
+                traces=traces,
+                workers=workers,
+                advance=advance,
+            )
     if json:
         print_json({"experiment": name, "page": str(page)})
     else:

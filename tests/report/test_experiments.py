@@ -1,12 +1,15 @@
 """The papers' experiments: every one can be read, run and told, and figures come from the table."""
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from ratiolab.report.experiments import EXPERIMENTS, Experiment, Finding, reproduce
+from ratiolab.model import FormatError
+from ratiolab.report.experiments import EXPERIMENTS, Experiment, Finding, redraw, reproduce
 from ratiolab.report.experiments.chen2025 import CHEN2025, POLICY, SETTINGS
 from ratiolab.report.experiments.experiment import findings_table, kept_columns, page_text
 from ratiolab.report.plots.experiments import grouped_bars, histogram, lines, panels, write_chart
@@ -14,6 +17,8 @@ from ratiolab.studies import Study
 from ratiolab.studies.frames import intervals
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
+
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
@@ -32,10 +37,16 @@ def test_the_quick_version_of_an_experiment_is_another_and_no_larger(
 
 @pytest.fixture(scope="module")
 def chen(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    study = CHEN2025.study(quick=True)
-    cells = tuple(c for c in study.cells if c["workload.n"] == 200 and c["workload.memory"] < 2e4)
-    small = Study("chen2025", cells)
-    return run_study(small, Store(tmp_path_factory.mktemp("chen")), workers=1)
+    return run_study(few_of_chen(), Store(tmp_path_factory.mktemp("chen")), workers=1)
+
+
+def few_of_chen() -> Study:
+    """One number of requests, one memory."""
+    cells = CHEN2025.study(quick=True).cells
+    return Study(
+        "chen2025",
+        tuple(c for c in cells if c["workload.n"] == 200 and c["workload.memory"] < 2e4),
+    )
 
 
 def test_a_page_states_a_verdict_on_every_statement_from_the_table_alone(
@@ -78,6 +89,65 @@ def test_reproducing_writes_page_table_and_figures_and_resumes(
     assert len(table) == len(small.cells)
     assert {"mean_latency", "policy.label", "seed", "version", "instance"} <= set(table)
     assert not {"p99_tpot", "workload.block"} & set(table)  # not about it; the same everywhere
+
+
+def test_a_page_is_redrawn_from_its_table_as_it_was(
+    chen: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = few_of_chen()
+    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
+    text = page_text(CHEN2025, chen, tmp_path, quick=False)
+    before = {file.name: file.read_bytes() for file in tmp_path.glob("*.png")}
+    assert before
+    out = tmp_path / "again"
+    out.mkdir()
+    kept = chen[kept_columns(chen, CHEN2025.figures)]
+    kept.to_csv(out / "chen2025.csv", index=False)
+    assert redraw(CHEN2025, out).read_text() == text
+    assert {file.name: file.read_bytes() for file in out.glob("*.png")} == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.drop(columns="total_latency"), "column 'total_latency' is missing"),
+        (lambda f: f.drop(columns="policy"), "column 'policy' is missing"),
+        (lambda f: f[f["seed"] == 0], "has rows of 28 cells, the study has 48"),
+    ],
+)
+def test_a_table_of_another_study_is_not_redrawn(
+    change: Callable[[pd.DataFrame], pd.DataFrame],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys = ("task", "workload", "policy", "clock")
+    cells = CHEN2025.study().cells
+    small = Study("chen2025", tuple(c for c in cells if c.seed < 2 and c["workload.n"] == 200)[:48])
+    assert len({tuple(c.fields.get(key) for key in keys) for c in small.cells}) > 1
+    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
+    whole = pd.DataFrame([dict(c.fields) for c in small.cells])
+    whole = whole.assign(**dict.fromkeys((*CHEN2025.figures, "version"), 0))
+    change(whole).to_csv(tmp_path / "chen2025.csv", index=False)
+    with pytest.raises(FormatError, match=re.escape(f"chen2025.csv: {message}")):
+        redraw(CHEN2025, tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["chen2025.csv"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
+def test_the_shipped_pages_say_what_their_tables_say(
+    experiment: Experiment, tmp_path: Path
+) -> None:
+    try:
+        experiment.study()
+    except ValueError as error:  # a trace that is not shipped
+        pytest.skip(str(error))
+    table = f"{experiment.name}.csv"
+    (tmp_path / table).write_bytes((RESULTS / table).read_bytes())
+    page = redraw(experiment, tmp_path)
+    assert page.read_text() == (RESULTS / page.name).read_text()
+    assert {p.name for p in tmp_path.glob("*.png")} <= {p.name for p in RESULTS.glob("*.png")}
 
 
 def _cells() -> list:  # type: ignore[type-arg]

@@ -314,5 +314,8 @@ CHEN2025 = Experiment(
     "Interval predictions: A_max, A_min and H-SF under growing load",
     "Chen, Ye, Zhou (2025), Section 6, Figures 5, 6, 7, arXiv 2508.14544v2",
     page,
-    figures=("instance", "mean_latency", "total_latency", "evictions", "opt_lower", "opt_upper"),
+    figures=(
+        *("instance", "preempted_as", "unit", "mean_latency", "total_latency", "evictions"),
+        *("opt_lower", "opt_upper"),
+    ),
 )

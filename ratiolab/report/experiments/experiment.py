@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ratiolab.model.io import write_text
+from ratiolab.model import FormatError
+from ratiolab.model.io import read_text, write_text
 from ratiolab.studies import Study, read_study, shipped
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import FIRST, Store, csv_text
@@ -85,6 +87,45 @@ def reproduce(
     frame = run_study(study, store, workers=workers, advance=advance)
     columns = kept_columns(frame, experiment.figures)
     write_text(out / f"{experiment.name}.csv", csv_text(list(store.rows(study)), columns))
+    return _write_page(experiment, frame, out, quick)
+
+
+def redraw(
+    experiment: Experiment, out: Path, *, quick: bool = False, traces: Path | None = None
+) -> Path:
+    """Write the page and its figures again from ``NAME.csv`` alone; nothing is run.
+
+    Raises
+    ------
+    FormatError
+        when the table is not there, or not the one that `reproduce` writes for this study.
+    """
+    study = experiment.study(quick=quick, traces=traces)
+    return _write_page(experiment, stored(experiment, study, out), out, quick)
+
+
+def stored(experiment: Experiment, study: Study, out: Path) -> "pd.DataFrame":
+    """The table ``NAME.csv``, with what is the same in all of the study's cells put back."""
+    import pandas as pd
+
+    path = out / f"{experiment.name}.csv"
+    try:
+        frame = pd.read_csv(StringIO(read_text(path)), low_memory=False)
+    except ValueError as error:
+        raise FormatError(f"{path}: {error}") from None
+    whole = pd.DataFrame([dict(cell.fields) for cell in study.cells])
+    left_out = [name for name in map(str, whole.columns) if name not in frame]
+    differs = _differing(whole)
+    for name in (*differs, "seed", *experiment.figures, "version"):
+        if name not in frame:
+            raise FormatError(f"{path}: column {name!r} is missing")
+    cells, expected = (len(rows[differs].drop_duplicates()) for rows in (frame, whole))
+    if cells != expected:
+        raise FormatError(f"{path}: has rows of {cells:,} cells, the study has {expected:,}")
+    return frame.assign(**{name: whole[name].iloc[0] for name in left_out})
+
+
+def _write_page(experiment: Experiment, frame: "pd.DataFrame", out: Path, quick: bool) -> Path:
     page = out / f"{experiment.name}.md"
     write_text(page, page_text(experiment, frame, out, quick=quick))
     return page
@@ -105,14 +146,18 @@ def page_text(experiment: Experiment, frame: "pd.DataFrame", out: Path, *, quick
 
 def kept_columns(frame: "pd.DataFrame", figures: Sequence[str]) -> list[str]:
     """Some figures, and of what the cells are all that differs between rows."""
-    differs = [
+    missing = [name for name in figures if name not in frame]
+    assert not missing, missing
+    return list(dict.fromkeys([*_differing(frame), "seed", *figures, "version"]))
+
+
+def _differing(frame: "pd.DataFrame") -> list[str]:
+    """What tells rows apart, of the columns that say what a cell is."""
+    return [
         name
         for name in map(str, frame.columns)
         if name.partition(".")[0] in FIRST and frame[name].nunique(dropna=False) > 1
     ]
-    missing = [name for name in figures if name not in frame]
-    assert not missing, missing
-    return list(dict.fromkeys([*differs, "seed", *figures, "version"]))
 
 
 def findings_table(findings: Iterable[Finding]) -> str:

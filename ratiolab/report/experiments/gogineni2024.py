@@ -256,8 +256,9 @@ GOGINENI2024 = Experiment(
     "Gogineni, Paul, Stec, Zhang (2024), Sections 3.4 to 3.6, Figures 3 to 8",
     page,
     figures=(
-        *("instance", "mean_latency", "mean_ttft", "median_ttft", "median_latency"),
-        *(f"p{share}_{column}" for column in ("ttft", "latency") for share in (0, 25, 75, 100)),
+        *("instance", "requests", "mean_latency", "mean_ttft", "median_ttft", "median_latency"),
+        *(f"p{share}_ttft" for share in (0, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 100)),
+        *(f"p{share}_latency" for share in (0, 25, 75, 100)),
         *("makespan", "mean_memory", "peak_memory", "evictions", "prefill_tokens"),
     ),
 )

@@ -353,7 +353,7 @@ GOGINENI2024_SLICES = Experiment(
     "Gogineni, Paul, Stec, Zhang (2024), Section 3.3, Figure 2",
     page,
     figures=(
-        *("instance", "preempted_as", TTFT, LATENCY),
+        *("instance", "requests", "preempted_as", TTFT, LATENCY),
         *("evictions", "prefill_tokens", "preempted"),
     ),
 )

@@ -213,5 +213,5 @@ SECTION_5_2 = Experiment(
     "Eight schedulers at 50 requests a second: Table 1",
     "Jaillet et al. (2025), Section 5.2, Table 1, arXiv 2502.07115v5",
     page,
-    figures=("mean_latency", "evictions", "total_latency", "lower", "outcome"),
+    figures=("requests", "mean_latency", "evictions", "total_latency", "lower", "outcome"),
 )

@@ -98,5 +98,8 @@ SECTION_5_2_ROUNDS = Experiment(
     "The schedulers of Table 1 beside certified bounds of the optimum, in unit rounds",
     "An experiment of ratiolab on Section 5.2 of Jaillet et al. (2025), arXiv 2502.07115v5",
     page,
-    figures=("instance", "mean_latency", "total_latency", "evictions", "opt_lower", "opt_upper"),
+    figures=(
+        *("instance", "requests", "preempted_as", "unit", "mean_latency", "total_latency"),
+        *("evictions", "opt_lower", "opt_upper"),
+    ),
 )

@@ -119,5 +119,8 @@ REAL_TRACES = Experiment(
     "Public request traces: every policy beside certified bounds of the optimum",
     "An experiment of ratiolab; traces: Azure LLM inference 2023, Vidur's arXiv summarisation",
     page,
-    figures=("instance", "mean_latency", "total_latency", "evictions", "opt_lower", "opt_upper"),
+    figures=(
+        *("instance", "requests", "preempted_as", "unit", "mean_latency", "total_latency"),
+        *("evictions", "opt_lower", "opt_upper"),
+    ),
 )

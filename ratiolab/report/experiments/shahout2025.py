@@ -231,7 +231,8 @@ SHAHOUT2025 = Experiment(
     "arXiv 2410.01035",
     page,
     figures=(
-        *("instance", *FIGURES, "total_latency", "lower", "evictions", "wasted_tokens"),
+        *("instance", "requests", *FIGURES, "total_latency", "lower"),
+        *("evictions", "wasted_tokens"),
         *("peak_memory", *ERRORS, "response_time", "mean_age", "peak_age"),
         *("exact_response_time", "exact_mean_age", "printed_response_time"),
     ),

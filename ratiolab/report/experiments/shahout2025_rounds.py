@@ -107,5 +107,5 @@ SHAHOUT2025_ROUNDS = Experiment(
     "Shortest predicted remaining length first where preemption is free",
     "An experiment of ratiolab on SPRPT, Shahout et al. (2025), Section 3.3, arXiv 2410.01035",
     page,
-    figures=("instance", "mean_latency", "evictions", "mean_memory", "makespan"),
+    figures=("instance", "requests", "mean_latency", "evictions", "mean_memory", "makespan"),
 )

@@ -239,7 +239,8 @@ ZHENG2026_MEMORY = Experiment(
     "settings by ratiolab",
     page,
     figures=(
-        *("instance", "requests", "total_latency", *METRICS.values(), "evictions"),
+        *("instance", "preempted_as", "unit", "requests", "total_latency", *METRICS.values()),
+        "evictions",
         *("opt_lower", "opt_upper"),
     ),
 )
