@@ -4,21 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.layers.beam import beam, widening_beam
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, require_feasible
-
-
-def tiny(seed: int) -> Instance:
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(1, 7)), int(rng.integers(4, 12))
-    prompt = rng.integers(0, memory // 2 + 1, n) if seed % 2 else np.full(n, seed % 3)
-    output = [int(rng.integers(1, min(memory - s, 6) + 1)) for s in prompt]
-    arrival = rng.integers(0, 8, n) if seed % 3 else np.zeros(n, np.int64)
-    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
 
 
 def drawn(n: int) -> Instance:
@@ -32,7 +24,7 @@ def drawn(n: int) -> Instance:
 def test_nothing_left_out_means_optimal(rounds: int) -> None:
     improved = 0
     for seed in range(80):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6, longest=6)
         optimum = brute_force(instance).total_latency
         first = list_schedule(instance, np.arange(len(instance))[::-1])
         prices = cut_bound(instance, rounds=rounds).certificate.prices
@@ -45,7 +37,7 @@ def test_nothing_left_out_means_optimal(rounds: int) -> None:
 
 def test_it_is_exact_under_any_prices_and_finds_a_known_optimum_unbeaten() -> None:
     for seed in range(60):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6, longest=6)
         rng = np.random.default_rng(seed)
         good = cut_bound(instance, rounds=2).certificate.prices
         memory = tuple(int(price * rng.uniform(0, 2)) for price in good.memory)

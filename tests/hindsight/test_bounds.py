@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tiny_instances import tiny
 
 from ratiolab.hindsight.bounds import (
     BOUNDS,
@@ -16,26 +17,17 @@ from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance
 
 
-def tiny(seed: int, most: int = 6) -> Instance:
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(1, most + 1)), int(rng.integers(3, 10))
-    prompt = rng.integers(0, memory // 2 + 1, n) if seed % 2 else np.full(n, seed % 3)
-    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
-    arrival = rng.integers(0, 5, n) if seed % 3 else np.zeros(n, np.int64)
-    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
-
-
 @pytest.mark.parametrize("block", range(4))
 def test_no_bound_exceeds_the_optimum(block: int) -> None:
     for seed in range(100 * block, 100 * (block + 1)):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6)
         optimum = brute_force(instance).total_latency
         for bound in BOUNDS:
             assert bound(instance).value <= optimum, (seed, bound.__name__)
 
 
 def test_each_bound_is_the_best_somewhere() -> None:
-    best = {best_lower_bound(tiny(seed)).source for seed in range(60)}
+    best = {best_lower_bound(tiny(seed, most=6)).source for seed in range(60)}
     assert best == {"alone", "volume", "mean-busy-time"}
 
 
@@ -67,7 +59,7 @@ def test_volume_bound_by_hand_with_preemption() -> None:
 
 def test_bounds_do_not_depend_on_the_order_of_requests() -> None:
     for seed in range(50):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6)
         shuffled = instance.take(np.random.default_rng(seed).permutation(len(instance)))
         for bound in BOUNDS:
             assert bound(shuffled) == bound(instance)
@@ -75,7 +67,7 @@ def test_bounds_do_not_depend_on_the_order_of_requests() -> None:
 
 def test_bounds_do_not_rise_with_memory() -> None:
     for seed in range(50):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6)
         larger = instance.replace(memory=instance.memory + 3)
         for bound in BOUNDS:
             assert bound(larger).value <= bound(instance).value
@@ -83,7 +75,7 @@ def test_bounds_do_not_rise_with_memory() -> None:
 
 def test_shifting_all_arrivals_changes_nothing() -> None:
     for seed in range(50):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6)
         later = instance.replace(arrival=instance.arrival + 10**6)
         for bound in BOUNDS:
             assert bound(later) == bound(instance)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny_instances import tiny
 
 from ratiolab.hindsight.bounds import BOUNDS
 from ratiolab.hindsight.bruteforce import brute_force
@@ -26,15 +27,6 @@ from ratiolab.hindsight.cuts.configurations import heaviest
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
 from ratiolab.model import FormatError, Instance
-
-
-def tiny(seed: int) -> Instance:
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(2, 6)), int(rng.integers(4, 11))
-    prompt = rng.integers(0, memory // 2 + 1, n)
-    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
-    arrival = rng.integers(0, 6, n) if seed % 2 else np.zeros(n, np.int64)
-    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates import certify_layers
@@ -21,22 +22,6 @@ from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.layers.beam import beam
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import FormatError, Instance
-
-
-def tiny(seed: int) -> Instance:
-    """Arrivals or none, equal or unequal prompts, memory barely enough or not, duplicates."""
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(2, 6)), int(rng.integers(3, 12))
-    most = max(1, memory // 2)
-    prompt = rng.integers(0, most, n) if seed & 1 else np.full(n, rng.integers(0, most))
-    output = rng.integers(1, np.minimum(memory - prompt, 5) + 1)
-    arrival = rng.integers(0, 6, n) if seed & 2 else np.zeros(n, np.int64)
-    if seed & 4:
-        copied = rng.integers(0, n, n)
-        prompt, output, arrival = prompt[copied], output[copied], arrival[copied]
-    if seed & 8:
-        memory = int((prompt + output).max())
-    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
 
 
 def claim(instance: Instance, bound: int, seed: int) -> LayerCertificate:

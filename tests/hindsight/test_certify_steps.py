@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny_instances import tiny
 
 from ratiolab.hindsight import bracket
 from ratiolab.hindsight.bruteforce import brute_force
@@ -32,15 +33,6 @@ from ratiolab.hindsight.relaxation.dual_bound import (
 )
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import FormatError, Instance
-
-
-def tiny(seed: int) -> Instance:
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(1, 5)), int(rng.integers(3, 10))
-    prompt = rng.integers(0, memory // 2 + 1, n)
-    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
-    arrival = rng.integers(0, 5, n) if seed % 3 else np.zeros(n, np.int64)
-    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
 
 
 def long_tails(n: int, rate: float) -> Instance:
@@ -78,7 +70,7 @@ def by_definition(instance: Instance, steps: Steps) -> int:
 def test_any_runs_of_prices_prove_at_most_the_optimum_and_are_priced_exactly(
     seed: int, begin: int, denominator: int, runs: list[tuple[int, int]]
 ) -> None:
-    instance = tiny(seed)
+    instance = tiny(seed, most=4)
     ends = tuple((begin + np.cumsum([length for length, _ in runs])).tolist()) if runs else ()
     steps = Steps(denominator, begin, ends, tuple(price for _, price in runs))
     value = scaled_value(steps, instance)
@@ -97,7 +89,7 @@ def test_the_checker_proves_what_the_ascent_claims(rate: float) -> None:
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 4))
 def test_equal_neighbours_become_one_run_and_prove_the_same(token: list[int], width: int) -> None:
-    instance = tiny(4)
+    instance = tiny(4, most=4)
     origin = int(instance.arrival.min())
     prices = Prices(origin, width, 4, np.array(token))
     certificate = step_certificate(instance, exact_value(instance, prices), prices)

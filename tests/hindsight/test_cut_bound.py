@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.cuts.cut_bound import Progress, cut_bound, first_spans
@@ -9,15 +10,6 @@ from ratiolab.hindsight.cuts.master import Master
 from ratiolab.hindsight.layers.beam import beam
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance
-
-
-def tiny(seed: int) -> Instance:
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(2, 7)), int(rng.integers(4, 11))
-    prompt = rng.integers(0, memory // 2 + 1, n) if seed % 2 else np.full(n, seed % 3)
-    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
-    arrival = rng.integers(0, 6, n) if seed % 3 else np.zeros(n, np.int64)
-    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
 
 
 def drawn(n: int = 14) -> Instance:
@@ -31,7 +23,7 @@ def drawn(n: int = 14) -> Instance:
 def test_the_cut_bound_lies_between_the_plain_one_and_the_optimum(block: int) -> None:
     exact = 0
     for seed in range(60 * block, 60 * (block + 1)):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6)
         optimum = brute_force(instance).total_latency
         found = cut_bound(instance, rounds=10)
         assert found.plain <= found.lower <= optimum, seed
@@ -62,7 +54,7 @@ def test_cuts_close_most_of_the_gap_of_a_drawn_instance() -> None:
 @pytest.mark.parametrize("horizon", [0, 1, 7, 300])
 def test_any_horizon_gives_a_valid_bound(horizon: int) -> None:
     for seed in range(20):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6)
         found = cut_bound(instance, horizon=horizon, rounds=4)
         assert instance.output.sum() <= found.lower <= brute_force(instance).total_latency
 

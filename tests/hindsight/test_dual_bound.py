@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
+from tiny_instances import tiny
 
 from ratiolab.hindsight import OptResult, bracket, solve
 from ratiolab.hindsight.bounds import best_lower_bound, mean_busy_time
@@ -26,15 +27,6 @@ from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.model import Instance
 
 MEMORY = 5_000
-
-
-def tiny(seed: int, most: int = 6) -> Instance:
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(1, most + 1)), int(rng.integers(3, 10))
-    prompt = rng.integers(0, memory // 2 + 1, n)
-    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
-    arrival = rng.integers(0, 5, n) if seed % 3 else np.zeros(n, np.int64)
-    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
 
 
 def log_normal(n: int, rate: float, seed: int = 7) -> Instance:
@@ -85,7 +77,7 @@ def test_any_prices_prove_a_bound_and_pricing_is_exact(
 @pytest.mark.parametrize("steps", [0, 60])
 def test_the_bound_never_exceeds_the_optimum(steps: int) -> None:
     for seed in range(200):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6)
         optimum = brute_force(instance).total_latency
         assert dual_bound(instance, optimum, iterations=steps).bound <= optimum, seed
 
@@ -170,7 +162,7 @@ def test_a_known_optimum_ends_the_ascent() -> None:
 
 def test_shifting_all_arrivals_changes_nothing() -> None:
     for seed in range(20):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6)
         later = instance.replace(arrival=instance.arrival + 10**6)
         first = dual_bound(instance, 10**9, iterations=30)
         assert dual_bound(later, 10**9, iterations=30).bound == first.bound
@@ -195,7 +187,7 @@ def test_prices_are_rounded_down() -> None:
 
 
 def test_false_prices_are_refused() -> None:
-    instance = tiny(1)
+    instance = tiny(1, most=6)
     with pytest.raises(ValueError, match="at least 0"):
         exact_value(instance, Prices(0, 1, 1, np.array([-1])))
     with pytest.raises(ValueError, match="origin"):

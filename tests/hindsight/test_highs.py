@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.horizon import last_starts
@@ -13,14 +14,6 @@ from ratiolab.hindsight.programs.highs import SolverError, solve_program
 from ratiolab.hindsight.programs.timeindexed import Program, build
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
-
-
-def tiny(seed: int) -> Instance:
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(2, 6)), int(rng.integers(4, 9))
-    prompt = rng.integers(0, 3, n)
-    output = [int(rng.integers(1, memory - s + 1)) for s in prompt]
-    return Instance(f"tiny {seed}", memory, rng.integers(0, 4, n), prompt, output)
 
 
 def hard(n: int = 14) -> tuple[Program, Schedule]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import njit
+from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certificate import price_certificate
@@ -72,22 +73,6 @@ def all_starts(memory: int, arrival: Any, prompt: Any, output: Any) -> Any:
     return best
 
 
-def tiny(seed: int) -> Instance:
-    """Arrivals or none, equal or unequal prompts, memory barely enough or not, duplicates."""
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(2, 7)), int(rng.integers(3, 13))
-    most = max(1, memory // 2)
-    prompt = rng.integers(0, most, n) if seed & 1 else np.full(n, rng.integers(0, most))
-    output = rng.integers(1, np.minimum(memory - prompt, 6) + 1)
-    arrival = rng.integers(0, 6, n) if seed & 2 else np.zeros(n, np.int64)
-    if seed & 4:
-        copied = rng.integers(0, n, n)
-        prompt, output, arrival = prompt[copied], output[copied], arrival[copied]
-    if seed & 8:
-        memory = int((prompt + output).max())
-    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
-
-
 def optimum(instance: Instance) -> Schedule:
     requests = (np.array(c) for c in (instance.arrival, instance.prompt, instance.output))
     return Schedule.from_starts(instance, all_starts(instance.memory, *requests))
@@ -125,7 +110,7 @@ def missed(prices: Any, many: int = MANY) -> int:
     """Instances whose optimum the layered search does not find although it leaves nothing out."""
     count = 0
     for seed in range(many):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
         result = beam(instance, prices(instance, seed), one_worse(best))
         assert result.exhausted
@@ -138,9 +123,8 @@ def random_prices(instance: Instance, seed: int) -> Prices:
 
 
 def test_the_compiled_oracle_is_the_plain_one() -> None:
-    small = [instance for instance in map(tiny, range(150)) if len(instance) <= 4]
-    assert len(small) > 50
-    for instance in small:
+    for seed in range(100):
+        instance = tiny(seed, most=4, longest=6)
         assert optimum(instance).total_latency == brute_force(instance).total_latency
 
 
@@ -157,7 +141,7 @@ def test_good_prices_keep_the_optimum_when_every_state_looks_ahead(
 ) -> None:
     monkeypatch.setattr(lookahead, "FEW", 0)
     for seed in range(250):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
         prices = cut_bound(instance, rounds=seed % 3).certificate.prices
         result = beam(instance, prices, one_worse(best))
@@ -206,7 +190,7 @@ def serial(instance: Instance) -> Any:
 def test_fixing_and_rows_keep_the_optimum() -> None:
     fixed = 0
     for seed in range(MANY // 2):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
         rng = np.random.default_rng(seed)
         prices = drawn_prices(instance, rng)
@@ -241,7 +225,7 @@ def test_what_is_left_out_never_proves_too_much(
     monkeypatch.setattr(layered, "LEAST_ROOM", 3)
     short = raised = 0
     for seed in range(MANY):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
         prices = random_prices(instance, seed)
         result = beam(instance, prices, one_worse(best), width=1 + seed % 3, bounding=bounding)
@@ -270,7 +254,7 @@ def test_a_bound_that_forgets_what_it_left_out_is_noticed(monkeypatch: pytest.Mo
     )
     wrong = 0
     for seed in range(300):
-        instance = tiny(seed)
+        instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
         prices = random_prices(instance, seed)
         result = beam(instance, prices, one_worse(best), width=1, bounding=True)

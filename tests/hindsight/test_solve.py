@@ -7,21 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tiny_instances import tiny
 
 from ratiolab.hindsight import OptResult, Progress, bracket, solve
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.model import Instance, require_feasible
-
-
-def tiny(seed: int) -> Instance:
-    """Arrivals for odd seeds, equal prompts for seeds divisible by 4 or one more."""
-    rng = np.random.default_rng(seed)
-    n, memory = int(rng.integers(2, 6)), int(rng.integers(4, 10))
-    prompt = np.full(n, seed % 3) if seed % 4 < 2 else rng.integers(0, 4, n)
-    output = [int(rng.integers(1, min(memory - s, 5) + 1)) for s in prompt]
-    arrival = rng.integers(0, 5, n) if seed % 2 else np.zeros(n, np.int64)
-    return Instance(f"tiny {seed}", memory, arrival, prompt, output)
 
 
 def paper_like(seed: int, n: int) -> Instance:
