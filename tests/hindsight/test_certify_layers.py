@@ -62,7 +62,7 @@ def twelve() -> tuple[Instance, LayerCertificate]:
     instance = Instance("twelve", 30, [0] * 12, prompt, output)
     prices = cut_bound(instance, rounds=3).certificate
     first = list_schedule(instance, np.argsort(instance.output, kind="stable"))
-    found = beam(instance, prices.prices, first, width=2_000, bounding=True, ahead=False)
+    found = beam(instance, prices.prices, first, width=2_000, bounding=True)
     assert prices.bound < found.lower < found.schedule.total_latency
     made = LayerCertificate("twelve", instance.digest, found.lower, prices.value, prices.prices)
     return instance, made

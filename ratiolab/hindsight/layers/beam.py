@@ -22,9 +22,6 @@ Dominance. Of two states of a layer with the same started set, one with no more 
 running requests hold no more at any later time, is at least as good: whatever completes the other
 one completes it, too.
 
-Where layers are wide, `ratiolab.hindsight.layers.lookahead` raises the bounds of what is left by
-what running requests leave room for.
-
 So as long as nothing is left out, the search is exact: it finds an optimal schedule or shows that
 none is better than the one known. A beam keeps the states of least bound.
 
@@ -64,7 +61,6 @@ def beam(
     *,
     width: int = WIDTH,
     bounding: bool = False,
-    ahead: bool = True,
     stop: Stop | None = None,
     found: Found | None = None,
 ) -> BeamResult:
@@ -76,7 +72,6 @@ def beam(
     known : a feasible schedule.
     width : states that a layer keeps, at least 1.
     bounding : search for a bound alone, and leave out what cannot raise it.
-    ahead : look ahead where layers are wide; what is proven without it, a certificate can carry.
     stop : asked once a layer; True ends the search.
     found : told of each better schedule, so that Ctrl-C does not lose it.
 
@@ -98,7 +93,7 @@ def beam(
     if len(instance) > MOST_REQUESTS:
         raise ValueError(f"{len(instance)} requests: the search takes at most {MOST_REQUESTS}")
     told = found or (lambda schedule: None)
-    search = LayeredSearch(instance, prices, known, width, told, bounding, ahead)
+    search = LayeredSearch(instance, prices, known, width, told, bounding)
     return search.run(stop or (lambda: False))
 
 
@@ -116,7 +111,7 @@ def widening_beam(
 
     A narrow search costs little and often improves the schedule, which leaves the wider ones fewer
     states to keep. Parameters as in `beam`; ``width`` is the largest, and ``proved`` is told of
-    what each search found. None looks ahead: that takes more time than states that it saves.
+    what each search found.
     """
     lower, next_width = 0, min(width, WIDTH)
     while True:
@@ -127,7 +122,6 @@ def widening_beam(
                 *(instance, prices, known),
                 width=next_width,
                 bounding=bounding,
-                ahead=False,
                 stop=stop,
                 found=found,
             )

@@ -9,7 +9,6 @@ import numpy as np
 from ratiolab.hindsight.certificates.prices import Prices
 from ratiolab.hindsight.layers import beam_kernels as kernels
 from ratiolab.hindsight.layers.layer import Layer
-from ratiolab.hindsight.layers.lookahead import Lookahead
 from ratiolab.hindsight.relaxation.lagrangian import (
     columns,
     item_prices,
@@ -60,7 +59,6 @@ class LayeredSearch:
     ----------
     bounding : leave out what is no better than something left out before: the bound is as good,
         and schedules are not looked for.
-    ahead : look ahead where layers are wide; a checker does not.
     """
 
     def __init__(
@@ -71,10 +69,9 @@ class LayeredSearch:
         width: int,
         found: Found,
         bounding: bool = False,
-        ahead: bool = True,
     ) -> None:
         self.instance, self.schedule, self.width, self.found = instance, known, width, found
-        self.bounding, self.ahead = bounding, ahead
+        self.bounding = bounding
         self.left_out: int | None = None
         self.denominator = prices.denominator
         memory = instance.memory
@@ -93,14 +90,6 @@ class LayeredSearch:
             self.twin[i], seen[key] = seen.get(key, -1), i
         self.most = min(len(instance), memory // (int(instance.prompt.min()) + 1))
         self.everyone = np.uint64(2 ** len(instance) - 1)
-        self.lookahead = Lookahead(
-            instance,
-            self.own,
-            self.least,
-            self.priced,
-            np.array(self.paid),
-            self.limit - self.first_bound,
-        )
 
     def _costs(
         self, group: IntArray, start: IntArray, reduced: IntArray, first: IntArray
@@ -134,7 +123,7 @@ class LayeredSearch:
                 best = done[np.argmin(nxt.latency[done])]
                 if nxt.latency[best] < self.schedule.total_latency:
                     self._improve(layers, int(nxt.parent[best]), t)
-            layer = self._narrowed(nxt, t + 1)
+            layer = self._narrowed(nxt)
             widest = max(widest, len(layer.started))
             t += 1
         lower, exhausted = self.schedule.total_latency, self.left_out is None
@@ -196,18 +185,12 @@ class LayeredSearch:
                 self._leave_out(layer.bound[parents:])
                 return out.take(np.arange(written))
 
-    def _narrowed(self, layer: Layer, t: int) -> Layer:
-        """At most ``width`` states before round t, those of least bound, and these in order."""
+    def _narrowed(self, layer: Layer) -> Layer:
+        """At most ``width`` states, those of least bound, and these in order."""
         layer = layer.take(self._kept(layer))
-        limit = self.limit
-        left = limit - layer.bound
-        if self.ahead:
-            states = (layer.started, layer.bound, layer.count, layer.job, layer.age)
-            left = self.lookahead.left(*states, t, limit)
-        possible = np.flatnonzero(left >= 0)
-        possible = possible[np.argsort(-left[possible], kind="stable")]
-        self._leave_out(limit - left[possible[self.width :]])
-        return layer.take(possible[: self.width])
+        order = np.argsort(layer.bound, kind="stable")
+        self._leave_out(layer.bound[order[self.width :]])
+        return layer.take(order[: self.width])
 
     def _kept(self, layer: Layer) -> IntArray:
         """Undominated states that are not complete and may still improve."""
