@@ -52,46 +52,45 @@ _NUMBERS = {
 
 
 @dataclass(frozen=True)
-class FormulaCertificate:
-    """The claim that a bound of `ratiolab.hindsight.bounds` has this value."""
+class _Claim:
+    """That no schedule of the instance with this digest has a total latency below ``bound``."""
 
     instance: str
     digest: str
     bound: int
-    source: str
 
 
 @dataclass(frozen=True)
-class PriceCertificate:
-    """The claim that these prices prove ``bound``, the integer at or above value / denominator."""
+class _PricedClaim(_Claim):
+    """With prices and what they prove, ``value`` over their denominator."""
 
-    instance: str
-    digest: str
-    bound: int
     value: int
     prices: Prices = field(repr=False)
 
 
 @dataclass(frozen=True)
-class StepCertificate:
+class FormulaCertificate(_Claim):
+    """The claim that a bound of `ratiolab.hindsight.bounds` has this value."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class PriceCertificate(_PricedClaim):
     """The claim that these prices prove ``bound``, the integer at or above value / denominator."""
 
-    instance: str
-    digest: str
-    bound: int
+
+@dataclass(frozen=True)
+class StepCertificate(_Claim):
+    """The claim that these prices prove ``bound``, the integer at or above value / denominator."""
+
     value: int
     steps: Steps = field(repr=False)
 
 
 @dataclass(frozen=True)
-class LayerCertificate:
+class LayerCertificate(_PricedClaim):
     """The claim that a search which these prices guide finds no schedule below ``bound``."""
-
-    instance: str
-    digest: str
-    bound: int
-    value: int
-    prices: Prices = field(repr=False)
 
 
 Certificate: TypeAlias = FormulaCertificate | PriceCertificate | StepCertificate | LayerCertificate
