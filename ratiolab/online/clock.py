@@ -89,6 +89,18 @@ def picoseconds(seconds: float) -> int:
     return round(seconds * PICOSECONDS)
 
 
+class Device(NamedTuple):
+    """What a data sheet says, in a second: bytes of memory, operations, bytes to the host."""
+
+    bandwidth: float
+    operations: float
+    link: float
+
+
+A100 = Device(bandwidth=2.039e12, operations=312e12, link=32e9)
+L4 = Device(bandwidth=300e9, operations=121e12, link=32e9)
+
+
 def llama2_70b_2xa100() -> BatchTime:
     """Llama-2-70B in half precision on two A100-80GB, from published figures alone.
 
@@ -107,14 +119,7 @@ def llama2_70b_2xa100() -> BatchTime:
     >>> round(clock.fixed * 10**6), round(clock.kv * 10**9)  # microseconds, nanoseconds
     (34331, 80)
     """
-    return _from_figures(
-        parameters=70e9,
-        token_numbers=2 * 80 * 8 * 128,
-        devices=2,
-        bandwidth=2.039e12,
-        operations=312e12,
-        link=32e9,
-    )
+    return _from_figures(70e9, 2 * 80 * 8 * 128, A100, devices=2)
 
 
 def llama3_1b_l4() -> BatchTime:
@@ -128,14 +133,7 @@ def llama3_1b_l4() -> BatchTime:
     >>> round(clock.fixed * 10**6), round(clock.kv * 10**9)  # microseconds, nanoseconds
     (8200, 109)
     """
-    return _from_figures(
-        parameters=1.23e9,
-        token_numbers=2 * 16 * 8 * 64,
-        devices=1,
-        bandwidth=300e9,
-        operations=121e12,
-        link=32e9,
-    )
+    return _from_figures(1.23e9, 2 * 16 * 8 * 64, L4)
 
 
 def llama3_8b_a100() -> BatchTime:
@@ -148,34 +146,21 @@ def llama3_8b_a100() -> BatchTime:
     >>> round(clock.fixed * 10**6), round(clock.kv * 10**9)  # microseconds, nanoseconds
     (7876, 64)
     """
-    return _from_figures(
-        parameters=8.03e9,
-        token_numbers=2 * 32 * 8 * 128,
-        devices=1,
-        bandwidth=2.039e12,
-        operations=312e12,
-        link=32e9,
-    )
+    return _from_figures(8.03e9, 2 * 32 * 8 * 128, A100)
 
 
 def _from_figures(
-    *,
-    parameters: float,
-    token_numbers: int,
-    devices: int,
-    bandwidth: float,
-    operations: float,
-    link: float,
+    parameters: float, token_numbers: int, device: Device, *, devices: int = 1
 ) -> BatchTime:
-    """A clock from what a data sheet says of each device, and the keys and values of a token."""
+    """A clock from the data sheet of equal devices, with so many keys and values for a token."""
     half = 2  # bytes of a number
-    arithmetic = 2 * parameters / (devices * operations)
+    arithmetic = 2 * parameters / (devices * device.operations)
     return BatchTime(
-        fixed=half * parameters / (devices * bandwidth),
+        fixed=half * parameters / (devices * device.bandwidth),
         prefill=arithmetic,
         decode=arithmetic,
-        kv=half * token_numbers / (devices * bandwidth),
-        swap=half * token_numbers / (devices * link),
+        kv=half * token_numbers / (devices * device.bandwidth),
+        swap=half * token_numbers / (devices * device.link),
     )
 
 
