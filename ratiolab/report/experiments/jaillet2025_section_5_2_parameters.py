@@ -1,6 +1,6 @@
 """Section 5.2 of Jaillet et al. (2025), Figures 9, 10, 12, 13: the choice of α and β."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,6 +102,16 @@ def _good(curve: "pd.Series") -> str:
     return f"{good[0]} to {good[-1]}" if len(good) > 1 else good[0]
 
 
+def _each(fixed: str, said: Mapping[float, str]) -> str:
+    """What is said of each curve, and the value that the other parameter has on it."""
+    return "; ".join(f"{words} ({fixed} = {value:g})" for value, words in said.items())
+
+
+def _agree(curves: Sequence[bool]) -> bool | None:
+    """None when only some curves agree."""
+    return all(curves) or (None if any(curves) else False)
+
+
 def _findings(
     by_alpha: "pd.DataFrame", by_beta: "pd.DataFrame", least: "pd.DataFrame"
 ) -> Iterable[Finding]:
@@ -109,14 +119,15 @@ def _findings(
         curves = _curve(by_alpha, demand, ALPHA, BETA)
         low, high = PRINTED_ALPHA[demand]
         inside = [_all_good(curve, low, high) for curve in curves.values()]
+        least_at = {
+            beta: f"least at {_at_least(curve):g}, good from {_good(curve)}"
+            for beta, curve in curves.items()
+        }
         yield Finding(
             f"Figure {figure}, {demand}: α from {low} to {high} is best",
             f"{low} to {high}",
-            "; ".join(
-                f"least at {_at_least(curve):g}, good from {_good(curve)} (β = {beta:g})"
-                for beta, curve in curves.items()
-            ),
-            all(inside) or (None if any(inside) else False),
+            _each("β", least_at),
+            _agree(inside),
             "the whole range is good, though the least is elsewhere"
             if all(inside)
             else "memory overflows less often here, so that less protection pays",
@@ -129,36 +140,32 @@ def _findings(
         yield Finding(
             f"Figure {figure}, {demand}: below α = 0.1 performance degrades significantly",
             "significantly",
-            "; ".join(
-                f"up to {worst:.2f} times the least (β = {b:g})" for b, worst in small.items()
-            ),
-            all(much) or (None if any(much) else False),
+            _each("β", {b: f"up to {worst:.2f} times the least" for b, worst in small.items()}),
+            _agree(much),
             "for the larger β only" if any(much) and not all(much) else "",
         )
     for demand, figure in ((HIGH, 10), (LOW, 13)):
         curves = _curve(by_beta, demand, BETA, ALPHA)
         low, high = PRINTED_BETA[demand]
-        within = [_all_good(curve, low, high) for curve in curves.values()]
         yield Finding(
             f"Figure {figure}, {demand}: the algorithm does well with β from {low} to {high}",
             f"{low} to {high}",
-            "; ".join(
-                f"good from {_good(curve)} (α = {alpha:g})" for alpha, curve in curves.items()
-            ),
-            all(within),
+            _each("α", {alpha: f"good from {_good(curve)}" for alpha, curve in curves.items()}),
+            all(_all_good(curve, low, high) for curve in curves.values()),
         )
-        extreme = {
+        ends = {
             alpha: (float(curve.iloc[0] / curve.min()), float(curve.iloc[-1] / curve.min()))
             for alpha, curve in curves.items()
+        }
+        worse = {
+            alpha: f"{first:.2f} and {last:.2f} times the least"
+            for alpha, (first, last) in ends.items()
         }
         yield Finding(
             f"Figure {figure}, {demand}: very small and very large β do worse",
             "both ends worse",
-            "; ".join(
-                f"{first:.2f} and {last:.2f} times the least (α = {alpha:g})"
-                for alpha, (first, last) in extreme.items()
-            ),
-            any(min(ends) >= GOOD for ends in extreme.values()),
+            _each("α", worse),
+            any(min(pair) >= GOOD for pair in ends.values()),
             "our runs clear again in the same round until memory suffices, as no schedule may "
             "exceed it: small β costs nothing here",
         )
