@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ratiolab.theory.queues import appendix_d, mg1, mg1_classics
+from ratiolab.theory.queues.quadrature import half_line
 
 LOADS = [0.2, 0.5, 0.8, 0.95]
 
@@ -96,7 +97,7 @@ def test_mean_over_jobs_is_the_mean_of_the_formula_for_one_job(
     fraction: float, printed: bool
 ) -> None:
     profile = (mg1.as_printed if printed else mg1.corrected)(mg1.PERFECT, fraction)
-    x, w = mg1.half_line(100)
+    x, w = half_line(100)
     one = [mg1.response_time(mg1.PERFECT, fraction, 0.7, t, t, printed=printed) for t in x]
     assert w * np.exp(-x) @ one == pytest.approx(profile.mean_response_time(0.7), rel=1e-8)
 

@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ratiolab.theory.queues import mg1
+from ratiolab.theory.queues.quadrature import Array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sympy import Expr
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ratiolab.theory.queues.quadrature import Array
+
 Sampler = Callable[[Generator, int], tuple[Array, Array]]
 
 
