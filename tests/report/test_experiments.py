@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -12,7 +13,14 @@ from ratiolab.model import FormatError
 from ratiolab.report.experiments import EXPERIMENTS, Experiment, Finding, redraw, reproduce
 from ratiolab.report.experiments.chen2025 import CHEN2025, POLICY, SETTINGS
 from ratiolab.report.experiments.experiment import findings_table, kept_columns, page_text
-from ratiolab.report.plots.experiments import grouped_bars, histogram, lines, panels, write_chart
+from ratiolab.report.plots.experiments import (
+    enclosures,
+    grouped_bars,
+    histogram,
+    lines,
+    panels,
+    write_chart,
+)
 from ratiolab.studies import Study
 from ratiolab.studies.frames import intervals
 from ratiolab.studies.run import run_study
@@ -206,3 +214,32 @@ def test_charts_draw_a_line_or_bar_for_every_label(tmp_path: Path) -> None:
     assert sum(patch.get_height() for patch in axes[2].patches[:30]) == 8
     write_chart(figure, tmp_path / "chart.png")
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_line_breaks_where_a_label_has_no_value() -> None:
+    frame = pd.DataFrame({"n": [1000, 3000, 6000, 1000, 6000, 3000], "policy": list("aaabbc")})
+    _figure, (ax,) = panels(1)
+    lines(frame.assign(mean=2.0, low=1.0, high=3.0), "n", "policy", ax)
+    drawn = {line.get_label(): line.get_xydata() for line in ax.get_lines()}
+    assert [len(points) for points in drawn.values()] == [3, 3, 1]
+    assert np.isnan(drawn["b"][1, 1])
+    assert not np.isnan(drawn["a"]).any()
+    assert len({str(line.get_linestyle()) + line.get_color() for line in ax.get_lines()}) == 3
+    assert ax.xaxis.get_major_formatter()(6000, 0) == "6,000"
+
+
+def test_bars_stand_on_their_base_or_hang_from_it() -> None:
+    frame = pd.DataFrame({"n": [1, 2], "policy": "a", "mean": [1.5, 0.75], "low": 0.7, "high": 1.6})
+    _, (ax,) = panels(1)
+    grouped_bars(frame, "n", "policy", ax, base=1)
+    ends = [sorted(patch.get_bbox().intervaly.tolist()) for patch in ax.patches]
+    assert ends == [[1, 1.5], [0.75, 1]]
+
+
+def test_no_bar_of_an_enclosure_touches_the_frame() -> None:
+    frame = pd.DataFrame({"s": "x", "policy": ["a", "b"], "bottom": [1.0, 2], "top": [2.0, 4]})
+    for log_x in (True, False):
+        (ax,) = enclosures(frame, "s", "policy", log_x=log_x).axes
+        low, high = ax.get_xlim()
+        assert low < 1
+        assert high > 4

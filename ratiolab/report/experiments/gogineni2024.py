@@ -91,7 +91,7 @@ beside. Noise is judged up to sigma
 
 ## What limits the batch
 
-Memory alone holds nearly all requests: without a limit of 256 all of them start at once, whatever
+Memory alone holds all requests: without a limit of 256 all of them start at once, whatever
 the policy. The differences in TTFT that the paper reports need a limit.
 
 {_limit_table(burst)}

@@ -212,7 +212,7 @@ def _at_rates(f: Figures) -> Iterable[Finding]:
     yield Finding(
         "Figure 8: the worst TTFT of RR-SJF is about the 60th percentile of SJF's",
         "60th",
-        f"{min(shares):.0f}th to {max(shares):.0f}th",
+        f"{min(shares):.0f} % to {max(shares):.0f} % of SJF's are below it",
         all(50 <= share <= 70 for share in shares),
     )
     cost = table["rr-sjf", "median_latency"] / table["fcfs", "median_latency"]

@@ -329,7 +329,7 @@ def _draw_ratios(ratios: "pd.DataFrame", folder: Path) -> None:
     for ax, column, words in zip(
         axes,
         ("ttft_ratio", "latency_ratio"),
-        ("mean first token / optimum", "mean completion / optimum"),
+        ("time to first token", "completion"),
         strict=True,
     ):
         lines(
@@ -338,9 +338,9 @@ def _draw_ratios(ratios: "pd.DataFrame", folder: Path) -> None:
             POLICY,
             ax,
             look=looks(SLICED),
-            title="unit rounds",
+            title=f"mean {words}, unit rounds",
             x_label="tokens of a slice",
-            y_label=words,
+            y_label=f"mean {words} / optimum",
             log_y=column == "ttft_ratio",
         )
     shared_legend(figure, axes, columns=5)

@@ -139,8 +139,8 @@ def _findings(lines: "pd.DataFrame") -> Iterable[Finding]:
             rows = _lines(lines, clock, demand)
             others = rows.drop([MC_SF, SVF])
             best = str(others["mean"].idxmin())
-            if float(others["r2"].max()) < GROWS:
-                parts.append(f"no growth at all ({title})")
+            if (fit := float(others["r2"].max())) < GROWS:
+                parts.append(f"no line: R² at most {fit:.2f} ({title})")
                 continue
             mine, theirs = (1000 * float(rows["mean"][key]) for key in (MC_SF, best))
             factors.append(theirs / mine)

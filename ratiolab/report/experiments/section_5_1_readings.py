@@ -133,6 +133,8 @@ if the paper had drawn from this reading; below {LEVEL:g} over the {FIGURES} fig
 
 ![Ratios under each reading]({NAME}-ratios.png)
 
+Points are means, lines reach from the smallest ratio to the largest.
+
 ## Incumbents in place of optima
 
 {_incumbents(by_key)}

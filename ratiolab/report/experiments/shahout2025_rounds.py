@@ -94,8 +94,7 @@ def _draw(table: "pd.DataFrame", folder: Path) -> None:
     }
     drawn = table.assign(predictions=table["predictions"].map(short))
     y = "mean latency / SPRPT's on exact lengths"
-    grouped_bars(drawn, "predictions", "system", ax, y_label=y)
-    ax.set_ylim(float(table["low"].min()) - 0.02, float(table["high"].max()) + 0.01)
+    grouped_bars(drawn, "predictions", "system", ax, y_label=y, base=1)
     ax.axhline(1, color="black", lw=0.8)
     ax.tick_params(axis="x", labelsize=7.5)
     shared_legend(figure, [ax])

@@ -179,7 +179,7 @@ def _headline(runs: Runs) -> str:
     words = {1: "slower than", 0: "not told apart from", -1: "faster than"}
     return f"""\
 **In short.** With the same predictions SSJF is {words[ssjf.side]} TIE ({ssjf.mean:.2f} times its
-latency per token at {1000 * FAST:.0f}/s; the paper: 2.91), SEPT {words[sept.side]} it
+latency per token at {1000 * FAST:.0f}/s; the paper: 2.91), SEPT is {words[sept.side]} TIE
 ({sept.mean:.2f}; the paper: 1.12), and TIE on log-normal fits is {words[normal.side]} TIE on log-t
 fits ({normal.mean:.2f}; the paper: 2.43). Where outputs are draws of the predicted laws, the
 reported gains are not those of the score."""
@@ -355,7 +355,7 @@ def _draw_rates(load: "pd.DataFrame", folder: Path) -> None:
     load = load[load[POLICY].isin(DRAWN)].assign(rps=1000 * load[RATE])
     metrics = {
         MEAN: "latency per token (s)",
-        P90: "P90 of it (s)",
+        P90: "P90 latency per token (s)",
         "mean_latency": "mean latency (s)",
         "p99_latency": "P99 latency (s)",
     }
@@ -393,14 +393,14 @@ def _draw_quality(quality: "pd.DataFrame", runs: Runs, folder: Path) -> None:
         [
             {"noise": noise, POLICY: name, **dict.fromkeys(("mean", "low", "high"), factor * base)}
             for name, factor in marks.items()
-            for noise in (min(noises.values()), max(noises.values()))
+            for noise in noises.values()
         ]
     )
     look = looks([*DRAWN[:4], *marks])
-    for name in marks:
-        look[name] = {"color": look[name]["color"], "ls": "--"}
+    for name, factor in marks.items():
+        look[name] = {"color": "black" if factor == max(marks.values()) else "0.55", "ls": ":"}
     figure, axes = panels(2, columns=2, height=3.4)
-    x_label = "noise of the predicted medians"
+    x_label = "noise of the predicted log medians"
     for table, title, ax in (
         (pd.concat([online, level]), "100/s: latency per token (s)", axes[0]),
         (offline, "offline: time until half are done (s)", axes[1]),
@@ -416,7 +416,7 @@ def _draw_ablation(runs: Runs, folder: Path) -> None:
     from ratiolab.report.plots.experiments import grouped_bars, panels, shared_legend, write_chart
 
     figure, axes = panels(3, columns=2, height=2.9)
-    titles = ("latency per token", "P90 of it", "offline time")
+    titles = ("latency per token, 100/s", "P90 latency per token, 100/s", "offline time")
     for number, (title, ax) in enumerate(zip(titles, axes, strict=True)):
         rate = OFFLINE if number == 2 else FAST
         metric = (MEAN, P90, HALF)[number]
@@ -427,7 +427,8 @@ def _draw_ablation(runs: Runs, folder: Path) -> None:
             name = change.short
             rows.append({"x": name, "by": "paper", "mean": paper, "low": paper, "high": paper})
             rows.append({"x": name, "by": "here", **vars(found)})
-        grouped_bars(pd.DataFrame(rows), "x", "by", ax, title=f"{title}, over full TIE")
+        y = "ratio to full TIE"
+        grouped_bars(pd.DataFrame(rows), "x", "by", ax, title=title, y_label=y, base=1)
         ax.axhline(1, color="black", lw=0.8)
     shared_legend(figure, axes)
     write_chart(figure, folder / f"{NAME}-ablation.png")

@@ -222,12 +222,17 @@ def _draw(runs: Runs, settings: list[Setting], folder: Path) -> None:
     rows = [
         {"panel": f"{short}: {name}", "by": ", ".join(setting), "bottom": q.low, "top": q.high}
         for policy, short in ((TIE, "TIE"), (SOME, "β 0.3, no decay"))
-        for name, metric in (("latency", LATENCY), ("per token", MEAN))
+        for name, metric in (("mean latency", LATENCY), ("latency per token", MEAN))
         for setting in settings
         for q in (over(runs, setting, policy, "sept", metric),)
     ]
     chart = enclosures(
-        pd.DataFrame(rows), "panel", "by", x_label="over SEPT", reference=1.0, log_x=False
+        pd.DataFrame(rows),
+        "panel",
+        "by",
+        x_label="ratio to SEPT, 95 % interval",
+        reference=1.0,
+        log_x=False,
     )
     write_chart(chart, folder / f"{NAME}-sept.png")
 

@@ -23,8 +23,12 @@ class Chart(Figure):
     """A figure that notebooks show as it is, without any global state."""
 
     def _repr_png_(self) -> bytes:
+        return self.png(NOTEBOOK_DPI)
+
+    def png(self, dpi: int) -> bytes:
+        """The figure as a PNG file of few colours and no note of who made it."""
         drawn, content = BytesIO(), BytesIO()
-        self.savefig(drawn, format="png", dpi=NOTEBOOK_DPI)
+        self.savefig(drawn, format="png", dpi=dpi)
         # A chart has few colours: a palette makes the file three times smaller.
         Image.open(drawn).convert("RGB").quantize(PALETTE).save(content, "png", optimize=True)
         return content.getvalue()

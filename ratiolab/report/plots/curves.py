@@ -12,7 +12,7 @@ from typing import Any, Literal
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from ratiolab.report.plots.canvas import STYLE, Chart, new_chart
@@ -158,6 +158,17 @@ def plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
     (ax.set_xscale if which == "x" else ax.set_yscale)("log")
     axis.set_major_formatter(FuncFormatter(text))
     axis.set_minor_formatter(NullFormatter())
+
+
+def plain_thousands(ax: Axes) -> None:
+    """Write 10,000 and not 10000 on linear axes; others, and axes with words, stay as they are."""
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = axis.get_view_interval()
+        linear = axis.get_scale() == "linear" and isinstance(
+            axis.get_major_formatter(), ScalarFormatter
+        )
+        if linear and high >= 1000 and high - low >= 10:
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
 def few_decades(ax: Axes) -> None:

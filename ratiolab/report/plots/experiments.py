@@ -14,23 +14,33 @@ from matplotlib.axes import Axes
 
 from ratiolab.model.io import write_bytes
 from ratiolab.report.plots.canvas import STYLE, Chart, new_chart
-from ratiolab.report.plots.curves import few_decades, plain_log
+from ratiolab.report.plots.curves import few_decades, plain_log, plain_thousands
 
 if TYPE_CHECKING:
     import pandas as pd
 
 COLOURS = (
-    *("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple"),
-    *("tab:brown", "tab:pink", "tab:olive", "tab:cyan", "0.45"),
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "black"),
+    *("#8C510A", "0.55", "#9A9A00"),
 )
+"""The colours of Okabe and Ito, told apart by colour-blind readers, and three more."""
+
 MARKERS = "osD^vPX*<>"
+STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
+"""Lines that lie on each other show through the gaps of those above them."""
+
 Look = dict[str, Any]
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """A colour and a marker for each label, in order: the same in all panels of a page."""
+    """A colour, a marker and a line for each label, in order: the same in all panels of a page."""
     return {
-        label: {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
+        label: {
+            "color": COLOURS[i % len(COLOURS)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "ls": STYLES[i % len(STYLES)],
+            "zorder": 2 + 0.1 * (i % len(STYLES)),
+        }
         for i, label in enumerate(labels)
     }
 
@@ -58,14 +68,19 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
 ) -> None:
-    """A line with a band from low to high over x for each label of the column `by`."""
+    """A line with a band from low to high over x for each label of the column `by`.
+
+    A line breaks where a label has no value at an x between two that it has.
+    """
     look = look or looks([str(label) for label in table[by].unique()])
+    places = sorted(table[x].unique())
     for label, group in table.groupby(by, sort=False):
-        group = group.sort_values(x)
+        between = [at for at in places if group[x].min() <= at <= group[x].max()]
+        group = group.set_index(x).reindex(between)
         style = look[str(label)]
-        ax.plot(group[x], group["mean"], label=str(label), ms=3.5, lw=1.4, **style)
+        ax.plot(between, group["mean"], label=str(label), ms=3.5, lw=1.4, **style)
         ax.fill_between(
-            group[x], group["low"], group["high"], color=style["color"], alpha=0.18, lw=0
+            between, group["low"], group["high"], color=style["color"], alpha=0.18, lw=0
         )
     if log_x:
         plain_log(ax, "x")
@@ -85,8 +100,12 @@ def grouped_bars(
     title: str = "",
     x_label: str = "",
     y_label: str = "",
+    base: float = 0.0,
 ) -> None:
-    """For each value of x a group of bars, one a label, with whiskers from low to high."""
+    """For each value of x a group of bars, one a label, with whiskers from low to high.
+
+    Bars stand on `base`, or hang from it: a ratio is seen best as what it is above or below 1.
+    """
     labels = [str(label) for label in table[by].unique()]
     look = look or looks(labels)
     groups = list(table[x].unique())
@@ -97,8 +116,9 @@ def grouped_bars(
         whiskers = np.stack([rows["mean"] - rows["low"], rows["high"] - rows["mean"]])
         ax.bar(
             places,
-            rows["mean"],
+            rows["mean"] - base,
             width,
+            base,
             yerr=whiskers,
             label=label,
             color=look[label]["color"],
@@ -166,7 +186,7 @@ def histogram(
     x_label: str = "",
 ) -> None:
     """A histogram with its mean as a line and an interval of the mean as a band."""
-    ax.hist(values.dropna(), bins=bins, color="tab:blue", alpha=0.75)
+    ax.hist(values.dropna(), bins=bins, color=COLOURS[0], alpha=0.75)
     ax.axvline(float(values.mean()), color="black", lw=1.2, label=f"mean {values.mean():.4g}")
     if interval is not None:
         words = f"[{interval[0]:.4g}, {interval[1]:.4g}]"
@@ -196,9 +216,10 @@ def enclosures(
             rows["top"] - rows["bottom"],
             0.55,
             rows["bottom"],
-            color="tab:blue",
-            ec="tab:blue",
+            color=COLOURS[0],
+            ec=COLOURS[0],
         )
+        ax.use_sticky_edges = False  # a bar that ends at the frame looks cut off
         ax.set_yticks(places, labels if number % columns == 0 else [""] * len(labels))
         ax.invert_yaxis()
         if log_x:
@@ -207,7 +228,7 @@ def enclosures(
             few_decades(ax)
         if reference is not None:
             ax.axvline(reference, color="black", lw=0.8)
-        _finish(ax, str(name), x_label if number >= len(names) - columns else "", "")
+        _finish(ax, str(name), x_label, "")
     return figure
 
 
@@ -232,5 +253,6 @@ def _finish(ax: Axes, title: str, x_label: str, y_label: str) -> None:
     ax.set_title(title, fontsize=10, loc="left")
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
+    plain_thousands(ax)
     ax.grid(color="0.92", lw=0.6)
     ax.set_axisbelow(True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from ratiolab.records.record import Record
 from ratiolab.report.plots.canvas import Chart
@@ -37,11 +37,15 @@ def gaps(families: Mapping[str, Sequence[Record]]) -> Chart:
             )
     ax.set_xscale("log")
     ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.5)
-    ax.set_ylim(bottom=-0.1)
+    largest = max(float(record.gap) for records in families.values() for record in records)
+    ax.set_ylim(-0.1, max(1.3 * 100 * largest, 2 * LINEAR))
+    ax.yaxis.set_major_locator(FixedLocator([0, 0.5, 1, 2, 5, 10, 20, 50, 100]))
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     ax.set_xlabel("requests")
     ax.set_ylabel("certified gap, %")
     ax.grid(color="0.92", lw=0.6)
-    shared_legend(figure, [ax], columns=4)
+    for fill, label in (("full", "open, or certified"), ("none", "proved by a search")):
+        ax.plot([], [], "o", color="0.4", ms=4.5, fillstyle=fill, label=label)
+    shared_legend(figure, [ax], columns=5)
     return figure

@@ -14,6 +14,7 @@ from ratiolab.model import Schedule
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.io import PathLike, write_bytes
 from ratiolab.report.plots.canvas import STYLE, Chart, new_chart
+from ratiolab.report.plots.curves import plain_thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,8 +71,11 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
             left.set_xlim(0, end)
         for ax in axes[-1]:
             ax.set_xlabel("round")
+        for ax in axes.flat:
+            plain_thousands(ax)
         if many:
             axes[0, 0].legend(loc="upper right", frameon=False)
+            axes[0, 1].legend(loc="lower center", frameon=False)
             top = max(ax.get_ylim()[1] for ax in axes[:, 0])
             for ax in axes[:, 0]:
                 ax.set_ylim(0, top)
@@ -86,9 +90,11 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
 def save(figure: Chart, path: PathLike) -> None:
     """Write a figure in the format of its ending (png, pdf, svg), in one step."""
     kind = require_format(path)
+    if kind == "png":
+        write_bytes(path, figure.png(160))
+        return
     content = BytesIO()
-    metadata = {"Software": None} if kind == "png" else {}
-    figure.savefig(content, format=kind, dpi=160, metadata=metadata)
+    figure.savefig(content, format=kind)
     write_bytes(path, content.getvalue())
 
 
@@ -118,7 +124,7 @@ def draw_requests(schedule: Schedule, ax: "Axes") -> None:
     row = place[schedule.request]
     lost = lines(schedule.start[~done], schedule.stop[~done], row[~done])
     ax.add_collection(
-        LineCollection(lost, colors=LOST, linewidths=width, capstyle="butt", alpha=0.8)
+        LineCollection(lost, colors=LOST, linewidths=0.6 * width, capstyle="butt", alpha=0.8)
     )
     kept = LineCollection(
         lines(schedule.start[done], schedule.stop[done], row[done]),
@@ -160,8 +166,18 @@ def draw_memory(schedule: Schedule, ax: "Axes") -> None:
         edges = np.unique(np.linspace(0, len(usage), BINS, dtype=np.int64))
         least, most = (extreme.reduceat(usage, edges[:-1]) for extreme in (np.minimum, np.maximum))
         mean = np.add.reduceat(usage, edges[:-1]) / np.diff(edges)
-        ax.fill_between(edges[:-1], least, most, color="tab:blue", alpha=0.25, lw=0)
-        ax.plot(edges[:-1], mean, color="tab:blue", lw=1)
+        each = round(len(usage) / (len(edges) - 1))
+        ax.fill_between(
+            edges[:-1],
+            least,
+            most,
+            label="least to most" if each > 1 else None,
+            color="tab:blue",
+            alpha=0.25,
+            lw=0,
+        )
+        label = "tokens held" if each == 1 else f"mean of {each:,} rounds"
+        ax.plot(edges[:-1], mean, color="tab:blue", lw=1, label=label)
     ax.axhline(instance.memory, color="black", lw=1)
     ax.annotate(
         f"M = {instance.memory:,}",
@@ -200,7 +216,7 @@ def _explain(ax: "Axes", lost: bool) -> None:
     middle = mpl.colors.to_hex(mpl.colormaps[COLOURS](0.6))
     meanings: list[tuple[str, str, float]]
     meanings = [("waits", "0.85", 1.0), ("runs", middle, 5.0)]
-    meanings += [("runs, then evicted: its tokens are lost", LOST, 5.0)] * lost
+    meanings += [("runs, then evicted: its tokens are lost", LOST, 3.0)] * lost
     handles = [Line2D([], [], color=colour, lw=lw, label=text) for text, colour, lw in meanings]
     ax.legend(handles=handles, loc="upper right", frameon=False)
 

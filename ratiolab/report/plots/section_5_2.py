@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from ratiolab.report.plots.canvas import Chart
-from ratiolab.report.plots.curves import PRINTED
+from ratiolab.report.plots.curves import EXACT, PRINTED, plain_thousands
 from ratiolab.report.plots.experiments import looks, panels, shared_legend
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def deviations_chart(
             places + 0.14,
             xerr=spread,
             fmt="o",
-            color="tab:blue",
+            color=EXACT["color"],
             ms=4,
             capsize=2,
             label="here, average and standard deviation of the runs",
@@ -90,8 +90,8 @@ def throughput_chart(runs: "Mapping[str, pd.DataFrame]", by: str) -> Chart:
             some["arriving"],
             1.0,
             align="edge",
-            color="tab:olive",
-            alpha=0.35,
+            color="0.75",
+            alpha=0.6,
             label="arriving",
         )
         _labelled(ax, title, "prompt and output tokens a second" if number == 0 else "")
@@ -105,7 +105,8 @@ def memory_chart(runs: "Mapping[str, pd.DataFrame]", by: str, memory: int) -> Ch
     for number, (ax, (title, rows)) in enumerate(zip(axes, runs.items(), strict=True)):
         for label, look in looks(list(rows[by].unique())).items():
             part = rows[rows[by] == label]
-            ax.plot(part["begin"], part["memory"], lw=1.4, color=look["color"], label=label)
+            style = {"color": look["color"], "ls": look["ls"]}
+            ax.plot(part["begin"], part["memory"], lw=1.4, label=label, **style)
         ax.axhline(memory, color="black", lw=0.8, ls=":", label=f"M = {memory:,}")
         ax.set_ylim(0, 1.08 * memory)
         _labelled(ax, title, "tokens held" if number % 2 == 0 else "")
@@ -118,5 +119,6 @@ def _labelled(ax: Axes, title: str, y_label: str) -> None:
     ax.set_title(title, fontsize=10, loc="left")
     ax.set_xlabel("time (s)")
     ax.set_ylabel(y_label)
+    plain_thousands(ax)
     ax.grid(color="0.92", lw=0.6)
     ax.set_axisbelow(True)
