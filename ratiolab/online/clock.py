@@ -1,4 +1,4 @@
-"""How long a batch takes, in seconds, and how far the clock is after many batches.
+"""How long a batch takes, in seconds.
 
 Unit rounds need no clock. With one, a round of the simulator is a batch, and what the batch does
 says how long it takes:
@@ -13,11 +13,9 @@ decodes from its first batch on: its cache has been moved back.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ratiolab.model.io import FormatError, PathLike, csv_rows, read_text, require_keys
 
@@ -239,95 +237,6 @@ def clock_of(word: str) -> BatchTime | None:
     if not word.endswith(".csv"):
         raise ValueError(f"clock {word!r} must be {', '.join(CLOCKS)} or a profile FILE.csv")
     return from_profile(word)
-
-
-class Timer:
-    """The time at the boundaries of batches, followed through a simulation.
-
-    While nobody enters or leaves, each batch reads as many tokens more than the one before as
-    requests run: durations grow linearly, and the time after n batches is a quadratic in n.
-
-    Parameters
-    ----------
-    clock : what a batch takes.
-    begin : picoseconds at which round 0 begins.
-    """
-
-    def __init__(self, clock: BatchTime, begin: int) -> None:
-        self._clock = clock
-        self._kv = picoseconds(clock.kv)
-        self._stays: list[_Stay] = []
-        self.time = begin
-
-    def serve(
-        self, now: int, running: int, cached: int, prefilling: int, prefill: int, moved: int
-    ) -> None:
-        """From this round on the same requests run.
-
-        Parameters
-        ----------
-        now : the round.
-        running : requests that run; `prefilling` of them begin with `prefill` tokens in all.
-        cached : tokens of all running requests before the batch, those to be prefilled included.
-        moved : tokens swapped before the batch.
-        """
-        first = self._clock.batch(
-            prefill=prefill, decode=running - prefilling, kv=cached - prefill, swap=moved
-        )
-        second = self._clock.batch(prefill=0, decode=running, kv=cached + running, swap=0)
-        self._stays.append(_Stay(now, self.time, first, second, self._kv * running))
-
-    def idle(self, now: int, until: int) -> None:
-        """In this round nobody is there; it lasts until that time."""
-        self._stays.append(_Stay(now, self.time, until - self.time, 0, 0))
-
-    def reach(self, due: int) -> int:
-        """The first later round that begins at or after a time, if nobody enters or leaves."""
-        return self._stays[-1].reach(due)
-
-    def move(self, now: int) -> None:
-        """The clock goes to the beginning of a later round."""
-        self.time = self._stays[-1].time_of(now)
-
-    def boundaries(self, end: int) -> NDArray[np.float64]:
-        """Seconds at which rounds 0 to `end` begin, shape (end + 1,)."""
-        table = np.array(self._stays, dtype=np.float64).reshape(-1, 5)
-        table[:, 1:] /= PICOSECONDS
-        rounds = np.arange(end + 1)
-        place = np.searchsorted(table[:, 0], rounds, side="right") - 1
-        began, time, first, second, growth = table[place].T
-        m = rounds - began - 1
-        passed = first + m * second + growth * (m * (m - 1) / 2)
-        times: NDArray[np.float64] = time + np.where(m < 0, 0.0, passed)
-        return times
-
-
-class _Stay(NamedTuple):
-    """Rounds in which the same requests run; times in picoseconds."""
-
-    began: int
-    time: int  # at the beginning of round `began`
-    first: int  # duration of its batch
-    second: int  # duration of the next one
-    growth: int  # from each of them to the next, from `second` on
-
-    def time_of(self, now: int) -> int:
-        m = now - self.began - 1
-        return self.time + self.first + m * self.second + self.growth * (m * (m - 1) // 2)
-
-    def reach(self, due: int) -> int:
-        need = due - self.time - self.first
-        if need <= 0:
-            return self.began + 1
-        if self.growth == 0:
-            return self.began + 1 - need // -self.second
-        # the least m with m second + growth m (m - 1) / 2 >= need; second >= growth
-        linear = 2 * self.second - self.growth
-        root = isqrt(linear * linear + 8 * self.growth * need)
-        m = (root - linear) // (2 * self.growth)
-        while self.time_of(self.began + 1 + m) < due:
-            m += 1
-        return self.began + 1 + m
 
 
 def _numbers(header: list[str], row: list[str], line: int) -> list[float]:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
 from ratiolab.model.footprint import held
 from ratiolab.model.schedule import require_preemption
-from ratiolab.online.clock import PICOSECONDS, BatchTime, Timer
+from ratiolab.online.clock import PICOSECONDS, BatchTime
 from ratiolab.online.hidden import Answers, hidden_columns
+from ratiolab.online.timer import Timer
 from ratiolab.online.view import (
     NEVER,
     Decision,

@@ -1,1 +1,1 @@
-"""Programs and their solvers; nothing else in the package opens a solver's door."""
+"""Programs and their solvers: the only room that opens a solver's door."""
