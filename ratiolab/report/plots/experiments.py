@@ -6,7 +6,7 @@ one colour for a label wherever the label appears.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import matplotlib as mpl
 import numpy as np
@@ -30,6 +30,14 @@ STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
 """Lines that lie on each other show through the gaps of those above them."""
 
 Look = dict[str, Any]
+
+
+class Words(TypedDict, total=False):
+    """What stands above and beside the axes of a picture; nothing by default."""
+
+    title: str
+    x_label: str
+    y_label: str
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
@@ -62,11 +70,9 @@ def lines(
     ax: Axes,
     *,
     look: Mapping[str, Look] | None = None,
-    title: str = "",
-    x_label: str = "",
-    y_label: str = "",
     log_x: bool = False,
     log_y: bool = False,
+    **words: Unpack[Words],
 ) -> None:
     """A line with a band from low to high over x for each label of the column `by`.
 
@@ -87,7 +93,7 @@ def lines(
     if log_y:
         plain_log(ax, "y")
     few_decades(ax)
-    _finish(ax, title, x_label, y_label)
+    _finish(ax, **words)
 
 
 def grouped_bars(
@@ -97,10 +103,8 @@ def grouped_bars(
     ax: Axes,
     *,
     look: Mapping[str, Look] | None = None,
-    title: str = "",
-    x_label: str = "",
-    y_label: str = "",
     base: float = 0.0,
+    **words: Unpack[Words],
 ) -> None:
     """For each value of x a group of bars, one a label, with whiskers from low to high.
 
@@ -125,7 +129,7 @@ def grouped_bars(
             error_kw={"lw": 0.8},
         )
     ax.set_xticks(range(len(groups)), [str(group) for group in groups])
-    _finish(ax, title, x_label, y_label)
+    _finish(ax, **words)
 
 
 def boxes(
@@ -135,9 +139,7 @@ def boxes(
     ax: Axes,
     *,
     look: Mapping[str, Look],
-    title: str = "",
-    x_label: str = "",
-    y_label: str = "",
+    **words: Unpack[Words],
 ) -> None:
     """For each value of x a box, or one for each label of the column `by`.
 
@@ -173,7 +175,7 @@ def boxes(
         if by is not None:
             ax.bar(0, 0, 0, color=look[label]["color"], alpha=0.55, label=label)  # for legends
     ax.set_xticks(range(len(groups)), [f"{g:g}" if by is not None else str(g) for g in groups])
-    _finish(ax, title, x_label, y_label)
+    _finish(ax, **words)
 
 
 def histogram(
@@ -228,7 +230,7 @@ def enclosures(
             few_decades(ax)
         if reference is not None:
             ax.axvline(reference, color="black", lw=0.8)
-        _finish(ax, str(name), x_label, "")
+        _finish(ax, title=str(name), x_label=x_label)
     return figure
 
 
@@ -249,7 +251,7 @@ def write_chart(figure: Chart, path: Path) -> None:
     write_bytes(path, figure._repr_png_())
 
 
-def _finish(ax: Axes, title: str, x_label: str, y_label: str) -> None:
+def _finish(ax: Axes, title: str = "", x_label: str = "", y_label: str = "") -> None:
     ax.set_title(title, fontsize=10, loc="left")
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
