@@ -100,6 +100,19 @@ def progress(*, silent: bool = False) -> "Iterator[Progress]":
         yield display
 
 
+def require_no_folder(*paths: Path | None) -> None:
+    """Refuse, before hours of work, to write a file where a folder is."""
+    for path in paths:
+        if path is not None and path.is_dir():
+            raise ValueError(f"{path}: is a directory, not a file")
+
+
+def require_folder(option: str, path: Path) -> None:
+    """Refuse a folder of input that is not there."""
+    if not path.is_dir():
+        raise ValueError(f"{option} {str(path)!r}: is no folder")
+
+
 def settings(pairs: list[str], option: str) -> dict[str, str]:
     """``name=value`` words of a repeated option as a dictionary."""
     values: dict[str, str] = {}

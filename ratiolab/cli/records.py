@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, app, print_json, print_rich
+from ratiolab.cli.app import Json, app, print_json, print_rich, require_folder
 from ratiolab.cli.studies import bar
 
 Instances = Annotated[Path, typer.Option(help="Folder of the instances.")]
@@ -64,6 +64,7 @@ def verify(
     from ratiolab.records.store import Store
     from ratiolab.records.verify import faults
 
+    require_folder("--instances", instances)
     store = Store(instances, results)
     chosen = [record for record in read_records(store.table) if fnmatch(record.instance, only)]
     if not chosen:
@@ -107,6 +108,8 @@ def improve(
     from ratiolab.records.improve import Failure, Try
     from ratiolab.records.improve import improve as improve_records
     from ratiolab.records.store import Store
+
+    require_folder("--instances", instances)
 
     def line(done: Try | Failure) -> str:
         if isinstance(done, Failure):

@@ -18,6 +18,7 @@ from ratiolab.cli.app import (
     print_json,
     print_rich,
     progress,
+    require_no_folder,
 )
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def solve(
     from ratiolab.report.tables import optimum_line, stages_line
 
     instance = read_instance(file, memory)
+    require_no_folder(schedule, certificate)
     with progress(silent=stream) as display:
         task = display.add_task(f"{instance.name}: {len(instance)} requests")
 
@@ -110,11 +112,13 @@ def solve(
             progress=_streaming() if stream else show if backend == "highs" else None,
         )
     try:
-        if schedule is not None:
-            write_schedule(result.schedule, schedule)
-        if certificate is not None:
-            write_certificate(result.certificate, certificate)
-    finally:  # a file that cannot be written does not cost the answer
+        try:
+            if schedule is not None:
+                write_schedule(result.schedule, schedule)
+        finally:
+            if certificate is not None:
+                write_certificate(result.certificate, certificate)
+    finally:  # a file that cannot be written does not cost the other, nor the answer
         if json:
             print_json(optimum_data(result))
         else:
@@ -190,6 +194,7 @@ def compare(
         from ratiolab.report.plots import require_format
 
         require_format(plot)
+        require_no_folder(plot)
     with progress() as display:
         task = display.add_task("solving for the optimum")
         result = compare_policies(

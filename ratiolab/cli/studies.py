@@ -59,7 +59,11 @@ def study(
 
     if file is None:
         with shipped("example") as path:
-            typer.echo(path.read_text(encoding="utf-8"), nl=False)
+            example = path.read_text(encoding="utf-8")
+        if json:
+            print_json({"example": example})
+        else:
+            typer.echo(example, nl=False)
         return
     if (executor is Executor.dask) != (scheduler is not None):
         raise ValueError("--executor dask and --scheduler ADDRESS need each other")

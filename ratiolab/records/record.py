@@ -73,8 +73,9 @@ def read_records(path: PathLike) -> list[Record]:
     FormatError
         naming line, column, value and rule.
     """
+    text = read_text(path)
     try:
-        rows = csv_rows(read_text(path))
+        rows = csv_rows(text)
         _, header = next(rows)
         if tuple(header) != HEADER:
             raise ValueError(f"columns must be {', '.join(HEADER)}")

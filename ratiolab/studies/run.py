@@ -5,8 +5,10 @@ process that receives it), so an interruption costs the cells that were being co
 """
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -81,7 +83,28 @@ def _on_cores(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Non
     from joblib import Parallel, delayed
 
     parallel = Parallel(n_jobs=workers, return_as="generator_unordered")
-    yield from parallel(delayed(_save)(store, cell, os.getpid()) for cell in cells)
+    with _deaf_children():
+        saved = parallel(delayed(_save)(store, cell, os.getpid()) for cell in cells)
+    yield from saved
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let processes that start now leave Ctrl-C to this one, which ends them.
+
+    A terminal sends it to all of them, and one that is still starting would print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # now: as it starts it lifts the mask of who starts it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _save(store: Store, cell: Cell, parent: int) -> None:

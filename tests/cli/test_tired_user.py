@@ -14,6 +14,7 @@ import pytest
 from ratiolab.cli import main
 from ratiolab.model import Instance, read_instance, write_instance
 
+RESULTS = Path(__file__).parents[2] / "results"
 COMMAND = [sys.executable, "-m", "ratiolab"]
 EC1 = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
 TRACE = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
@@ -59,6 +60,15 @@ def run(capsys: pytest.CaptureFixture[str], words: str) -> tuple[object, str, st
         ("rayleigh --upper 9999999999", "Invalid value for '--upper'"),
         ("check trace.csv", "trace.csv: line 1: is not JSON"),
         ("check nowhere.json", "nowhere.json: No such file or directory"),
+        ("solve ec1.json --schedule .", ".: is a directory, not a file"),
+        ("solve ec1.json --certificate .", ".: is a directory, not a file"),
+        ("compare ec1.json --plot .", ".: is a directory, not a file"),
+        ("records verify", "--instances 'instances': is no folder"),
+        ("records improve --minutes 0", "--instances 'instances': is no folder"),
+        ("records page", "ratiolab: results/records.csv: No such file or directory"),
+        ("reproduce chen2025 --redraw", "ratiolab: results/chen2025.csv: No such file"),
+        ("reproduce chen2025 --redraw --out ec1.json", "ec1.json/chen2025.csv: Not a directory"),
+        ("reproduce chen2024 --redraw", "experiment 'chen2024' is unknown; known are chen2025"),
     ],
 )
 def test_every_mistake_gets_one_line(
@@ -68,6 +78,43 @@ def test_every_mistake_gets_one_line(
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("a,b\n1,2,3\n4,5\n6,7,8,9,10\n", "Error tokenizing data."),
+        ("a,b\n1,2\n", "column 'workload.label' is missing"),
+        ("{head}\n{row}\n", "has rows of 1 cells, the study has 378"),
+        ("{head}\n{row}\n{word}\n", "line 3: mean_latency 'x' is not a number"),
+    ],
+)
+def test_a_table_that_is_not_an_experiment_is_not_redrawn(
+    capsys: pytest.CaptureFixture[str], folder: Path, text: str, message: str
+) -> None:
+    header, *_, first = (RESULTS / "jaillet2025-section-5-2-noise.csv").read_text().splitlines()[:4]
+    latency = header.split(",").index("mean_latency")
+    word = ["x" if at == latency else cell for at, cell in enumerate(first.split(","))]
+    table = folder / "jaillet2025-section-5-2-noise.csv"
+    table.write_text(text.format(head=header, row=first, word=",".join(word)))
+    before = set(folder.iterdir())
+    code, out, err = run(capsys, "reproduce jaillet2025-section-5-2-noise --redraw --out .")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"ratiolab: {table.name}: {message}")
+    assert len(err.splitlines()) == 1
+    assert set(folder.iterdir()) == before
+
+
+def test_a_schedule_that_cannot_be_written_does_not_cost_the_certificate(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "blocked").write_text("a file, not a folder")
+    words = "solve ec1.json --schedule blocked/s.json --certificate proof.json"
+    assert run(capsys, words)[0] == 2
+    code, out, _ = run(capsys, "certify proof.json ec1.json --json")
+    assert code == 0
+    assert json.loads(out)["proven"]
 
 
 @pytest.mark.parametrize(
@@ -92,13 +139,22 @@ def test_a_baseline_entry_is_checked_before_anything_is_computed(
     assert f"b.json: entry 0: {message}" in err
 
 
-@pytest.mark.parametrize("words", ["policies", "generate", "bound", "claims --list"])
+@pytest.mark.parametrize("words", ["policies", "generate", "bound", "claims --list", "reproduce"])
 def test_every_list_also_speaks_json(capsys: pytest.CaptureFixture[str], words: str) -> None:
     code, out, _ = run(capsys, f"{words} --json")
     assert code == 0
     listed = json.loads(out)
     assert len(listed) > 5
     assert all({"source"} < set(entry) for entry in listed)
+
+
+def test_the_example_of_a_study_is_a_study_also_in_json(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    _, text, _ = run(capsys, "study")
+    code, out, _ = run(capsys, "study --json")
+    assert code == 0
+    assert json.loads(out) == {"example": text}
 
 
 @pytest.mark.parametrize(
@@ -213,6 +269,35 @@ def test_a_reader_that_leaves_early_causes_no_traceback(words: str) -> None:
         process.stdout.read(10)
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="process groups")
+@pytest.mark.parametrize("moment", [0.0, 0.2, 0.4, 0.8])
+def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(folder: Path, moment: float) -> None:
+    (folder / "many.toml").write_text(
+        '[study]\nname = "many"\ntasks = "simulate"\nseeds = 9999\n'
+        '[[workload]]\nkind = "uniform"\nn = 5000\n[[policy]]\nkey = "a-min"\n'
+    )
+    code = (
+        "from ratiolab.studies import run; saved = run._on_cores\n"
+        "def told(*each):\n    print('ready', flush=True)\n    yield from saved(*each)\n"
+        "run._on_cores = told\n"
+        "from ratiolab.cli import main; main()"
+    )
+    words = "study many.toml --workers 2 --out many"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *words.split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(moment)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    told = "what is finished is kept in many; run again to go on\nratiolab: interrupted\n"
+    assert (process.returncode, err.decode()) == (130, told)
 
 
 @pytest.mark.parametrize("moment", [0.3, 1.2])

@@ -109,20 +109,36 @@ def stored(experiment: Experiment, study: Study, out: Path) -> "pd.DataFrame":
     import pandas as pd
 
     path = out / f"{experiment.name}.csv"
+    text = read_text(path)
     try:
-        frame = pd.read_csv(StringIO(read_text(path)), low_memory=False)
+        frame = pd.read_csv(StringIO(text), low_memory=False)
     except ValueError as error:
-        raise FormatError(f"{path}: {error}") from None
+        raise FormatError(f"{path}: {' '.join(str(error).split())}") from None
     whole = pd.DataFrame([dict(cell.fields) for cell in study.cells])
     left_out = [name for name in map(str, whole.columns) if name not in frame]
     differs = _differing(whole)
     for name in (*differs, "seed", *experiment.figures, "version"):
         if name not in frame:
             raise FormatError(f"{path}: column {name!r} is missing")
+    for name in experiment.figures:
+        _require_numbers(path, frame[name])
     cells, expected = (len(rows[differs].drop_duplicates()) for rows in (frame, whole))
     if cells != expected:
         raise FormatError(f"{path}: has rows of {cells:,} cells, the study has {expected:,}")
     return frame.assign(**{name: whole[name].iloc[0] for name in left_out})
+
+
+def _require_numbers(path: Path, column: "pd.Series") -> None:
+    """Refuse a column of numbers with a word among them; columns of words alone are left alone."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column) or column.name == "instance":
+        return
+    numbers = pd.to_numeric(column, errors="coerce")
+    words = column[column.notna() & numbers.isna()]
+    if numbers.notna().any() and len(words):
+        line = int(words.index[0]) + 2
+        raise FormatError(f"{path}: line {line}: {column.name} {words.iloc[0]!r} is not a number")
 
 
 def _write_page(experiment: Experiment, frame: "pd.DataFrame", out: Path, quick: bool) -> Path:
