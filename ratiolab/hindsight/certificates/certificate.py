@@ -15,7 +15,11 @@ A file of format ``ratiolab-certificate/1`` is a JSON object with
   bound; ``begin``, a time; ``ends``, the last times of runs of times after it; ``token``, D times
   the price of each run. Or ``"layers"``, the numbers of ``"prices"`` with a larger ``bound``: every
   schedule of a smaller latency is excluded by a search that these prices guide, which the checker
-  does again.
+  does again. Or ``"windows"``, the numbers of ``"prices"``, a larger ``bound``, and ``windows``, a
+  list of ``[time, cost]`` in falling time, the last time 0: D times the latency that the prices do
+  not prove is at least ``cost`` in what runs after ``time`` or starts then or later. The last cost,
+  added to ``value``, proves ``bound``, and the checker searches again for a cheaper way through
+  each window (`ratiolab.hindsight.certificates.certify_windows`).
 
 Prices come with ``check``, twelve hexadecimal digits of SHA-256 over their numbers: a change that
 leaves a valid proof shows, too.
@@ -47,6 +51,7 @@ _COMMON = ("instance", "digest", "bound", "kind")
 _NUMBERS = {
     "prices": ("denominator", "value", "memory", "tables", "cuts"),
     "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
+    "windows": ("bound", "denominator", "value", "memory", "tables", "cuts", "windows"),
     "steps": ("denominator", "value", "begin", "ends", "token"),
 }
 
@@ -93,7 +98,21 @@ class LayerCertificate(_PricedClaim):
     """The claim that a search which these prices guide finds no schedule below ``bound``."""
 
 
-Certificate: TypeAlias = FormulaCertificate | PriceCertificate | StepCertificate | LayerCertificate
+@dataclass(frozen=True)
+class WindowCertificate(_PricedClaim):
+    """The claim that costs of windows, each proven with those before it, prove ``bound``.
+
+    Parameters
+    ----------
+    windows : (time, cost) in falling time, the last time 0; costs over the prices' denominator.
+        ``bound`` is the integer at or above (value + last cost) / denominator.
+    """
+
+    windows: tuple[tuple[int, int], ...] = field(repr=False)
+
+
+GuidedCertificate: TypeAlias = PriceCertificate | LayerCertificate | WindowCertificate
+Certificate: TypeAlias = FormulaCertificate | StepCertificate | GuidedCertificate
 
 
 def price_certificate(instance: Instance, prices: Prices, value: int) -> PriceCertificate:
@@ -129,9 +148,7 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
     write_text(path, json_lines(data))
 
 
-def _numbers(
-    certificate: PriceCertificate | StepCertificate | LayerCertificate,
-) -> tuple[str, dict[str, Any]]:
+def _numbers(certificate: StepCertificate | GuidedCertificate) -> tuple[str, dict[str, Any]]:
     """Kind and numbers of a proof by prices."""
     if isinstance(certificate, StepCertificate):
         steps = certificate.steps
@@ -150,9 +167,12 @@ def _numbers(
         "tables": [[table.cap, *chain(*table.items)] for table in prices.tables],
         "cuts": prices.cuts,
     }
+    if isinstance(certificate, PriceCertificate):
+        return "prices", numbers
+    numbers = {"bound": certificate.bound, **numbers}
     if isinstance(certificate, LayerCertificate):
-        return "layers", {"bound": certificate.bound, **numbers}
-    return "prices", numbers
+        return "layers", numbers
+    return "windows", {**numbers, "windows": certificate.windows}
 
 
 def numbers_check(kind: str, data: Mapping[str, Any]) -> str:
@@ -174,7 +194,8 @@ def read_certificate(path: PathLike) -> Certificate:
         data = json_object(text, CERTIFICATE_FORMAT)
         kind = data.get("kind")
         if kind != "formula" and kind not in _NUMBERS:
-            raise ValueError(f"kind {shown(kind)} must be 'formula', 'prices', 'layers' or 'steps'")
+            kinds = ", ".join(f"'{known}'" for known in _NUMBERS)
+            raise ValueError(f"kind {shown(kind)} must be 'formula' or one of {kinds}")
         own = ("source",) if kind == "formula" else (*_NUMBERS[kind], "check")
         require_keys(data, tuple(dict.fromkeys(_COMMON + own)), ())
         common = (_text(data, "instance"), _text(data, "digest"), _integer(data, "bound"))
@@ -184,6 +205,10 @@ def read_certificate(path: PathLike) -> Certificate:
         certificate: Certificate
         if kind == "steps":
             certificate = StepCertificate(*common, value, _steps(data))
+        elif kind == "windows":
+            windows = _rows(data, "windows", "time and cost", 2)
+            pairs = tuple((time, cost) for time, cost in windows)
+            certificate = WindowCertificate(*common, value, _prices(data), pairs)
         else:
             known = LayerCertificate if kind == "layers" else PriceCertificate
             certificate = known(*common, value, _prices(data))
@@ -195,18 +220,15 @@ def read_certificate(path: PathLike) -> Certificate:
 
 
 def _prices(data: dict[str, Any]) -> Prices:
-    tables, cuts = [], []
+    tables = []
     for number, row in enumerate(_list(data["tables"], "tables")):
         cap, *rest = _integers(row, f"table {number}")
         if len(rest) % 3:
             raise ValueError(f"table {number} must hold a cap and then m, r, weight of each item")
         triples = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
         tables.append(Table(cap, tuple(triples)))
-    for number, row in enumerate(_list(data["cuts"], "cuts")):
-        cut = _integers(row, f"cut {number}")
-        if len(cut) != 4:
-            raise ValueError(f"cut {number} must hold table, begin, end and price")
-        cuts.append((cut[0], cut[1], cut[2], cut[3]))
+    rows = _rows(data, "cuts", "table, begin, end and price", 4)
+    cuts = [(table, begin, end, price) for table, begin, end, price in rows]
     memory = _integers(data["memory"], "memory", empty=True)
     return Prices(_integer(data, "denominator"), tuple(memory), tuple(tables), tuple(cuts))
 
@@ -216,6 +238,16 @@ def _steps(data: dict[str, Any]) -> Steps:
     if len(ends) != len(token):
         raise ValueError(f"token must hold {len(ends)} numbers, as ends does, not {len(token)}")
     return Steps(_integer(data, "denominator"), _integer(data, "begin"), tuple(ends), tuple(token))
+
+
+def _rows(data: dict[str, Any], name: str, columns: str, width: int) -> list[list[int]]:
+    """The lists of integers that the list of this plural name holds."""
+    rows = []
+    for number, row in enumerate(_list(data[name], name)):
+        rows.append(_integers(row, f"{name[:-1]} {number}"))
+        if len(rows[-1]) != width:
+            raise ValueError(f"{name[:-1]} {number} must hold {columns}")
+    return rows
 
 
 def _list(value: object, name: str) -> list[Any]:

@@ -17,7 +17,7 @@ from ratiolab.hindsight.bounds import BOUNDS
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     FormulaCertificate,
-    LayerCertificate,
+    GuidedCertificate,
     PriceCertificate,
     StepCertificate,
 )
@@ -92,7 +92,7 @@ def _stepwise(certificate: StepCertificate, instance: Instance) -> int:
     return -(-value // steps.denominator)
 
 
-def _priced(certificate: PriceCertificate | LayerCertificate, instance: Instance) -> int:
+def _priced(certificate: GuidedCertificate, instance: Instance) -> int:
     prices, memory = certificate.prices, instance.memory
     horizon = len(prices.memory)
     if prices.denominator < 1:
