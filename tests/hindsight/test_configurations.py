@@ -5,9 +5,11 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from ratiolab.hindsight.certificates.prices import Table
 from ratiolab.hindsight.cuts.configurations import Separator, heaviest, real_items
+from ratiolab.hindsight.cuts.covering_kernels import separating_weights
 from ratiolab.model import Instance
 
 Item = tuple[int, int]
@@ -87,6 +89,34 @@ def test_no_configuration_weighs_more_than_the_cap_of_a_separated_table() -> Non
         raised += bool((weights[m[amount == 0], r[amount == 0]] > 0).any())
     assert found > 50
     assert raised > 20
+
+
+def test_separating_weights_violate_as_much_as_any_can() -> None:
+    everything = {memory: list(multisets(memory)) for memory in (4, 5, 6)}
+    found = [0, 0]
+    for seed in range(60):
+        instance, m, r, amount = drawn(seed)
+        order = np.argsort(-r, kind="stable")
+        m, r, amount = m[order], r[order], amount[order] * (0.5 + 0.5 * (seed % 2)) + 1e-3
+        place = {item: i for i, item in enumerate(zip(m.tolist(), r.tolist(), strict=True))}
+        counts = {
+            tuple(np.bincount([place[item] for item in items], minlength=len(m)).tolist())
+            for items in everything[instance.memory]
+            if items and set(items) <= set(place)
+        }
+        solved = linprog(-amount, np.array(sorted(counts)), np.ones(len(counts)))
+        assert solved.fun is not None
+        most = -solved.fun
+        for part, violated in ((1.0, most - 1), (0.5, 0.5 * (most - 1))):
+            weights = separating_weights(m, r, amount, instance.memory, 0.02, part, 1000)
+            if most < 1.02:
+                assert not weights.any()
+                found[0] += 1
+                continue
+            found[1] += 1
+            assert max(np.array(row) @ weights for row in counts) <= 1 + 1e-9
+            assert violated - 1e-6 <= amount @ weights - 1 <= most - 1 + 1e-9
+    assert min(found) > 10
 
 
 def test_items_without_a_violated_row_give_none() -> None:

@@ -1,4 +1,4 @@
-"""Compiled dynamic programs over configurations, which `configurations` explains.
+"""Compiled dynamic programs over configurations; `ratiolab.hindsight.cuts.configurations` explains.
 
 Items come in falling r. A state (c, S) is a prefix of c items with S tokens now; an item (m, r)
 may follow when S + m + (c + 1) r <= M. Weights are int64 or float64.
@@ -16,32 +16,48 @@ NEVER = -(2**60)
 @compiled
 def heaviest(m, r, weight, memory):  # type: ignore[no-untyped-def]
     """Largest weight of a feasible multiset of these items, and how often it holds each."""
-    n = len(m)
     most = memory // m.min()
-    best = np.full((n + 1, most + 1, memory + 1), NEVER, weight.dtype)
-    best[0, 0, 0] = 0
-    for q in range(n):
-        best[q + 1] = best[q]
-        for c in range(1, most + 1):
-            for total in range(m[q], memory - c * r[q] + 1):
-                value = best[q + 1, c - 1, total - m[q]] + weight[q]
-                if value > best[q + 1, c, total]:
-                    best[q + 1, c, total] = value
+    best = np.zeros((most + 1, memory + 1), weight.dtype)
+    took = np.zeros((len(m), most + 1, memory + 1), np.bool_)
+    counts = np.zeros(len(m), np.int64)
+    return heaviest_into(m, r, weight, memory, best, took, counts), counts
+
+
+@compiled
+def heaviest_into(m, r, weight, memory, best, took, counts):  # type: ignore[no-untyped-def]
+    """The same: ``counts`` gets how often it holds each item.
+
+    ``best`` and ``took`` are room to work in: the weight of a state, and whether an item leads
+    there from the items before and itself. Weights are at least 0.
+    """
+    most, least = len(best) - 1, m.min()
+    best[:] = -1
+    best[0, 0] = 0
+    for q in range(len(m)):
+        last = min(most, (memory - m[q]) // r[q]) if r[q] else most
+        for c in range(1, last + 1):
+            for total in range((c - 1) * least + m[q], memory - c * r[q] + 1):
+                value = best[c - 1, total - m[q]]
+                better = value >= 0 and value + weight[q] > best[c, total]
+                took[q, c, total] = better
+                if better:
+                    best[c, total] = value + weight[q]
     c = total = 0
     for count in range(most + 1):
-        for tokens in range(memory + 1):
-            if best[n, count, tokens] > best[n, c, total]:
+        for tokens in range(count * least, memory + 1):
+            if best[count, tokens] > best[c, total]:
                 c, total = count, tokens
-    largest = best[n, c, total]
-    counts = np.zeros(n, np.int64)
-    q = n
-    while q > 0:
-        if best[q, c, total] == best[q - 1, c, total]:
-            q -= 1
+    largest = best[c, total]
+    counts[:] = 0
+    q = len(m) - 1
+    while c:
+        inside = (c - 1) * least + m[q] <= total <= memory - c * r[q]
+        if inside and took[q, c, total]:
+            counts[q] += 1
+            c, total = c - 1, total - m[q]
         else:
-            counts[q - 1] += 1
-            c, total = c - 1, total - m[q - 1]
-    return largest, counts
+            q -= 1
+    return largest
 
 
 @compiled
@@ -61,57 +77,91 @@ def minimal(table):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _halves(m, r, weight, memory, most):  # type: ignore[no-untyped-def]
-    """Best weight of the first q items that reach (c, S), and of the others that may follow it."""
-    n = len(m)
-    before = np.full((n + 1, most + 1, memory + 1), NEVER)
-    after = np.zeros((n + 1, most + 1, memory + 1), np.int64)
-    before[0, 0, 0] = 0
-    for q in range(n):
-        before[q + 1] = before[q]
-        for c in range(1, most + 1):
-            for total in range(m[q], memory - c * r[q] + 1):
-                value = before[q + 1, c - 1, total - m[q]] + weight[q]
-                if value > before[q + 1, c, total]:
-                    before[q + 1, c, total] = value
-    for q in range(n - 1, -1, -1):
-        after[q] = after[q + 1]
-        for c in range(most - 1, -1, -1):
-            for total in range(memory - (c + 1) * r[q] - m[q] + 1):
-                value = after[q, c + 1, total + m[q]] + weight[q]
-                if value > after[q, c, total]:
-                    after[q, c, total] = value
-    return before, after
-
-
-@compiled
 def raise_weights(table, cap, m, r, memory):  # type: ignore[no-untyped-def]
-    """Raise a monotone table, item after item in this order, as far as no multiset exceeds cap."""
-    most = memory // m.min()
+    """Raise a monotone table, item after item in this order, as far as no multiset exceeds cap.
+
+    Level r has the items (m, r) at which the table rises, or once did: what a raised item below
+    them lends is never less. ``before[r]`` is the best weight of items of level r and above that
+    reach a state, S + c r <= M, ``after[r]`` that of items below level r that may follow one,
+    S + c (r - 1) <= M. Raising an item changes ``before`` down from its level, ``after`` above.
+    """
+    top = max(r.max(), 0)
     known_m, known_r = minimal(table)
-    weight = np.array([table[known_m[q], known_r[q]] for q in range(len(known_m))], np.int64)
-    before, after = _halves(known_m, known_r, weight, memory, most)
+    if len(known_r):
+        top = max(top, known_r.max())
+    level_m = np.zeros((top + 1, memory + 1), np.int64)
+    level_weight = np.zeros((top + 1, memory + 1), np.int64)
+    size = np.zeros(top + 1, np.int64)
+    for k in range(len(known_m)):
+        weight = table[known_m[k], known_r[k]]
+        _enter(level_m, level_weight, size, known_m[k], known_r[k], weight)
+    most = memory // m.min()
+    before = np.full((top + 2, most + 2, memory + 1), NEVER)
+    before[:, 0, 0] = 0
+    after = np.zeros((top + 2, most + 2, memory + 1), np.int64)
+    _down(before, level_m, level_weight, size, top, memory)
+    _up(after, level_m, level_weight, size, 0, memory)
     for i in range(len(m)):
-        old = table[m[i], r[i]]
-        q = 0
-        while q < len(known_r) and known_r[q] >= r[i]:
-            q += 1
-        new = cap
+        old, new = table[m[i], r[i]], cap
         for copies in range(1, memory // (m[i] + r[i]) + 1):
-            beside = 0
-            own = copies * m[i]
-            for c in range(most - copies + 1):
-                for total in range(memory - (c + copies) * r[i] - own + 1):
-                    value = before[q, c, total] + after[q, c + copies, total + own]
-                    if value > beside:
-                        beside = value
-            new = min(new, (cap - beside) // copies)
+            new = min(new, (cap - _beside(before[r[i]], after[r[i]], m[i], r[i], copies)) // copies)
             if new <= old:
                 break
         if new > old:
-            for rounds in range(r[i], memory):
-                for tokens in range(m[i], memory - rounds + 1):
+            for tokens in range(m[i], memory + 1):
+                for rounds in range(r[i], memory - tokens + 1):
                     table[tokens, rounds] = max(table[tokens, rounds], new)
-            known_m, known_r = minimal(table)
-            weight = np.array([table[known_m[k], known_r[k]] for k in range(len(known_m))])
-            before, after = _halves(known_m, known_r, weight, memory, most)
+            _enter(level_m, level_weight, size, m[i], r[i], new)
+            _down(before, level_m, level_weight, size, r[i], memory)
+            _up(after, level_m, level_weight, size, r[i], memory)
+
+
+@compiled
+def _beside(before, after, m, r, copies):  # type: ignore[no-untyped-def]
+    """The largest weight of what fits beside so many copies of an item."""
+    memory, own, beside = before.shape[1] - 1, copies * m, 0
+    for c in range(len(before) - copies):
+        for total in range(memory - (c + copies) * r - own + 1):
+            beside = max(beside, before[c, total] + after[c + copies, total + own])
+    return beside
+
+
+@compiled
+def _enter(level_m, level_weight, size, m, r, weight):  # type: ignore[no-untyped-def]
+    """An item of a level, in place of those that hold more and weigh no more."""
+    kept = 0
+    for k in range(size[r]):
+        if level_m[r, k] < m or level_weight[r, k] > weight:
+            level_m[r, kept], level_weight[r, kept] = level_m[r, k], level_weight[r, k]
+            kept += 1
+    level_m[r, kept], level_weight[r, kept] = m, weight
+    size[r] = kept + 1
+
+
+@compiled
+def _down(before, level_m, level_weight, size, first, memory):  # type: ignore[no-untyped-def]
+    for r in range(first, -1, -1):
+        now, most = before[r], before.shape[1] - 1
+        for c in range(1, most + 1):
+            last = memory - c * (r + 1)
+            for total in range(memory - c * r + 1):
+                now[c, total] = before[r + 1, c, total] if total <= last else NEVER
+        for k in range(size[r]):
+            m, weight = level_m[r, k], level_weight[r, k]
+            for c in range(1, most + 1):
+                for total in range(m, memory - c * r + 1):
+                    now[c, total] = max(now[c, total], now[c - 1, total - m] + weight)
+
+
+@compiled
+def _up(after, level_m, level_weight, size, first, memory):  # type: ignore[no-untyped-def]
+    for r in range(first, len(size)):
+        now, most = after[r + 1], after.shape[1] - 1
+        for c in range(most + 1):
+            for total in range(memory - c * r + 1):
+                now[c, total] = after[r, c, total]
+        for k in range(size[r]):
+            m, weight = level_m[r, k], level_weight[r, k]
+            for c in range(most - 1, -1, -1):
+                for total in range(memory - (c + 1) * r - m + 1):
+                    now[c, total] = max(now[c, total], now[c + 1, total + m] + weight)

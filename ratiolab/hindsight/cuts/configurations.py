@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from ratiolab.hindsight.certificates.prices import Table
 from ratiolab.hindsight.cuts import configuration_kernels as kernels
-from ratiolab.hindsight.programs.highs_lp import LinearProgram
+from ratiolab.hindsight.cuts.covering_kernels import separating_weights
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 
@@ -53,8 +53,11 @@ SCALE = 5040
 LEAST_VIOLATION = 0.02
 """A row is worth adding when it is violated by this part of its cap."""
 
-MOST_CONFIGURATIONS = 300
-"""Configurations after which the separation of one time gives up."""
+MOST_PIVOTS = 2000
+"""Pivots after which the separation of one time gives up."""
+
+ENOUGH = 0.8
+"""A row is good enough when its violation is this part of the most possible."""
 
 
 def real_items(instance: Instance) -> IntArray:
@@ -132,29 +135,12 @@ class Separator:
         return _packed(table, cap)
 
     def _weights(self, m: IntArray, r: IntArray, amounts: FloatArray) -> FloatArray | None:
-        one = np.ones(1)
         # a slight preference for large items among equally good rows
         gain = amounts + 1e-6 * (m + r) / (self.memory * len(m))
-        program = LinearProgram()
-        none = np.zeros(0)
-        empty = np.zeros(len(m) + 1, np.int64)
-        program.add_columns(-gain, np.ones(len(m)), empty, empty[:0], none)
-        for _ in range(MOST_CONFIGURATIONS):
-            weights = np.clip(program.solve().columns, 0.0, 1.0)
-            if amounts @ weights <= 1 + LEAST_VIOLATION:
-                return None
-            value, counts = kernels.heaviest(m, r, weights, self.memory)
-            if value <= 1 + 1e-7:
-                return weights
-            held_items = np.flatnonzero(counts)
-            program.add_rows(
-                -np.inf * one,
-                one,
-                np.array([0, len(held_items)]),
-                held_items,
-                counts[held_items].astype(float),
-            )
-        return None
+        weights: FloatArray = separating_weights(
+            m, r, gain, self.memory, LEAST_VIOLATION, ENOUGH, MOST_PIVOTS
+        )
+        return weights if weights.any() else None
 
     def _heaviest(self, table: IntArray) -> int:
         m, r = kernels.minimal(table)
