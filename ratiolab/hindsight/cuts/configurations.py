@@ -56,7 +56,7 @@ LEAST_VIOLATION = 0.02
 MOST_PIVOTS = 2000
 """Pivots after which the separation of one time gives up."""
 
-ENOUGH = 0.8
+ENOUGH = 0.6
 """A row is good enough when its violation is this part of the most possible."""
 
 

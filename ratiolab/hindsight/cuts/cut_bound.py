@@ -1,17 +1,19 @@
 """Lower bounds from the time-indexed program with configuration cuts.
 
 Rounds: solve the linear program; look for cuts that its solution violates, first among the tables
-known, at every time, then by separation; drop cuts that have become slack; repeat. At first, spans
-of several times share their prices, which makes the program small. Spans grow with time: nearly all
+known, in every span of times, then by separation; drop cuts that have lost their price; repeat.
+Times of a span share their prices, which makes the program small. Spans grow with time: nearly all
 that schedules leave unused at a price, they leave in the first third of their rounds. When rounds
-gain little, spans are halved, and the tables found so far go on. After each round the duals are
-rounded to integers and `ratiolab.hindsight.relaxation.lagrangian` proves the bound, so that a bound
-never rests on floating point, and stopping early only makes it weaker.
+gain little, spans are split where prices seem to change (`ratiolab.hindsight.cuts.spans`), and the
+program goes on from its basis. After each round the duals are rounded to integers and
+`ratiolab.hindsight.relaxation.lagrangian` proves the bound, so that a bound never rests on floating
+point, and stopping early only makes it weaker.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,26 +21,28 @@ import numpy as np
 from ratiolab.hindsight.certificates.certificate import PriceCertificate, price_certificate
 from ratiolab.hindsight.cuts.configurations import Separator
 from ratiolab.hindsight.cuts.master import Master
+from ratiolab.hindsight.cuts.spans import Row, first_spans, means, present, single, split
+from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model.instance import Instance
 
-ROUNDS = 40
+ROUNDS = 60
 """Most rounds by default."""
 
 TABLES_A_ROUND = 30
 """New tables of one round."""
 
-SPANS = 64
-"""About the number of spans of times that share prices, at first."""
+KNOWN = 3
+"""Most rows of known tables that a span gets in a round."""
 
-GROWTH = 2.0
-"""The first times of spans grow with their number to this power."""
-
-PATIENCE, STALLED = 3, 0.003
-"""Spans are halved when so many rounds raise the bound by less than this part of it."""
+PATIENCE, STALLED = 2, 0.004
+"""Spans are split when so many rounds raise the bound by less than this part of it."""
 
 TOLERANCE = 0.03
 """A cut is added when it is violated by this part of its cap."""
+
+LEAST_AMOUNT = 1e-6
+"""Smaller amounts of an item are rounding."""
 
 LARGEST_MEMORY = 200
 """Most tokens of memory for which configurations are searched: O(M^2) states a table."""
@@ -119,7 +123,8 @@ def cut_bound(
     if entries > MOST_ENTRIES:
         raise ValueError(f"up to {entries} non-zeros exceed {MOST_ENTRIES}, the most for cuts")
     clock = _Clock(time_limit)
-    master, separate = Master(instance, first_spans(horizon)), Separator(instance)
+    edges = first_spans(horizon)
+    master, separate = Master(instance, edges), Separator(instance)
     solved = master.solve_plain(clock.left)
     plain = master.lower
     stopped: Stopped
@@ -138,17 +143,18 @@ def cut_bound(
             if done == rounds:
                 stopped = "rounds"
                 break
-            before = master.lower
-            stalled = (
-                master.spans < horizon
-                and len(gains) >= PATIENCE
-                and sum(gains[-PATIENCE:]) < STALLED * master.lower
-            )
-            if stalled or not _cut(master, separate, clock):
-                if clock.over or master.spans == horizon:
-                    stopped = "time" if clock.over else "converged"
-                    break
-                master, gains = master.halved(), []
+            before, loads = master.lower, master.loads()
+            stalled = len(gains) >= PATIENCE and sum(gains[-PATIENCE:]) < STALLED * before
+            rows = []
+            if single(edges) or not stalled:
+                rows = _violated(master, separate, edges, means(loads, edges), clock)
+            while not (rows or single(edges) or clock.over):
+                edges, rows = split(edges, loads, master.rows, master.duals, master.weights)
+                gains = []
+            if not rows:
+                stopped = "time" if clock.over else "converged"
+                break
+            master.add_rows(rows)
             done += 1
             solved = master.solve(clock.left)
             gains.append(master.lower - before)
@@ -156,16 +162,6 @@ def cut_bound(
         stopped = "interrupted"
     certificate = price_certificate(instance, master.prices, master.value)
     return CutBound(instance, certificate.bound, plain, certificate, done, clock.seconds, stopped)
-
-
-def first_spans(horizon: int) -> list[int]:
-    """Edges of spans that grow with time: early on, more requests pay for what a round wastes.
-
-    >>> first_spans(10)
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
-    """
-    grown = (horizon + 1.0) * np.linspace(0.0, 1.0, SPANS + 1) ** GROWTH
-    return sorted({1, horizon + 1, *np.ceil(grown[1:]).astype(int).tolist()})
 
 
 def fits(instance: Instance, horizon: int) -> bool:
@@ -194,34 +190,33 @@ class _Clock:
         return self.limit is not None and self.seconds >= self.limit
 
 
-def _cut(master: Master, separate: Separator, clock: _Clock) -> int:
-    """Add violated cuts, tables known before new ones; how many."""
-    amounts = {t: master.items(t) for t in range(master.spans)}
-    amounts = {t: items for t, items in amounts.items() if len(items[2])}
-    excess = dict.fromkeys(amounts, 0.0)
+def _violated(
+    master: Master, separate: Separator, edges: list[int], amounts: FloatArray, clock: _Clock
+) -> list[Row]:
+    """Rows that the solution violates: of tables known, then of new ones where there are none."""
+    spans = list(pairwise(edges))
+    excess = amounts @ master.weights.T - 1
+    known = np.where(present(master.rows, edges, len(master.tables)), 0.0, excess)
+    rows: list[Row] = []
+    for span, (begin, end) in enumerate(spans):
+        order = np.argsort(-known[span], kind="stable")[:KNOWN]
+        rows += [Row(k, begin, end) for k in order.tolist() if known[span, k] > TOLERANCE]
+    most = np.maximum(TOLERANCE, excess.max(axis=1))
     best: dict[int, int] = {}
-
-    def use(table: int) -> None:
-        dense, cap = master.dense[table], master.tables[table].cap
-        for t, (m, r, amount) in amounts.items():
-            found = float(dense[m, r] @ amount) / cap - 1
-            if found > max(TOLERANCE, excess[t]):
-                excess[t], best[t] = found, table
-
-    for number in range(len(master.tables)):
-        use(number)
-    known = dict(best)
-    order = np.random.default_rng(len(master.cuts)).permutation(list(amounts)).tolist()
+    left = np.flatnonzero(excess.max(axis=1) <= TOLERANCE)
     new = 0
-    for t in order:
+    for span in np.random.default_rng(len(rows)).permutation(left).tolist():
         if new == TABLES_A_ROUND or clock.over:
             break
-        if t not in best and (table := separate(*amounts[t])) is not None:
-            new += 1
-            master.add_table(table)
-            use(len(master.tables) - 1)
-    present = set(master.cuts)
-    cuts = {(table, t) for t, table in [*known.items(), *best.items()]} - present
-    if cuts:
-        master.add_cuts(sorted(cuts))
-    return len(cuts)
+        held = np.flatnonzero(amounts[span] > LEAST_AMOUNT)
+        if span in best or not len(held):
+            continue
+        table = separate(master.m[held], master.r[held], amounts[span, held])
+        if table is None:
+            continue
+        new += 1
+        master.add_table(table)
+        beyond = amounts @ master.weights[-1] - 1
+        for other in np.flatnonzero(beyond > most).tolist():
+            best[other], most[other] = len(master.tables) - 1, beyond[other]
+    return rows + [Row(table, *spans[span]) for span, table in sorted(best.items())]

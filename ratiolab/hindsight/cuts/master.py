@@ -6,10 +6,12 @@ instance is priced with them (`ratiolab.hindsight.relaxation.lagrangian`).
 """
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ratiolab.hindsight.certificates.prices import Prices, Table
+from ratiolab.hindsight.cuts.spans import Row
 from ratiolab.hindsight.programs.highs_lp import FloatArray, LinearProgram, Solution
 from ratiolab.hindsight.relaxation.lagrangian import (
     DENOMINATOR,
@@ -20,65 +22,85 @@ from ratiolab.hindsight.relaxation.lagrangian import (
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array
+
 PASSES = 4
 """Most solves a round; columns that the last one misses wait for the next round."""
 
 NEAR = 3
-"""With a column that improves the program, others enter that are so many rounds from it."""
-
-NEAR_FIRST = 10
-"""The same for the first program, after which all others start."""
+"""Columns enter that are so many rounds from the least of their class."""
 
 CLOSED = 0.1
 """Columns are complete when they could improve the program by no more than so many rounds."""
 
 SLACK = 0.05
-"""A cut is dropped when it is slack by this part of its cap."""
+"""A row is dropped when it is slack by this part of its cap."""
+
+IDLE = 3
+"""A row is dropped when it had no price in so many rounds."""
+
+MOST_TABLES = 400
+"""With more tables than this, those without a row are forgotten, the oldest first."""
+
+AT_ONCE = 250_000
+"""Entries of the columns that enter at once."""
 
 
 class Master:
-    """Rows: classes, then memory in each span of times, then cuts, each divided by its cap.
+    """Rows: classes, then means of a table's rows over spans of times, each divided by its cap.
 
-    A span of times has one row for the mean of their rows. That is a relaxation, and cuts hold for
-    means as they do for each time: prices are equal within a span, and the program is smaller.
+    The memory is table 0: an item (m, r) weighs m, and the cap is M. Means are a relaxation, and
+    cuts hold for means as they do for each time. A span and a part of it may both have rows, so
+    that spans can be split while the program keeps its basis.
 
     Parameters
     ----------
-    edges : first times of the spans, rising from 1, and T + 1, T that of
-        `ratiolab.hindsight.relaxation.lagrangian`.
+    edges : first times of the spans that have a row of the memory at first, rising from 1, and
+        T + 1, T that of `ratiolab.hindsight.relaxation.lagrangian`.
     """
 
     def __init__(self, instance: Instance, edges: list[int]) -> None:
-        self.instance, self.edges, self.horizon = instance, edges, edges[-1] - 1
+        self.instance, self.horizon = instance, edges[-1] - 1
         self.columns = columns(instance, self.horizon)
-        self.spans = len(edges) - 1
-        times = np.searchsorted(edges, self.columns.time, side="right")
-        self.span = times.astype(np.int64) - 1  # of each entry
-        by_time = np.argsort(self.columns.time, kind="stable")
-        places = np.searchsorted(self.columns.time[by_time], edges)
-        self.active = [by_time[a:b] for a, b in pairwise(places.tolist())]
-        self.width = np.diff(edges)
         self.classes = len(self.columns.first)
+        size = instance.memory + 1
+        key = self.columns.m * size + self.columns.r
+        real = np.flatnonzero(np.bincount(key, minlength=1))
+        self.m, self.r = real // size, real % size  # of each item
+        number = np.zeros(size * size, np.int32)
+        number[real] = np.arange(len(real))
+        self.item = number[key]  # of each entry
+        counts = np.bincount(self.columns.column, minlength=len(self.columns.cost))
+        self.entries = np.concatenate([[0], np.cumsum(counts)])  # where those of a column begin
         self.tables: list[Table] = []
         self.dense: list[IntArray] = []
-        self.cuts: list[tuple[int, int]] = []
+        self.weights = np.zeros((0, len(real)))  # of the items in each table, over its cap
+        tokens = range(1, instance.memory + 1)
+        self.add_table(Table(instance.memory, tuple((m, 0, m) for m in tokens)))
         self.prices = Prices(DENOMINATOR, (0,) * self.horizon, (), ())
         reduced = self.columns.cost * DENOMINATOR
         self.value = scaled_bound(self.columns, self.prices, reduced)  # of the prices
         self.open = float("inf")  # value of the program above the bound proven from its duals
         self._last_value = 0.0
-        self._start(np.arange(len(self.columns.cost)))
         self.amount = np.zeros(len(self.columns.cost))  # value of each column
         self.solution: Solution
+        self.program: LinearProgram
+        self.rows: list[Row]
+        self.duals: FloatArray  # of each row, at least 0
+        self.idle: IntArray  # rounds since each row had a price
+        self.place: IntArray  # of each column in the program, -1 outside
+        self._start(np.arange(len(self.columns.cost)), edges)
 
     def solve_plain(self, time_limit: float | None) -> bool:
         """Solve without cuts over all columns, then keep the near ones; whether to optimality."""
         if not self._solve(time_limit):
             return False
-        near = self._prove(NEAR_FIRST)
+        near = self._prove()
         # the last column of a class has no rows: with it the program stays feasible
         last = np.append(self.columns.first[1:], len(self.columns.cost)) - 1
-        self._start(np.union1d(near, last))
+        edges = [row.begin for row in self.rows] + [self.horizon + 1]
+        self._start(np.union1d(near, last), edges)
         return True
 
     def solve(self, time_limit: float | None) -> bool:
@@ -86,13 +108,13 @@ class Master:
         for attempt in range(PASSES):
             if not self._solve(time_limit, primal=attempt > 0):
                 return False
-            near = self._prove(NEAR)
+            near = self._prove()
             missing = near[self.place[near] < 0]
             if not len(missing) or self.open < CLOSED:
                 break
             self._enter(missing)
         if self.solution.value > self._last_value + 0.5:
-            self._drop_slack()
+            self._drop()
             self._last_value = self.solution.value
         return True
 
@@ -101,109 +123,64 @@ class Master:
         """The best bound proven."""
         return -(-self.value // self.prices.denominator)
 
+    def loads(self) -> FloatArray:
+        """What the solution has in memory: amount of each item at times 0..T, (T + 1, items)."""
+        entries, column = self._entries_of(np.flatnonzero(self.amount > 1e-7))
+        key = self.columns.time[entries] * len(self.m) + self.item[entries]
+        size = (self.horizon + 1) * len(self.m)
+        loads = np.bincount(key, self.amount[column], size).astype(float)
+        return loads.reshape(self.horizon + 1, len(self.m))
+
+    def add_table(self, table: Table) -> None:
+        """Number the next table; without rows it changes nothing."""
+        self.tables.append(table)
+        self.dense.append(table.dense(self.instance.memory))
+        self.weights = np.vstack([self.weights, self.dense[-1][self.m, self.r] / table.cap])
+
+    def add_rows(self, rows: list[Row]) -> None:
+        """Append rows of tables over times."""
+        if not rows:
+            return
+        inside = np.flatnonzero(self.place >= 0)
+        matrix = self._coefficients(rows, inside).tocsr()
+        ones = np.ones(len(rows))
+        indptr, indices = matrix.indptr.astype(np.int64), self.place[inside][matrix.indices]
+        self.program.add_rows(-np.inf * ones, ones, indptr, indices, matrix.data)
+        self.rows += rows
+        self.duals = np.append(self.duals, 0.0 * ones)
+        self.idle = np.append(self.idle, np.zeros(len(rows), np.int64))
+
     def _solve(self, time_limit: float | None, *, primal: bool = False) -> bool:
         self.solution = self.program.solve(time_limit, primal=primal)
         if self.solution.optimal:
             inside = self.place >= 0
             self.amount[inside] = self.solution.columns[self.place[inside]]
+            self.duals = np.maximum(0.0, -self.solution.duals[self.classes :])
         return self.solution.optimal
 
-    def halved(self) -> "Master":
-        """The program with spans half as long, with the tables, cuts and columns now in use."""
-        middles = [(begin + end) // 2 for begin, end in pairwise(self.edges)]
-        finer = Master(self.instance, sorted({*self.edges, *middles}))
-        finer.value, finer.prices = self.value, self.prices
-        finer.tables, finer.dense = self.tables, self.dense
-        finer._start(np.flatnonzero(self.place >= 0))
-        begins = np.array(self.edges[:-1])
-        inside = np.searchsorted(begins, finer.edges[:-1], side="right") - 1
-        known = set(self.cuts)
-        finer.cuts = []
-        finer.add_cuts(
-            [
-                (table, span)
-                for span, parent in enumerate(inside.tolist())
-                for table in sorted(table for table, of in known if of == parent)
-            ]
-        )
-        return finer
-
-    def items(self, span: int) -> tuple[IntArray, IntArray, FloatArray]:
-        """What the solution has in memory, on average: m, r and amount of each item."""
-        entries = self.active[span]
-        amount = self.amount[self.columns.column[entries]] / self.width[span]
-        entries, amount = entries[amount > 1e-6], amount[amount > 1e-6]
-        return self.columns.m[entries], self.columns.r[entries], amount
-
-    def add_table(self, table: Table) -> None:
-        self.tables.append(table)
-        self.dense.append(table.dense(self.instance.memory))
-
-    def add_cuts(self, cuts: list[tuple[int, int]]) -> None:
-        """Append rows for (table, span) pairs."""
-        if not cuts:
-            return
-        indptr, indices, values = [0], [], []
-        for cut in cuts:
-            column, weights = self._row(*cut)
-            place = self.place[column]
-            indices.append(place[place >= 0])
-            values.append(weights[place >= 0])
-            indptr.append(indptr[-1] + len(indices[-1]))
-        ones = np.ones(len(cuts))
-        rows = np.array(indptr), np.concatenate(indices), np.concatenate(values)
-        self.program.add_rows(-np.inf * ones, ones, *rows)
-        self.cuts += cuts
-
-    def _row(self, table: int, span: int) -> tuple[IntArray, FloatArray]:
-        """Columns and coefficients of a cut."""
-        entries = self.active[span]
-        weights = self.dense[table][self.columns.m[entries], self.columns.r[entries]]
-        entries, weights = entries[weights > 0], weights[weights > 0]
-        column, first = np.unique(self.columns.column[entries], return_inverse=True)
-        total = np.bincount(first, weights)
-        return column, total / (self.tables[table].cap * self.width[span])
-
-    def _start(self, chosen: IntArray) -> None:
-        """A program of these columns and no cuts."""
-        self.cuts = []
+    def _start(self, chosen: IntArray, edges: list[int]) -> None:
+        """A program of these columns, with rows for classes and of the memory in these spans."""
+        self.program, self.rows = LinearProgram(), []
+        self.duals, self.idle = np.zeros(0), np.zeros(0, np.int64)
         self.place = np.full(len(self.columns.cost), -1)
-        self.program = LinearProgram()
         count = self.columns.multiplicity.astype(float)
-        full = np.full(self.spans, float(self.instance.memory))
-        lower = np.concatenate([count, -np.inf * full])
-        none = np.zeros(0)
-        indptr = np.zeros(len(lower) + 1, np.int64)
-        self.program.add_rows(
-            lower, np.concatenate([count, full]), indptr, none.astype(np.int64), none
-        )
-        self._enter(chosen)
+        none = np.zeros(self.classes + 1, np.int64)
+        self.program.add_rows(count, count, none, none[:0], np.zeros(0))
+        self.add_rows([Row(0, begin, end) for begin, end in pairwise(edges)])
+        entries = np.cumsum(self.entries[chosen + 1] - self.entries[chosen])
+        parts = np.flatnonzero(np.diff(entries // AT_ONCE)) + 1
+        for part in np.split(chosen, parts):
+            self._enter(part)
 
     def _enter(self, chosen: IntArray) -> None:
         """Append columns, with their coefficients in all rows."""
-        from scipy.sparse import csc_array
+        from scipy.sparse import coo_array, csc_array, vstack
 
         group = self.columns.group[chosen]
-        first = self.place.max() + 1
-        self.place[chosen] = first + np.arange(len(chosen))
-        new = np.zeros(len(self.place), np.bool_)
-        new[chosen] = True
-        entries = np.flatnonzero(new[self.columns.column])
-        span = self.span[entries]
-        rows = [group, self.classes + span]
-        places = [self.place[chosen], self.place[self.columns.column[entries]]]
-        values = [np.ones(len(chosen)), self.columns.m[entries] / self.width[span]]
-        for number, cut in enumerate(self.cuts):
-            column, weights = self._row(*cut)
-            inside = new[column]
-            rows.append(np.full(inside.sum(), self.classes + self.spans + number))
-            places.append(self.place[column[inside]])
-            values.append(weights[inside])
-        shape = (self.classes + self.spans + len(self.cuts), len(chosen))
-        matrix = csc_array(
-            (np.concatenate(values), (np.concatenate(rows), np.concatenate(places) - first)), shape
-        )
-        matrix.sum_duplicates()
+        self.place[chosen] = self.place.max() + 1 + np.arange(len(chosen))
+        shape = (self.classes, len(chosen))
+        classes = coo_array((np.ones(len(chosen)), (group, np.arange(len(chosen)))), shape)
+        matrix = csc_array(vstack([classes, self._coefficients(self.rows, chosen)]))
         self.program.add_columns(
             self.columns.cost[chosen].astype(float),
             self.columns.multiplicity[group].astype(float),
@@ -212,36 +189,72 @@ class Master:
             matrix.data,
         )
 
-    def _prove(self, near: int) -> IntArray:
-        """Price all columns with the duals, rounded; those within so many rounds of their class."""
-        prices = self._rounded(self.solution.duals)
+    def _coefficients(self, rows: list[Row], chosen: IntArray) -> "coo_array":
+        """Coefficients of rows in these columns, sparse, shape (rows, chosen)."""
+        from scipy.sparse import coo_array
+
+        table, begin, end = np.array(rows, np.int64).reshape(-1, 3).T
+        number = np.zeros(len(self.place), np.int64)
+        number[chosen] = np.arange(len(chosen))
+        entries, column = self._entries_of(chosen)
+        entries_by_time = np.argsort(self.columns.time[entries], kind="stable")
+        entries, place = entries[entries_by_time], number[column[entries_by_time]]
+        time, item = self.columns.time[entries], self.item[entries]
+        low, high = np.searchsorted(time, begin), np.searchsorted(time, end)
+        data, indices = [np.zeros(0)], [np.zeros(0, np.int64)]
+        for k in range(len(rows)):
+            part = slice(low[k], high[k])
+            total = np.bincount(place[part], self.weights[table[k], item[part]], len(chosen))
+            indices.append(np.flatnonzero(total))
+            data.append(total[indices[-1]] / (end[k] - begin[k]))
+        row = np.repeat(np.arange(len(rows)), [len(found) for found in indices[1:]])
+        places = row, np.concatenate(indices)
+        return coo_array((np.concatenate(data), places), (len(rows), len(chosen)))
+
+    def _entries_of(self, chosen: IntArray) -> tuple[IntArray, IntArray]:
+        """Entries of these columns, and the column of each."""
+        first = self.entries[chosen]
+        count = self.entries[chosen + 1] - first
+        entries = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
+        return entries, np.repeat(chosen, count)
+
+    def _prove(self) -> IntArray:
+        """Price all columns with the duals, rounded; those near the least of their class."""
+        prices = self._rounded()
         reduced = reduced_costs(self.columns, prices, self.dense)
         proven = scaled_bound(self.columns, prices, reduced)
         if proven > self.value:
             self.value, self.prices = proven, prices
         self.open = self.solution.value - proven / DENOMINATOR
         least = np.rint(self.solution.duals[: self.classes] * DENOMINATOR).astype(np.int64)
-        return np.flatnonzero(reduced < least[self.columns.group] + near * DENOMINATOR)
+        return np.flatnonzero(reduced < least[self.columns.group] + NEAR * DENOMINATOR)
 
-    def _rounded(self, duals: FloatArray) -> Prices:
-        """Duals rounded down; a cut of the program is a table's row divided by its cap."""
-        scaled = np.maximum(0.0, -duals[self.classes :]) * DENOMINATOR
-        memory = np.floor(scaled[: self.spans] / self.width).astype(np.int64)
+    def _rounded(self) -> Prices:
+        """Duals rounded down; a row of the program is a table's row divided by its cap."""
+        memory = np.zeros(self.horizon + 1, np.int64)
         cuts = []
-        for (table, span), price in zip(self.cuts, scaled[self.spans :].tolist(), strict=True):
-            rounded = int(price / (self.tables[table].cap * self.width[span]))
-            if rounded:
-                cuts.append((table, self.edges[span], self.edges[span + 1], rounded))
-        return Prices(
-            DENOMINATOR,
-            tuple(np.repeat(memory, self.width).tolist()),
-            tuple(self.tables),
-            tuple(cuts),
-        )
+        for (table, begin, end), dual in zip(self.rows, self.duals.tolist(), strict=True):
+            price = int(dual * DENOMINATOR / (self.tables[table].cap * (end - begin)))
+            if table == 0:
+                memory[begin:end] += price
+            elif price:
+                cuts.append((table, begin, end, price))
+        return Prices(DENOMINATOR, tuple(memory[1:].tolist()), tuple(self.tables), tuple(cuts))
 
-    def _drop_slack(self) -> None:
-        base = self.classes + self.spans
-        slack = self.solution.rows[base:] < 1 - SLACK
-        if slack.any():
-            self.program.delete_rows(base + np.flatnonzero(slack))
-            self.cuts = [cut for cut, drop in zip(self.cuts, slack, strict=True) if not drop]
+    def _drop(self) -> None:
+        """Drop rows that are slack or idle, and forget tables."""
+        self.idle = np.where(self.duals > 0, 0, self.idle + 1)
+        drop = (self.solution.rows[self.classes :] < 1 - SLACK) | (self.idle >= IDLE)
+        if drop.any():
+            self.program.delete_rows(self.classes + np.flatnonzero(drop))
+            self.rows = [row for row, out in zip(self.rows, drop, strict=True) if not out]
+            self.duals, self.idle = self.duals[~drop], self.idle[~drop]
+        used = {0, *(row.table for row in self.rows)}
+        unused = [table for table in range(len(self.tables)) if table not in used]
+        forgotten = set(unused[: max(0, len(self.tables) - MOST_TABLES)])
+        kept = [table for table in range(len(self.tables)) if table not in forgotten]
+        self.tables = [self.tables[table] for table in kept]
+        self.dense = [self.dense[table] for table in kept]
+        self.weights = self.weights[kept]
+        number = {table: new for new, table in enumerate(kept)}
+        self.rows = [Row(number[table], begin, end) for table, begin, end in self.rows]
