@@ -38,7 +38,7 @@ KNOWN = 3
 PATIENCE, STALLED = 2, 0.004
 """Spans are split when so many rounds raise the bound by less than this part of it."""
 
-TOLERANCE = 0.03
+TOLERANCE = 0.015
 """A cut is added when it is violated by this part of its cap."""
 
 LEAST_AMOUNT = 1e-6
