@@ -1,7 +1,7 @@
 """The independent checker of certificates, in plain Python integers.
 
-The one exception are searches over layers: `ratiolab.hindsight.certificates.certify_layers` is
-compiled.
+The exceptions are searches over layers and through windows, which are compiled:
+`ratiolab.hindsight.certificates.certify_layers`, `ratiolab.hindsight.certificates.certify_windows`.
 
 It shares nothing with the solver but the footprint and the names of what it reads. What a
 certificate of prices proves, and why, stands in `ratiolab.hindsight.relaxation.lagrangian` (the
@@ -18,6 +18,7 @@ from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     FormulaCertificate,
     GuidedCertificate,
+    LayerCertificate,
     PriceCertificate,
     StepCertificate,
 )
@@ -145,8 +146,6 @@ def _priced(certificate: GuidedCertificate, instance: Instance) -> int:
         raise CertificateError(f"value {certificate.value} is claimed, the prices prove {value}")
     if isinstance(certificate, PriceCertificate):
         return -(-value // prices.denominator)
-    from ratiolab.hindsight.certificates.certify_layers import require_no_better
-
     items = [
         [
             [price_of(t, held(prompt, age), output - age) for t in range(1, horizon + 1)]
@@ -155,10 +154,19 @@ def _priced(certificate: GuidedCertificate, instance: Instance) -> int:
         for _, prompt, output in instance.requests
     ]
     try:
-        require_no_better(instance, certificate.bound, prices.denominator, value, own, items, paid)
+        if isinstance(certificate, LayerCertificate):
+            from ratiolab.hindsight.certificates.certify_layers import require_no_better
+
+            bound = certificate.bound
+            require_no_better(instance, bound, prices.denominator, value, own, items, paid)
+            return bound
+        from ratiolab.hindsight.certificates.certify_windows import proven_cost
+
+        windows = certificate.windows
+        cost = proven_cost(instance, windows, prices.denominator, own, items, paid)
+        return -(-(value + cost) // prices.denominator)
     except ValueError as error:
         raise CertificateError(str(error)) from None
-    return certificate.bound
 
 
 def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:

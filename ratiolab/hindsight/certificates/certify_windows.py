@@ -1,0 +1,253 @@
+"""The checker of bounds by windows: what the latest rounds cost at least, then earlier ones.
+
+Cost. All numbers are integers over the prices' denominator D. With c_i(p), the priced cost of
+request i started at p, rho_i(p), by how much it exceeds its least, R_t, the prices times right
+sides of time t, and h_t, the prices of what is held at t, a schedule with starts p_i has
+
+    D latency = value + sum of rho_i(p_i) + sum of (R_t - h_t),        no term is negative.
+
+For a time b, Phi(b) is the part of both sums that requests with p_i + o_i > b and times t > b make
+up. It does not grow with b, and D latency = value + Phi(0). A window (b, k) claims Phi(b) >= k of
+every optimal schedule.
+
+Ways. A way through the window holds at time b pairs (request, age), all different, that fit
+together until they complete, and then starts at each time t = b, b + 1, ... a set of arrived
+requests that fit beside what runs. It forgets who has started: a request may be in it again, from
+another time. When all have arrived and nothing is held at the next time, the way ends. Its cost is
+rho of its starts and R_t - h_t of all t > b; what is held together fits, so that no term of it is
+negative, either. An optimal schedule is a way from b on: after a time at which it holds nothing and
+all have arrived, everything could start a round earlier. So (b, k) is proven when no way costs
+less than k.
+
+Search. Layer by layer all ways are tried while v, what is paid up to time t, is below k. With q,
+the rho of what runs at t, left out are, without loss,
+
+- those with v - q + K >= k, K proven of a window at t or later. From t on the way is one through
+  the window at t, and so is its rest through each later one (or the way that holds nothing, if it
+  has ended before): q and what is still to be paid come to K at least.
+- of two states of layer t the one that holds no less at any later time and has settled no less.
+  Settled is v less the prices of all that the running pairs will hold. What follows the one may
+  follow the other, as nobody knows who has started, and then costs differ as what is settled. If
+  the other then holds nothing for a time though all have arrived, what follows starts a round
+  earlier: without the prices of what it holds, which are settled at once, a start at p costs
+  D (p + o_i - a_i) less its least c_i, and so the way costs less still.
+
+What is held at b is composed pair by pair; the second rule holds between these steps, too, as the
+same further pairs may be added to both.
+
+Nothing here is the solver's but the footprint. The states and the compiled loops over them stand in
+`ratiolab.hindsight.certificates.window_states`.
+"""
+
+import numpy as np
+
+from ratiolab.hindsight.certificates.window_states import States, add, packed, successors
+from ratiolab.model.footprint import IntArray, held
+from ratiolab.model.instance import Instance
+
+MOST_MEMORY = 127
+"""Tokens are counted in seven bits of a byte."""
+
+MOST_STATES = 10**8
+"""Sets of starts after which the checker refuses, so that a hostile file cannot keep it busy."""
+
+MOST_LAYERS = 10**5
+"""Layers of all windows after which it does."""
+
+MOST_IN_LAYER = 10**6
+"""States of one layer after which it does."""
+
+ROOM = 50_000
+"""States that are written, at first, before those that others make superfluous are left out."""
+
+LARGEST = 2**60
+"""Sums of numbers stay below it, so that 64-bit integers never overflow."""
+
+
+def proven_cost(
+    instance: Instance,
+    windows: tuple[tuple[int, int], ...],
+    denominator: int,
+    own: list[list[int]],
+    items: list[list[list[int]]],
+    paid: list[int],
+) -> int:
+    """What the windows prove of latency beyond the prices, over the denominator.
+
+    Parameters
+    ----------
+    windows : (time, cost) in falling time, the last time 0.
+    own : c_i(p) for p = a_i, ..., max(T, a_i).
+    items : price of request i at age g = 1, 2, ..., output at times 1..T, ``items[i][g-1][t-1]``.
+    paid : R_t at times 1..T.
+
+    Returns
+    -------
+    the cost of the last window, once all are proven.
+
+    Raises
+    ------
+    ValueError
+        when some way through a window costs less, windows are not in order, the instance has more
+        memory than `MOST_MEMORY`, or checking would take too long.
+
+    Cost: that of the search, up to `MOST_STATES` sets of starts.
+    """
+    if instance.memory > MOST_MEMORY:
+        raise ValueError(f"memory {instance.memory}, windows are checked up to {MOST_MEMORY}")
+    before = max(len(paid), int(instance.arrival.max())) + 1
+    for number, (begin, cost) in enumerate(windows):
+        if not 0 <= begin < before:
+            raise ValueError(f"window {number} begins at {begin}, not within 0..{before - 1}")
+        if cost < 0:
+            raise ValueError(f"window {number}: cost {cost} is negative")
+        before = begin
+    if not windows or before:
+        raise ValueError("no window begins at 0")
+    if max(max(row) for row in own) + sum(paid) + max(cost for _, cost in windows) > LARGEST:
+        raise ValueError("numbers are too large for a search through windows")
+    search = _Search(instance, denominator, own, items, paid)
+    for number, (begin, cost) in enumerate(windows):
+        if (least := search.least(begin, cost)) < cost:
+            raise ValueError(f"window {number}: cost {cost} is claimed, a way costs {least}")
+    return windows[-1][1]
+
+
+class _Search:
+    """Classes of equal requests, what starting and holding them costs, and what is proven yet.
+
+    The pair (class k, age g < o_k) is the number ``first[k] + g``; at age 0 it starts now. What
+    belongs to a pair at time t is of its next age, held at time t + 1, and of those after.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        denominator: int,
+        own: list[list[int]],
+        items: list[list[list[int]]],
+        paid: list[int],
+    ) -> None:
+        kinds: dict[tuple[int, int, int], list[int]] = {}
+        for i, request in enumerate(instance.requests):
+            kinds.setdefault(request, []).append(i)
+        self.denominator, self.memory = denominator, instance.memory
+        self.own = [own[i] for i, *_ in kinds.values()]
+        self.copies = np.array([len(equal) for equal in kinds.values()])
+        self.arrival, self.prompt, self.output = np.array(list(kinds)).T
+        self.first = np.cumsum(self.output) - self.output
+        self.kind = np.repeat(np.arange(len(kinds)), self.output)
+        self.age = np.arange(len(self.kind)) - self.first[self.kind]
+        self.ends = self.age + 1 == self.output[self.kind]
+        self.paid, self.horizon = np.array([*paid, 0]), len(paid)
+        self.rest = np.cumsum(self.paid[::-1])[::-1]
+        self.price = np.zeros((self.horizon + 1, len(self.kind)), np.int64)
+        tokens = np.zeros((len(self.kind), int(self.output.max())), np.uint8)
+        members = [i for i, *_ in kinds.values()]
+        for pair, (k, age) in enumerate(zip(self.kind, self.age, strict=True)):
+            self.price[: self.horizon, pair] = items[members[k]][age]
+            ages = np.arange(age + 1, self.output[k] + 1)
+            tokens[pair, : len(ages)] = held(self.prompt[k], ages)
+        self.tail = self.price.copy()
+        for pair in np.flatnonzero(~self.ends)[::-1]:
+            self.tail[:-1, pair] += self.tail[1:, pair + 1]
+        self.tokens = packed(tokens)
+        self.full = packed(np.full((1, tokens.shape[1]), self.memory, np.uint8))[0]
+        self.most = self.memory // (int(self.prompt.min()) + 1)
+        self.proven: list[tuple[int, int]] = []
+        self.tried = self.layers = 0
+
+    def least(self, begin: int, cost: int) -> int:
+        """The least cost of a way through the window from this time on, at most ``cost``."""
+        if cost > self._known(begin):
+            found = self._through(begin, cost)
+            if found < cost:
+                return found
+            self.proven.append((begin, cost))
+        return cost
+
+    def _known(self, time: int) -> int:
+        """The largest cost that is proven from this time or a later one on."""
+        return max((cost for begin, cost in self.proven if begin >= time), default=0)
+
+    def _excess(self, k: int, start: int, limit: int) -> int:
+        """rho of a start, at most the limit, which stands for starts before the arrival, too."""
+        past, row = start - int(self.arrival[k]), self.own[k]
+        if past < 0:
+            return limit
+        cost = row[past] if past < len(row) else self.denominator * (past + int(self.output[k]))
+        return min(cost - min(row), limit)
+
+    def _count(self, states: int) -> None:
+        self.tried += states
+        if self.tried > MOST_STATES:
+            raise ValueError(f"the search takes more than {MOST_STATES} states")
+
+    def _room(self, room: int) -> States:
+        if room > 2 * max(ROOM, MOST_IN_LAYER):
+            raise ValueError(f"a layer takes more than {MOST_IN_LAYER} states")
+        return States.empty(room, self.most, len(self.full))
+
+    def _through(self, begin: int, limit: int) -> int:
+        pairs = zip(self.kind.tolist(), self.age.tolist(), strict=True)
+        excess = np.array([self._excess(k, begin - age, limit) for k, age in pairs])
+        layer, t = self._entries(begin, excess, limit), begin
+        while len(layer.count):
+            self.layers += 1
+            if self.layers > MOST_LAYERS:
+                raise ValueError(f"the search takes more than {MOST_LAYERS} layers")
+            layer, limit = self._next(layer, t, excess, limit)
+            t += 1
+            excess[1:] = excess[:-1]
+            excess[self.first] = [self._excess(k, t, limit) for k in range(len(self.first))]
+        return limit
+
+    def _entries(self, begin: int, excess: IntArray, limit: int) -> States:
+        """What may run at the begin of a window, pair by pair, the longest to run first."""
+        states, room = self._room(ROOM), ROOM
+        settled = excess - self.tail[min(begin, self.horizon)]
+        number = narrow = 1
+        for pair in np.argsort(self.age - self.output[self.kind], kind="stable"):
+            if self.age[pair] == 0 or excess[pair] >= limit:
+                continue
+            if number > 2 * narrow:
+                kept = states.needed(number)
+                number = narrow = len(kept.count)
+                states.put(kept)
+            fresh = 0
+            for _ in range(self.copies[self.kind[pair]]):
+                if 2 * number - fresh > room:
+                    room *= 2
+                    larger = self._room(room)
+                    larger.put(states)
+                    states = larger
+                fresh, number = number, add(
+                    *states.columns, fresh, number,
+                    pair, excess[pair], settled[pair], self.tokens[pair], self.full, limit,
+                )  # fmt: skip
+                self._count(number - fresh)
+        return states.needed(number)
+
+    def _next(self, layer: States, t: int, excess: IntArray, limit: int) -> tuple[States, int]:
+        """The states after round t, and the least cost of ways known to end, or the limit."""
+        row, room = min(t, self.horizon), max(ROOM, 2 * len(layer.count))
+        may = excess[self.first] < limit
+        states = self._room(room)
+        parent = number = 0
+        while True:
+            number, after, limit, tried = successors(
+                *layer.columns, parent, self.first[may], self.copies[may],
+                excess, self.price[row], self.tail[row], self.tokens, self.ends, self.full,
+                self.paid[row], self.rest[row], t >= self.arrival.max(), self._known(t + 1), limit,
+                *states.columns, number,
+            )  # fmt: skip
+            self._count(tried)
+            kept = states.needed(number)
+            if after == len(layer.count):
+                return kept, limit
+            number = len(kept.count)
+            if 2 * number > room or after == parent:
+                room *= 2
+                states = self._room(room)
+            states.put(kept)
+            parent = after
