@@ -28,12 +28,18 @@ from ratiolab.model import FormatError, Instance
 
 
 def prices_of(instance: Instance, seed: int) -> Prices:
-    """Those of a short bound by cuts, made weak at random or not."""
+    """Those of a short bound by cuts, or these made weak at random, or without the later half."""
     good = cut_bound(instance, rounds=seed % 3).certificate.prices
-    if seed % 5:
-        return good
     rng = np.random.default_rng(seed)
-    return replace(good, memory=tuple(int(price * rng.uniform(0, 1)) for price in good.memory))
+    if seed % 5 == 0:
+        weak = tuple(int(price * rng.uniform(0, 1)) for price in good.memory)
+        return replace(good, memory=weak)
+    if seed % 5 == 1:
+        end = len(good.memory) // 2 + 1
+        kept = ((k, begin, min(last, end), price) for k, begin, last, price in good.cuts)
+        cuts = tuple(cut for cut in kept if cut[1] < cut[2])
+        return replace(good, memory=good.memory[: end - 1], cuts=cuts)
+    return good
 
 
 def claim(instance: Instance, ways: Ways, prices: Prices, begins: list[int]) -> WindowCertificate:
@@ -75,7 +81,7 @@ def test_the_cheapest_way_is_accepted_and_no_higher_cost() -> None:
         prices = prices_of(instance, seed)
         ways = Ways(instance, prices)
         rng = np.random.default_rng(seed)
-        times = rng.permutation(np.arange(1, ways.end + 1))[: seed % 4]
+        times = rng.permutation(np.arange(1, ways.horizon + 1))[: seed % 4]
         right = claim(instance, ways, prices, [*sorted(times.tolist(), reverse=True), 0])
         assert certify(right, instance) == right.bound, seed
         assert right.bound <= brute_force(instance).total_latency, seed
@@ -89,16 +95,34 @@ def test_the_cheapest_way_is_accepted_and_no_higher_cost() -> None:
     assert proper > 20
 
 
+def test_equal_requests_may_run_at_equal_ages() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, prompt, output = (int(rng.integers(*span)) for span in ((2, 6), (0, 3), (2, 5)))
+        memory = int(rng.integers(prompt + output, 13))
+        instance = Instance("equal", memory, [0] * n, [prompt] * n, [output] * n)
+        prices = prices_of(instance, seed)
+        ways = Ways(instance, prices)
+        for begin in range(ways.horizon + 1):
+            late = claim(instance, ways, prices, [begin])
+            cost = late.windows[0][1]
+            last = ((0, cost),) if begin else ()
+            assert certify(replace(late, windows=late.windows + last), instance) == late.bound
+            above = ((begin, cost + 1), *last)
+            with pytest.raises(CertificateError, match=f"a way costs {cost}$"):
+                certify(replace(late, windows=above), instance)
+
+
 def test_no_optimal_schedule_pays_less_than_a_window_claims() -> None:
     seen = 0
     for seed in range(96):
         instance = tiny(seed, most=3, longest=4)
         ways = Ways(instance, prices_of(instance, seed))
         latency = brute_force(instance).total_latency
-        least = [ways.least(begin) for begin in range(ways.end + 1)]
+        least = [ways.least(begin) for begin in range(ways.horizon + 1)]
         assert least == sorted(least, reverse=True)
         for starts in optimal(instance, latency):
-            paid = [ways.of_schedule(starts, begin) for begin in range(ways.end + 1)]
+            paid = [ways.of_schedule(starts, begin) for begin in range(ways.horizon + 1)]
             assert ways.value + paid[0] == ways.denominator * latency, seed
             assert all(cost <= pay for cost, pay in zip(least, paid, strict=True)), seed
             seen += 1
@@ -110,7 +134,7 @@ def test_windows_of_less_than_the_least_cost_prove_as_much_of_those_that_follow(
         instance = small(seed)
         ways = Ways(instance, prices_of(instance, seed))
         rng = np.random.default_rng(seed)
-        times = [int(time) for time in range(ways.end, 0, -1) if rng.random() < 0.4]
+        times = [int(time) for time in range(ways.horizon, 0, -1) if rng.random() < 0.4]
         less = tuple((time, int(ways.least(time) * rng.uniform(0.3, 1))) for time in times)
         prices = prices_of(instance, seed)
         right = claim(instance, ways, prices, [0])

@@ -70,7 +70,7 @@ class Ways:
 
     def _rest(self, running: tuple[Pair, ...], t: int) -> int:
         """The least cost from round t on, of starts and of what rows leave."""
-        if t >= self.end:
+        if t >= self.end:  # when prices have ended and all have arrived
             return 0  # of starting nothing more; no cost is negative
         arrived = [(i, 0) for i, (arrival, _, _) in enumerate(self.requests) if arrival <= t]
         costs = []

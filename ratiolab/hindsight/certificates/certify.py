@@ -162,8 +162,7 @@ def _priced(certificate: GuidedCertificate, instance: Instance) -> int:
             return bound
         from ratiolab.hindsight.certificates.certify_windows import proven_cost
 
-        windows = certificate.windows
-        cost = proven_cost(instance, windows, prices.denominator, own, items, paid)
+        cost = proven_cost(instance, certificate.windows, own, items, paid)
         return -(-(value + cost) // prices.denominator)
     except ValueError as error:
         raise CertificateError(str(error)) from None

@@ -19,8 +19,9 @@ negative, either. An optimal schedule is a way from b on: after a time at which 
 all have arrived, everything could start a round earlier. So (b, k) is proven when no way costs
 less than k.
 
-Search. Layer by layer all ways are tried while v, what is paid up to time t, is below k. With q,
-the rho of what runs at t, left out are, without loss,
+Search. Layer by layer all ways are tried while v, what is paid up to time t, is below k, up to the
+time T of the last prices: to start nothing from then on costs nothing. With q, the rho of what runs
+at t, left out are, without loss,
 
 - those with v - q + K >= k, K proven of a window at t or later. From t on the way is one through
   the window at t, and so is its rest through each later one (or the way that holds nothing, if it
@@ -67,7 +68,6 @@ LARGEST = 2**60
 def proven_cost(
     instance: Instance,
     windows: tuple[tuple[int, int], ...],
-    denominator: int,
     own: list[list[int]],
     items: list[list[list[int]]],
     paid: list[int],
@@ -95,7 +95,7 @@ def proven_cost(
     """
     if instance.memory > MOST_MEMORY:
         raise ValueError(f"memory {instance.memory}, windows are checked up to {MOST_MEMORY}")
-    before = max(len(paid), int(instance.arrival.max())) + 1
+    before = len(paid) + 1
     for number, (begin, cost) in enumerate(windows):
         if not 0 <= begin < before:
             raise ValueError(f"window {number} begins at {begin}, not within 0..{before - 1}")
@@ -106,7 +106,7 @@ def proven_cost(
         raise ValueError("no window begins at 0")
     if max(max(row) for row in own) + sum(paid) + max(cost for _, cost in windows) > LARGEST:
         raise ValueError("numbers are too large for a search through windows")
-    search = _Search(instance, denominator, own, items, paid)
+    search = _Search(instance, own, items, paid)
     for number, (begin, cost) in enumerate(windows):
         if (least := search.least(begin, cost)) < cost:
             raise ValueError(f"window {number}: cost {cost} is claimed, a way costs {least}")
@@ -123,7 +123,6 @@ class _Search:
     def __init__(
         self,
         instance: Instance,
-        denominator: int,
         own: list[list[int]],
         items: list[list[list[int]]],
         paid: list[int],
@@ -131,7 +130,7 @@ class _Search:
         kinds: dict[tuple[int, int, int], list[int]] = {}
         for i, request in enumerate(instance.requests):
             kinds.setdefault(request, []).append(i)
-        self.denominator, self.memory = denominator, instance.memory
+        self.memory = instance.memory
         self.own = [own[i] for i, *_ in kinds.values()]
         self.copies = np.array([len(equal) for equal in kinds.values()])
         self.arrival, self.prompt, self.output = np.array(list(kinds)).T
@@ -154,6 +153,7 @@ class _Search:
         self.tokens = packed(tokens)
         self.full = packed(np.full((1, tokens.shape[1]), self.memory, np.uint8))[0]
         self.most = self.memory // (int(self.prompt.min()) + 1)
+        self.last_arrival = int(self.arrival.max())
         self.proven: list[tuple[int, int]] = []
         self.tried = self.layers = 0
 
@@ -171,12 +171,11 @@ class _Search:
         return max((cost for begin, cost in self.proven if begin >= time), default=0)
 
     def _excess(self, k: int, start: int, limit: int) -> int:
-        """rho of a start, at most the limit, which stands for starts before the arrival, too."""
+        """rho of a start, at most the limit, which stands for starts that are none, too."""
         past, row = start - int(self.arrival[k]), self.own[k]
-        if past < 0:
+        if not 0 <= past < len(row):
             return limit
-        cost = row[past] if past < len(row) else self.denominator * (past + int(self.output[k]))
-        return min(cost - min(row), limit)
+        return min(row[past] - min(row), limit)
 
     def _count(self, states: int) -> None:
         self.tried += states
@@ -192,7 +191,7 @@ class _Search:
         pairs = zip(self.kind.tolist(), self.age.tolist(), strict=True)
         excess = np.array([self._excess(k, begin - age, limit) for k, age in pairs])
         layer, t = self._entries(begin, excess, limit), begin
-        while len(layer.count):
+        while len(layer.count) and t < self.horizon:
             self.layers += 1
             if self.layers > MOST_LAYERS:
                 raise ValueError(f"the search takes more than {MOST_LAYERS} layers")
@@ -200,7 +199,8 @@ class _Search:
             t += 1
             excess[1:] = excess[:-1]
             excess[self.first] = [self._excess(k, t, limit) for k in range(len(self.first))]
-        return limit
+        # where prices have ended, it costs nothing to start nothing more
+        return min(limit, int(layer.value.min(initial=limit)))
 
     def _entries(self, begin: int, excess: IntArray, limit: int) -> States:
         """What may run at the begin of a window, pair by pair, the longest to run first."""
@@ -238,7 +238,7 @@ class _Search:
             number, after, limit, tried = successors(
                 *layer.columns, parent, self.first[may], self.copies[may],
                 excess, self.price[row], self.tail[row], self.tokens, self.ends, self.full,
-                self.paid[row], self.rest[row], t >= self.arrival.max(), self._known(t + 1), limit,
+                self.paid[row], self.rest[row], t >= self.last_arrival, self._known(t + 1), limit,
                 *states.columns, number,
             )  # fmt: skip
             self._count(tried)
