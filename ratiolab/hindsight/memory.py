@@ -57,10 +57,10 @@ def layer_width(instance: Instance, rounds: int, room: int) -> int:
 
     A layer is written with room for children, sorted, and taken; two columns of each remain.
     """
-    from ratiolab.hindsight.layers.layered import LEAST_ROOM, ROOM
+    from ratiolab.hindsight.layers.walk import LEAST_ROOM, ROOM
 
     most = min(len(instance), instance.memory // (int(instance.prompt.min()) + 1))
-    state = 40 + 4 * most
+    state = 48 + 4 * most
     written = 4 * ROOM * 2 * state
     return max(0, (room - 8 * LEAST_ROOM * state) // (written + 16 * rounds))
 

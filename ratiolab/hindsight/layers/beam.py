@@ -37,7 +37,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ratiolab.hindsight.certificates.prices import Prices
-from ratiolab.hindsight.layers.layered import BeamResult, Found, LayeredSearch, Stop
+from ratiolab.hindsight.layers.layered import BeamResult, Found, LayeredSearch
+from ratiolab.hindsight.layers.walk import Stop
+from ratiolab.hindsight.layers.windows import NONE, Windows
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
@@ -61,6 +63,7 @@ def beam(
     *,
     width: int = WIDTH,
     bounding: bool = False,
+    windows: Windows = NONE,
     stop: Stop | None = None,
     found: Found | None = None,
 ) -> BeamResult:
@@ -72,6 +75,7 @@ def beam(
     known : a feasible schedule.
     width : states that a layer keeps, at least 1.
     bounding : search for a bound alone, and leave out what cannot raise it.
+    windows : what is known to follow, proven under the same prices.
     stop : asked once a layer; True ends the search.
     found : told of each better schedule, so that Ctrl-C does not lose it.
 
@@ -93,7 +97,7 @@ def beam(
     if len(instance) > MOST_REQUESTS:
         raise ValueError(f"{len(instance)} requests: the search takes at most {MOST_REQUESTS}")
     told = found or (lambda schedule: None)
-    search = LayeredSearch(instance, prices, known, width, told, bounding)
+    search = LayeredSearch(instance, prices, known, width, told, bounding, windows)
     return search.run(stop or (lambda: False))
 
 
@@ -103,6 +107,7 @@ def widening_beam(
     known: Schedule,
     *,
     width: int = 100 * WIDTH,
+    windows: Windows = NONE,
     stop: Stop | None = None,
     found: Found | None = None,
     proved: Callable[[BeamResult], None] | None = None,
@@ -122,6 +127,7 @@ def widening_beam(
                 *(instance, prices, known),
                 width=next_width,
                 bounding=bounding,
+                windows=windows,
                 stop=stop,
                 found=found,
             )

@@ -12,7 +12,7 @@ _held: Any = compiled(held)
 
 
 @compiled
-def _profile(job, age, count, prompt, output, profile):  # type: ignore[no-untyped-def]
+def future_use(job, age, count, prompt, output, profile):  # type: ignore[no-untyped-def]
     """Tokens that running requests will hold 1, 2, ... rounds from now."""
     profile[:] = 0
     for k in range(count):
@@ -26,7 +26,8 @@ def expand(  # type: ignore[no-untyped-def]
     started, bound, latency, count, job, age,  # states of this layer
     arrived, twin, now, wait, cost,  # of each request: costs of starting now, of waiting
     prompt, output, memory, limit, priced, paid, everyone, may_idle,
-    out_started, out_bound, out_latency, out_count, out_job, out_age, out_parent,
+    t, ahead, above, due,  # what windows promise from t + 1 on, and the part of it that is known
+    out_started, out_bound, out_least, out_latency, out_count, out_job, out_age, out_parent,
 ):  # fmt: skip
     """States of the next layer, and how many parents found room for theirs."""
     n, room, most = len(prompt), len(out_started), job.shape[1]
@@ -35,12 +36,13 @@ def expand(  # type: ignore[no-untyped-def]
     chosen = np.zeros(n + 1, np.int64)
     written = 0
     for s in range(len(started)):
-        _profile(job[s], age[s], count[s], prompt, output, profile)
+        future_use(job[s], age[s], count[s], prompt, output, profile)
         candidates = 0
-        least = bound[s]
+        least, promised = bound[s], ahead
         for i in range(n):
             if not (started[s] >> np.uint64(i)) & np.uint64(1):
                 least += wait[i]
+                promised -= due[i]
                 if arrived[i]:
                     waiting[candidates] = i
                     candidates += 1
@@ -55,8 +57,16 @@ def expand(  # type: ignore[no-untyped-def]
                     grown = (age[s, k] if k < count[s] else 0) + 1
                     value -= priced[_held(prompt[i], grown), output[i] - grown]
                 value += paid
+                more = promised
+                if more > 0:
+                    for k in range(running):
+                        i = job[s, k] if k < count[s] else chosen[k - count[s]]
+                        grown = (age[s, k] if k < count[s] else 0) + 1
+                        if grown < output[i]:
+                            more -= above[i, t + 1 - grown]
+                more = max(more, 0)
                 idle = running == 0 and mask != everyone and not may_idle
-                if value <= limit and not idle:
+                if value + more <= limit and not idle:
                     if written == room:
                         return written, s
                     kept = 0
@@ -69,6 +79,7 @@ def expand(  # type: ignore[no-untyped-def]
                             kept += 1
                     out_started[written] = mask
                     out_bound[written] = value
+                    out_least[written] = value + more
                     out_latency[written] = latency[s] + added
                     out_count[written] = kept
                     out_parent[written] = s
@@ -108,6 +119,7 @@ def expand(  # type: ignore[no-untyped-def]
             mask ^= np.uint64(1) << np.uint64(i)
             spent += sign * now[i]
             least += sign * (now[i] - wait[i])
+            promised += sign * due[i]
             added += sign * cost[i]
             for later in range(1, output[i] + 1):
                 profile[later - 1] += sign * _held(prompt[i], later)
@@ -126,7 +138,7 @@ def undominated(order, started, latency, count, job, age, prompt, output, compar
         s = order[place]
         if place == 0 or started[s] != started[order[place - 1]]:
             held_back = 0
-        _profile(job[s], age[s], count[s], prompt, output, profile)
+        future_use(job[s], age[s], count[s], prompt, output, profile)
         dominated = False
         for k in range(min(held_back, compared)):
             if (known[k] <= profile).all():

@@ -8,29 +8,18 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.prices import Prices
 from ratiolab.hindsight.layers import beam_kernels as kernels
+from ratiolab.hindsight.layers.guide import Guide
 from ratiolab.hindsight.layers.layer import Layer
-from ratiolab.hindsight.relaxation.lagrangian import (
-    columns,
-    item_prices,
-    payments,
-    reduced_costs,
-    scaled_bound,
-)
+from ratiolab.hindsight.layers.walk import Stop, Walk
+from ratiolab.hindsight.layers.windows import NONE, Windows
 from ratiolab.model.feasibility import require_feasible
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
-ROOM = 16
-"""States written a layer, as a multiple of the width, before the worst parents are left out."""
-
-LEAST_ROOM = 10_000
-"""States written a layer at least."""
-
 COMPARED = 24
 """States of one started set against which another is compared."""
 
-Stop: TypeAlias = Callable[[], bool]
 Found: TypeAlias = Callable[[Schedule], None]
 
 
@@ -52,13 +41,14 @@ class BeamResult:
     widest: int
 
 
-class LayeredSearch:
+class LayeredSearch(Walk):
     """One run through the layers.
 
     Parameters
     ----------
     bounding : leave out what is no better than something left out before: the bound is as good,
         and schedules are not looked for.
+    windows : what is known to follow, under the same prices.
     """
 
     def __init__(
@@ -69,51 +59,29 @@ class LayeredSearch:
         width: int,
         found: Found,
         bounding: bool = False,
+        windows: Windows = NONE,
     ) -> None:
-        self.instance, self.schedule, self.width, self.found = instance, known, width, found
-        self.bounding = bounding
-        self.left_out: int | None = None
-        self.denominator = prices.denominator
-        memory = instance.memory
-        grid = columns(instance, len(prices.memory))
-        dense = [table.dense(memory) for table in prices.tables]
-        reduced = reduced_costs(grid, prices, dense)
-        self.first_bound = scaled_bound(grid, prices, reduced)
-        self.priced = item_prices(memory, prices, dense)
-        self.paid = payments(memory, prices)
-        self.end = len(prices.memory) + int(instance.arrival.max()) + 1
-        self.own, self.least = self._costs(grid.group, grid.start, reduced, grid.first)
-        keys = list(instance.requests)
+        guide = Guide(instance, prices)
+        self.schedule, self.found, self.windows = known, found, windows
+        super().__init__(guide, width, self._of_interest(guide), bounding)
+        self.above = guide.above_least(guide.end + 1)
+        self.twin = np.full(len(instance), -1)
         seen: dict[tuple[int, int, int], int] = {}
-        self.twin = np.full(len(keys), -1)
-        for i, key in enumerate(keys):
+        for i, key in enumerate(instance.requests):
             self.twin[i], seen[key] = seen.get(key, -1), i
-        self.most = min(len(instance), memory // (int(instance.prompt.min()) + 1))
         self.everyone = np.uint64(2 ** len(instance) - 1)
 
-    def _costs(
-        self, group: IntArray, start: IntArray, reduced: IntArray, first: IntArray
-    ) -> tuple[IntArray, IntArray]:
-        """Priced cost of starting at 0..end, and the least of starting then or later."""
-        instance = self.instance
-        times = np.arange(self.end + 1)
-        own = (times + (instance.output - instance.arrival)[:, None]) * self.denominator
-        keys = np.column_stack([instance.arrival, instance.prompt, instance.output])
-        member = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
-        for i, k in enumerate(member.tolist()):
-            chosen = slice(first[k], first[k + 1] if k + 1 < len(first) else len(group))
-            own[i, start[chosen]] = reduced[chosen]
-            own[i, : instance.arrival[i]] = own[i, instance.arrival[i]]  # never used as a start
-        return own, np.minimum.accumulate(own[:, ::-1], axis=1)[:, ::-1].copy()
+    def _of_interest(self, guide: Guide) -> int:
+        return (self.schedule.total_latency - 1) * guide.denominator
 
     def run(self, stop: Stop) -> BeamResult:
         layer = Layer.empty(1, self.most)
-        layer.bound[0] = self.first_bound
+        layer.bound[0] = layer.least[0] = self.guide.first_bound
         layers: list[tuple[IntArray, IntArray]] = []
         states, widest, t = 0, 0, 0
         while len(layer.started):
             if stop():
-                self._leave_out(layer.bound)
+                self.leave_out(layer.least)
                 break
             layers.append((layer.started.astype(np.int64), layer.parent))
             nxt = self._expand(layer, t)
@@ -123,78 +91,32 @@ class LayeredSearch:
                 best = done[np.argmin(nxt.latency[done])]
                 if nxt.latency[best] < self.schedule.total_latency:
                     self._improve(layers, int(nxt.parent[best]), t)
-            layer = self._narrowed(nxt)
+            layer = self.narrowed(nxt.take(self._kept(nxt)))
             widest = max(widest, len(layer.started))
             t += 1
         lower, exhausted = self.schedule.total_latency, self.left_out is None
         if self.left_out is not None:
-            lower = min(lower, -(-self.left_out // self.denominator))
+            lower = min(lower, -(-self.left_out // self.guide.denominator))
         return BeamResult(self.schedule, lower, exhausted, states, widest)
 
-    @property
-    def limit(self) -> int:
-        """Largest bound of a state that is of interest."""
-        limit = (self.schedule.total_latency - 1) * self.denominator
-        if self.bounding and self.left_out is not None:
-            limit = min(limit, self.left_out - 1)
-        return limit
-
-    def _leave_out(self, bounds: IntArray) -> None:
-        """Remember the least bound of what is not searched further."""
-        if len(bounds):
-            least = int(bounds.min())
-            self.left_out = least if self.left_out is None else min(self.left_out, least)
-
     def _expand(self, layer: Layer, t: int) -> Layer:
-        """States of the next layer; what does not find room is left out."""
-        instance, end = self.instance, self.end
-        n = len(instance)
-        inside = t < end
-        now = self.own[:, t] - self.least[:, t] if inside else np.zeros(n, np.int64)
-        wait = np.full(n, self.denominator)
+        """States of the next layer."""
+        instance, guide = self.instance, self.guide
+        n, inside = len(instance), t < guide.end
+        now, due = np.zeros((2, n), np.int64)
+        wait = np.full(n, guide.denominator)
+        ahead = self.windows.ahead(t + 1) if inside else 0
         if inside:
-            wait = self.least[:, t + 1] - self.least[:, t]
-        rows = t + 1 < len(self.priced)
-        room, most = LEAST_ROOM + 4 * len(layer.started), ROOM * self.width
-        while True:
-            out = Layer.empty(room, self.most)
-            written, parents = kernels.expand(
-                *layer.columns[:6],
-                instance.arrival <= t,
-                self.twin,
-                now,
-                wait,
-                t + instance.output - instance.arrival,
-                instance.prompt,
-                instance.output,
-                instance.memory,
-                self.limit,
-                self.priced[t + 1] if rows else np.zeros_like(self.priced[0]),
-                self.paid[t + 1] if rows else 0,
-                self.everyone,
-                t < int(instance.arrival.max()),
-                *out.columns,
-            )
-            if parents == len(layer.started):
-                return out.take(np.arange(written))
-            if room <= most:
-                room *= 4
-            elif self.bounding:  # at a lower limit, all find room
-                self._leave_out(np.partition(out.bound, room // 4)[room // 4 :])
-            else:
-                self._leave_out(layer.bound[parents:])
-                return out.take(np.arange(written))
-
-    def _narrowed(self, layer: Layer) -> Layer:
-        """At most ``width`` states, those of least bound, and these in order."""
-        layer = layer.take(self._kept(layer))
-        order = np.argsort(layer.bound, kind="stable")
-        self._leave_out(layer.bound[order[self.width :]])
-        return layer.take(order[: self.width])
+            now = guide.own[:, t] - guide.least[:, t]
+            wait = guide.least[:, t + 1] - guide.least[:, t]
+            due = guide.least[:, t + 1] - guide.least[:, 0]
+        cost = t + instance.output - instance.arrival
+        promised = ahead, self.above, due
+        return self.children(layer, t, self.twin, now, wait, cost, self.everyone, promised)
 
     def _kept(self, layer: Layer) -> IntArray:
         """Undominated states that are not complete and may still improve."""
-        open_ = (layer.started != self.everyone) & (layer.bound <= self.limit)
+        open_ = (layer.started != self.everyone) & (layer.least <= self.limit)
         order = np.lexsort((layer.latency, layer.started))
         order = order[open_[order]]
         keep = np.zeros(len(layer.started), np.bool_)
@@ -219,4 +141,5 @@ class LayeredSearch:
                     starts[i] = time
             later, parent = before, int(parents[parent])
         self.schedule = require_feasible(Schedule.from_starts(self.instance, starts))
+        self.ceiling = self._of_interest(self.guide)
         self.found(self.schedule)
