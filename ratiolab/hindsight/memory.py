@@ -8,6 +8,7 @@ What HiGHS adds while it branches cannot be foreseen: it is watched instead.
 import os
 from pathlib import Path
 
+from ratiolab.hindsight.certificates.prices import Prices
 from ratiolab.model.instance import Instance
 
 MEGABYTE = 10**6
@@ -63,6 +64,19 @@ def layer_width(instance: Instance, rounds: int, room: int) -> int:
     state = 48 + 4 * most
     written = 4 * ROOM * 2 * state
     return max(0, (room - 8 * LEAST_ROOM * state) // (written + 16 * rounds))
+
+
+def window_width(instance: Instance, prices: Prices, room: int) -> int:
+    """States that each layer of a window may keep in so many bytes, 0 when not even one fits.
+
+    Beside the states and their children stand the prices of what items hold later.
+    """
+    from ratiolab.hindsight.layers.walk import LEAST_ROOM, ROOM
+
+    most = instance.memory // (int(instance.prompt.min()) + 1)
+    state = 64 + 4 * most + int(instance.output.max())
+    tables = 3 * 8 * (len(prices.memory) + 1) * (instance.memory + 1) ** 2
+    return max(0, (room - tables - 8 * LEAST_ROOM * state) // (4 * ROOM * 2 * state))
 
 
 def program_entries(room: int) -> int:

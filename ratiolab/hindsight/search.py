@@ -10,6 +10,7 @@ from ratiolab.hindsight.certificates.certificate import (
     FormulaCertificate,
     PriceCertificate,
 )
+from ratiolab.hindsight.layers.windows import NONE as NO_WINDOWS
 from ratiolab.hindsight.memory import room
 from ratiolab.hindsight.result import OptResult, Progress, Report, Stage
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
@@ -42,6 +43,7 @@ class Search:
             instance.name, instance.digest, self.lower.value, self.lower.source
         )
         self.prices: PriceCertificate | None = None
+        self.windows = NO_WINDOWS
         self.schedule = require_feasible(best_list_schedule(instance))
         self._end_stage("")
 
@@ -103,6 +105,10 @@ class Search:
         if certificate.bound > self.certificate.bound:
             self.certificate = certificate
         self.raise_lower(certificate.bound, source)
+
+    def guide_by(self, prices: PriceCertificate | None) -> None:
+        """Let these prices guide the searches to come; windows were proven under others."""
+        self.prices, self.windows = prices, NO_WINDOWS
 
     def run(self, name: str, work: "Callable[[Search], str]") -> None:
         """Do a stage and write down what it left, also when Ctrl-C ends it."""

@@ -18,6 +18,7 @@ from ratiolab.hindsight.stages import (
     MemoryPrices,
     Orders,
     PulpProgram,
+    WindowCosts,
 )
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -30,6 +31,12 @@ PRICES = ("memory prices", MemoryPrices(part=0.5))
 FEW_REQUESTS = 24
 """With more, layers under the prices of few cuts prove less than more cuts do."""
 
+MOST_FOR_WINDOWS = 32
+"""With more, narrow walks leave out too much to prove anything in a minute."""
+
+WIDTHS = 8_000, 30_000, 100_000
+"""States that the layers of windows keep, one pass after the other."""
+
 PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
     "auto": (
         ORDERS,
@@ -38,7 +45,8 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         # more rounds raise the bound slowly: few are enough for layers at n = 12, often
         ("few cuts", Cuts(rounds=7, part=0.2)),
         ("layers", Layers(width=300_000, part=0.3, most=FEW_REQUESTS)),
-        ("cuts", Cuts(rounds=16, part=0.4)),
+        ("cuts", Cuts(rounds=40, part=0.4)),
+        ("windows", WindowCosts(widths=WIDTHS, part=0.6, most=MOST_FOR_WINDOWS)),
         ("wide layers", Layers(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
         ("more orders", Orders(part=1.0, rest=True)),
@@ -166,7 +174,7 @@ def solve(
     if proven is not None:
         certify(proven, instance)
         search.prove(proven, "certificate")
-        search.prices = proven if isinstance(proven, PriceCertificate) else None
+        search.guide_by(proven if isinstance(proven, PriceCertificate) else None)
     if known is not None:
         if known.instance.digest != instance.digest:
             raise ValueError(f"known schedule is of {known.instance.name}, not of this instance")

@@ -5,17 +5,21 @@ returns what a reader should know of it: why it did nothing, or where it stopped
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ratiolab.hindsight import memory
-from ratiolab.hindsight.certificates.certificate import LayerCertificate
+from ratiolab.hindsight.certificates.certificate import LayerCertificate, WindowCertificate
 from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.programs.timeindexed import build, size
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule, serial_schedule
 from ratiolab.hindsight.search import Search
 from ratiolab.model.feasibility import require_feasible, violations
 from ratiolab.model.schedule import Schedule
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight.layers.windows import Pass
 
 MOST_REQUESTS = 400
 """Most requests for which a program is considered: windows cost O(n^2 log n)."""
@@ -109,9 +113,52 @@ class Cuts:
         )
         search.prove(found.certificate, "configuration cuts")
         if search.prices is None or found.lower >= search.prices.bound:
-            search.prices = found.certificate
+            search.guide_by(found.certificate)
         search.interrupted = found.stopped == "interrupted"
         return f"cuts ended: {found.stopped}"
+
+
+@dataclass(frozen=True)
+class WindowCosts:
+    """What is still to come after each time, which raises the bound and guides the layers.
+
+    Walks get wider until one leaves out nothing. ``most`` requests are worth their time.
+    """
+
+    widths: tuple[int, ...]
+    part: float
+    most: int
+
+    def __call__(self, search: Search) -> str:
+        from ratiolab.hindsight.layers import windows
+
+        instance, prices = search.instance, search.prices
+        if len(instance) > self.most:
+            return f"no windows: {len(instance)} requests, more than {self.most}"
+        if instance.memory > windows.LARGEST_MEMORY:
+            return f"no windows: memory {instance.memory}, more than {windows.LARGEST_MEMORY}"
+        if prices is None:
+            return "no windows: there are no prices of cuts to guide them"
+        widest, stop = self.widths[-1], search.until(self.part)
+        if search.room is not None:
+            widest = min(widest, memory.window_width(instance, prices.prices, search.room))
+        known = windows.NONE
+        for width in (*(width for width in self.widths if width < widest), widest):
+            if width < 1:
+                return "no windows: the memory limit leaves no room for a layer"
+            found = windows.window_pass(
+                *(instance, prices.prices, search.upper),
+                width=width,
+                known=known,
+                stop=stop,
+                proved=lambda found: _prove_windows(search, found),
+            )
+            known = found.windows
+            if search.closed or found.exact:
+                return ""
+            if stop():
+                return f"windows stopped by the time limit, at {width} states a layer"
+        return f"windows not exact: at most {widest} states a layer"
 
 
 @dataclass(frozen=True)
@@ -144,6 +191,7 @@ class Layers:
             search.prices.prices,
             search.schedule,
             width=width,
+            windows=search.windows,
             stop=stop,
             found=search.offer,
             proved=lambda result: _prove(search, result.lower, result.states),
@@ -266,6 +314,20 @@ def _prove(search: Search, bound: int, states: int) -> None:
         named = prices.instance, prices.digest
         search.prove(LayerCertificate(*named, bound, prices.value, prices.prices), "layered search")
     search.raise_lower(bound, "layered search")
+
+
+def _prove_windows(search: Search, found: "Pass") -> None:
+    """Keep windows, and their bound with a certificate where a checker can search again."""
+    prices = search.prices
+    if prices is None:
+        return
+    search.windows = found.windows
+    if found.lower > prices.bound and found.states <= MOST_CERTIFIED:
+        named = prices.instance, prices.digest
+        proven = found.windows.needed
+        certificate = WindowCertificate(*named, found.lower, prices.value, prices.prices, proven)
+        search.prove(certificate, "windows")
+    search.raise_lower(found.lower, "windows")
 
 
 def first_horizon(known: Schedule) -> int:

@@ -75,6 +75,12 @@ class Windows:
         rest = [window for window in self.proven if window[0] != time]
         return Windows(tuple(sorted([*rest, (time, cost)], reverse=True)))
 
+    @property
+    def needed(self) -> tuple[tuple[int, int], ...]:
+        """Those that tell more than later ones, and that of time 0."""
+        told = [w for w in self.proven if w[0] == 0 or w[1] > self.ahead(w[0] + 1)]
+        return tuple(told)
+
 
 NONE = Windows()
 
