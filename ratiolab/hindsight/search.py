@@ -1,5 +1,6 @@
 """The best schedule and bound so far: what the stages of a solve share."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,6 +34,7 @@ class Search:
         self, instance: Instance, options: Mapping[str, Any], progress: Report | None = None
     ) -> None:
         self.began = time.perf_counter()
+        self.lock = threading.RLock()  # `ratiolab.hindsight.beside` offers schedules, too
         self.instance, self.options, self.progress = instance, options, progress
         self.nodes = 0
         self.interrupted = False
@@ -90,15 +92,17 @@ class Search:
 
     def offer(self, schedule: Schedule) -> None:
         """Keep this schedule when it is better."""
-        if schedule.total_latency < self.upper:
-            self.schedule = require_feasible(schedule)
-            self.tell()
+        with self.lock:
+            if schedule.total_latency < self.upper:
+                self.schedule = require_feasible(schedule)
+                self.tell()
 
     def raise_lower(self, value: int | None, source: str) -> None:
         """Keep this bound when it is better."""
-        if value is not None and value > self.lower.value:
-            self.lower = Bound(value, source)
-            self.tell()
+        with self.lock:
+            if value is not None and value > self.lower.value:
+                self.lower = Bound(value, source)
+                self.tell()
 
     def prove(self, certificate: Certificate, source: str) -> None:
         """Keep this certificate when it proves more, and its bound."""
@@ -153,7 +157,9 @@ class Search:
 
         A program's incumbent stays out: it may defer requests, and only checked schedules count.
         """
-        if self.progress is not None:
+        if self.progress is None:
+            return
+        with self.lock:
             best = max(self.lower.value, lower or 0)
             now = self.seconds, self.nodes + nodes, self.upper, best
             self.progress(Progress(*now, self.doing))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ratiolab.hindsight import memory
+from ratiolab.hindsight.beside import SchedulesBeside, threads_here
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
 from ratiolab.hindsight.certificates.certificate import Certificate, PriceCertificate
 from ratiolab.hindsight.certificates.certify import certify
@@ -104,6 +105,7 @@ def solve(
     method: str = "auto",
     seed: int = 0,
     steps: int = STEPS,
+    threads: int | None = None,
     known: Schedule | None = None,
     proven: Certificate | None = None,
     progress: Report | None = None,
@@ -133,6 +135,8 @@ def solve(
     backend : "highs" for HiGHS through its own interface; "pulp" or, as in "pulp:HiGHS", "pulp:"
         with the name of any solver that PuLP finds, for the program written a second time.
     seed, steps : of the search for a first schedule; the seed also goes to HiGHS.
+    threads : 2 lets a second thread look for schedules, see `ratiolab.hindsight.beside`; by default
+        where there are two cores.
     known, proven : a schedule and the certificate of a bound to begin with; both are checked.
     progress : called when a stage begins, whenever a bound or the schedule gets better, and every
         few tenths of a second while HiGHS runs.
@@ -179,18 +183,21 @@ def solve(
         if known.instance.digest != instance.digest:
             raise ValueError(f"known schedule is of {known.instance.name}, not of this instance")
         search.offer(known)
-    return _run(search, plan)
+    return _run(search, plan, threads=threads_here() if threads is None else threads)
 
 
-def _run(search: Search, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:
+def _run(
+    search: Search, plan: Sequence[tuple[str, Work]], note: str = "", threads: int = 1
+) -> OptResult:
     """Do the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
-    for name, work in plan:
-        if search.closed or search.interrupted:
-            break
-        if search.time_left == 0:
-            note = f"stopped before proof: time limit before stage {name}"
-            break
-        search.run(name, work)
+    with SchedulesBeside(search, threads):
+        for name, work in plan:
+            if search.closed or search.interrupted:
+                break
+            if search.time_left == 0:
+                note = f"stopped before proof: time limit before stage {name}"
+                break
+            search.run(name, work)
     return search.result(note)
 
 

@@ -135,10 +135,11 @@ def _solve(instances: Path, results: Path, name: str, seconds: float) -> OptResu
     store = Store(instances, results)
     instance, record = store.instance(name), store.records().get(name)
     if record is None:
-        return solve(instance, time_limit=seconds)
+        return solve(instance, time_limit=seconds, threads=1)
     return solve(
         instance,
         time_limit=seconds,
+        threads=1,  # workers share the cores
         seed=record.tries,
         known=store.schedule(record, instance),
         proven=store.certificate(record),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-compiled: Any = njit(cache=True)
+compiled: Any = njit(cache=True, nogil=True)
 NEVER = -(2**60)
 
 

@@ -18,7 +18,7 @@ from numba import njit
 
 from ratiolab.hindsight.cuts.configuration_kernels import heaviest_into
 
-compiled: Any = njit(cache=True)
+compiled: Any = njit(cache=True, nogil=True)
 
 ZERO = 1e-9
 """Values below are rounding."""

@@ -7,7 +7,7 @@ from numba import njit
 
 from ratiolab.model.footprint import held
 
-compiled: Any = njit(cache=True)
+compiled: Any = njit(cache=True, nogil=True)
 _held: Any = compiled(held)
 
 

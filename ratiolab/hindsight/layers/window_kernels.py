@@ -8,7 +8,7 @@ from numba import njit
 from ratiolab.hindsight.layers.beam_kernels import future_use
 from ratiolab.model.footprint import held
 
-compiled: Any = njit(cache=True)
+compiled: Any = njit(cache=True, nogil=True)
 _held: Any = compiled(held)
 
 HIGH = np.uint64(0x8080808080808080)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-compiled: Any = njit(cache=True)
+compiled: Any = njit(cache=True, nogil=True)
 
 
 @compiled

@@ -11,7 +11,7 @@ from numba import njit
 
 from ratiolab.hindsight.schedules.search_kernels import add, earliest, remove
 
-compiled: Any = njit(cache=True)
+compiled: Any = njit(cache=True, nogil=True)
 
 MOST_OUT = 6
 """Most requests that one makes room for."""

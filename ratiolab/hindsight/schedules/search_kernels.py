@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-compiled: Any = njit(cache=True)
+compiled: Any = njit(cache=True, nogil=True)
 
 HOLD = 0.004
 """Part of the steps that hold a request back."""

@@ -1,0 +1,69 @@
+"""A second thread that looks for better schedules while the stages of a solve work.
+
+Most of a solve is compiled code and HiGHS, which leave Python's lock to others. Each half of the
+work gains by the other: stages need a good schedule to leave things out, and the search for
+schedules needs nothing of them. With no time limit there is no such thread, so that results are
+the same on every machine.
+"""
+
+import os
+import threading
+from types import TracebackType
+
+import numpy as np
+
+from ratiolab.hindsight.schedules.heuristics import FEW_STEPS, MEDIUM, improved_schedule
+from ratiolab.hindsight.search import Search
+
+STEPS = max(10_000, FEW_STEPS + 1)
+"""Steps of one search, which begins with the best schedule of all so far."""
+
+LEAST_REQUESTS = 17
+"""With fewer, the first search leaves little to find."""
+
+
+class SchedulesBeside:
+    """While it is entered, the thread runs; it ends within a few hundred steps."""
+
+    def __init__(self, search: Search, threads: int) -> None:
+        self.search = search
+        self.over = threading.Event()
+        self.thread: threading.Thread | None = None
+        options, size = search.options, len(search.instance)
+        if (
+            threads > 1
+            and options["time_limit"] is not None
+            and options["steps"]
+            and options["memory_limit"] is None
+            and LEAST_REQUESTS <= size <= MEDIUM
+        ):
+            self.thread = threading.Thread(target=self._improve, daemon=True)
+
+    def __enter__(self) -> None:
+        if self.thread is not None:
+            self.thread.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.over.set()
+        if self.thread is not None:
+            self.thread.join()
+
+    def _improve(self) -> None:
+        search, number = self.search, 0
+        while not self._ended():
+            rng = np.random.default_rng([search.options["seed"], 1, number])
+            improved_schedule(search.schedule, rng, STEPS, stop=self._ended, found=search.offer)
+            number += 1
+
+    def _ended(self) -> bool:
+        return self.over.is_set() or self.search.closed or self.search.time_left == 0
+
+
+def threads_here() -> int:
+    """Threads that a solve uses: two where there are two cores."""
+    return min(2, os.cpu_count() or 1)
