@@ -24,6 +24,7 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.prices import Prices
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.layers.windows import window_pass
 from ratiolab.model import FormatError, Instance
 
 
@@ -142,6 +143,22 @@ def test_windows_of_less_than_the_least_cost_prove_as_much_of_those_that_follow(
         wrong = (*less, (0, right.windows[-1][1] + 1))
         with pytest.raises(CertificateError, match=f"a way costs {right.windows[-1][1]}$"):
             certify(replace(right, windows=wrong), instance)
+
+
+def test_what_a_narrow_or_a_wide_search_proves_is_proven_again() -> None:
+    """A wide search finds the least cost of all ways, a narrow one no more."""
+    for seed in range(96):
+        instance = tiny(seed, most=6, longest=6)
+        prices = prices_of(instance, seed)
+        optimum = brute_force(instance).total_latency
+        for width in (3, 100_000):
+            found = window_pass(instance, prices, optimum + 1, width=width)
+            windows, value = found.windows.needed, Ways(instance, prices).value
+            made = WindowCertificate("", instance.digest, found.lower, value, prices, windows)
+            assert certify(made, instance) == found.lower <= optimum, seed
+        cost = windows[-1][1]
+        with pytest.raises(CertificateError, match=f"a way costs {cost}$"):
+            certify(replace(made, windows=(*windows[:-1], (0, cost + 1))), instance)
 
 
 Proof = tuple[Instance, WindowCertificate]
