@@ -20,7 +20,7 @@ from ratiolab.hindsight.cuts.configurations import heaviest, real_items
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.cuts.strengthen import strengthen
 from ratiolab.hindsight.horizon import last_starts
-from ratiolab.hindsight.layers import layered
+from ratiolab.hindsight.layers import walk
 from ratiolab.hindsight.layers.beam import beam
 from ratiolab.hindsight.programs.timeindexed import build
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
@@ -174,8 +174,8 @@ def test_fixing_and_rows_keep_the_optimum() -> None:
 def test_what_is_left_out_never_proves_too_much(
     monkeypatch: pytest.MonkeyPatch, bounding: bool
 ) -> None:
-    monkeypatch.setattr(layered, "ROOM", 2)
-    monkeypatch.setattr(layered, "LEAST_ROOM", 3)
+    monkeypatch.setattr(walk, "ROOM", 2)
+    monkeypatch.setattr(walk, "LEAST_ROOM", 3)
     short = raised = 0
     for seed in range(MANY):
         instance = tiny(seed, most=6, longest=6)
@@ -199,10 +199,10 @@ def layered_root(instance: Instance, prices: Prices) -> int:
 
 
 def test_a_bound_that_forgets_what_it_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    genuine = layered.LayeredSearch._leave_out
+    genuine = walk.Walk.leave_out
     monkeypatch.setattr(
-        layered.LayeredSearch,
-        "_leave_out",
+        walk.Walk,
+        "leave_out",
         lambda self, bounds: genuine(self, bounds[1:]),
     )
     wrong = 0
