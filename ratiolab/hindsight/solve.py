@@ -29,7 +29,7 @@ Work = Callable[[Search], str]
 ORDERS = ("orders", Orders(part=0.15))
 PRICES = ("memory prices", MemoryPrices(part=0.5))
 
-FEW_REQUESTS = 24
+FEW_REQUESTS = 20
 """With more, layers under the prices of few cuts prove less than more cuts do."""
 
 MOST_FOR_WINDOWS = 32
@@ -44,8 +44,8 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         PRICES,
         ("easy program", IntegerProgram(easy=True)),
         # more rounds raise the bound slowly: few are enough for layers at n = 12, often
-        ("few cuts", Cuts(rounds=7, part=0.2)),
-        ("layers", Layers(width=300_000, part=0.3, most=FEW_REQUESTS)),
+        ("few cuts", Cuts(rounds=7, part=0.2, most=FEW_REQUESTS)),
+        ("layers", Layers(width=300_000, part=0.2, most=FEW_REQUESTS)),
         ("cuts", Cuts(rounds=40, part=0.4)),
         ("windows", WindowCosts(widths=WIDTHS, part=0.6, most=MOST_FOR_WINDOWS)),
         ("wide layers", Layers(width=1_000_000, part=0.8)),

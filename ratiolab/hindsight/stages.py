@@ -89,15 +89,18 @@ class MemoryPrices:
 
 @dataclass(frozen=True)
 class Cuts:
-    """The bound by configuration cuts, whose prices guide what follows."""
+    """The bound by configuration cuts, whose prices guide what follows; up to ``most`` requests."""
 
     rounds: int
     part: float
+    most: int = MOST_REQUESTS
 
     def __call__(self, search: Search) -> str:
         from ratiolab.hindsight.cuts.cut_bound import cut_bound, fits
 
         instance, horizon = search.instance, search.schedule.makespan
+        if self.most < len(instance) <= MOST_REQUESTS:
+            return f"no cuts yet: {len(instance)} requests, more than {self.most}"
         if len(instance) > MOST_REQUESTS or not fits(instance, horizon):
             return "no cuts: requests, memory or horizon are too many for configurations"
         needed = memory.cut_bytes(instance, horizon)

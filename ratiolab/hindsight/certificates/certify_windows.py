@@ -203,11 +203,15 @@ class _Search:
         return min(limit, int(layer.value.min(initial=limit)))
 
     def _entries(self, begin: int, excess: IntArray, limit: int) -> States:
-        """What may run at the begin of a window, pair by pair, the longest to run first."""
+        """What may run at the begin of a window, pair by pair.
+
+        Those that complete soon come first: what they hold compares at few times, so that few sets
+        are needed of them.
+        """
         states, room = self._room(ROOM), ROOM
         settled = excess - self.tail[min(begin, self.horizon)]
         number = narrow = 1
-        for pair in np.argsort(self.age - self.output[self.kind], kind="stable"):
+        for pair in np.argsort(self.output[self.kind] - self.age, kind="stable"):
             if self.age[pair] == 0 or excess[pair] >= limit:
                 continue
             if number > 2 * narrow:

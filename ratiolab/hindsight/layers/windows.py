@@ -77,9 +77,9 @@ class Windows:
 
     @property
     def needed(self) -> tuple[tuple[int, int], ...]:
-        """Those that tell more than later ones, and that of time 0."""
-        told = [w for w in self.proven if w[0] == 0 or w[1] > self.ahead(w[0] + 1)]
-        return tuple(told)
+        """Those that tell more than later ones, and what all tell of time 0."""
+        told = [w for w in self.proven if w[0] and w[1] > self.ahead(w[0] + 1)]
+        return (*told, (0, self.ahead(0)))
 
 
 NONE = Windows()
