@@ -46,7 +46,7 @@ def solve(
     method: Annotated[
         str,
         typer.Option(
-            help="auto: bounds, configuration cuts, layered search, the program with the cuts. "
+            help="auto: bounds, configuration cuts, windows, layered search, the program with the cuts. "
             "ip: the integer program as printed. cuts: the bound of the cuts alone. dp: the "
             "layered search, exact or an interval. beam: it with few states, for a good schedule. "
             "brute: every schedule, up to 8 requests."
@@ -57,6 +57,15 @@ def solve(
         typer.Option(
             help="Megabytes of the whole process: stages that need more are narrowed or left out.",
             metavar="MB",
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            help="2: with a time limit, a second thread looks for schedules. By default where "
+            "there are two cores.",
+            min=1,
+            max=2,
         ),
     ] = None,
     stream: Annotated[
@@ -106,6 +115,7 @@ def solve(
             time_limit=time_limit,
             node_limit=node_limit,
             memory_limit=memory_limit,
+            threads=threads,
             backend=backend,
             method=method,
             seed=seed,
