@@ -46,8 +46,8 @@ def solve(
     method: Annotated[
         str,
         typer.Option(
-            help="auto: bounds, configuration cuts, windows, layered search, the program with the cuts. "
-            "ip: the integer program as printed. cuts: the bound of the cuts alone. dp: the "
+            help="auto: bounds, configuration cuts, windows, layered search, the program with the "
+            "cuts. ip: the integer program as printed. cuts: the bound of the cuts alone. dp: the "
             "layered search, exact or an interval. beam: it with few states, for a good schedule. "
             "brute: every schedule, up to 8 requests."
         ),
