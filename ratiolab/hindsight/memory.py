@@ -84,6 +84,11 @@ def program_entries(room: int) -> int:
     return room // NONZERO
 
 
+def needs(count: int) -> str:
+    """Why arrays of so many bytes are not made."""
+    return f"about {count // MEGABYTE} MB of arrays are more than the memory limit leaves"
+
+
 class Watch:
     """Says whether the process holds more memory than a limit, megabytes, and remembers it."""
 

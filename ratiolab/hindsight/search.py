@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ratiolab.hindsight.bounds import Bound, best_lower_bound
 from ratiolab.hindsight.certificates.certificate import (
@@ -11,13 +11,15 @@ from ratiolab.hindsight.certificates.certificate import (
     FormulaCertificate,
     PriceCertificate,
 )
-from ratiolab.hindsight.layers.windows import NONE as NO_WINDOWS
 from ratiolab.hindsight.memory import room
 from ratiolab.hindsight.result import OptResult, Progress, Report, Stage
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model.feasibility import require_feasible
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight.layers.windows import Windows
 
 
 class Search:
@@ -45,7 +47,7 @@ class Search:
             instance.name, instance.digest, self.lower.value, self.lower.source
         )
         self.prices: PriceCertificate | None = None
-        self.windows = NO_WINDOWS
+        self.windows: Windows | None = None
         self.schedule = require_feasible(best_list_schedule(instance))
         self._end_stage("")
 
@@ -112,7 +114,7 @@ class Search:
 
     def guide_by(self, prices: PriceCertificate | None) -> None:
         """Let these prices guide the searches to come; windows were proven under others."""
-        self.prices, self.windows = prices, NO_WINDOWS
+        self.prices, self.windows = prices, None
 
     def run(self, name: str, work: "Callable[[Search], str]") -> None:
         """Do a stage and write down what it left, also when Ctrl-C ends it."""

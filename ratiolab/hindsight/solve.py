@@ -8,19 +8,11 @@ from ratiolab.hindsight.beside import SchedulesBeside, threads_here
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
 from ratiolab.hindsight.certificates.certificate import Certificate, PriceCertificate
 from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
 from ratiolab.hindsight.result import OptResult, Report
 from ratiolab.hindsight.schedules.heuristics import STEPS
 from ratiolab.hindsight.search import Search
-from ratiolab.hindsight.stages import (
-    BruteForce,
-    Cuts,
-    IntegerProgram,
-    Layers,
-    MemoryPrices,
-    Orders,
-    PulpProgram,
-    WindowCosts,
-)
+from ratiolab.hindsight.stages import Cuts, Layers, MemoryPrices, Orders, WindowCosts
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 

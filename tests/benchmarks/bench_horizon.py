@@ -14,10 +14,10 @@ import time
 import numpy as np
 
 from ratiolab.hindsight.horizon import last_starts, naive_horizon
+from ratiolab.hindsight.program_stages import first_horizon
 from ratiolab.hindsight.programs.highs import solve_program
 from ratiolab.hindsight.programs.timeindexed import build
 from ratiolab.hindsight.schedules.heuristics import good_schedule
-from ratiolab.hindsight.stages import first_horizon
 from ratiolab.model import Instance
 
 

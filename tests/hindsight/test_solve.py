@@ -64,7 +64,7 @@ def test_relabelling_does_not_change_the_optimum(seed: int) -> None:
 @pytest.mark.parametrize("tail", [-1.0, -0.7, 0.0, 3.0])
 def test_the_first_horizon_does_not_matter(tail: float, monkeypatch: pytest.MonkeyPatch) -> None:
     # -1 starts at horizon 1, where nearly all is deferred: it has to be extended
-    monkeypatch.setattr(sys.modules["ratiolab.hindsight.stages"], "TAIL", tail)
+    monkeypatch.setattr(sys.modules["ratiolab.hindsight.program_stages"], "TAIL", tail)
     for seed in range(20):
         instance = tiny(seed)
         result = solve(instance, steps=0)

@@ -55,7 +55,7 @@ def test_the_optimum_and_the_known_schedule_stay_solutions(
 @settings(max_examples=150, deadline=None)
 @given(instances(max_requests=5, max_memory=10, predictions=False))
 def test_cuts_and_program_reach_the_optimum_of_brute_force(instance: Instance) -> None:
-    module = sys.modules["ratiolab.hindsight.stages"]
+    module = sys.modules["ratiolab.hindsight.program_stages"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "EASY_NONZEROS", 0)
         result = solve(instance, steps=0)
@@ -108,7 +108,7 @@ def test_ctrl_c_in_the_search_for_cuts_keeps_the_bound_and_its_proof(
         return genuine(self, limit)
 
     monkeypatch.setattr(Master, "solve", interrupted)
-    monkeypatch.setattr(sys.modules["ratiolab.hindsight.stages"], "EASY_NONZEROS", 0)
+    monkeypatch.setattr(sys.modules["ratiolab.hindsight.program_stages"], "EASY_NONZEROS", 0)
     result = solve(TWELVE, steps=0)
     assert len(calls) == 3
     assert result.note == "Ctrl-C in stage few cuts"
@@ -129,7 +129,7 @@ def test_ctrl_c_in_the_easy_program_is_not_followed_by_cuts(
         return replace(outcome, optimal=False, interrupted=True, lower=None)
 
     monkeypatch.setattr(highs, "solve_program", interrupted)
-    monkeypatch.setattr(sys.modules["ratiolab.hindsight.stages"], "EASY_NONZEROS", 10**9)
+    monkeypatch.setattr(sys.modules["ratiolab.hindsight.program_stages"], "EASY_NONZEROS", 10**9)
     result = solve(TWELVE, steps=0, node_limit=1000)
     assert result.note == "Ctrl-C in stage easy program"
     assert result.stages[-1].name == "easy program"
