@@ -22,7 +22,13 @@ from ratiolab.hindsight.certificates.certificate import (
     read_certificate,
     write_certificate,
 )
-from ratiolab.hindsight.certificates.certify import CertificateError, _heaviest, certify
+from ratiolab.hindsight.certificates.certify import (
+    CertificateError,
+    _heaviest,
+    _states,
+    _steps,
+    certify,
+)
 from ratiolab.hindsight.cuts.configurations import heaviest
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
@@ -206,3 +212,16 @@ def test_the_checker_loads_no_solver() -> None:
         check=True,
     )
     assert loaded.stdout == "[]\n"
+
+
+def test_the_steps_of_a_table_are_those_that_are_counted_beforehand() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        memory = int(rng.integers(3, 41))
+        items = []
+        for _ in range(int(rng.integers(1, 6))):
+            m = int(rng.integers(1, memory + 1))
+            items.append((m, int(rng.integers(0, memory - m + 1)), 1))
+        least = min(m for m, _, _ in items)
+        taken = sum(len(list(_states(m, r, memory, memory // least, least))) for m, r, _ in items)
+        assert _steps(items, memory) == taken + (memory + 1) ** 2

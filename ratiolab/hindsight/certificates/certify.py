@@ -102,7 +102,7 @@ def _priced(certificate: GuidedCertificate, instance: Instance) -> int:
         if price < 0:
             raise CertificateError(f"price {price} of memory at time {t} is negative")
     steps = len(instance) * (horizon + 1) * int(instance.output.max())
-    steps += sum(len(table.items) for table in prices.tables) * memory * memory
+    steps += sum(_steps(table.items, memory) for table in prices.tables)
     steps += sum(max(0, min(end, horizon + 1) - begin) for _, begin, end, _ in prices.cuts)
     if steps > MOST_STATES:
         raise CertificateError(f"about {steps} steps exceed {MOST_STATES}, the most that are taken")
@@ -189,6 +189,20 @@ def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memor
             row.append(max(own.get((m, r), 0), left, matrix[-1][r]))
         matrix.append(row)
     return matrix
+
+
+def _steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:
+    """Steps that checking a table takes, of whatever numbers: its matrix, and states of its items.
+
+    For each item they are x, x - d, x - 2 d, ... as long as these are positive.
+    """
+    least = max(1, min((m for m, _, _ in items), default=1))
+    steps = (memory + 1) ** 2
+    for m, r, _ in items:
+        x, d = max(0, memory - m - r + 1), max(0, r) + least
+        number = -(-x // d)
+        steps += number * x - d * number * (number - 1) // 2
+    return steps
 
 
 def _heaviest(items: Sequence[tuple[int, int, int]], memory: int) -> int:
