@@ -157,11 +157,11 @@ class Layers:
     most: int = 64
 
     def __call__(self, search: Search) -> str:
-        from ratiolab.hindsight.layers import beam
+        from ratiolab.hindsight.layers import beam, walk
         from ratiolab.hindsight.layers.windows import NONE
 
         instance, width = search.instance, self.width
-        most = min(self.most, beam.MOST_REQUESTS)
+        most = min(self.most, walk.MOST_REQUESTS)
         if len(instance) > most:
             return f"no layered search: {len(instance)} requests, more than {most}"
         if search.prices is None:

@@ -38,13 +38,10 @@ from dataclasses import replace
 
 from ratiolab.hindsight.certificates.prices import Prices
 from ratiolab.hindsight.layers.layered import BeamResult, Found, LayeredSearch
-from ratiolab.hindsight.layers.walk import Stop
+from ratiolab.hindsight.layers.walk import Stop, require_few
 from ratiolab.hindsight.layers.windows import NONE, Windows
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
-
-MOST_REQUESTS = 64
-"""A set of started requests is one machine word."""
 
 WIDTH = 2_000
 """States that a layer keeps by default."""
@@ -82,7 +79,7 @@ def beam(
     Raises
     ------
     ValueError
-        when the instance has more than `MOST_REQUESTS` requests.
+        when the instance has more than `ratiolab.hindsight.layers.walk.MOST_REQUESTS` requests.
 
     Cost: up to width states a layer, each with the sets of requests that may start; exponential
     in the worst case for the exact search.
@@ -94,8 +91,7 @@ def beam(
     >>> result.schedule.total_latency, result.exhausted
     (12, True)
     """
-    if len(instance) > MOST_REQUESTS:
-        raise ValueError(f"{len(instance)} requests: the search takes at most {MOST_REQUESTS}")
+    require_few(instance)
     told = found or (lambda schedule: None)
     search = LayeredSearch(instance, prices, known, width, told, bounding, windows)
     return search.run(stop or (lambda: False))

@@ -9,6 +9,10 @@ from ratiolab.hindsight.layers import beam_kernels as kernels
 from ratiolab.hindsight.layers.guide import Guide
 from ratiolab.hindsight.layers.layer import Layer
 from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+
+MOST_REQUESTS = 64
+"""A set of started requests is one machine word."""
 
 ROOM = 16
 """States written a layer, as a multiple of the width, before the worst parents are left out."""
@@ -17,6 +21,12 @@ LEAST_ROOM = 10_000
 """States written a layer at least."""
 
 Stop: TypeAlias = Callable[[], bool]
+
+
+def require_few(instance: Instance) -> None:
+    """Nothing, or `ValueError` when there are more than `MOST_REQUESTS`."""
+    if len(instance) > MOST_REQUESTS:
+        raise ValueError(f"{len(instance)} requests: the search takes at most {MOST_REQUESTS}")
 
 
 class Walk:

@@ -42,7 +42,7 @@ from ratiolab.hindsight.certificates.prices import Prices
 from ratiolab.hindsight.layers import window_kernels as kernels
 from ratiolab.hindsight.layers.guide import Guide
 from ratiolab.hindsight.layers.layer import Layer
-from ratiolab.hindsight.layers.walk import Stop, Walk
+from ratiolab.hindsight.layers.walk import Stop, Walk, require_few
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -231,8 +231,9 @@ def window_pass(
     Raises
     ------
     ValueError
-        when memory exceeds `LARGEST_MEMORY`.
+        when memory exceeds `LARGEST_MEMORY`, or requests `MOST_REQUESTS` of the layers.
     """
+    require_few(instance)
     if instance.memory > LARGEST_MEMORY:
         raise ValueError(f"memory {instance.memory} exceeds {LARGEST_MEMORY}, the most for windows")
     stop = stop or (lambda: False)
