@@ -122,3 +122,11 @@ def test_too_much_memory_is_refused() -> None:
     prices = cut_bound(instance, rounds=1).certificate.prices
     with pytest.raises(ValueError, match="memory 128 exceeds 127"):
         windows.window_pass(instance, prices, 9, width=10)
+
+
+def test_a_pass_that_is_stopped_is_not_exact() -> None:
+    instance = drawn(12, 1)
+    prices = cut_bound(instance, rounds=4).certificate.prices
+    result = windows.window_pass(instance, prices, 10**6, width=10_000, stop=lambda: True)
+    assert not result.exact
+    assert len(result.windows.proven) == 1

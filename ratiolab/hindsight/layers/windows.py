@@ -199,7 +199,7 @@ class Pass:
     Parameters
     ----------
     lower : no schedule better than the one known has a smaller latency.
-    exact : whether wider walks would prove no more; states : of all walks.
+    exact : whether all walks were done and wider ones would prove no more; states : of all walks.
     """
 
     windows: Windows
@@ -245,13 +245,14 @@ def window_pass(
     for begin in beginnings(len(prices.memory)):
         walk = WindowWalk(guide, ahead, width, ceiling, windows)
         cost = walk.run(begin, stop)
-        states, exact = states + walk.states, exact and walk.left_out is None
+        stopped = stop()
+        states, exact = states + walk.states, exact and walk.left_out is None and not stopped
         windows = windows.with_window(begin, cost)
         lower = -(-(guide.first_bound + windows.ahead(0)) // scale)
         result = Pass(windows, lower, exact, states)
         if proved is not None:
             proved(result)
-        if stop():
+        if stopped:
             break
     return result
 
