@@ -39,7 +39,7 @@ class BaselineItem(pytest.Item):
 
     def runtest(self) -> None:
         """Recompute and compare."""
-        from ratiolab.report.baseline import drift, recompute
+        from ratiolab.baseline import drift, recompute
 
         found = drift(self.entry, recompute(self.entry, self.folder))
         assert found is None, str(found)
@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Append the entries of every baseline."""
-    from ratiolab.report.baseline import name_of, read_baseline
+    from ratiolab.baseline import name_of, read_baseline
 
     for name in config.getoption("--ratiolab-baseline"):
         path = Path(name)

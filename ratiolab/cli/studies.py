@@ -53,20 +53,19 @@ def study(
 
     Example: ratiolab study > mine.toml, then ratiolab study mine.toml --workers 2
     """
-    from ratiolab.studies import read_study, shipped
+    from ratiolab.papers import register_tasks
+    from ratiolab.studies import example, read_study
     from ratiolab.studies.run import run_study
     from ratiolab.studies.store import Store
 
     if file is None:
-        with shipped("example") as path:
-            example = path.read_text(encoding="utf-8")
-        if json:
-            print_json({"example": example})
-        else:
-            typer.echo(example, nl=False)
+        with example() as path:
+            text = path.read_text(encoding="utf-8")
+        print_json({"example": text}) if json else typer.echo(text, nl=False)
         return
     if (executor is Executor.dask) != (scheduler is not None):
         raise ValueError("--executor dask and --scheduler ADDRESS need each other")
+    register_tasks()
     chosen = read_study(file, quick=quick, traces=traces)
     store = Store(Path(chosen.name) if out is None else out)
     with bar(chosen.name, store.folder) as advance:
@@ -106,28 +105,29 @@ def reproduce(
     """
     from rich.table import Table
 
-    from ratiolab.report.experiments import EXPERIMENTS, redraw
-    from ratiolab.report.experiments import reproduce as reproduce_experiment
+    from ratiolab.papers import experiments, redraw
+    from ratiolab.papers import reproduce as reproduce_experiment
 
+    known = experiments()
     if name is None:
-        known = [(e.name, e.title, e.source) for e in EXPERIMENTS.values()]
+        rows = [(e.name, e.title, e.source) for e in known.values()]
         if json:
-            print_json([dict(zip(("name", "title", "source"), row, strict=True)) for row in known])
+            print_json([dict(zip(("name", "title", "source"), row, strict=True)) for row in rows])
             return
         table = Table("name", "title", "source")
-        for row in known:
+        for row in rows:
             table.add_row(*row)
         print_rich(table)
         return
-    if name not in EXPERIMENTS:
-        raise ValueError(f"experiment {name!r} is unknown; known are {', '.join(EXPERIMENTS)}")
+    if name not in known:
+        raise ValueError(f"experiment {name!r} is unknown; known are {', '.join(known)}")
     folder = Path("results-quick" if quick else "results") if out is None else out
     if again:
-        page = redraw(EXPERIMENTS[name], folder, quick=quick, traces=traces)
+        page = redraw(known[name], folder, quick=quick, traces=traces)
     else:
         with bar(name, folder) as advance:
             page = reproduce_experiment(
-                EXPERIMENTS[name],
+                known[name],
                 folder,
                 quick=quick,
                 traces=traces,

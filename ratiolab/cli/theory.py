@@ -117,8 +117,8 @@ def claims(
     verifies. tightened: true, and a better value is given. undecided: a limit was reached. The
     exit code is 1 when a verdict is not the expected one.
     """
-    from ratiolab.claims import Budget, run_claims, select
-    from ratiolab.report.verdicts import (
+    from ratiolab.papers import Budget, run_claims, select
+    from ratiolab.papers.verdicts import (
         claims_page,
         claims_table,
         listing_data,
@@ -172,7 +172,7 @@ def check(
     """
     from dataclasses import asdict
 
-    from ratiolab.report.baseline import drift, name_of, read_baseline, recompute, write_baseline
+    from ratiolab.baseline import drift, name_of, read_baseline, recompute, write_baseline
 
     entries = read_baseline(baseline)
     drifts = []

@@ -1,6 +1,6 @@
 """Studies: declared grids of workloads, policies and seeds, run in parallel and resumable."""
 
 from ratiolab.studies.cell import Cell
-from ratiolab.studies.spec import Study, read_study, shipped
+from ratiolab.studies.spec import Study, example, read_study
 
-__all__ = ["Cell", "Study", "read_study", "shipped"]
+__all__ = ["Cell", "Study", "example", "read_study"]

@@ -18,7 +18,7 @@ from ratiolab.online import InformationError, PolicyError
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.studies.spec import Study
 from ratiolab.studies.store import Store
-from ratiolab.studies.tasks import TASKS
+from ratiolab.studies.tasks import TASKS, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,10 +69,10 @@ def run_study(
     return store.merge(study)
 
 
-def compute(cell: Cell) -> tuple[str, list[Row]]:
-    """Version and rows of one cell; an error says which cell it was."""
+def compute(cell: Cell, task: Task) -> tuple[str, list[Row]]:
+    """Return version and rows of one cell; an error says which cell it was."""
     try:
-        return ratiolab.__version__, TASKS[str(cell["task"])].run(cell)
+        return ratiolab.__version__, task.run(cell)
     except (PolicyError, InformationError) as error:
         raise PolicyError(f"{cell}: {error}") from None
     except ValueError as error:
@@ -84,7 +84,7 @@ def _on_cores(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Non
 
     parallel = Parallel(n_jobs=workers, return_as="generator_unordered")
     with _deaf_children():
-        saved = parallel(delayed(_save)(store, cell, os.getpid()) for cell in cells)
+        saved = parallel(delayed(_save)(store, cell, _task(cell), os.getpid()) for cell in cells)
     yield from saved
 
 
@@ -107,10 +107,14 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _save(store: Store, cell: Cell, parent: int) -> None:
+def _task(cell: Cell) -> Task:
+    return TASKS[str(cell["task"])]
+
+
+def _save(store: Store, cell: Cell, task: Task, parent: int) -> None:
     if os.getppid() == parent:
         _end_with(parent)
-    store.save(cell, compute(cell)[1])
+    store.save(cell, compute(cell, task)[1])
 
 
 @cache
@@ -132,7 +136,9 @@ def _on_cluster(cells: Sequence[Cell], store: Store, scheduler: str) -> Iterator
         raise ValueError("executor dask needs the extra: pip install ratiolab[dask]") from None
     by_key = {f"ratiolab-{cell.id}": cell for cell in cells}
     with Client(scheduler) as client:  # type: ignore[no-untyped-call]
-        futures = client.map(compute, cells, key=list(by_key), pure=False, retries=ATTEMPTS)
+        futures = client.map(
+            compute, cells, map(_task, cells), key=list(by_key), pure=False, retries=ATTEMPTS
+        )
         arriving = as_completed(futures, with_results=True)  # type: ignore[no-untyped-call]
         for future, (version, rows) in arriving:
             store.save(by_key[future.key], rows, version)

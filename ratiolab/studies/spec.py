@@ -1,4 +1,4 @@
-"""Studies as files: strict TOML, swept into cells; ``files/example.toml`` shows every field."""
+"""Studies as files: strict TOML, swept into cells; ``example.toml`` shows every field."""
 
 import re
 import tomllib
@@ -75,9 +75,9 @@ def read_study(path: PathLike, *, quick: bool = False, traces: Path | None = Non
         raise FormatError(f"{path}: {error}") from None
 
 
-def shipped(name: str) -> AbstractContextManager[Path]:
-    """The file of a study that comes with the package: an experiment's, or ``example``."""
-    return as_file(files("ratiolab.studies") / "files" / f"{name}.toml")
+def example() -> AbstractContextManager[Path]:
+    """Return the path of the study that shows every field."""
+    return as_file(files("ratiolab.studies") / "example.toml")
 
 
 def _study(data: Mapping[str, Any], traces: Path, home: Path) -> Study:

@@ -19,7 +19,6 @@ from functools import partial
 
 import numpy as np
 
-from ratiolab.claims.witness import read_witness
 from ratiolab.hindsight.bounds import mean_busy_time
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.schedules.heuristics import (
@@ -32,6 +31,7 @@ from ratiolab.hindsight.schedules.heuristics import (
 from ratiolab.hindsight.schedules.order_search import search
 from ratiolab.hindsight.schedules.small_search import anneal
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.papers.witness import read_witness
 from ratiolab.workloads.generators import generate
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ratiolab.papers.zheng2026.reported_gains import TIE_GAINS
 from ratiolab.theory.laws.log_t import LogT, adaptive_beta, head_start
-from ratiolab.theory.reported_gains import TIE_GAINS
 
 LAWS = [LogT(5, 0.8), LogT(4, 0.3, 8), LogT(6, 2, 1), LogT(5, 0.05)]
 

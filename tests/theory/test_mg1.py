@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from ratiolab.theory.queues import appendix_d, mg1, mg1_classics
+from ratiolab.papers.shahout2025 import appendix_d
+from ratiolab.theory.queues import mg1, mg1_classics
 from ratiolab.theory.queues.quadrature import half_line
 
 LOADS = [0.2, 0.5, 0.8, 0.95]

@@ -5,7 +5,6 @@ from ratiolab.studies.tasks.bound import BOUND
 from ratiolab.studies.tasks.bracket import BRACKET
 from ratiolab.studies.tasks.limited_queue import LIMITED_QUEUE
 from ratiolab.studies.tasks.quantiles import QUANTILES
-from ratiolab.studies.tasks.reading import READING
 from ratiolab.studies.tasks.refinement import REFINEMENT
 from ratiolab.studies.tasks.simulate import SIMULATE
 from ratiolab.studies.tasks.task import Task
@@ -15,10 +14,23 @@ TASKS: dict[str, Task] = {
     task.name: task
     for task in (
         *(SIMULATE, QUANTILES, TIMELINE),
-        *(BOUND, BRACKET, AGAINST_BOUND, READING),
+        *(BOUND, BRACKET, AGAINST_BOUND),
         *(REFINEMENT, LIMITED_QUEUE),
     )
 }
-"""Every task by its name."""
+"""Every task by its name; `register` adds to them."""
 
-__all__ = ["TASKS", "Task"]
+
+def register(task: Task) -> None:
+    """Let studies name one more task.
+
+    Raises
+    ------
+    ValueError
+        when another task has this name.
+    """
+    if TASKS.setdefault(task.name, task) != task:
+        raise ValueError(f"task {task.name!r} is registered already")
+
+
+__all__ = ["TASKS", "Task", "register"]

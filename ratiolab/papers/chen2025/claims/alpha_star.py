@@ -1,0 +1,85 @@
+"""Chen et al., Section 5.1: where A_ell and A_min change places."""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ratiolab.papers.chen2025.claims._lemma2 import source
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.theory.limits.suprema import (
+    lower_bound_two_point_supremum,
+    promote_short_supremum,
+    switch_alpha,
+)
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+
+def gap(lower: int, upper: int, prompt: int) -> "Expr":
+    """Supremum of Lemma 2 minus that of A_ell over two-point distributions, exact."""
+    return lower_bound_two_point_supremum(lower, upper, prompt) - promote_short_supremum(
+        lower, upper, prompt
+    )
+
+
+def check(claimed: Fraction, budget: Budget) -> ClaimResult:
+    """alpha* = (3 - sqrt 5)/2 for a prompt of `claimed` times u: signs of the gap around it."""
+    import sympy as sp
+
+    star = (3 - sp.sqrt(5)) / 2
+    root = switch_alpha(claimed)
+    agrees = sp.simplify(root - star) == 0
+    scale = 1000 * claimed.denominator
+    cut = int(sp.floor(star * scale))
+    prompt = int(claimed * scale)
+    signs = [bool(gap(low, scale, prompt) > 0) for low in (cut, cut + 1)]
+    holds = agrees and signs == [True, False]
+    return ClaimResult(
+        Verdict.HOLDS if holds else Verdict.FALSE,
+        "proved",
+        f"A_ell is better exactly for alpha < {star} = {float(star):.4f}, s = {claimed} u",
+        f"the suprema are equal at {float(root):.6f}",
+        f"exact signs at alpha = {cut}/{scale} and {cut + 1}/{scale}: {signs}; z = sqrt(alpha) "
+        "solves z^4 - z^2 + 2 (s/u + 1) z = s/u + 1, so the threshold falls to 1/4 as s grows",
+        None if holds else f"s = {claimed} u: threshold {float(root):.6f}",
+    )
+
+
+def recheck() -> str:
+    """s = u: at alpha = 1/3 A_min's bound is the smaller one, though 1/3 < alpha*."""
+    value = gap(1, 3, 3)
+    assert value < 0, value
+    assert Fraction(1, 3) ** 2 - 3 * Fraction(1, 3) + 1 > 0  # 1/3 is below alpha*
+    return f"l = 1, u = s = 3: Lemma 2 minus A_ell is {float(value):.4f}"
+
+
+CLAIMS = (
+    Claim(
+        id="chen2025/alpha-star",
+        source=source("Section 5.1, p. 20"),
+        statement=(
+            "The bounds of A_ell and A_min are equal at alpha* = (3 - sqrt 5)/2 = 0.382; below it "
+            "A_ell is better."
+        ),
+        direction=Direction.EQUAL,
+        assumptions=("suprema over two-point distributions in the fluid model", "s = 0"),
+        expected=Verdict.HOLDS,
+        check=check,
+        claimed=Fraction(0),
+        control=Fraction(1, 10),
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="chen2025/alpha-star-any-prompt",
+        source=source("Section 5.1, p. 20"),
+        statement="The same threshold for every prompt: here s = u.",
+        direction=Direction.EQUAL,
+        assumptions=("suprema over two-point distributions in the fluid model",),
+        expected=Verdict.FALSE,
+        check=check,
+        claimed=Fraction(1),
+        control=Fraction(0),
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck,
+    ),
+)

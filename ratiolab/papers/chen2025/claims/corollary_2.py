@@ -1,0 +1,144 @@
+"""Chen et al., Corollary 2: A_min with several disjoint prediction intervals.
+
+The paper gives no proof. In the fluid model the intervals part: those of a lower interval are done
+before those of a higher one start, as in H-SF, so only pairs inside an interval cost more.
+"""
+
+from fractions import Fraction
+from random import Random
+
+from ratiolab.model import Instance
+from ratiolab.online import make, simulate
+from ratiolab.papers.chen2025.claims._lemma2 import latency, source
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.theory.laws.distributions import LengthDistribution
+from ratiolab.theory.limits.fluid import shortest_first_latency
+from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
+from ratiolab.theory.quotient import amin
+from ratiolab.theory.quotient.spectrum import spectral_radius
+
+
+def starts_of(classes: list[tuple[int, int]]) -> list[int]:
+    """First bound of every length: the largest lower end that does not exceed it (Algorithm 5)."""
+    return [
+        max(low for low, _ in classes if low <= length)
+        for length in range(classes[0][0], classes[-1][1] + 1)
+    ]
+
+
+def check(claimed: str, budget: Budget) -> ClaimResult:
+    """The recursion over bounds with several first bounds, against one interval and against the
+    largest radius of an interval."""
+    draw, cases, above_basic, above_own, saved = Random(3), 0, 0, 0, Fraction(0)
+    for _ in range(60 if budget.slow else 15):
+        ends = sorted(draw.sample(range(1, 12), 3))
+        classes = [(ends[0], ends[1] - 1), (ends[1], ends[2])]
+        width = ends[2] - ends[0] + 1
+        shares = [Fraction(draw.randint(1, 5), draw.randint(1, 30)) for _ in range(width)]
+        total = sum(shares, Fraction(0))
+        shares = [x / total for x in shares]
+        starts = starts_of(classes)
+        hindsight = Fraction(shortest_first_latency(LengthDistribution(ends[0], tuple(shares))))
+        split = latency(shares, ends[0], 0, starts) / hindsight
+        basic = latency(shares, ends[0], 0) / hindsight
+        own = max(spectral_radius(u, low).rho for low, u in classes)
+        cases += 1
+        above_basic += split > (basic if claimed == "printed" else hindsight / hindsight)
+        above_own += float(split) > own + 1e-9
+        saved = max(saved, basic - split)
+    separate = all(_cross_terms_are_those_of_h_sf(prompt) for prompt in (0, 2))
+    holds = above_basic == 0
+    improves = holds and above_own == 0 and separate
+    return ClaimResult(
+        Verdict.TIGHTENED if improves else Verdict.FALSE if not holds else Verdict.UNDECIDED,
+        "proved" if improves else f"{cases} cases",
+        "at most the ratio with one interval, hence O(log(1/alpha)), alpha = l_1/u_m",
+        f"above it in {above_basic} of {cases} cases, saves up to {float(saved):.3f}; above the "
+        f"largest radius of one of the intervals in {above_own}",
+        "x'A'x - x'Bx = sum over the intervals of x'(A - B)x, and B >= 0, so the ratio is at most "
+        "max_j rho(l_j, u_j): O(log max_j u_j/l_j), at s = 0, instead of O(log(u_m/l_1))",
+        None if holds else f"{above_basic} of {cases} distributions",
+    )
+
+
+def _cross_terms_are_those_of_h_sf(prompt: int) -> bool:
+    """Two lengths of different intervals cost what H-SF pays for the pair, in fractions."""
+    for low, high, start in [(1, 4, 2), (2, 5, 5), (1, 3, 3), (3, 7, 4)]:
+        shares = [Fraction(0)] * (high - low + 1)
+        shares[0], shares[-1] = Fraction(2, 5), Fraction(3, 5)
+        pair = latency(shares, low, prompt, [low, *[start] * (high - low)])
+        single = [Fraction(0)] * (high - low) + [Fraction(3, 5)]
+        alone = latency(single, low, prompt, [low, *[start] * (high - low)])
+        first = low * (prompt + low)
+        if pair - alone != first * (Fraction(4, 25) + 2 * Fraction(6, 25)):
+            return False
+    return True
+
+
+def check_printed(claimed: str, budget: Budget) -> ClaimResult:
+    """The interval [1, u] and an empty one above it: the ratio of one interval remains."""
+    upper = 1024
+    bound = (
+        ratio_lower_bound(upper, 0.6 / upper)
+        if claimed == "printed"
+        else spectral_radius(upper).rho
+    )
+    trace = float(amin.trace(1, upper))
+    return ClaimResult(
+        Verdict.FALSE if bound > trace else Verdict.HOLDS,
+        "1 case",
+        f"ratio at most the trace, {trace:.3f}, for [1, {upper}] and [{upper}, {2 * upper}]",
+        f"{bound:.3f}" + (" or more" if claimed == "printed" else ""),
+        "n, M -> infinity by the recursion of theory.limits.printed_a_min; the upper interval "
+        "is empty",
+        f"lengths 1 and {upper}: {bound:.3f}" if bound > trace else None,
+    )
+
+
+def recheck_printed() -> str:
+    """Two intervals, one long request in twenty of the lower one, simulated: above rho(8)."""
+    outputs = ([1] * 12 + [8]) * 100 + [9] * 5
+    n = len(outputs)
+    lower = [1] * (n - 5) + [9] * 5
+    upper = [8] * (n - 5) + [16] * 5
+    instance = Instance("two intervals", 80, [0] * n, [0] * n, outputs, lower, upper)
+    cost = [simulate(instance, make(key)).schedule.total_latency for key in ("a-min", "h-sf")]
+    radius = spectral_radius(8).rho
+    assert cost[0] > 1.1 * radius * cost[1], (cost, radius)
+    assert ratio_lower_bound(400, 0.0015) > float(amin.trace(1, 400)) + 5
+    return f"ratio {cost[0] / cost[1]:.3f} with [1, 8] and [9, 16]; rho(8) = {radius:.3f}"
+
+
+CLAIMS = (
+    Claim(
+        id="chen2025/corollary-2",
+        source=source("Corollary 2, p. 19"),
+        statement=(
+            "With disjoint intervals, u_j <= l_{j+1}, the revised A_min is no worse than with one "
+            "and O(log(1/alpha)), alpha = l_1/u_m."
+        ),
+        direction=Direction.ASYMPTOTIC,
+        assumptions=(
+            "the fluid model of Lemma 2 with first bounds l_j, s = 0",
+            "an output at two ends belongs to the upper interval, as in Algorithm 5",
+        ),
+        expected=Verdict.TIGHTENED,
+        check=check,
+        claimed="printed",
+        control="no loss at all",
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="chen2025/corollary-2-printed",
+        source=source("Corollary 2, p. 19, for Algorithm 5"),
+        statement="The same for Algorithm 5 as printed.",
+        direction=Direction.ASYMPTOTIC,
+        assumptions=("Algorithm 5 with the bound a + 1 after an eviction at age a, random ties",),
+        expected=Verdict.FALSE,
+        check=check_printed,
+        claimed="printed",
+        control="lemma 2",
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck_printed,
+    ),
+)

@@ -1,0 +1,54 @@
+"""Chen et al., Figure 2: the bounds of Theorems 6 and 7 against alpha."""
+
+from typing import Literal
+
+from ratiolab.papers.chen2025.claims._lemma2 import source
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+
+
+def check(claimed: Literal["below", "above"], budget: Budget) -> ClaimResult:
+    """Sign of the difference of the curves on either side of its only root in (0, 1)."""
+    import sympy as sp
+
+    a = sp.symbols("alpha", positive=True)
+    first = (3 - a) / 2
+    narrow, wide = 1 + a / (2 * (1 - a)), 1 + 2 * a**2
+    star = (3 - sp.sqrt(5)) / 2
+    half = sp.Rational(1, 2)
+    low = sp.numer(sp.together(first - narrow))
+    low_roots = [r for r in sp.roots(sp.Poly(low, a)) if 0 < r <= half]
+    high_roots = [r for r in sp.roots(sp.Poly(first - wide, a)) if half <= r < 1]
+    left = (first - narrow).subs(a, sp.Rational(1, 4)) > 0
+    right = (first - narrow).subs(a, half) < 0 and (first - wide).subs(a, 1) < 0
+    meets = sp.simplify(narrow.subs(a, half) - wide.subs(a, half)) == 0
+    crossing = len(low_roots) == 1 and sp.simplify(low_roots[0] - star) == 0 and not high_roots
+    a_ell_wins = "below" if left and right else "above"
+    holds = crossing and meets and a_ell_wins == claimed
+    return ClaimResult(
+        Verdict.HOLDS if holds else Verdict.FALSE,
+        "proved",
+        f"A_ell has the smaller bound {claimed} alpha* = 0.38 and A_min on the other side",
+        f"one crossing, at {star} = {float(star):.4f}; A_ell smaller {a_ell_wins} it",
+        "roots of both branches; they meet at alpha = 1/2. Both bounds are attained suprema of the "
+        "fluid model at s = 0, so the picture compares the policies there and not bounds alone; "
+        "the text's 1 + 2 alpha^2 on all of alpha > alpha* starts at 1/2 only. The printed A_min "
+        "is above its curve (theorem-6-printed)",
+        None if holds else f"at alpha = 1/4: A_min {first.subs(a, 0.25)}, A_ell 7/6",
+    )
+
+
+CLAIM = Claim(
+    id="chen2025/figure-2",
+    source=source("Figure 2, p. 21"),
+    statement=(
+        "The bound of A_ell lies below that of A_min for alpha < alpha* = 0.38 and above it for "
+        "alpha > alpha*."
+    ),
+    direction=Direction.EQUAL,
+    assumptions=("the bounds of Theorems 6 and 7", "s = 0"),
+    expected=Verdict.HOLDS,
+    check=check,
+    claimed="below",
+    control="above",
+    control_verdict=Verdict.FALSE,
+)

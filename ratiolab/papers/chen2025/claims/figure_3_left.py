@@ -1,0 +1,140 @@
+"""Chen et al., Figure 3, left: the ratio of A_min for geometric lengths."""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ratiolab.papers.chen2025.claims._lemma2 import source
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.theory.quotient import amin, geometric
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+
+def increases() -> bool:
+    """Whether the closed form's derivative is positive on (0, 1), by counting real roots.
+
+    The derivative is (1-q^2) F / (q^2 (1+q^2)^2) with F = A ln(1+q) - q C and polynomials A, C. As
+    2q/(2+q) <= ln(1+q) <= q (2+q) / (2 (1+q)), F / q is at least 2 A/(2+q) - C where A >= 0, and
+    A (2+q) / (2 (1+q)) - C where A <= 0.
+    """
+    import sympy as sp
+
+    q = geometric.symbol()
+    log = sp.Symbol("log")
+    slope = sp.diff(geometric.geometric_quotient(), q) * q**2 * (1 + q**2) ** 2 / (1 - q**2)
+    form = sp.Poly(sp.expand(slope.subs(sp.log(q + 1), log)), log)
+    factor, rest = (sp.cancel(c) for c in form.all_coeffs())
+    over_q = sp.cancel(rest / q)
+    if not (factor.is_polynomial(q) and over_q.is_polynomial(q) and form.degree() == 1):
+        return False
+    change = sp.sqrt(2) - 1  # the only root of A in (0, 1): 1 - 2q - q^2 = 0
+    if sp.expand(factor - (1 - 2 * q - q**2) * (1 + 2 * q - q**2)) != 0:
+        return False
+    below = sp.Poly(sp.expand(2 * factor + (2 + q) * over_q), q)
+    above = sp.Poly(sp.expand((2 + q) * factor + 2 * (1 + q) * over_q), q)
+    return bool(
+        _positive(below, 0, sp.Rational(5, 12))
+        and _positive(above, sp.Rational(2, 5), 1)
+        and sp.Rational(2, 5) < change < sp.Rational(5, 12)
+    )
+
+
+def _positive(polynomial: "Expr", low: "Expr", high: "Expr") -> bool:
+    """Whether a polynomial has no root inside an interval and is positive in its middle."""
+    ends = sum(polynomial.eval(end) == 0 for end in {low, high})
+    inside = polynomial.count_roots(low, high) - ends
+    return bool(inside == 0 and polynomial.eval((low + high) / 2) > 0)
+
+
+def check(claimed: Fraction, budget: Budget) -> ClaimResult:
+    """Monotone in q, and below a bound: the limit at q -> 1 in closed form."""
+    import sympy as sp
+
+    q = geometric.symbol()
+    quotient = geometric.geometric_quotient()
+    limit = geometric.geometric_limit()
+    grows = increases()
+    below = bool(limit < sp.Rational(claimed))
+    half = Fraction(1, 2)
+    cut = amin.quotient([half**k for k in range(1, 60)])
+    agrees = abs(float(cut) - float(quotient.subs(q, sp.Rational(1, 2)))) < 1e-12
+    holds = grows and below and agrees
+    return ClaimResult(
+        Verdict.TIGHTENED if holds else Verdict.FALSE,
+        "proved",
+        f"increases in q, below {claimed}",
+        f"supremum {limit} = {float(limit):.5f}, at q -> 1",
+        "Lemma 2 summed in closed form; the derivative is positive on (0, 1) because "
+        "2q/(2+q) <= ln(1+q) <= q(2+q)/(2+2q) leaves polynomials without roots"
+        + ("" if grows else " (fails)"),
+        None if holds else f"q -> 1: {float(limit):.5f}",
+    )
+
+
+def check_cut(claimed: str, budget: Budget) -> ClaimResult:
+    """Lengths 1..u with P(o = k) proportional to q^(k-1): monotone in q?"""
+    grid = [Fraction(k, 40) for k in range(1, 41)]
+    cases = {u: [cut_ratio(q, u) for q in grid] for u in (2, 3, 8, 20)}
+    whole = claimed == "to q = 1"
+    falls = [
+        f"u = {u}: {float(max(v)):.4f} at q = {grid[v.index(max(v))]}, {float(v[-1]):.4f} at q = 1"
+        for u, v in cases.items()
+        if max(v) > v[-1]
+    ]
+    rising = [u for u, v in cases.items() if all(a < b for a, b in pairwise(v[:8]))]
+    broken = bool(falls) if whole else len(rising) < len(cases)
+    return ClaimResult(
+        Verdict.FALSE if broken else Verdict.HOLDS,
+        "proved" if broken else "4 cases",
+        f"the ratio on 1..u increases in q, {claimed}",
+        "; ".join(falls) if whole else f"it rises up to q = 1/5 for u = {rising}",
+        "exact values on a grid; near q = 1 the cut lengths become uniform, which costs less",
+        falls[0] if broken and falls else None,
+    )
+
+
+def cut_ratio(q: Fraction, upper: int) -> Fraction:
+    """Lemma 2 for geometric lengths conditioned on 1..u."""
+    return Fraction(amin.quotient([q ** (k - 1) for k in range(1, upper + 1)]))
+
+
+def recheck() -> str:
+    """u = 2: 5/4 at q = 1/2 and 17/14 at q = 1, by hand from Theorem 6's formula."""
+    values = {}
+    for q in (Fraction(1, 2), Fraction(1)):
+        t, a = 1 / q, Fraction(1, 2)
+        values[q] = 1 + a * (1 - a * a) * t / (a * a * t * t + 2 * a * a * t + 1)
+        assert values[q] == cut_ratio(q, 2), values
+    assert list(values.values()) == [Fraction(5, 4), Fraction(17, 14)], values
+    return "u = 2: the ratio is 5/4 at q = 1/2 and falls to 17/14 at q = 1"
+
+
+CLAIMS = (
+    Claim(
+        id="chen2025/figure-3-left",
+        source=source("Section 5.2 and Figure 3, left, pp. 21-22"),
+        statement="For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7.",
+        direction=Direction.UPPER,
+        assumptions=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+        expected=Verdict.TIGHTENED,
+        check=check,
+        claimed=Fraction(17, 10),
+        control=Fraction(5, 3),
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="chen2025/figure-3-left-cut",
+        source=source("Section 5.2, p. 21: 'on the discrete space [1, u]'"),
+        statement="The same for lengths conditioned on 1..u.",
+        direction=Direction.UPPER,
+        assumptions=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, finite u"),
+        expected=Verdict.FALSE,
+        check=check_cut,
+        claimed="to q = 1",
+        control="to q = 1/5",
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck,
+    ),
+)

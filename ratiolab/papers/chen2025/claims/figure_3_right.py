@@ -1,0 +1,52 @@
+"""Chen et al., Figure 3, right: the ratio of A_min for linearly weighted geometric lengths."""
+
+from fractions import Fraction
+
+from ratiolab.papers.chen2025.claims._lemma2 import source
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.theory.quotient import amin, geometric
+
+
+def check(claimed: Fraction, budget: Budget) -> ClaimResult:
+    """Monotone by counting the roots of the derivative, and below a bound by the limit."""
+    import sympy as sp
+
+    q = geometric.symbol()
+    quotient = geometric.linearly_weighted_quotient()
+    slope = sp.Poly(sp.numer(sp.together(sp.diff(quotient, q))), q)
+    inside = slope.count_roots(0, 1) - sum(slope.eval(end) == 0 for end in (0, 1))
+    grows = inside == 0 and slope.eval(sp.Rational(1, 2)) > 0
+    limit = Fraction(quotient.subs(q, 1))
+    points = [Fraction(k, 8) for k in range(1, 7)]
+    cut = [float(amin.quotient([k * float(p) ** (k - 1) for k in range(1, 400)])) for p in points]
+    agrees = all(
+        abs(value - float(quotient.subs(q, p))) < 1e-12
+        for value, p in zip(cut, points, strict=True)
+    )
+    uniform_like = amin.quotient([1, 2])  # u = 2, q = 1
+    peak = amin.quotient([2, 1])  # u = 2, q = 1/4
+    holds = grows and agrees and limit < claimed
+    return ClaimResult(
+        Verdict.TIGHTENED if holds else Verdict.FALSE,
+        "proved",
+        f"increases in q, below {claimed}",
+        f"{'increasing' if grows else 'not increasing'}, supremum {limit} at q -> 1",
+        "Lemma 2 summed in closed form, a rational function; its derivative has no root in (0, 1). "
+        f"Cut at u it is not monotone: for u = 2 it is {peak} at q = 1/4 and {uniform_like} at "
+        "q = 1. The mass peaks near 1/ln(1/q), not log(1/q) as the text has it",
+        None if holds else f"q -> 1: {limit}",
+    )
+
+
+CLAIM = Claim(
+    id="chen2025/figure-3-right",
+    source=source("Section 5.3 and Figure 3, right, pp. 21-22"),
+    statement="For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6.",
+    direction=Direction.UPPER,
+    assumptions=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+    expected=Verdict.TIGHTENED,
+    check=check,
+    claimed=Fraction(8, 5),
+    control=Fraction(3, 2),
+    control_verdict=Verdict.FALSE,
+)

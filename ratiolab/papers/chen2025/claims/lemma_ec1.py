@@ -1,0 +1,138 @@
+"""Chen et al., Lemma EC.1: A_max in memory M against A_random in memory alpha M.
+
+The proof compares memory per request, s + l against s + u, as if requests were divisible. When
+s + u does not divide M, A_max leaves a part of the memory unused that A_random, knowing the true
+lengths, can fill by starting a second request a little later.
+"""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.papers.chen2025.claims._packing import mean, order_latencies
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.witness import Witness, read_witness, write_witness
+
+NAME = "chen2025-lemma-ec1"
+
+
+class Case(NamedTuple):
+    """Prompt, interval, memory M and its part alpha M, both integers, and output lengths."""
+
+    prompt: int
+    interval: tuple[int, int]
+    memory: int
+    less: int
+    outputs: tuple[int, ...]
+
+    def means(self) -> tuple[Fraction, Fraction]:
+        """Exact mean latency of A_max in memory M and of A_random in memory alpha M."""
+        a_max = order_latencies("a-max", self.prompt, self.memory, self.outputs, self.interval)
+        a_random = order_latencies("a-random", self.prompt, self.less, self.outputs, self.interval)
+        return mean(a_max), mean(a_random)
+
+
+def is_divisible(case: Case) -> bool:
+    """Whether A_max's reservations s + u can fill the memory."""
+    return case.memory % (case.prompt + case.interval[1]) == 0
+
+
+def small_cases(longest: int) -> Iterator[Case]:
+    """Two or three requests, s of 0 or 1, u up to `longest`, memory for at most three."""
+    for n in (2, 3):
+        for prompt in (0, 1):
+            for upper in range(2, longest + 1):
+                for lower in range(1, upper + 1):
+                    for memory in range(prompt + upper, 3 * (prompt + upper) + 1):
+                        less, rest = divmod(lower * memory, upper)
+                        if rest:
+                            continue
+                        top = min(upper, less - prompt)
+                        for outputs in combinations_with_replacement(range(lower, top + 1), n):
+                            yield Case(prompt, (lower, upper), memory, less, outputs)
+
+
+def check(claimed: Callable[[Case], bool], budget: Budget) -> ClaimResult:
+    """Exact means over all orders, on the small cases that the variant speaks of."""
+    tested, violated, rounding, worst, first = 0, 0, 0, Fraction(0), ""
+    for case in filter(claimed, small_cases(8 if budget.slow else 5)):
+        a_max, a_random = case.means()
+        tested += 1
+        worst = max(worst, a_max / a_random)
+        if a_max > a_random:
+            violated += 1
+            rounding += not is_divisible(case)
+            first = first or (
+                f"s = {case.prompt}, [l, u] = {list(case.interval)}, M = {case.memory}, "
+                f"o = {case.outputs}: A_max {a_max}, A_random in {case.less} {a_random}"
+            )
+    return ClaimResult(
+        Verdict.FALSE if violated else Verdict.HOLDS,
+        "proved" if violated else f"{tested} cases",
+        "E[TEL(A_max)] in M is at most E[TEL(A_random)] in alpha M",
+        f"violated in {violated} of {tested} cases; largest quotient {worst}",
+        f"exact means over all orders; {rounding} of the violations have an M that s + u does not "
+        "divide",
+        first or None,
+    )
+
+
+def witness() -> Witness:
+    """Two equal requests of length l = 4 with prompt 1; u = 8."""
+    n = 2
+    instance = Instance("Lemma EC.1", 14, [0] * n, [1] * n, [4] * n, [4] * n, [8] * n)
+    schedules = {"a-max": (0, 4), "a-random": (0, 3)}
+    figures: dict[str, int | str] = {"reduced_memory": 7, "a_max": 12, "a_random": 11}
+    return Witness("chen2025/lemma-ec1", instance, schedules, figures)
+
+
+def read_case(found: Witness) -> Case:
+    """The case of a witness with one prompt length, one interval and a figure for alpha M."""
+    instance, less = found.instance, int(found.figures["reduced_memory"])
+    assert instance.lower is not None
+    assert instance.upper is not None
+    columns = (instance.prompt, instance.lower, instance.upper)
+    assert all(len(set(column.tolist())) == 1 for column in columns)
+    prompt, lower, upper = (int(column[0]) for column in columns)
+    assert less * upper == lower * instance.memory
+    return Case(prompt, (lower, upper), instance.memory, less, tuple(instance.output.tolist()))
+
+
+def recheck() -> str:
+    """Replay both policies on the witness: equal requests have one order, so nothing is random."""
+    found = read_witness(NAME)
+    instance, figures = found.instance, found.figures
+    case = read_case(found)
+    a_max, a_random = case.means()
+    assert a_max == found.schedule("a-max").total_latency == figures["a_max"]
+    smaller = Instance(instance.name, case.less, instance.arrival, instance.prompt, instance.output)
+    reduced = require_feasible(Schedule.from_starts(smaller, found.schedules["a-random"]))
+    assert a_random == reduced.total_latency == figures["a_random"]
+    assert a_max > a_random
+    return f"A_max has {a_max} in memory {case.memory}, A_random {a_random} in {case.less}"
+
+
+CLAIM = Claim(
+    id="chen2025/lemma-ec1",
+    source="Chen, Ye, Zhou (2025), Lemma EC.1, p. 35, arXiv 2508.14544v2",
+    statement=(
+        "The expected total latency of A_max in memory M is at most that of A_random in memory "
+        "alpha M."
+    ),
+    direction=Direction.UPPER,
+    assumptions=(
+        "A_max as printed with Eq. (3), every output taken as u; A_random is Algorithm 4",
+        "alpha M is an integer and holds every single request; the lemma has no O(1/M) term",
+    ),
+    expected=Verdict.FALSE,
+    check=check,
+    claimed=lambda case: True,
+    control=is_divisible,
+    control_verdict=Verdict.HOLDS,
+    recheck=recheck,
+)
+
+if __name__ == "__main__":
+    write_witness(witness(), NAME)

@@ -1,0 +1,127 @@
+"""Chen et al., Proposition 1: completions in every period."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from ratiolab.model import Instance
+from ratiolab.online import make, simulate
+from ratiolab.papers.chen2025.claims import _printed
+from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, completions, source
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.witness import Witness, read_witness, write_witness
+
+NAME = "chen2025-proposition-1-printed"
+Law = Callable[[Any, Any, Any], Any]
+"""Completed share of the requests of length j in a period after the first: (s, i, j)."""
+
+
+def check(claimed: Law, budget: Budget) -> ClaimResult:
+    """The induction in symbols, and the recursion over bounds in fractions."""
+    import sympy as sp
+
+    s, low, i, j, k = sp.symbols("s l i j k", positive=True)
+
+    def evicted(b: Any) -> Any:
+        """Share that a run with bound b ends with bound k: at age k - 1."""
+        return (s + b) / (s + k - 1) / (s + k)
+
+    # Before period i > l the bound k has (s+i-1)/((s+k-1)(s+k)) x_j: true for i = l + 1, and period
+    # i, which serves b_i = 1/(s+i) x_j, adds its evictions.
+    waits = (s + i - 1) / (s + k - 1) / (s + k)
+    served = waits.subs(k, i)
+    first = sp.simplify(waits.subs(i, low + 1) - evicted(low)) == 0
+    step = sp.simplify(waits.subs(i, i + 1) - waits - served * evicted(i)) == 0
+    value = sp.simplify(served * (s + i) / (s + j) - claimed(s, i, j)) == 0
+    cells = wrong = 0
+    for lower, width, prompt in [(1, 6, 0), (2, 5, 3), (3, 7, 1)]:
+        shares = [Fraction(1 + n % 3) for n in range(width)]
+        _, done = completions(shares, lower, prompt)
+        for (period, length), share in done.items():
+            if lower < period <= length:
+                cells += 1
+                expected = Fraction(claimed(Fraction(prompt), period, length))
+                wrong += share != expected * shares[length - lower]
+    holds = first and step and value and wrong == 0
+    return ClaimResult(
+        Verdict.HOLDS if holds else Verdict.FALSE,
+        "proved" if holds else f"{cells} cases",
+        "E[c_ij] = x_j n / (s+j) in every period after the first",
+        f"induction {'closes' if first and step and value else 'fails'}; "
+        f"{cells - wrong} of {cells} cells of the recursion agree",
+        "induction over the periods on the number of requests with each bound, which the paper "
+        "leaves to 'distribution preserving'; the first period is Lemma 1",
+        None if holds else f"{wrong} of {cells} cells differ",
+    )
+
+
+def check_printed(policy: str, budget: Budget) -> ClaimResult:
+    """Completions at large n and M: of length 5 in the first period and in the second."""
+    claimed = {"c_15/(x_5 n)": Fraction(1, 5), "c_22/(x_2 n)": Fraction(1, 2)}
+    claimed["c_25/(x_5 n)"] = Fraction(1, 5)
+
+    def share(i: int, j: int) -> Any:
+        # every request of length j completes once, whenever that is
+        return lambda _, done: done[i, j] / sum(n for (_, o), n in done.items() if o == j)
+
+    found = {name: _printed.measured(policy, share(int(name[2]), int(name[3]))) for name in claimed}
+    return _printed.compare(policy, claimed, found, "Prop. 1, uniform lengths 1..5")
+
+
+def witness() -> Witness:
+    """Two requests that always fit together: nothing is left for the second period."""
+    instance = Instance("Prop. 1", 2, [0, 0], [0, 0], [1, 2], lower=[1, 1])
+    claim = "chen2025/proposition-1-printed"
+    return Witness(claim, instance, {}, {"second_period": "0", "claimed": "1/2"})
+
+
+def recheck() -> str:
+    """Algorithm 2 completes the request of length 2 in period 1; Prop. 1 has half in period 2."""
+    found = read_witness(NAME)
+    figures = {name: Fraction(value) for name, value in found.figures.items()}
+    for ties in ("index", "worst", "best"):
+        schedule = simulate(found.instance, make("a-min", {"ties": ties})).schedule
+        _, done = _printed.by_period(schedule, 1)
+        assert done[2, 2] == figures["second_period"], done
+    assert figures["claimed"] == Fraction(1, 0 + 2), figures
+    assert figures["second_period"] != figures["claimed"]
+    return "M = 2, outputs 1 and 2: c_22 = 0 in every order; Prop. 1 gives 1/2"
+
+
+CLAIMS = (
+    Claim(
+        id="chen2025/proposition-1",
+        source=source("Proposition 1, p. 15, proof p. ec12"),
+        statement=(
+            "Of x_j n requests of length j, (s+l)/(s+j) x_j n complete in period l and "
+            "x_j n / (s+j) in each period i = l+1..j, in expectation."
+        ),
+        direction=Direction.EQUAL,
+        assumptions=("the fluid model of Lemma 1 (a-min-fluid)",),
+        expected=Verdict.HOLDS,
+        check=check,
+        claimed=lambda s, i, j: 1 / (s + j),
+        control=lambda s, i, j: 1 / (s + i),
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="chen2025/proposition-1-printed",
+        source=source("Proposition 1, p. 15, for Algorithm 2"),
+        statement="Algorithm 2 has these completions in expectation.",
+        direction=Direction.EQUAL,
+        assumptions=(
+            ALGORITHM_2,
+            "the check uses large n and M, the witness has two requests",
+        ),
+        expected=Verdict.FALSE,
+        check=check_printed,
+        claimed="a-min",
+        control="a-min-fluid",
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck,
+    ),
+)
+
+
+if __name__ == "__main__":
+    write_witness(witness(), NAME)

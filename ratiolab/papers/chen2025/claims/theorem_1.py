@@ -1,0 +1,132 @@
+"""Chen et al., Theorem 1: an upper bound on the ratio of A_max. It survives its proof, loosely.
+
+Two steps of the proof fail (`lemma-ec1`, `equation-ec7`, which rests on `proposition-ec1`) and so
+does their product at n = 3: with s = 2, [l, u] = [4, 5], M = 10 and three requests of length 4,
+A_max costs 24 and A_random 18, more than a factor 5/4. All are matters of rounding, and the theorem
+has a term O(1/M). Two other routes reach it: the server model of the proof of Theorem 2, exactly,
+and for the printed algorithm a bound by volumes (both in `_a_max`).
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+
+from ratiolab.online import make
+from ratiolab.papers.chen2025.claims._a_max import (
+    equal_requests_ratio,
+    printed_bound,
+    root_above,
+    server_supremum,
+)
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.limits import fluid_ratio
+from ratiolab.theory.limits.suprema import max_length_maximiser
+
+SOURCE = "Chen, Ye, Zhou (2025), Theorem 1, p. 10, arXiv 2508.14544v2"
+STATEMENT = "The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."
+PROMPTS = (0, 1, 7, 100)
+
+
+def tightened(x: Fraction) -> Fraction:
+    """x (1 + sqrt(x)) / 2 for x = 1/alpha, rounded up: what Theorem 2 prints as a lower bound."""
+    return x * (1 + root_above(x)) / 2
+
+
+def check(claimed: Callable[[Fraction], Fraction], budget: Budget) -> ClaimResult:
+    """Exact suprema of the server model against the bound, and against the better one."""
+    highest = 60 if budget.slow else 30
+    broken, loosest, tested, at = [], Fraction(0), 0, ""
+    for upper in range(2, highest + 1):
+        for lower, prompt in product(range(1, upper), PROMPTS):
+            x = Fraction(upper, lower)
+            low, high = server_supremum(lower, upper, prompt)
+            assert high <= tightened(x)
+            tested += 1
+            if claimed(x) < low:
+                broken.append(f"l, u, s = {lower}, {upper}, {prompt}")
+            if claimed(x) / high > loosest:
+                loosest, at = claimed(x) / high, f"l, u, s = {lower}, {upper}, {prompt}"
+    verdict = Verdict.FALSE if broken else Verdict.TIGHTENED
+    return ClaimResult(
+        verdict,
+        "proved in the server model",
+        "ratio of A_max at most the stated function of 1/alpha",
+        f"the exact supremum exceeds it in {len(broken)} of {tested} cases; better: (1/alpha) "
+        f"(1 + alpha**-0.5) / 2 for every s, at s = 0 (1/alpha) (1 + sqrt(1 + L/2)) / 2; the "
+        f"stated bound is up to {float(loosest):.2f} times the supremum, at {at}",
+        "supremum (s+u)/(s+l) (1 + sqrt(1 + (1+s/l) ln((s+2u)/(s+2l))/2)) / 2 over all "
+        "distributions; (s+u)/(s+l) <= u/l, and ln(1+y) <= y with (s+l)/(s+2l) <= 1 make the "
+        "radicand at most u/l",
+        broken[0] if broken else None,
+    )
+
+
+SIMULATED = ((1, 2, 0), (1, 4, 0), (1, 4, 2), (3, 4, 0))
+
+
+def check_printed(claimed: Callable[[Fraction], Fraction], budget: Budget) -> ClaimResult:
+    """A proven bound from 1/alpha = 7 on; below that, simulation at the server model's worst."""
+    equal = equal_requests_ratio(7, 99)
+    if claimed(Fraction(7)) < equal:
+        verdict, beyond = Verdict.FALSE, "equal requests of length 1, [l, u] = [1, 7], M = 7"
+    else:
+        # 1 + x (1 + sqrt(x)) <= x (1 + x) / 2 for real x >= 7; the grid shows where it begins.
+        proven = all(printed_bound(1, x) <= claimed(Fraction(x)) for x in range(7, 60))
+        verdict, beyond = (Verdict.HOLDS if proven else Verdict.UNDECIDED), None
+    figures = []
+    for lower, upper, prompt in SIMULATED:
+        memory = 16 * (prompt + upper)
+        worst = max_length_maximiser(lower, upper, prompt)
+        ratio = fluid_ratio(make("a-max"), worst, prompt, memory, 20 * memory, range(5))
+        figures.append(f"{ratio} at l, u, s = {lower}, {upper}, {prompt}")
+        limit = claimed(Fraction(upper, lower))
+        if ratio.low > limit:
+            verdict, beyond = Verdict.FALSE, figures[-1]
+        elif ratio.high > limit and verdict is Verdict.HOLDS:
+            verdict = Verdict.UNDECIDED
+    return ClaimResult(
+        verdict,
+        f"proved for 1/alpha >= 7; {len(SIMULATED)} cases below",
+        "ratio of A_max at most the stated function of 1/alpha",
+        f"equal requests: {equal} for 1/alpha = 7; simulated: {'; '.join(figures)}",
+        "A_max keeps M/(s+u) requests running, so it costs at most 1 + (1/alpha) "
+        "(1 + alpha**-0.5) times the optimum, by volumes; simulated at the lengths that are worst "
+        "for the server model",
+        beyond,
+    )
+
+
+def paper(x: Fraction) -> Fraction:
+    """The paper's bound for x = 1/alpha."""
+    return x * (1 + x) / 2
+
+
+CLAIMS = (
+    Claim(
+        id="chen2025/theorem-1",
+        source=SOURCE,
+        statement=STATEMENT,
+        direction=Direction.UPPER,
+        assumptions=(
+            "fluid limit; A_max as M/(s+u) parallel servers, as in the proof of Theorem 2; batch "
+            "accounting of H-SF",
+        ),
+        expected=Verdict.TIGHTENED,
+        check=check,
+        claimed=paper,
+        control=lambda x: (1 + x) / 2,
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="chen2025/theorem-1-printed",
+        source=SOURCE,
+        statement=STATEMENT,
+        direction=Direction.UPPER,
+        assumptions=("A_max as printed with Eq. (3), H-SF as printed; s + u divides M",),
+        expected=Verdict.HOLDS,
+        check=check_printed,
+        claimed=paper,
+        control=lambda x: (1 + x) / 2,
+        control_verdict=Verdict.FALSE,
+    ),
+)

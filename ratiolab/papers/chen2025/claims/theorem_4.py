@@ -1,0 +1,131 @@
+"""Chen et al., Theorem 4: no policy has a smaller competitive ratio than A_min.
+
+Kill-and-restart with geometric caps has a ratio below a constant for every interval
+(`ratiolab.theory.limits.kill_restart`), and A_min has not, neither in its fluid model nor as
+printed.
+"""
+
+from fractions import Fraction
+
+from ratiolab.online.policies.kill_restart import KillRestart
+from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, source
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.limits import fluid_ratio
+from ratiolab.theory.laws.distributions import two_point
+from ratiolab.theory.limits import kill_restart
+from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
+from ratiolab.theory.quotient import amin
+
+UPPER = 30_000
+"""Long enough for A_min's worst case to exceed the constant with a random offset."""
+
+
+def bad_shares(upper: int) -> list[int]:
+    """Shares with P(o >= k) about 1/(2k - 1), in integers: nearly the worst for A_min.
+
+    Multiples of the length, so that Lemma 2 divides without remainder.
+    """
+    scale = 2**60
+    tails = [scale // (2 * k - 1) for k in range(1, upper + 2)]
+    return [(tails[k - 1] - tails[k]) // k * k for k in range(1, upper + 1)]
+
+
+def constants() -> dict[str, float]:
+    """Proved suprema over all distributions of every kill-and-restart with its best base."""
+    return {
+        f"{'refill' if refill else 'batches'}, {'random' if offset else 'no'} offset": float(
+            kill_restart.best(refill=refill, random_offset=offset)[1]
+        )
+        for refill in (True, False)
+        for offset in (True, False)
+    }
+
+
+def check(claimed: int, budget: Budget) -> ClaimResult:
+    """Lemma 2 at one distribution on 1..u against the smallest constant."""
+    found = constants()
+    least = min(found.values())
+    ratio = Fraction(amin.quotient(bad_shares(claimed)))
+    beaten = ratio > Fraction(least)
+    return ClaimResult(
+        Verdict.FALSE if beaten else Verdict.UNDECIDED,
+        "proved" if beaten else "1 case",
+        f"CR(A_min) <= CR(kill-restart) on lengths 1..{claimed}",
+        f"A_min has {float(ratio):.4f} or more; kill-restart at most {least:.4f}",
+        "A_min's ratio by Lemma 2 at P(o >= k) ~ 1/(2k-1), exact; it grows like ln(u)/4. "
+        "Constants: " + ", ".join(f"{name} {value:.4f}" for name, value in found.items()) + ". The "
+        "proof exchanges decisions as if the order of residual means were that of the bounds, "
+        "for which there is no distribution to take a mean over, and compares one round at a time",
+        f"lengths 1..{claimed}, shares of bad_shares: {float(ratio):.4f}" if beaten else None,
+    )
+
+
+def recheck() -> str:
+    """The constant from its formula at the default base, and Lemma 2 in exact arithmetic."""
+    from math import log
+
+    base = KillRestart().base
+    constant = (base + 1) * (1 + log(base)) / (2 * log(base))
+    ratio = amin.quotient(bad_shares(UPPER))
+    assert ratio > Fraction(constant) + Fraction(1, 50), float(ratio)
+    return f"lengths 1..{UPPER}: A_min {float(ratio):.4f} > {constant:.4f}, base {base}"
+
+
+def check_printed(claimed: tuple[int, Fraction], budget: Budget) -> ClaimResult:
+    """The lower bound on printed A_min with two lengths against the same constants."""
+    upper, share = claimed
+    bound = ratio_lower_bound(upper, float(share))
+    least = constants()["refill, random offset"]
+    seen = fluid_ratio(KillRestart(), two_point(1, 8, Fraction(3, 40)), 0, 64, 2000, range(9))
+    beaten = bound > least
+    return ClaimResult(
+        Verdict.FALSE if beaten else Verdict.UNDECIDED,
+        "1 case",
+        f"CR(A_min) <= CR(kill-restart) on lengths 1 and {upper}, share {share}",
+        f"A_min has {bound:.3f} or more; kill-restart at most {least:.3f} on every distribution",
+        "the recursion of theory.limits.printed_a_min for n, M -> infinity, compared with "
+        f"simulation in its test; kill-restart simulated on lengths 1 and 8: {seen}",
+        f"lengths 1 and {upper}, share {share} long: {bound:.3f}" if beaten else None,
+    )
+
+
+def recheck_printed() -> str:
+    """Lengths 1 and 100, three in five hundred long."""
+    bound = ratio_lower_bound(100, 3 / 500)
+    assert bound > 6.5 > 3 + 2 * 2**0.5, bound
+    return f"printed A_min {bound:.3f} or more; kill-restart without randomness 5.828 at most"
+
+
+CLAIMS = (
+    Claim(
+        id="chen2025/theorem-4",
+        source=source("Theorem 4, p. 13, proof p. ec11"),
+        statement=(
+            "As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs."
+        ),
+        direction=Direction.LOWER,
+        assumptions=(
+            "CR relative to H-SF, supremum over the outputs in [l, u], s = 0, l = 1",
+            "Lemma 2 as the ratio of A_min",
+        ),
+        expected=Verdict.FALSE,
+        check=check,
+        claimed=UPPER,
+        control=100,
+        control_verdict=Verdict.UNDECIDED,
+        recheck=recheck,
+    ),
+    Claim(
+        id="chen2025/theorem-4-printed",
+        source=source("Theorem 4, p. 13, for Algorithm 2"),
+        statement="The same for Algorithm 2 as printed.",
+        direction=Direction.LOWER,
+        assumptions=(ALGORITHM_2,),
+        expected=Verdict.FALSE,
+        check=check_printed,
+        claimed=(100, Fraction(3, 500)),
+        control=(4, Fraction(1, 5)),
+        control_verdict=Verdict.UNDECIDED,
+        recheck=recheck_printed,
+    ),
+)

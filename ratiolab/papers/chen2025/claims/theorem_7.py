@@ -1,0 +1,197 @@
+"""Chen et al., Theorem 7: A_ell on two lengths."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from ratiolab.model import Instance, Schedule, violations
+from ratiolab.online import make
+from ratiolab.papers.chen2025.claims._lemma2 import source
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.limits import limit_ratio
+from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.theory.laws.distributions import two_point
+from ratiolab.theory.limits.fluid import promote_short_ratio
+from ratiolab.theory.limits.suprema import promote_short_supremum
+
+NAME = "chen2025-theorem-7-literal"
+Bound = Callable[[Any], Any]
+
+
+def narrow(alpha: Any) -> Any:
+    """The bound for alpha up to 1/2."""
+    return 1 + alpha / (2 * (1 - alpha))
+
+
+def wide(alpha: Any) -> Any:
+    """The bound from alpha = 1/2 on."""
+    return 1 + 2 * alpha**2
+
+
+def check(claimed: tuple[Bound, Bound], budget: Budget) -> ClaimResult:
+    """Both branches: the gap to the bound is a square, or a product of positive factors."""
+    import sympy as sp
+
+    a, t = sp.symbols("alpha t", positive=True)
+    base = a**2 * t**2 + 2 * a**2 * t + 1
+    excess = a**2 * (t + 2) / base
+    formula = all(
+        promote_short_ratio(two_point(low, u, Fraction(1, 1 + x)))
+        == 1 + Fraction(excess.subs({a: sp.Rational(low, u), t: x}))
+        for low, u, x in [(1, 4, 1), (1, 4, 2), (2, 5, 7), (3, 4, 0)]
+    )
+    low_gap = sp.factor((claimed[0](a) - 1 - excess) * base * 2 * (1 - a) / a)
+    square = sp.expand(low_gap - (a * t + 2 * a - 1) ** 2) == 0
+    # 2 a^2 base - a^2 (t + 2) = a^2 t (2 a^2 t + 4 a^2 - 1), not negative for a >= 1/2.
+    high_gap = sp.simplify((claimed[1](a) - 1 - excess) * base)
+    factors = sp.expand(high_gap - a**2 * t * (2 * a**2 * t + 4 * a**2 - 1)) == 0
+    step = base - 2 * a * (1 + a) * t
+    at_peak = sp.factor(sp.simplify((excess - a / (2 * (1 - a))).subs(t, 1 / a - 2)))
+    rough = sp.simplify((a**2 * (t + 2) / (2 * a * (1 + a) * t)).subs({a: sp.Rational(1, 4), t: 1}))
+    holds = formula and square and factors and at_peak == 0
+    return ClaimResult(
+        Verdict.HOLDS if holds else Verdict.FALSE,
+        "proved",
+        f"CR <= {claimed[0](a)} up to alpha = 1/2, {claimed[1](a)} from there",
+        f"first gap is a square: {square}, zero at t = 1/alpha - 2; second at t = 0: {factors}",
+        "tight in both branches. The proof's step does not give it: dividing by 2 alpha (1+alpha) "
+        f"t, from {sp.factor(step)} >= 0, leaves {rough} at alpha = 1/4, t = 1, above 1/6",
+        None if holds else "the gap between bound and ratio changes sign",
+    )
+
+
+def check_prompt(claimed: str, budget: Budget) -> ClaimResult:
+    """The fluid ratio of A_ell with a prompt, in fractions."""
+    import sympy as sp
+
+    broken, cases = [], 0
+    for low, u in [(1, 3), (1, 8), (2, 5)]:
+        alpha = Fraction(low, u)
+        for prompt in (0, 1, 3, 10):
+            bound: Any = narrow(alpha) if 2 * low <= u else wide(alpha)
+            if claimed == "with prompt":
+                bound = promote_short_supremum(low, u, prompt)
+            ratio = max(
+                promote_short_ratio(two_point(low, u, Fraction(x, 24)), prompt)
+                for x in range(1, 25)
+            )
+            cases += 1
+            if sp.Rational(Fraction(ratio)) > bound:
+                broken.append(f"l = {low}, u = {u}, s = {prompt}: {ratio} > {bound}")
+    return ClaimResult(
+        Verdict.FALSE if broken else Verdict.HOLDS,
+        "proved" if broken else f"{cases} cases",
+        f"bound of Theorem 7 {claimed}",
+        f"exceeded in {len(broken)} of {cases} cases",
+        "with s > 0 the number sqrt(l (s+l) / (u (s+u))) > alpha takes the place of alpha",
+        broken[0] if broken else None,
+    )
+
+
+def recheck_prompt() -> str:
+    """l = 1, u = 8, s = 10, every third request long."""
+    x, y = Fraction(2, 3), Fraction(1, 3)
+    short, long = 1 * (10 + 1), 8 * (10 + 8)
+    ratio = (short * (1 + y) + long * y * y) / (short * x * (x + 2 * y) + long * y * y)
+    assert ratio == promote_short_ratio(two_point(1, 8, y), 10), ratio
+    assert ratio > narrow(Fraction(1, 8)), ratio
+    return f"l = 1, u = 8, s = 10, share 1/3: {ratio} > {narrow(Fraction(1, 8))}"
+
+
+def check_literal(claimed: int, budget: Budget) -> ClaimResult:
+    """Evict long requests once they hold more than `claimed` tokens past l; planned with l."""
+    found = literal_run(claimed)
+    broken = violations(found)
+    large = limit_ratio(make("a-ell"), two_point(1, 4, Fraction(1, 3)), 0, 24, 600, range(4))
+    fluid = promote_short_ratio(two_point(1, 4, Fraction(1, 3)))
+    agrees = abs(large.mean - fluid) < 0.02
+    return ClaimResult(
+        Verdict.FALSE if broken or not agrees else Verdict.HOLDS,
+        "proved" if broken else "2 cases",
+        f"memory suffices when unfinished requests leave at age l + {claimed}",
+        str(broken[0]) if broken else "no rule is broken",
+        "four requests that fill the memory with l tokens each. Evicting at exactly l, as the text "
+        f"says, is feasible and simulated at large n and M: {large}, fluid {float(fluid):.4f}",
+        f"M = 4, s = 0, four long requests: {broken[0]}" if broken else None,
+    )
+
+
+def literal_run(late: int) -> Schedule:
+    """Four long requests (l = 1, u = 2) in memory 4, removed at age 1 + late."""
+    return _run(Instance("A_ell", 4, [0] * 4, [0] * 4, [2] * 4, lower=[1] * 4, upper=[2] * 4), late)
+
+
+def _run(instance: Instance, late: int) -> Schedule:
+    ends = [min(2, 1 + late)] * 4
+    runs = [(i, 0, stop) for i, stop in enumerate(ends)]
+    if ends[0] < 2:
+        runs += [(i, ends[0] + 2 * (i // 2), ends[0] + 2 * (i // 2) + 2) for i in range(4)]
+    return Schedule.from_runs(instance, runs)
+
+
+def witness() -> Witness:
+    """The literal Algorithm 6 holds eight tokens in a memory of four."""
+    return Witness("chen2025/theorem-7-printed", literal_run(1).instance, {}, {"tokens": 8})
+
+
+def recheck_literal() -> str:
+    """All four are unfinished with exactly l = 1 token, so none is removed; then each holds two."""
+    found = read_witness(NAME)
+    instance = found.instance
+    lower = instance.lower
+    assert lower is not None
+    assert int((instance.prompt + lower).sum()) <= instance.memory  # admitted together, with l
+    tokens = int((instance.prompt + lower + 1).sum())  # not more than l tokens: nobody is removed
+    assert tokens == found.figures["tokens"], tokens
+    assert tokens > instance.memory
+    assert violations(_run(instance, 1))
+    return f"round 2 needs {tokens} tokens of {instance.memory}"
+
+
+CLAIMS = (
+    Claim(
+        id="chen2025/theorem-7",
+        source=source("Theorem 7, p. 20, proof p. ec15"),
+        statement=(
+            "With outputs in {l, u} the ratio of A_ell is at most 1 + alpha / (2 (1-alpha)) for "
+            "alpha <= 1/2 and 1 + 2 alpha^2 for alpha >= 1/2."
+        ),
+        direction=Direction.UPPER,
+        assumptions=("fluid limit, s = 0", "requests are evicted at exactly l tokens"),
+        expected=Verdict.HOLDS,
+        check=check,
+        claimed=(narrow, wide),
+        control=(narrow, narrow),
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="chen2025/theorem-7-any-prompt",
+        source=source("Theorem 7, p. 20"),
+        statement="The same for every prompt s, as it is stated.",
+        direction=Direction.UPPER,
+        assumptions=("fluid limit", "requests are evicted at exactly l tokens"),
+        expected=Verdict.FALSE,
+        check=check_prompt,
+        claimed="as printed",
+        control="with prompt",
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck_prompt,
+    ),
+    Claim(
+        id="chen2025/theorem-7-printed",
+        source=source("Algorithm 6, p. ec16"),
+        statement="Removing requests with more than l tokens, Algorithm 6 keeps to the memory.",
+        direction=Direction.UPPER,
+        assumptions=("read literally: admission plans with l, removal waits for token l + 1",),
+        expected=Verdict.FALSE,
+        check=check_literal,
+        claimed=1,
+        control=0,
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck_literal,
+    ),
+)
+
+
+if __name__ == "__main__":
+    write_witness(witness(), NAME)

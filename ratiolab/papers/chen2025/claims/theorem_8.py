@@ -1,0 +1,132 @@
+"""Chen et al., Theorem 8: the ratio of A_min for linearly weighted geometric lengths.
+
+In the Lemma 2 model, which the printed A_min does not follow (see ``lemma-2-printed``).
+"""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.theory.quotient import amin, geometric
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+SOURCE = "Chen, Ye, Zhou (2025), Theorem 8, p. 22, proof p. ec16, arXiv 2508.14544v2"
+NUMERATOR = "(1 + q)**2 * (1 + 3*q + 6*q**2 + 3*q**3 + q**4)"
+DENOMINATOR = "1 + 2*q + 11*q**2 + 8*q**3 + 11*q**4 + 2*q**5 + q**6"
+PRINTED_SUM = f"({DENOMINATOR}) / ((1 - q)**6 * (1 + q)**4)"
+
+
+def _parse(text: str) -> "Expr":
+    import sympy as sp
+
+    return sp.sympify(text, locals={"q": geometric.symbol()})
+
+
+def check(claimed: tuple[str, Fraction], budget: Budget) -> ClaimResult:
+    """Sum Lemma 2 term by term; decide the bound and its tightness by counting real roots."""
+    import sympy as sp
+
+    formula, bound = claimed
+    q = geometric.symbol()
+    derived = geometric.linearly_weighted_quotient()
+    is_equal = sp.simplify(_parse(formula) - derived) == 0
+    gap = sp.Poly(sp.numer(sp.together(sp.Rational(bound) - derived)), q)
+    slope = sp.Poly(sp.numer(sp.together(sp.diff(derived, q))), q)
+    half = Fraction(1, 2)
+    # No root inside (0, 1) and one positive value: positive throughout.
+    inside = [
+        poly.count_roots(0, 1) - (poly.eval(0) == 0) - (poly.eval(1) == 0) for poly in (gap, slope)
+    ]
+    is_bound = inside[0] == 0 and gap.eval(half) > 0
+    increases = inside[1] == 0 and slope.eval(half) > 0
+    x = [k * half ** (k - 1) for k in range(1, 60)]
+    cut = float(amin.quotient(x)) - float(derived.subs(q, half))
+    holds = is_equal and is_bound and abs(cut) < 1e-12
+    return ClaimResult(
+        Verdict.HOLDS if holds else Verdict.FALSE,
+        "proved",
+        f"CR = {formula}, at most {bound}",
+        f"the formula {'agrees' if is_equal else 'differs'}; supremum "
+        f"{sp.limit(derived, q, 1)}, {'increasing' if increases else 'not increasing'} in q",
+        "both sums of Lemma 2 in closed form; no root of bound - CR inside (0, 1); the sum cut at "
+        "60 lengths agrees at q = 1/2",
+        None if holds else f"at q -> 1 the ratio is {sp.limit(derived, q, 1)}",
+    )
+
+
+def check_sum(claimed: Literal["printed", "corrected"], budget: Budget) -> ClaimResult:
+    """Whether the integrand of the proof's denominator has the closed form beside it."""
+    import sympy as sp
+
+    half = {geometric.symbol(): sp.Rational(1, 2)}
+    value, closed = printed_sum(claimed), _parse(PRINTED_SUM)
+    agrees = sp.simplify(value - closed) == 0
+    at_half = value.subs(half)
+    return ClaimResult(
+        Verdict.HOLDS if agrees else Verdict.FALSE,
+        "proved",
+        f"the {claimed} sum equals {closed.subs(half)} at q = 1/2",
+        f"it is {at_half} there",
+        "summed in closed form; the 2 belongs to the inner sum, as in Lemma 2",
+        None if agrees else f"q = 1/2: {at_half}",
+    )
+
+
+def printed_sum(which: Literal["printed", "corrected"]) -> "Expr":
+    """Denominator of Theorem 8: as its integrand is printed, or with the 2 at the inner sum."""
+    printed = geometric.printed_denominator()
+    if which == "printed":
+        return printed
+    # 2 (2 a + b) - 3 a = a + 2 b, with the Eulerian sum of k^4 z^(k-1) for a.
+    z = geometric.symbol() ** 2
+    return 2 * printed - 3 * (1 + 11 * z + 11 * z**2 + z**3) / (1 - z) ** 5
+
+
+def recheck() -> str:
+    """Both sums at q = 1/2 in fractions, cut where the rest is below 1e-20."""
+    half = Fraction(1, 2)
+    x = [k * half ** (k - 1) for k in range(1, 121)]
+    tails = [sum(x[k:], Fraction()) for k in range(1, 121)]
+    printed = sum(k * k * x[k - 1] * (2 * x[k - 1] + tails[k - 1]) for k in range(1, 121))
+    needed = sum(k * k * x[k - 1] * (x[k - 1] + 2 * tails[k - 1]) for k in range(1, 121))
+    closed = Fraction(*_parse(PRINTED_SUM).subs(geometric.symbol(), half).as_numer_denom())
+    assert abs(needed - closed) < Fraction(1, 10**20), float(needed)
+    assert abs(printed - closed) > 1, float(printed)
+    return f"q = 1/2: closed form {float(closed):.6f}, printed integrand {float(printed):.6f}"
+
+
+CLAIMS = (
+    Claim(
+        id="chen2025/theorem-8",
+        source=SOURCE,
+        statement=(
+            "For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min is (1+q)^2 (1+3q+6q^2+3q^3+q^4) / "
+            "(1+2q+11q^2+8q^3+11q^4+2q^5+q^6), at most 14/9."
+        ),
+        direction=Direction.EQUAL,
+        assumptions=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+        expected=Verdict.HOLDS,
+        check=check,
+        claimed=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(14, 9)),
+        control=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(3, 2)),
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="chen2025/theorem-8-printed-sum",
+        source=SOURCE,
+        statement=(
+            "In the proof, sum k^3 q^(k-1) (2 k q^(k-1) + sum_{i>k} i q^(i-1)) has the closed form "
+            "printed beside it."
+        ),
+        direction=Direction.EQUAL,
+        assumptions=("read as printed",),
+        expected=Verdict.FALSE,
+        check=check_sum,
+        claimed="printed",
+        control="corrected",
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck,
+    ),
+)

@@ -1,0 +1,190 @@
+"""Chen et al., Theorem EC.1, part 2: the ratio of A_random.
+
+The theorem counts every batch of length k as k (s + k) of memory-time. In that accounting it holds,
+with equality at s = 0 and room to spare for s > 0. The algorithms themselves stagger their starts:
+A_random then costs less, and so may H-SF, which breaks the step that bounds it from below: a batch
+that mixes both lengths leaves the long requests staggered for ever. With s = 0, lengths 1 and 2,
+M = 6 c and N_l = 4 c, H-SF starts 2 c long requests every round instead of 3 c every second one.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+
+from ratiolab.model import Instance
+from ratiolab.online import make, simulate
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.limits import Estimate, fluid_ratio
+from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.theory.laws.distributions import from_weights, two_point
+from ratiolab.theory.limits.fluid import batch_area, random_order_ratio
+
+NAME = "chen2025-theorem-ec1-part-2-denominator"
+SOURCE = "Chen, Ye, Zhou (2025), Theorem EC.1, Eq. (EC.6), p. 34, arXiv 2508.14544v2"
+
+INTERVALS = tuple((low, high) for high in range(2, 30) for low in range(1, high))
+PROMPTS = (0, 1, 10, 1000)
+
+
+def check(claimed: Callable[[int, int], Fraction], budget: Budget) -> ClaimResult:
+    """Bounds (1 + sqrt(R)) / 2 by their R, against g(u)/g(l), the exact supremum's."""
+    broken, tight, tested = [], 0, 0
+    for (low, high), prompt in product(INTERVALS, PROMPTS):
+        exact = Fraction(batch_area(high, prompt), batch_area(low, prompt))
+        tested += 1
+        tight += exact == claimed(low, high)
+        if exact > claimed(low, high):
+            broken.append((low, high, prompt))
+    # The supremum itself, by exact ratios of all distributions on a grid.
+    for (low, high), prompt in product(((1, 3), (2, 4), (1, 4)), PROMPTS):
+        area = Fraction(batch_area(high, prompt), batch_area(low, prompt))
+        for shares in product(range(4), repeat=high - low + 1):
+            if any(shares):
+                ratio = random_order_ratio(from_weights(low, shares), prompt)
+                assert 2 * ratio <= 1 or (2 * ratio - 1) ** 2 <= area
+    return ClaimResult(
+        Verdict.FALSE if broken else Verdict.HOLDS,
+        "proved in the batch accounting",
+        "ratio of A_random at most (1 + sqrt(R)) / 2 for the stated R",
+        "the supremum is (1 + sqrt(g(u)/g(l))) / 2 with g(k) = k (s + k); the stated bound is "
+        f"below it in {len(broken)} and equal in {tight} of {tested} cases",
+        "g(u)/g(l) <= (u/l)**2 because (s+u)/(s+l) <= u/l, with equality only at s = 0; so for "
+        "s > 0 the bound has room",
+        f"l, u, s = {broken[0]}" if broken else None,
+    )
+
+
+CASES = ((1, 2, 0, Fraction(1, 2)), (1, 4, 0, Fraction(1, 4)), (1, 4, 2, Fraction(1, 4)))
+
+
+def check_printed(claimed: Callable[[int, int], Fraction], budget: Budget) -> ClaimResult:
+    """Simulate both algorithms at the worst shares and compare the 99 % intervals."""
+    scale = 4 if budget.slow else 1
+    found: list[tuple[Fraction, Estimate]] = []
+    for low, high, prompt, share in CASES:
+        memory = 4 * high * (prompt + high) * scale
+        ratio = fluid_ratio(
+            make("a-random"), two_point(low, high, share), prompt, memory, 25 * memory, range(5)
+        )
+        found.append((claimed(low, high), ratio))
+    if any(ratio.low > bound for bound, ratio in found):
+        verdict = Verdict.FALSE
+    else:
+        holds = all(ratio.high <= bound for bound, ratio in found)
+        verdict = Verdict.HOLDS if holds else Verdict.UNDECIDED
+    return ClaimResult(
+        verdict,
+        f"{len(found)} cases",
+        ", ".join(f"at most {bound}" for bound, _ in found),
+        ", ".join(str(ratio) for _, ratio in found),
+        "Algorithm 4 and H-SF simulated at shares where the batch accounting is near its maximum; "
+        "Algorithm 4 staggers its starts and does better than that accounting",
+    )
+
+
+def h_sf_quotient(scale: int, long: int) -> Fraction:
+    """TEL(H-SF) over the paper's lower bound, for M = 6 c, N_l = 4 c, N_u = `long`, s = 0.
+
+    >>> h_sf_quotient(1, 14)
+    Fraction(37, 38)
+    """
+    short, memory = 4 * scale, 6 * scale
+    n = short + long
+    instance = Instance("family", memory, [0] * n, [0] * n, [1] * short + [2] * long)
+    bound = Fraction(short**2 + 2 * short * long + 4 * long**2, 2 * memory)
+    return simulate(instance, make("h-sf")).schedule.total_latency / bound
+
+
+def check_denominator(claimed: Fraction, budget: Budget) -> ClaimResult:
+    """Whether TEL(H-SF) stays above the stated part of the paper's bound as M grows."""
+    scales = (1, 4, 16)
+    quotients = [h_sf_quotient(scale, 400 * scale) for scale in scales]
+    # The quotient does not depend on the scale, so no O(1/M) can repair a violation.
+    assert len(set(quotients)) == 1
+    fails = quotients[0] < claimed
+    return ClaimResult(
+        Verdict.FALSE if fails else Verdict.HOLDS,
+        "proved",
+        f"TEL(H-SF) at least {claimed} of the batch accounting, up to O(1/M)",
+        f"{float(quotients[0]):.4f} of it with lengths 1 and 2 for M = 6, 24 and 96, tending to "
+        "3/4 in n",
+        "H-SF simulated; a request holds at least half of k (s + k) in all, so no schedule costs "
+        "less than half of the accounting",
+        "s = 0, lengths 1 and 2, M = 6 c, N_l = 4 c" if fails else None,
+    )
+
+
+def witness() -> Witness:
+    """The member c = 1 with 14 long requests."""
+    starts = (0,) * 4 + tuple(k // 2 for k in range(14))
+    n = len(starts)
+    instance = Instance("staggered H-SF", 6, [0] * n, [0] * n, [1] * 4 + [2] * 14)
+    figures: dict[str, int | str] = {"h_sf": 74, "bound": "76"}
+    return Witness("chen2025/theorem-ec1-part-2-denominator", instance, {"h-sf": starts}, figures)
+
+
+def recheck() -> str:
+    """H-SF makes the stored schedule, which is below the bound; and the family keeps at it."""
+    found = read_witness(NAME)
+    instance, figures = found.instance, found.figures
+    simulated = simulate(instance, make("h-sf")).schedule
+    assert tuple(simulated.starts.tolist()) == found.schedules["h-sf"]
+    assert found.schedule("h-sf").total_latency == figures["h_sf"]
+    counts = [(instance.output == k).sum().item() for k in (1, 2)]
+    assert sum(counts) == len(instance)
+    assert not instance.prompt.any()
+    form = counts[0] ** 2 + 2 * counts[0] * counts[1] + 4 * counts[1] ** 2
+    assert Fraction(form, 2 * instance.memory) == Fraction(figures["bound"])
+    assert Fraction(figures["bound"]) > Fraction(figures["h_sf"])
+    assert h_sf_quotient(1, 600) == h_sf_quotient(3, 1800) < Fraction(19, 25)
+    return f"H-SF has {figures['h_sf']} < {figures['bound']}; 600 c long ones: below 0.76 for any c"
+
+
+CLAIMS = (
+    Claim(
+        id="chen2025/theorem-ec1-part-2",
+        source=SOURCE,
+        statement="The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M).",
+        direction=Direction.UPPER,
+        assumptions=(
+            "batch accounting of the proof: every request holds s + o for o rounds, in A_random "
+            "and in H-SF alike; n, M large",
+        ),
+        expected=Verdict.HOLDS,
+        check=check,
+        claimed=lambda low, high: Fraction(high, low) ** 2,
+        control=lambda low, high: Fraction(high, low),
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="chen2025/theorem-ec1-part-2-printed",
+        source=SOURCE,
+        statement="The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M).",
+        direction=Direction.UPPER,
+        assumptions=("Algorithms 3 and 4 as printed, by simulation at large n and M",),
+        expected=Verdict.HOLDS,
+        check=check_printed,
+        claimed=lambda low, high: (1 + Fraction(high, low)) / 2,
+        control=lambda low, high: Fraction(1),
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="chen2025/theorem-ec1-part-2-denominator",
+        source="Chen, Ye, Zhou (2025), proof of Theorem EC.1, p. 38, arXiv 2508.14544v2",
+        statement=(
+            "TEL(H-SF) is at least (l (s+l) N_l**2 + 2 l (s+l) N_l N_u + u (s+u) N_u**2) / (2 M), "
+            "up to a factor 1 + O(1/M)."
+        ),
+        direction=Direction.LOWER,
+        assumptions=("H-SF as printed, Algorithm 3; N_l, N_u much larger than M",),
+        expected=Verdict.FALSE,
+        check=check_denominator,
+        claimed=Fraction(1),
+        control=Fraction(1, 2),
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck,
+    ),
+)
+
+if __name__ == "__main__":
+    write_witness(witness(), NAME)

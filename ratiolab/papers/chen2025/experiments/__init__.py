@@ -1,0 +1,1 @@
+"""Experiments: Chen, Ye, Zhou (2025), arXiv 2508.14544v2."""

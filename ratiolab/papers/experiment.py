@@ -1,0 +1,221 @@
+"""What an experiment is, and how its page is made."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ratiolab.model import FormatError
+from ratiolab.model.io import read_text, write_text
+from ratiolab.papers.paper import register_tasks
+from ratiolab.studies import Study, read_study
+from ratiolab.studies.run import run_study
+from ratiolab.studies.store import FIRST, Store, csv_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of a paper, or one of our own.
+
+    Parameters
+    ----------
+    name : key; results are named so.
+    module : the module that declares it; the study is the file of the same name that ends in
+        ``.toml`` instead of ``.py``.
+    title : one line, for the head of the page and the list.
+    source : paper, section and figures.
+    page : from the table of the study and a folder, the text below the head of the page in
+        Markdown; figures are written into the folder as ``NAME-*.png``. Every figure of the text
+        is computed from the table.
+    figures : columns of results that ``NAME.csv`` keeps; what tells its rows apart is kept anyway.
+    """
+
+    name: str
+    module: str
+    title: str
+    source: str
+    page: Callable[["pd.DataFrame", Path], str]
+    figures: tuple[str, ...]
+
+    def study(self, *, quick: bool = False, traces: Path | None = None) -> Study:
+        """Return the study, by default in full."""
+        register_tasks()
+        with self.file() as path:
+            return read_study(path, quick=quick, traces=traces)
+
+    def file(self) -> AbstractContextManager[Path]:
+        """Return the path of the study's file, beside the module."""
+        package, _, name = self.module.rpartition(".")
+        return as_file(files(package) / f"{name}.toml")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One statement of a paper beside what was found.
+
+    Parameters
+    ----------
+    statement : in our words.
+    paper, ours : the number or ordering there and here.
+    reproduced : None when the paper does not say enough to decide.
+    why : what explains a difference, or what limits an agreement.
+    """
+
+    statement: str
+    paper: str
+    ours: str
+    reproduced: bool | None
+    why: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Yes, no, or undecided."""
+        return {True: "yes", False: "no", None: "undecided"}[self.reproduced]
+
+
+def reproduce(
+    experiment: Experiment,
+    out: Path,
+    *,
+    quick: bool = False,
+    traces: Path | None = None,
+    workers: int = -1,
+    advance: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Run an experiment and write ``NAME.csv``, ``NAME.md`` and its figures; the page's path.
+
+    Finished cells, with all their figures, are kept in ``OUT/.cells/NAME``.
+    """
+    study = experiment.study(quick=quick, traces=traces)
+    store = Store(out / ".cells" / study.name)
+    frame = run_study(study, store, workers=workers, advance=advance)
+    columns = kept_columns(frame, experiment.figures)
+    write_text(out / f"{experiment.name}.csv", csv_text(list(store.rows(study)), columns))
+    return _write_page(experiment, frame, out, quick)
+
+
+def redraw(
+    experiment: Experiment, out: Path, *, quick: bool = False, traces: Path | None = None
+) -> Path:
+    """Write the page and its figures again from ``NAME.csv`` alone; nothing is run.
+
+    Raises
+    ------
+    FormatError
+        when the table is not there, or not the one that `reproduce` writes for this study.
+    """
+    study = experiment.study(quick=quick, traces=traces)
+    return _write_page(experiment, stored(experiment, study, out), out, quick)
+
+
+def stored(experiment: Experiment, study: Study, out: Path) -> "pd.DataFrame":
+    """The table ``NAME.csv``, with what is the same in all of the study's cells put back."""
+    import pandas as pd
+
+    path = out / f"{experiment.name}.csv"
+    text = read_text(path)
+    try:
+        frame = pd.read_csv(StringIO(text), low_memory=False)
+    except ValueError as error:
+        raise FormatError(f"{path}: {' '.join(str(error).split())}") from None
+    whole = pd.DataFrame([dict(cell.fields) for cell in study.cells])
+    left_out = [name for name in map(str, whole.columns) if name not in frame]
+    differs = _differing(whole)
+    for name in (*differs, "seed", *experiment.figures, "version"):
+        if name not in frame:
+            raise FormatError(f"{path}: column {name!r} is missing")
+    for name in experiment.figures:
+        _require_numbers(path, frame[name])
+    cells, expected = (len(rows[differs].drop_duplicates()) for rows in (frame, whole))
+    if cells != expected:
+        raise FormatError(f"{path}: has rows of {cells:,} cells, the study has {expected:,}")
+    return frame.assign(**{name: whole[name].iloc[0] for name in left_out})
+
+
+def _require_numbers(path: Path, column: "pd.Series") -> None:
+    """Refuse a column of numbers with a word among them; columns of words alone are left alone."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column) or column.name == "instance":
+        return
+    numbers = pd.to_numeric(column, errors="coerce")
+    words = column[column.notna() & numbers.isna()]
+    if numbers.notna().any() and len(words):
+        line = int(words.index[0]) + 2
+        raise FormatError(f"{path}: line {line}: {column.name} {words.iloc[0]!r} is not a number")
+
+
+def _write_page(experiment: Experiment, frame: "pd.DataFrame", out: Path, quick: bool) -> Path:
+    page = out / f"{experiment.name}.md"
+    write_text(page, page_text(experiment, frame, out, quick=quick))
+    return page
+
+
+def page_text(experiment: Experiment, frame: "pd.DataFrame", out: Path, *, quick: bool) -> str:
+    """The whole page: head, what the experiment says, and how it was made."""
+    command = f"ratiolab reproduce {experiment.name}{' --quick' if quick else ''}"
+    seeds = frame["seed"].nunique()
+    made = (
+        f"Made by `{command}`, version {', '.join(map(str, frame['version'].unique()))}: "
+        f"{len(frame):,} rows, {seeds} {'seed' if seeds == 1 else 'seeds'}. "
+        f"All numbers: [`{experiment.name}.csv`]({experiment.name}.csv)."
+    )
+    body = experiment.page(frame, out).strip()
+    return f"# {experiment.title}\n\n{experiment.source}.\n\n{body}\n\n---\n\n{made}\n"
+
+
+def kept_columns(frame: "pd.DataFrame", figures: Sequence[str]) -> list[str]:
+    """Some figures, and of what the cells are all that differs between rows."""
+    missing = [name for name in figures if name not in frame]
+    assert not missing, missing
+    return list(dict.fromkeys([*_differing(frame), "seed", *figures, "version"]))
+
+
+def _differing(frame: "pd.DataFrame") -> list[str]:
+    """What tells rows apart, of the columns that say what a cell is."""
+    return [
+        name
+        for name in map(str, frame.columns)
+        if name.partition(".")[0] in FIRST and frame[name].nunique(dropna=False) > 1
+    ]
+
+
+def findings_table(findings: Iterable[Finding]) -> str:
+    """Findings as a Markdown table."""
+    names = ("statement", "paper", "ours", "reproduced", "why")
+    rows = [(f.statement, f.paper, f.ours, f.verdict, f.why) for f in findings]
+    return markdown(names, rows)
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A Markdown table; floats with three significant digits, numbers to the right.
+
+    >>> print(markdown(("policy", "ratio"), [("a-min", 1.23456), ("a|b", 1234)]))
+    | policy | ratio |
+    |---|---:|
+    | a-min | 1.23 |
+    | a\\|b | 1,234 |
+    """
+    rows = [list(row) for row in rows]
+    numeric = [
+        bool(rows) and all(isinstance(row[i], int | float) for row in rows)
+        for i in range(len(header))
+    ]
+    lines = [header, *([_shown(value) for value in row] for row in rows)]
+    texts = ["| " + " | ".join(line) + " |" for line in lines]
+    rule = "|" + "|".join("---:" if right else "---" for right in numeric) + "|"
+    return "\n".join([texts[0], rule, *texts[1:]])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value).replace("|", "\\|").replace("\n", " ")

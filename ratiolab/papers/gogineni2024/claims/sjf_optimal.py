@@ -1,0 +1,127 @@
+"""RR-SJF, Section 1: is shortest job first optimal for first tokens and for completion?"""
+
+from functools import cache
+from itertools import permutations
+from typing import Literal
+
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, SOURCE, Measure, small, total
+from ratiolab.theory.worst_case.round_robin import serve
+
+Rule = tuple[Measure, Literal["all schedules", "orders"], bool]
+"""What is summed, over which schedules the least is taken, and whether the rule is SJF."""
+
+PROOF = {
+    "first_token": "without preemption a first token precedes the completion by the length less "
+    "one, so the best order is that for completions; with it, first tokens can be at 1, ..., n",
+    "completion": "an exchange of neighbours, and for schedules with preemption: the k-th "
+    "completion is at least the sum of the k shortest lengths",
+}
+
+
+def check(rule: Rule, budget: Budget) -> ClaimResult:
+    """Compare a rule with the least sum over all orders, or over all preemptive schedules."""
+    measure, over, shortest_first = rule
+    worse = []
+    sets = list(small(budget.slow))
+    for lengths in sets:
+        value = total(measure, lengths, shortest_first=shortest_first, quantum=None)
+        best = _least(measure, over, tuple(sorted(lengths)))
+        if value > best:
+            worse.append((lengths, value, best))
+    example = f"lengths {worse[0][0]}: sum {worse[0][1]}, possible {worse[0][2]}" if worse else None
+    return ClaimResult(
+        Verdict.FALSE if worse else Verdict.HOLDS,
+        "proved" if not worse else f"{len(sets)} sets of requests",
+        f"least sum of {measure.replace('_', ' ')} times among {over}",
+        f"not the least in {len(worse)} of {len(sets)} sets" + (f"; {example}" if example else ""),
+        "all token-by-token schedules, or all orders, by exhaustion; " + PROOF[measure],
+        example,
+    )
+
+
+def recheck() -> str:
+    """Serve two requests of two tokens in both ways."""
+    plain = serve([2, 2], shortest_first=True)
+    turns = serve([2, 2], shortest_first=True, quantum=1)
+    assert plain.first_token == (1, 3)
+    assert turns.first_token == (1, 2)
+    return "lengths 2, 2: first tokens at 1 and 3 under SJF, at 1 and 2 in slices of one token"
+
+
+def _least(measure: Measure, over: str, lengths: tuple[int, ...]) -> int:
+    if over == "all schedules":
+        return _exhaust(measure, lengths, tuple(False for _ in lengths), 0)
+    return _ordered(measure, lengths)
+
+
+@cache
+def _ordered(measure: Measure, lengths: tuple[int, ...]) -> int:
+    return min(
+        total(measure, order, shortest_first=False, quantum=None) for order in permutations(lengths)
+    )
+
+
+@cache
+def _exhaust(measure: Measure, left: tuple[int, ...], started: tuple[bool, ...], now: int) -> int:
+    """Least sum still to come, over every choice of the request that gets the next token."""
+    options = []
+    for i, tokens in enumerate(left):
+        if not tokens:
+            continue
+        counts = not started[i] if measure == "first_token" else tokens == 1
+        # Requests alike in both respects are one choice.
+        state = sorted(
+            (t - (j == i), s or j == i) for j, (t, s) in enumerate(zip(left, started, strict=True))
+        )
+        rest = _exhaust(measure, tuple(t for t, _ in state), tuple(s for _, s in state), now + 1)
+        options.append((now + 1 if counts else 0) + rest)
+    return min(options, default=0)
+
+
+def _claim(
+    name: str, statement: str, rule: Rule, expected: Verdict, control: Rule, *assumptions: str
+) -> Claim:
+    is_false = expected is Verdict.FALSE
+    return Claim(
+        id=f"gogineni2024/{name}",
+        source=SOURCE.format("Section 1"),
+        statement=statement,
+        direction=Direction.EQUAL,
+        assumptions=(ONE_SERVER, *assumptions),
+        expected=expected,
+        check=check,
+        claimed=rule,
+        control=control,
+        control_verdict=Verdict.HOLDS if is_false else Verdict.FALSE,
+        recheck=recheck if is_false else None,
+    )
+
+
+CLAIMS = (
+    _claim(
+        "sjf-optimal-ttft",
+        "Shortest job first minimises the mean time to first token.",
+        ("first_token", "all schedules", True),
+        Verdict.FALSE,
+        ("first_token", "orders", True),
+        "among all schedules, those that preempt included, as RR and RR-SJF do",
+    ),
+    _claim(
+        "sjf-optimal-ttft-nonpreemptive",
+        "Among schedules that never preempt, shortest job first minimises the mean time to first "
+        "token.",
+        ("first_token", "orders", True),
+        Verdict.HOLDS,
+        ("first_token", "orders", False),
+        "control: first come, first served",
+    ),
+    _claim(
+        "sjf-optimal-e2e",
+        "Shortest job first minimises the mean end-to-end latency.",
+        ("completion", "all schedules", True),
+        Verdict.HOLDS,
+        ("completion", "all schedules", False),
+        "among all schedules, preemptive ones included; control: first come, first served",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Experiments: Gogineni, Paul, Stec, Zhang (2024)."""

@@ -1,0 +1,53 @@
+"""Looking for instances with equal prompts, all at round 0, on which MC-SF is far from optimal."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.papers.jaillet2025.claims._cases import Case
+
+
+def ratio(case: Case) -> Fraction:
+    """MC-SF over the optimum by brute force; at most 8 requests."""
+    return Fraction(case.mc_sf().total_latency, brute_force(case.instance()).total_latency)
+
+
+def climb(seed: int, requests: int, steps: int, longest: int = 7) -> tuple[Fraction, Case]:
+    """Hill climbing from a random case: change an output, the prompt or the memory.
+
+    Parameters
+    ----------
+    requests : at most 8, the reach of brute force.
+    longest : largest output, rounds.
+
+    Returns
+    -------
+    the largest ratio found and its case. Each step costs one brute force. Seed 0 with 8 requests,
+    200 steps and outputs to 5 finds 22/19 in about a minute: the witness of Theorem 4.3.
+    """
+    rng = np.random.default_rng(seed)
+
+    def fitting(prompt: int, outputs: list[int], slack: int) -> Case:
+        return Case(prompt, tuple(sorted(outputs)), 2 * (prompt + max(outputs)) + slack)
+
+    prompt, slack = 0, 0
+    outputs = rng.integers(1, longest + 1, requests).tolist()
+    best = fitting(prompt, outputs, slack)
+    highest = ratio(best)
+    for _ in range(steps):
+        changed, new_prompt, new_slack = list(outputs), prompt, slack
+        move = rng.integers(6)
+        if move == 0:
+            new_prompt = int(rng.integers(3))
+        elif move == 1:
+            new_slack = int(rng.integers(longest))
+        else:
+            for i in rng.integers(requests, size=int(move) - 1).tolist():
+                changed[i] = int(rng.integers(1, longest + 1))
+        case = fitting(new_prompt, changed, new_slack)
+        found = ratio(case)
+        if found >= highest:
+            best, highest = case, found
+            prompt, outputs, slack = new_prompt, changed, new_slack
+    return highest, best

@@ -1,0 +1,78 @@
+"""Jaillet et al., Lemma 4.5: how long MC-SF processes one class of lengths."""
+
+from collections import defaultdict
+from fractions import Fraction
+
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.jaillet2025.claims._cases import (
+    ARXIV,
+    PAPER,
+    SECTION_4,
+    Case,
+    drawn,
+    equal,
+    small,
+)
+from ratiolab.theory.worst_case.jaillet import CLASS, CLASS_PRINTED, Factors, class_bound
+
+
+def spans(case: Case) -> list[tuple[list[int], int]]:
+    """For each class of lengths 2**l to 2**(l+1) - 1 its outputs and the distance between the first
+    and the last time at which MC-SF processes it (a start in p is processed at p + 1 to p + o)."""
+    classes: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for start, output in zip(case.mc_sf().starts.tolist(), case.outputs, strict=True):
+        classes[output.bit_length()].append((start, output))
+    return [
+        ([o for _, o in members], max(p + o for p, o in members) - min(p for p, _ in members) - 1)
+        for members in classes.values()
+    ]
+
+
+def check(claimed: Factors, budget: Budget) -> ClaimResult:
+    """Measure every class in simulations, against the claimed bound and against the proven one."""
+    cases = [*small(), *equal(), *drawn(cases=600 if budget.slow else 60)]
+    count, worst, broken, proven_holds = 0, Fraction(0), None, True
+    for case in cases:
+        for outputs, distance in spans(case):
+            bound = class_bound(claimed, case.prompt, outputs, case.memory)
+            proven_holds &= distance <= class_bound(CLASS, case.prompt, outputs, case.memory)
+            count, worst = count + 1, max(worst, distance / bound)
+            if distance > bound and broken is None:
+                broken = (
+                    f"s = {case.prompt}, M = {case.memory}, {len(outputs)} outputs "
+                    f"{outputs[0]} to {outputs[-1]}: {distance} rounds"
+                )
+    looser = claimed.volume >= CLASS.volume and claimed.length >= CLASS.length
+    if broken:
+        verdict = Verdict.FALSE
+    elif not (looser and proven_holds):
+        verdict = Verdict.UNDECIDED
+    else:
+        verdict = Verdict.HOLDS if claimed == CLASS else Verdict.TIGHTENED
+    return ClaimResult(
+        verdict,
+        "proved" if looser else f"{count} classes checked",
+        f"distance <= {claimed.volume} W/M + {claimed.length} B",
+        f"distance <= {CLASS.volume} W/M + {CLASS.length} B; distance / claimed bound up to "
+        f"{float(worst):.4f}",
+        "proof in ratiolab.theory.worst_case.jaillet, without intervals and without Claim 4.6; "
+        f"{count} classes in {len(cases)} simulations obey it",
+        broken,
+    )
+
+
+CLAIM = Claim(
+    id="jaillet2025/lemma-4-5",
+    source=f"{PAPER}, Lemma 4.5, p. 10, {ARXIV}",
+    statement=(
+        "The requests with outputs from 2**l to B = 2**(l+1) - 1, of volume W together, are "
+        "processed by MC-SF within 192 W/M + 5 B rounds from first to last."
+    ),
+    direction=Direction.UPPER,
+    assumptions=SECTION_4,
+    expected=Verdict.TIGHTENED,
+    check=check,
+    claimed=CLASS_PRINTED,
+    control=Factors(Fraction(1), Fraction(1)),
+    control_verdict=Verdict.FALSE,
+)

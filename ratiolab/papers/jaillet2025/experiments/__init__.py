@@ -1,0 +1,1 @@
+"""Experiments: Jaillet et al. (2025), arXiv 2502.07115v5."""

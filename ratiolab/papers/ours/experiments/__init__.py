@@ -1,0 +1,1 @@
+"""Experiments: Experiments of this project."""

@@ -1,0 +1,5 @@
+"""Shahout et al. (2024), arXiv 2410.01035."""
+
+from ratiolab.papers.paper import Paper
+
+PAPER = Paper("shahout2025", "Shahout et al. (2024), arXiv 2410.01035", order=3)

@@ -1,0 +1,98 @@
+"""TRAIL, Appendix A and Section 3.1: which way the transition matrix moves remaining lengths."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.theory.laws.bin_filter import (
+    Matrix,
+    apply,
+    mean_length,
+    transition,
+    transition_as_printed,
+)
+
+Builder = Callable[[int, Fraction], Matrix]
+
+SIZES = tuple((k, b) for k in (2, 3, 10, 25) for b in (Fraction(2), Fraction(7), Fraction(256, 5)))
+ASSUMPTIONS = (
+    "equal bins of b tokens, lengths uniform within a bin",
+    "T[i][j] is the probability of going from bin j to bin i in one token, as the paper defines it",
+)
+
+
+def check(builder: Builder, budget: Budget) -> ClaimResult:
+    """Move one unit of mass from every bin by one token, exactly."""
+    steps = {
+        mean_length(apply(builder(k, b), unit), b) - mean_length(unit, b)
+        for k, b in SIZES
+        for j in range(1, k - 1)
+        for unit in [_unit(j, k)]
+    }
+    # Only requests in bin 0 can end, a share 1/b of them per token.
+    kept = all(
+        [sum(column) for column in zip(*builder(k, b), strict=True)] == [1 - 1 / b] + [1] * (k - 1)
+        for k, b in SIZES
+    )
+    agrees = steps == {Fraction(-1)} and kept
+    return ClaimResult(
+        Verdict.HOLDS if agrees else Verdict.FALSE,
+        "proved",
+        "a token shortens the expected remaining length by one; only requests in bin 0 can end",
+        f"a token changes it by {', '.join(map(str, sorted(steps)))}; "
+        f"only bin 0 loses mass: {'yes' if kept else 'no'}",
+        f"exact for {len(SIZES)} pairs of bins and widths; column j has 1/b one place above "
+        "or below its diagonal, which moves the mean by b/b = 1 token down or up, whatever b",
+        None
+        if agrees
+        else "bins of 256/5 tokens: from bin 4 the mean goes from 1152/5 up to 1157/5",
+    )
+
+
+def recheck() -> str:
+    """Multiply the printed matrix by one unit vector."""
+    width, unit = Fraction(256, 5), _unit(4, 10)
+    assert mean_length(unit, width) == Fraction(1152, 5)
+    assert mean_length(apply(transition_as_printed(10, width), unit), width) == Fraction(1157, 5)
+    last = [row[9] for row in transition_as_printed(10, width)]
+    assert sum(last) == Fraction(251, 256)
+    return "one token lengthens the mean by one; 5/256 of the longest bin vanishes"
+
+
+def _unit(place: int, bins: int) -> tuple[Fraction, ...]:
+    return tuple(Fraction(int(i == place)) for i in range(bins))
+
+
+CLAIMS = (
+    Claim(
+        id="shahout2025/appendix-a-matrix",
+        source="Shahout et al. (2024), Appendix A (p. 14), arXiv 2410.01035",
+        statement=(
+            "The displayed matrix, 1 - 1/b on the diagonal and 1/b below it, moves a remaining "
+            "length to the adjacent lower bin with probability 1/b per token."
+        ),
+        direction=Direction.EQUAL,
+        assumptions=ASSUMPTIONS,
+        expected=Verdict.FALSE,
+        check=check,
+        claimed=transition_as_printed,
+        control=transition,
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck,
+    ),
+    Claim(
+        id="shahout2025/section-3-1-matrix",
+        source="Shahout et al. (2024), Section 3.1, arXiv 2410.01035",
+        statement=(
+            "The matrix of the running text, T[i][i] = 1 - 1/b and T[i][i+1] = 1/b, moves a "
+            "remaining length to the adjacent lower bin with probability 1/b per token."
+        ),
+        direction=Direction.EQUAL,
+        assumptions=ASSUMPTIONS,
+        expected=Verdict.HOLDS,
+        check=check,
+        claimed=transition,
+        control=transition_as_printed,
+        control_verdict=Verdict.FALSE,
+    ),
+)

@@ -1,0 +1,127 @@
+"""TRAIL, Section 3.3: with C = 1 limited preemption is SPRPT; the policy is, Lemma 1 is not."""
+
+from fractions import Fraction
+from math import e, exp
+
+import numpy as np
+
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.theory.queues import mg1, mg1_simulation
+
+JOBS = tuple((rate, x) for rate in (0.2, 0.5, 0.8) for x in (0.25, 1.0, 2.0, 4.0))
+SOURCE = "Shahout et al. (2024), Section 3.3{}, arXiv 2410.01035"
+
+
+def check_formula(printed: bool, budget: Budget) -> ClaimResult:
+    """Compare the formula at C = 1 with that of SRPT, job by job."""
+    gaps = {
+        (rate, x): _srpt(rate, x) - mg1.response_time(mg1.PERFECT, 1, rate, x, x, printed=printed)
+        for rate, x in JOBS
+    }
+    agrees = all(abs(gap) < 1e-7 for gap in gaps.values())
+    worst = max(gaps, key=lambda job: abs(gaps[job]))
+    return ClaimResult(
+        Verdict.HOLDS if agrees else Verdict.FALSE,
+        f"{len(JOBS)} jobs" if agrees else "proved",
+        "at C = 1 the formula is that of SPRPT; with perfect predictions, of SRPT",
+        "equal to 1e-7" if agrees else f"up to {gaps[worst]:.4f} short, at {_name(*worst)}",
+        "perfect predictions, exponential sizes; Schrage and Miller's SRPT, coded apart. "
+        "The old jobs' integral starts at t = r + a_0 = 2 r instead of r, so the printed formula "
+        "misses exactly lambda x^2 P(x < X <= 2 x) / (2 (1 - rho_x)^2) > 0.",
+        None if agrees else "x = r = 1, lambda = 1/2: (e - 1)/(e + 2)^2 too little",
+    )
+
+
+def recheck_formula() -> str:
+    """Verify the missing amount of one job in closed form."""
+    gap = _srpt(0.5, 1) - mg1.response_time(mg1.PERFECT, 1, 0.5, 1, 1, printed=True)
+    assert abs(gap - (e - 1) / (e + 2) ** 2) < 1e-9
+    assert gap > 0.07
+    return f"the printed formula is (e - 1)/(e + 2)^2 = {gap:.6f} below SRPT for x = 1, rate 1/2"
+
+
+def check_policy(fraction: Fraction, budget: Budget) -> ClaimResult:
+    """Serve small queues by limited preemption and, unit by unit, by SPRPT."""
+    rng = np.random.default_rng(7)
+    queues = 2000 if budget.slow else 300
+    different = []
+    for _ in range(queues):
+        n = int(rng.integers(2, 7))
+        arrival = np.sort(rng.choice(15, n, replace=False))
+        size = rng.integers(1, 8, n)
+        # Sixty-fourths keep ranks apart without rounding.
+        predicted = np.maximum(size + rng.integers(-3, 4, n), 1) + np.arange(n) / 64
+        limited, _ = mg1_simulation.run(
+            arrival.astype(np.float64), size.astype(np.float64), predicted, float(fraction)
+        )
+        if limited.tolist() != _sprpt(arrival.tolist(), size.tolist(), predicted.tolist()):
+            different.append((arrival.tolist(), size.tolist(), predicted.tolist()))
+    same = not different
+    return ClaimResult(
+        Verdict.HOLDS if same else Verdict.FALSE,
+        "proved" if same else f"{queues} queues",
+        f"at C = {fraction} jobs leave as under SPRPT",
+        f"{len(different)} of {queues} queues differ",
+        "a job becomes immune at age r, when its rank r - a is at most 0, below that of every "
+        "newcomer: immunity then changes nothing. Both policies were also run side by side, with "
+        "predictions too long and too short",
+        f"arrivals, sizes, predictions {different[0]}" if different else None,
+    )
+
+
+def _srpt(rate: float, x: float) -> float:
+    """Schrage and Miller's response time of a job of size x, sizes exponential with mean 1."""
+    from scipy.integrate import quad
+
+    def idle(u: float) -> float:
+        return 1 - rate * (1 - (1 + u) * exp(-u))
+
+    square = 2 - (x * x + 2 * x + 2) * exp(-x) + x * x * exp(-x)
+    residence = quad(lambda u: 1 / idle(u), 0, x, epsabs=1e-12)[0]
+    return float(rate * square / (2 * idle(x) ** 2) + residence)
+
+
+def _sprpt(arrival: list[int], size: list[int], predicted: list[float]) -> list[int]:
+    """Serve one unit at a time the job of least predicted remaining time."""
+    left, completion, now = list(size), [0] * len(size), 0
+    while any(left):
+        here = [i for i in range(len(size)) if arrival[i] <= now and left[i]]
+        if here:
+            served = min(here, key=lambda i: predicted[i] - (size[i] - left[i]))
+            left[served] -= 1
+            completion[served] = now + 1
+        now += 1
+    return completion
+
+
+def _name(rate: float, x: float) -> str:
+    return f"lambda = {rate}, x = r = {x}"
+
+
+CLAIMS = (
+    Claim(
+        id="shahout2025/lemma-1-reduces-to-sprpt",
+        source=SOURCE.format(" and Lemma 1"),
+        statement="At C = 1 the formula of Lemma 1 is the mean response time of SPRPT.",
+        direction=Direction.EQUAL,
+        assumptions=("one server, Poisson arrivals", "formula to the letter"),
+        expected=Verdict.FALSE,
+        check=check_formula,
+        claimed=True,
+        control=False,
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck_formula,
+    ),
+    Claim(
+        id="shahout2025/c-1-is-sprpt",
+        source=SOURCE.format(""),
+        statement="At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does.",
+        direction=Direction.EQUAL,
+        assumptions=("predictions are positive", "no two ranks are equal"),
+        expected=Verdict.HOLDS,
+        check=check_policy,
+        claimed=Fraction(1),
+        control=Fraction(1, 2),
+        control_verdict=Verdict.FALSE,
+    ),
+)

@@ -1,0 +1,72 @@
+"""TRAIL, Section 3.1: ten equal bins of output lengths, their middles and the name of the last."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.theory.laws.bin_filter import middles
+
+BINS, WIDTH = 10, Fraction(512, 10)
+SOURCE = "Shahout et al. (2024), Section 3.1, arXiv 2410.01035"
+ASSUMPTIONS = ("k = 10 bins of equal width over 0 to 512 tokens; bin i starts at 512 i / 10",)
+
+
+def check_middles(formula: Callable[[int], Fraction], budget: Budget) -> ClaimResult:
+    """Compare a formula with the middle of every bin."""
+    wrong = [i for i, middle in enumerate(middles(BINS, WIDTH)) if formula(i) != middle]
+    return ClaimResult(
+        Verdict.FALSE if wrong else Verdict.HOLDS,
+        "proved",
+        f"m_0 = {formula(0)}, m_9 = {formula(9)}",
+        f"{len(wrong)} of {BINS} bins have another middle",
+        "all ten bins in exact arithmetic",
+    )
+
+
+def check_final(index: int, budget: Budget) -> ClaimResult:
+    """Compare the bin of an index with the range [460.8, 512]."""
+    low, high = index * WIDTH, (index + 1) * WIDTH
+    agrees = (low, high) == (Fraction("460.8"), Fraction(512))
+    return ClaimResult(
+        Verdict.HOLDS if agrees else Verdict.FALSE,
+        "proved",
+        f"b_{index} covers 460.8 to 512",
+        f"b_{index} covers {float(low)} to {float(high)}",
+        "the paper's own formula for bin i; counting from 0, as its formula for m_i needs",
+        None if agrees else f"bin {index} starts at {low}",
+    )
+
+
+def recheck() -> str:
+    """Evaluate the formula of the bins at 9 and 10."""
+    assert (Fraction("460.8"), Fraction(512)) == (9 * WIDTH, 10 * WIDTH)
+    return "b_9 covers 460.8 to 512; b_10 would start at 512"
+
+
+CLAIMS = (
+    Claim(
+        id="shahout2025/section-3-1-middles",
+        source=SOURCE,
+        statement="The mean length in bin i is m_i = 128 (2 i + 1) / 5.",
+        direction=Direction.EQUAL,
+        assumptions=(*ASSUMPTIONS, "lengths uniform within a bin; i counts from 0"),
+        expected=Verdict.HOLDS,
+        check=check_middles,
+        claimed=lambda i: Fraction(128 * (2 * i + 1), 5),
+        control=lambda i: Fraction(128 * (2 * i - 1), 5),
+        control_verdict=Verdict.FALSE,
+    ),
+    Claim(
+        id="shahout2025/section-3-1-final-bin",
+        source=SOURCE,
+        statement="The final bin, b_10, covers [460.8, 512].",
+        direction=Direction.EQUAL,
+        assumptions=ASSUMPTIONS,
+        expected=Verdict.FALSE,
+        check=check_final,
+        claimed=10,
+        control=9,
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck,
+    ),
+)

@@ -1,0 +1,188 @@
+"""TRAIL, Section 3.1: three steps of smoothing against the posterior they stand for."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.theory.laws.bin_filter import (
+    Vector,
+    World,
+    bayes_filter,
+    demonstration,
+    filter_as_printed,
+    normalised,
+    transition,
+)
+
+Filter = Callable[[list[Vector]], list[Vector]]
+
+F = Fraction
+WORLD = World(
+    width=F(3),
+    start=(F(1, 2), F(1, 5), F(3, 10)),
+    likelihood=((F(3, 5), F(2, 5)), (F(1, 4), F(3, 4)), (F(1, 10), F(9, 10))),
+)
+MATRIX = transition(3, WORLD.width)
+SOURCE = "Shahout et al. (2024), Section 3.1, {}, arXiv 2410.01035"
+ASSUMPTIONS = (
+    "bins follow the paper's chain; outputs are independent given the bins",
+    "p(t) is what an ideal classifier gives: the posterior under its class frequencies",
+    "the matrix of the running text, which moves lengths down; Appendix A prints it the other way",
+)
+
+
+def as_printed(outputs: list[Vector]) -> list[Vector]:
+    """Steps 1 to 3 to the letter: the prior alone is propagated."""
+    return filter_as_printed(outputs, MATRIX)
+
+
+def propagated(outputs: list[Vector]) -> list[Vector]:
+    """Step 2 with the posterior, step 3 with the classifier's output as a likelihood."""
+    return bayes_filter(outputs, MATRIX)
+
+
+def corrected(outputs: list[Vector]) -> list[Vector]:
+    """Step 2 with the posterior, step 3 with the output over the class frequencies."""
+    return bayes_filter(outputs, MATRIX, WORLD.start)
+
+
+def check_posterior(rule: Filter, budget: Budget) -> ClaimResult:
+    """Compare a filter with the posterior by summing over all paths of bins."""
+    length = 7 if budget.slow else 4
+    paths = list(product(range(2), repeat=length))
+    wrong = [symbols for symbols in paths if _estimate(rule, symbols) != _truth(symbols)]
+    example = f"symbols {wrong[0]}: {_text(rule, wrong[0])}" if wrong else None
+    return ClaimResult(
+        Verdict.FALSE if wrong else Verdict.HOLDS,
+        f"{len(paths)} sequences of {length} outputs, exact fractions",
+        "the estimate is the law of the present bin given all outputs",
+        f"{len(wrong)} of {len(paths)} estimates differ" + (f"; {example}" if example else ""),
+        "posterior by summing the probability of every path of bins",
+        example,
+    )
+
+
+def check_smoothing(rule: str, budget: Budget) -> ClaimResult:
+    """Compare exact mean squared errors, token after token, with the classifier alone."""
+    tokens = range(1, 5 if budget.slow else 4)
+    errors = {t: demonstration(t) for t in tokens}
+    worse = [t for t in tokens if errors[t][rule] >= errors[t]["classifier alone"]]
+    last = errors[tokens[-1]]
+    return ClaimResult(
+        Verdict.FALSE if worse else Verdict.HOLDS,
+        f"{len(tokens)} tokens of one world, exact",
+        f"smoothing ({rule}) predicts better than the classifier alone after every token",
+        f"not better after {', '.join(map(str, worse)) or 'none'} of {len(tokens)} tokens; after "
+        f"{tokens[-1]}: " + "; ".join(f"{name} {float(error):.3f}" for name, error in last.items()),
+        "exact mean squared error over all outputs and paths: three bins of four tokens, a "
+        "classifier that is right half of the time. The filter forgets what it saw between the "
+        "first output and the last; whether that still helps depends on the token and the matrix",
+        f"after token {worse[-1]}: squared error {float(errors[worse[-1]][rule]):.6f}, classifier "
+        f"alone {float(errors[worse[-1]]['classifier alone']):.6f}"
+        if worse
+        else None,
+    )
+
+
+def recheck_update() -> str:
+    """The estimate after three outputs does not depend on the second."""
+    first, last = WORLD.classifier(0), WORLD.classifier(1)
+    seen = {as_printed([first, WORLD.classifier(s), last])[-1] for s in (0, 1)}
+    truth = {_truth((0, s, 1)) for s in (0, 1)}
+    assert len(seen) == 1
+    assert len(truth) == 2
+    return "two sequences with different posteriors get the same estimate"
+
+
+def recheck_likelihood() -> str:
+    """Propagate the posterior, multiply by the output: still not the posterior."""
+    assert propagated([WORLD.classifier(0), WORLD.classifier(1)])[-1] != _truth((0, 1))
+    assert corrected([WORLD.classifier(0), WORLD.classifier(1)])[-1] == _truth((0, 1))
+    return "after two outputs the estimate differs; divided by the frequencies it does not"
+
+
+def recheck_smoothing() -> str:
+    """Compare exact errors after two tokens and after three."""
+    two, three = demonstration(2), demonstration(3)
+    assert two["posterior, likelihood"] < two["classifier alone"] < two["as printed, matrix turned"]
+    assert three["posterior, likelihood"] < three["classifier alone"] < three["as printed"]
+    return (
+        "exact squared errors: above the classifier alone after two tokens with the matrix of the "
+        "text, after three with that of Appendix A; the true posterior is below it"
+    )
+
+
+def _estimate(rule: Filter, symbols: tuple[int, ...]) -> Vector:
+    return rule([WORLD.classifier(symbol) for symbol in symbols])[-1]
+
+
+def _truth(symbols: tuple[int, ...]) -> Vector:
+    return normalised(WORLD.joint(symbols))
+
+
+def _text(rule: Filter, symbols: tuple[int, ...]) -> str:
+    estimate, truth = (", ".join(map(str, v)) for v in (_estimate(rule, symbols), _truth(symbols)))
+    return f"({estimate}), posterior ({truth})"
+
+
+CLAIMS = (
+    Claim(
+        id="shahout2025/section-3-1-update",
+        source=SOURCE.format("steps 1 to 3"),
+        statement=(
+            "Propagating the prior by T and multiplying by the classifier's output gives, after "
+            "normalising, the Bayesian estimate of the present bin from all outputs so far."
+        ),
+        direction=Direction.EQUAL,
+        assumptions=(*ASSUMPTIONS, "step 2 to the letter: the old prior, not the old estimate"),
+        expected=Verdict.FALSE,
+        check=check_posterior,
+        claimed=as_printed,
+        control=corrected,
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck_update,
+    ),
+    Claim(
+        id="shahout2025/section-3-1-likelihood",
+        source=SOURCE.format("step 3"),
+        statement=(
+            "With the last estimate as the next starting point, as the text says, multiplying by "
+            "the classifier's output gives the Bayesian estimate."
+        ),
+        direction=Direction.EQUAL,
+        assumptions=(*ASSUMPTIONS, "step 2 as the text says: the old estimate is propagated"),
+        expected=Verdict.FALSE,
+        check=check_posterior,
+        claimed=propagated,
+        control=corrected,
+        control_verdict=Verdict.HOLDS,
+        recheck=recheck_likelihood,
+    ),
+    *(
+        Claim(
+            id=f"shahout2025/section-3-1-smoothing{suffix}",
+            source=SOURCE.format("smoothing" + where),
+            statement=(
+                "Smoothing by steps 1 to 3 estimates the remaining length more accurately than the "
+                "classifier's output alone."
+            ),
+            direction=Direction.UPPER,
+            assumptions=(
+                *ASSUMPTIONS[:2],
+                matrix,
+                "as a general statement: for every chain and ideal classifier, after every token",
+            ),
+            expected=Verdict.FALSE,
+            check=check_smoothing,
+            claimed=rule,
+            control="posterior, likelihood",
+            control_verdict=Verdict.HOLDS,
+            recheck=recheck_smoothing,
+        )
+        for suffix, where, matrix, rule in (
+            ("", "", ASSUMPTIONS[2], "as printed, matrix turned"),
+            ("-printed", " and Appendix A", "the matrix of Appendix A", "as printed"),
+        )
+    ),
+)

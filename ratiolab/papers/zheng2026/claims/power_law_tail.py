@@ -1,0 +1,57 @@
+"""TIE, Theorem 3.2: termination probabilities near zero give a power law of lengths."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import factorial
+
+from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+
+Constant = Callable[[int], int]
+"""The factor Gamma(a) as a function of an integer exponent a."""
+
+
+def check(gamma: Constant, budget: Budget) -> ClaimResult:
+    """Divide exact tails of f(p) = a p^(a-1) by the formula with c = a."""
+    top = 6 if budget.slow else 4
+    far = []
+    worst = Fraction(0)
+    for a in range(1, 7):
+        for n in (10**k for k in range(1, top + 1)):
+            exact = Fraction(factorial(a))  # a B(a, n + 1) = a! n! / (n + a)!
+            for i in range(1, a + 1):
+                exact /= n + i
+            gap = 1 - exact / (Fraction(a * gamma(a)) / n**a)
+            worst = max(worst, abs(gap))
+            if not 0 <= gap <= Fraction(a * (a + 1), 2 * n):
+                far.append((a, n))
+    return ClaimResult(
+        Verdict.FALSE if far else Verdict.HOLDS,
+        "proved",
+        "P(L > n) n^a tends to c Gamma(a)",
+        f"{len(far)} of {6 * top} exact tails outside [1 - a (a + 1) / (2 n), 1] of the formula",
+        "P(L > n) is the integral of f(p) (1 - p)^n. With p = y/n, n^a times its part below delta "
+        "is the integral of (f(y/n) / (y/n)^(a-1)) y^(a-1) (1 - y/n)^n over y < n delta, dominated "
+        "by a multiple of y^(a-1) e^-y, and tends to c Gamma(a); the rest is below (1 - delta)^n. "
+        "Exact family f = a p^(a-1): the ratio is the product of n/(n + i), i = 1 .. a",
+        f"a = {far[0][0]}, n = {far[0][1]}" if far else None,
+    )
+
+
+CLAIM = Claim(
+    id="zheng2026/power-law-tail",
+    source="Zheng et al. (2026), Theorem 3.2, from a published summary, arXiv 2604.00499",
+    statement=(
+        "If the density of termination probabilities over trajectories behaves as c p^(a-1) near "
+        "p = 0, then the length L satisfies P(L > n) ~ c Gamma(a) / n^a."
+    ),
+    direction=Direction.ASYMPTOTIC,
+    assumptions=(
+        "one trajectory ends at each token with the same probability p, independently",
+        "a > 0; proof for every a, exact tails for integers a",
+    ),
+    expected=Verdict.HOLDS,
+    check=check,
+    claimed=lambda a: factorial(a - 1),
+    control=lambda a: 1,
+    control_verdict=Verdict.FALSE,
+)

@@ -1,0 +1,1 @@
+"""Experiments: Zheng et al. (2026), arXiv 2604.00499."""

@@ -1,0 +1,133 @@
+"""Readings of Section 5.1: each obeys its own rules, and the one as described is the model's."""
+
+import numpy as np
+import pytest
+
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.model import Instance
+from ratiolab.online import make, simulate
+from ratiolab.papers.jaillet2025.interpretation_kernels import prefixes, serial
+from ratiolab.papers.jaillet2025.interpretations import (
+    READINGS,
+    STARTS,
+    Held,
+    Reading,
+    Rules,
+    Starts,
+    held,
+)
+from ratiolab.studies.cell import Cell, Value
+from ratiolab.studies.tasks import TASKS
+
+SMALL = {"n_least": 3, "n_most": 4, "memory_least": 8, "memory_most": 12}
+
+# two requests of prompt 1 and output 2 in memory 5: growing, their peaks 3 + 3 do not fit, one
+# round apart they hold 3 + 2
+TWO = Instance("two", 5, [0, 0], [1, 1], [2, 2])
+
+
+@pytest.mark.parametrize(
+    ("rules", "total"),
+    [
+        (Rules(), 2 + 3),
+        (Rules("from the start round"), 2 + 3),
+        (Rules("after a round"), 2 + 2),
+        (Rules("reserved"), 2 + 4),
+        (Rules(starts="events"), 2 + 4),
+        (Rules(starts="batches"), 2 + 4),
+        (Rules(starts="every", grid=5), 2 + 7),
+    ],
+)
+def test_two_requests_under_each_rule(rules: Rules, total: int) -> None:
+    reading = Reading("", "optimum", policy=rules, optimum=rules)
+    assert reading.evaluate(TWO, seed=0, steps=20) == (2, total, total)
+
+
+@pytest.mark.parametrize("model", [1, 2])
+@pytest.mark.parametrize(
+    ("key", "policy"), [("described", "mc-sf"), ("by-volume", "svf"), ("output-5", "mc-sf")]
+)
+def test_a_reading_runs_the_policy_that_the_simulator_runs(
+    key: str, policy: str, model: int
+) -> None:
+    for seed in range(5):
+        instance = READINGS[key].draw(model, seed)  # type: ignore[arg-type]
+        found = READINGS[key].evaluate(instance, seed=seed, steps=5)
+        assert found.policy == simulate(instance, make(policy)).total_latency
+
+
+def test_short_searches_find_optima_of_few_requests_and_never_better() -> None:
+    small = Reading("", "workload", {1: SMALL})
+    exact = 0
+    for seed in range(12):
+        instance = small.draw(1, seed)
+        optimum = brute_force(instance).total_latency
+        best = small.evaluate(instance, seed=seed, steps=200).best
+        assert best >= optimum
+        exact += best == optimum
+    assert exact >= 10
+
+
+@pytest.mark.parametrize("rule", ["growing", "from the start round", "after a round", "reserved"])
+@pytest.mark.parametrize("where", STARTS)
+def test_schedules_keep_memory_and_the_rounds_of_their_starts(rule: Held, where: Starts) -> None:
+    if (rule, where) == ("from the start round", "events"):
+        with pytest.raises(ValueError, match="events"):
+            Rules(rule, where)
+        return
+    for seed in range(5):
+        instance = READINGS["described"].draw(2, seed).take(np.arange(12))
+        arrival, output, n = instance.arrival.copy(), instance.output.copy(), len(instance)
+        tokens = held(instance, rule)
+        usage = np.zeros(int(arrival.max() + 2 * output.sum()) + 4 * n, np.int64)
+        order = np.random.default_rng(seed).permutation(n)
+        for builder, more in ((prefixes, (False,)), (prefixes, (True,)), (serial, ())):
+            starts = np.empty(n, np.int64)
+            rules = (STARTS.index(where), 3, *more)
+            total = builder(order, arrival, output, tokens, instance.memory, *rules, usage, starts)
+            assert total == (starts + output - arrival).sum()
+            assert (starts >= arrival).all()
+            profile = np.zeros(len(usage), np.int64)
+            for i in range(n):
+                profile[starts[i] : starts[i] + output[i] + 1] += tokens[i, : output[i] + 1]
+            assert profile.max() <= instance.memory
+            if where == "every":
+                assert (starts % 3 == 0).all()
+            if where == "events":
+                assert np.isin(starts, np.concatenate([arrival, starts + output])).all()
+            if where == "batches":
+                for start in starts:
+                    others = (starts < start) & (starts + output > start)
+                    assert not others.any()
+
+
+def test_brackets_hold_the_optimum_and_depend_on_nothing_else() -> None:
+    fields: dict[str, Value] = {
+        "task": "bracket",
+        "workload": "jaillet-model-1",
+        "workload.n_least": 3,
+        "workload.n_most": 4,
+        "workload.memory_least": 8,
+        "workload.memory_most": 12,
+        "seed": 3,
+        "option.steps": 200,
+        "option.rounds": 2,
+    }
+    rows = TASKS["bracket"].run(Cell(fields))
+    assert rows == TASKS["bracket"].run(Cell(fields))
+    optimum = brute_force(Cell(fields).instance()).total_latency
+    assert [row["policy"] for row in rows] == ["mc-sf", "svf"]
+    for row in rows:
+        assert row["opt_lower"] <= optimum <= row["opt_upper"]  # type: ignore[operator]
+        assert row["total_latency"] >= optimum  # type: ignore[operator]
+
+
+def test_an_unknown_reading_is_an_error_with_the_known_ones() -> None:
+    fields: dict[str, Value] = {
+        "task": "reading",
+        "seed": 0,
+        "option.reading": "none",
+        "option.model": 1,
+    }
+    with pytest.raises(ValueError, match="reading 'none', model 1: known are described"):
+        TASKS["reading"].run(Cell(fields))

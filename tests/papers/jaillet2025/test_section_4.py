@@ -1,0 +1,58 @@
+"""What the claims on Section 4 of Jaillet et al. rest on, by routes of their own."""
+
+from fractions import Fraction
+
+import pytest
+
+from ratiolab.papers import Budget, Verdict
+from ratiolab.papers.jaillet2025.claims import (
+    _cases,
+    claim_4_6,
+    lemma_4_4,
+    lemma_4_7,
+    proposition_4_2,
+    theorem_4_1,
+    theorem_4_3,
+)
+from ratiolab.papers.jaillet2025.claims._worst_case import climb, ratio
+from ratiolab.papers.witness import read_witness
+from ratiolab.theory.worst_case import jaillet
+
+
+def test_the_proven_constants_themselves_hold_and_slightly_better_ones_stay_undecided() -> None:
+    assert lemma_4_4.check(jaillet.UPPER, Budget()).verdict is Verdict.HOLDS
+    assert lemma_4_7.check(jaillet.LOWER, Budget()).verdict is Verdict.HOLDS
+    assert claim_4_6.check(Fraction(1, 2), Budget()).verdict is Verdict.HOLDS
+    assert theorem_4_3.check(Fraction(4), Budget()).verdict is Verdict.HOLDS
+    assert theorem_4_3.check(Fraction(3), Budget()).verdict is Verdict.UNDECIDED
+    assert theorem_4_1.check(Fraction(1, 10), Budget()).verdict is Verdict.UNDECIDED
+    assert proposition_4_2.check("harmonic", Budget()).verdict is Verdict.HOLDS
+
+
+def test_a_longer_request_is_in_memory_at_the_peak_that_claim_4_6_counts() -> None:
+    schedule = claim_4_6.GAP.mc_sf()
+    # class {2, 3}: starts 0, 0, 1, 2, 4, processed in times 1..7, intervals 1..3, 4..6, 7
+    assert schedule.starts.tolist() == [0, 0, 1, 2, 4, 4]
+    usage = schedule.usage().tolist()
+    # time 5: outputs 3, 3 started in 2 and 4 hold 6 + 4, output 4 started in 4 holds 4
+    held = {3 + 5 - 2, 3 + 5 - 4}
+    assert max(usage[4:7]) == usage[5] == sum(held) + 4
+
+
+def test_the_worst_tiny_instance_is_exactly_22_over_19() -> None:
+    instance = read_witness(theorem_4_3.WITNESS).instance
+    outputs = tuple(instance.output.tolist())
+    assert ratio(_cases.Case(2, outputs, instance.memory)) == Fraction(22, 19)
+
+
+def test_climbing_is_reproducible_and_never_exceeds_the_proven_ratio() -> None:
+    first = climb(3, 5, 25, 4)
+    assert first == climb(3, 5, 25, 4)
+    assert 1 <= first[0] <= 4
+
+
+@pytest.mark.slow
+def test_the_witness_is_what_the_search_finds() -> None:
+    highest, case = climb(0, 8, 200, 5)
+    assert highest == Fraction(22, 19)
+    assert case == _cases.Case(2, (2, 2, 2, 3, 3, 3, 3, 4), 12)

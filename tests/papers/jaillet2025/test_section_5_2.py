@@ -1,0 +1,175 @@
+"""Section 5.2 of Jaillet et al.: pages from tables, and laws that the tables must keep."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ratiolab.papers.experiment import page_text
+from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
+    CLEARED,
+    FITTED,
+    MC_BENCHMARK,
+    MC_SF,
+    PRINTED,
+    SAME,
+)
+from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
+    EXPERIMENT as SECTION_5_2,
+)
+from ratiolab.papers.jaillet2025.experiments.section_5_2_growth import (
+    EXPERIMENT as SECTION_5_2_GROWTH,
+)
+from ratiolab.papers.jaillet2025.experiments.section_5_2_growth import slopes
+from ratiolab.papers.jaillet2025.experiments.section_5_2_noise import (
+    EXPERIMENT as SECTION_5_2_NOISE,
+)
+from ratiolab.papers.jaillet2025.experiments.section_5_2_parameters import (
+    BY_ALPHA,
+    LEAST,
+    least_alpha,
+)
+from ratiolab.papers.jaillet2025.experiments.section_5_2_parameters import (
+    EXPERIMENT as SECTION_5_2_PARAMETERS,
+)
+from ratiolab.papers.jaillet2025.experiments.section_5_2_rounds import (
+    EXPERIMENT as SECTION_5_2_ROUNDS,
+)
+from ratiolab.papers.jaillet2025.experiments.section_5_2_time import EXPERIMENT as SECTION_5_2_TIME
+from ratiolab.studies import Study
+from ratiolab.studies.frames import with_bounds
+from ratiolab.studies.run import run_study
+from ratiolab.studies.store import Store
+
+EXPERIMENTS = {
+    e.name.removeprefix("jaillet2025-section-5-2"): e
+    for e in (
+        SECTION_5_2,
+        SECTION_5_2_GROWTH,
+        SECTION_5_2_NOISE,
+        SECTION_5_2_PARAMETERS,
+        SECTION_5_2_ROUNDS,
+        SECTION_5_2_TIME,
+    )
+}
+SEEDS = 2
+
+
+@pytest.fixture(scope="module")
+def frames(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
+    found = {}
+    for name, experiment in EXPERIMENTS.items():
+        full = experiment.study(quick=True)
+        cells = (c for c in full.cells if c.seed < SEEDS)
+        if name == "-parameters":
+            cells = (c for c in cells if c["policy.alpha"] in (0.04, 0.1, 0.2, 0.3))
+        study = Study(experiment.name, tuple(cells))
+        found[name] = run_study(study, Store(tmp_path_factory.mktemp("cells")), workers=1)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "statements"),
+    [("", 4), ("-growth", 6), ("-noise", 4), ("-parameters", 10), ("-rounds", 0), ("-time", 5)],
+)
+def test_a_page_has_a_verdict_on_every_statement_and_all_its_figures(
+    frames: dict[str, pd.DataFrame], name: str, statements: int, tmp_path: Path
+) -> None:
+    text = page_text(EXPERIMENTS[name], frames[name], tmp_path, quick=True)
+    assert sum(text.count(f"| {word} |") for word in ("yes", "no", "undecided")) == statements
+    assert "nan" not in text
+    figures = list(tmp_path.glob("*.png"))
+    assert figures
+    for figure in figures:
+        assert figure.name in text
+        assert figure.stat().st_size > 5_000
+
+
+def test_nobody_is_below_the_certified_bound_and_mc_sf_is_below_its_benchmark(
+    frames: dict[str, pd.DataFrame],
+) -> None:
+    for name in ("", "-growth"):
+        frame = frames[name]
+        assert (frame["total_latency"] > frame["lower"]).all()
+        high = frame[frame["workload.rate"] == 0.05]
+        means = high.groupby(["clock", "policy.label"])["mean_latency"].mean().unstack()
+        assert (means[MC_SF] < means[MC_BENCHMARK]).all()
+
+
+def test_the_fitted_clock_gives_the_averages_that_it_was_fitted_to(
+    frames: dict[str, pd.DataFrame],
+) -> None:
+    rows = frames[""]
+    rows = rows[(rows["clock"] == FITTED) & (rows["workload.label"] == SAME)]
+    means = rows.groupby("policy.label")["mean_latency"].mean()
+    for policy, (average, _) in PRINTED.items():
+        if policy not in CLEARED:
+            assert means[policy] == pytest.approx(average, rel=0.05)
+
+
+def test_runs_in_rounds_are_never_below_the_bounds_of_the_optimum(
+    frames: dict[str, pd.DataFrame],
+) -> None:
+    runs = with_bounds(frames["-rounds"])
+    assert (runs["ratio_high"] >= runs["ratio_low"]).all()
+    assert (runs["ratio_low"] >= 1).all()  # the best schedule known is no worse than any of these
+
+
+def test_runs_with_the_same_requests_differ_by_their_arrivals_alone(
+    frames: dict[str, pd.DataFrame],
+) -> None:
+    """Under overload, first come first served completes at the same times, to a second or so."""
+    frame = frames[""]
+    rows = frame[(frame["policy.label"] == MC_BENCHMARK) & (frame["clock"] != "unit")]
+    spread = rows.groupby(["clock", "workload.label"])["mean_latency"].std().unstack()
+    assert (spread["same requests"] < 1.5).all()
+    assert rows["instance"].nunique() == 2 * SEEDS
+
+
+def test_no_token_is_lost_from_the_time_lines(frames: dict[str, pd.DataFrame]) -> None:
+    """Without evictions, all that arrives is prefilled or produced, whatever the clock and rule."""
+    frame = frames["-time"]
+    keys = ["clock", "workload.label", "policy.label", "seed"]
+    for _, run in frame.groupby(keys):
+        width = np.diff(run["begin"]).mean()
+        served = (run["throughput"] + run["prefill"]).sum() * width
+        assert served == pytest.approx(run["arriving"].sum() * width, rel=1e-4)
+        assert run["peak_memory"].max() <= 16492
+
+
+def test_slopes_of_lines_are_their_slopes() -> None:
+    n = np.array([1000, 2000, 4000])
+    rows = [
+        {
+            "clock": "c",
+            "workload.label": "w",
+            "policy.label": policy,
+            "seed": seed,
+            "workload.n": size,
+            "mean_latency": 7 + seed + slope * size,
+        }
+        for policy, slope in (("a", 0.5), ("b", 0.125))
+        for seed in range(3)
+        for size in n
+    ]
+    found = slopes(pd.DataFrame(rows))
+    assert found["mean"].tolist() == pytest.approx([0.5, 0.125])
+    assert found["r2"].tolist() == pytest.approx([1, 1])
+
+
+def test_the_least_alpha_is_one_step_above_the_largest_that_loops() -> None:
+    loops = {0: (0.01, 0.03), 1: ()}
+    rows = [
+        {
+            "workload.label": "w",
+            "policy.label": LEAST,
+            "seed": seed,
+            "policy.alpha": alpha,
+            "outcome": "looping" if alpha in loops[seed] else "complete",
+        }
+        for seed in loops
+        for alpha in (0.01, 0.02, 0.03, 0.04)
+    ]
+    other = [{**rows[0], "policy.label": BY_ALPHA, "policy.alpha": 0.5}]
+    assert least_alpha(pd.DataFrame(rows + other))["least"].tolist() == [0.04, 0.01]

@@ -1,0 +1,221 @@
+"""Charts of claim against computation: labelled, uncovered, and drawn from the right numbers."""
+
+import dataclasses
+from collections.abc import Callable
+from functools import cache
+from math import log
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from ratiolab.papers import ClaimReport, Verdict, evidence, run_claims, select
+from ratiolab.papers.chen2025 import figures as chen2025_figures
+from ratiolab.papers.chen2025 import policy_figures as chen2025_policies
+from ratiolab.papers.jaillet2025 import figures as jaillet2025
+from ratiolab.papers.notebook import VerdictTable
+from ratiolab.papers.shahout2025 import figures as shahout2025
+from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.curves import PRINTED, SIMULATED, Curve, Panel, chart
+
+CHARTS: dict[str, Callable[[], Chart]] = {
+    "figure 1": lambda: chen2025_figures.figure_1(most=2**12),
+    "prompts": lambda: chen2025_figures.prompts(most=256),
+    "figure 2": lambda: chen2025_figures.figure_2(upper=12),
+    "figure 3": lambda: chen2025_figures.figure_3(points=12, cut=10),
+    "theorem 2": chen2025_policies.theorem_2,
+    "A_min": chen2025_policies.a_min_simulated,
+    "policies": lambda: chen2025_policies.all_policies(most=256),
+    "theorem 4.1": jaillet2025.theorem_4_1,
+    "lemma 4.7": jaillet2025.lemma_4_7,
+    "constants": jaillet2025.constants,
+    "section 5.1": jaillet2025.section_5_1,
+    "section 5.1, small": lambda: jaillet2025.section_5_1_small(most=4, draws=3),
+    "perfect": lambda: shahout2025.response_times("perfect"),
+    "exponential": lambda: shahout2025.response_times("exponential"),
+    "light traffic": shahout2025.light_traffic,
+    "figure 8": lambda: shahout2025.figure_8("perfect"),
+    "saturation": shahout2025.saturation,
+    "refinement": shahout2025.refinement,
+}
+
+
+@cache
+def drawn(name: str) -> Chart:
+    """A chart from small simulations: what is tested is the drawing, not the precision."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evidence, "REQUESTS", 16)
+        patch.setattr(evidence, "SEEDS", range(2))
+        patch.setattr(chen2025_policies, "SEEDS", range(2))
+        patch.setattr(chen2025_policies, "MEMORIES", [16, 32])
+        patch.setattr(shahout2025, "JOBS", 20_000)
+        return CHARTS[name]()
+
+
+def line(ax: Axes, label: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The data of the line with this label, or of the only one whose label begins so."""
+    found = [(str(each.get_label()), each) for each in ax.lines]
+    found += [(str(bars.get_label()), bars[0]) for bars in ax.containers]
+    exact = [each for name, each in found if name == label]
+    (only,) = exact or [each for name, each in found if name.startswith(label)]
+    return np.asarray(only.get_xdata(), float), np.asarray(only.get_ydata(), float)
+
+
+def ends(ax: Axes, label: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lower and upper ends of the bars with this label."""
+    (bars,) = (each for each in ax.containers if str(each.get_label()).startswith(label))
+    segments = np.array(bars[2][0].get_segments())
+    return segments[:, 0, 1], segments[:, 1, 1]
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_axis_is_named_and_no_legend_covers_data(name: str) -> None:
+    figure = drawn(name)
+    figure.canvas.draw()
+    for ax in figure.axes:
+        assert ax.get_title(loc="left")
+        assert ax.get_xlabel()
+        legend = ax.get_legend()
+        if legend is None:
+            assert name == "refinement"
+            continue
+        assert ax.get_ylabel()
+        box, frame = legend.get_window_extent(), ax.get_window_extent()
+        assert box.y1 <= frame.y0
+        assert box.y0 >= -1  # a pixel
+        assert box.x1 <= figure.bbox.x1 + 1
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_picture_is_small_enough_to_be_stored_in_a_notebook(name: str) -> None:
+    png = drawn(name)._repr_png_()
+    assert png.startswith(b"\x89PNG")
+    assert len(png) < 60_000
+
+
+def test_a_curve_is_drawn_as_given() -> None:
+    bars = Curve("bars", [1, 2], [5.0, 6.0], SIMULATED, [4.0, 5.5], [7.0, 8.0])
+    claim = Curve("claim", [1, 2], [3.0, 4.0], PRINTED)
+    panel = Panel("t", "x", "y", [claim, bars], marks=[(1.5, "here")], y_range=(0, 9), whole_x=True)
+    (ax,) = chart([panel]).axes
+    assert line(ax, "claim")[1].tolist() == [3, 4]
+    assert line(ax, "bars")[1].tolist() == [5, 6]
+    low, high = ends(ax, "bars")
+    assert (low.tolist(), high.tolist()) == ([4, 5.5], [7, 8])
+    assert ax.get_ylim() == (0, 9)
+    assert [text.get_text() for text in ax.texts] == ["here"]
+    assert {tick % 1 for tick in ax.get_xticks()} == {0}
+
+
+def test_figure_1_has_the_exact_value_at_two_and_the_printed_fit() -> None:
+    left, right = drawn("figure 1").axes
+    u, exact = line(left, "exact")
+    assert (u[0], exact[0]) == (2, pytest.approx(5 / 4, abs=1e-12))
+    printed = line(left, "printed")[1]
+    assert printed[0] == pytest.approx(0.2555 * log(2.2793) + 1.1587)
+    assert (line(left, "trace")[1] >= exact).all()
+    assert np.allclose(line(right, "printed fit")[1], abs(printed - exact))
+
+
+def test_with_prompts_the_quotient_passes_the_printed_bound() -> None:
+    (ax,) = drawn("prompts").axes
+    bound, none = line(ax, "printed")[1], line(ax, "exact maximum, s = 0")[1]
+    assert (none <= bound).all()
+    assert line(ax, "exact maximum, s = 16 u")[1][-1] > bound[-1]
+
+
+def test_figure_2_is_tight_without_prompts_and_exceeded_with_them() -> None:
+    left, right = drawn("figure 2").axes
+    alpha, printed = line(left, "A_min, printed")
+    assert np.allclose(printed, (3 - alpha) / 2)
+    assert (line(right, "A_ℓ, exact")[1] > line(right, "A_ℓ, printed")[1]).all()
+    stars = [float(ax.texts[0].xy[0]) for ax in (left, right)]
+    assert stars[0] == pytest.approx((3 - 5**0.5) / 2)
+    assert 1 / 4 < stars[1] < stars[0]
+
+
+def test_theorem_2_prints_a_lower_bound_above_every_supremum() -> None:
+    (ax,) = drawn("theorem 2").axes
+    inverse, printed = line(ax, "printed Theorem 2")
+    assert np.allclose(printed, (1 + np.sqrt(inverse)) / 2)
+    every, two = line(ax, "exact supremum, all")[1], line(ax, "exact supremum, two")[1]
+    assert (printed > every).all()
+    assert (every > two).all()
+    assert two[-1] < (1 + 2**0.5) / 2
+
+
+def test_the_chart_of_all_policies_keeps_their_order() -> None:
+    (ax,) = drawn("policies").axes
+    servers, shuffled = line(ax, "A_max")[1], line(ax, "A_random")[1]
+    assert (servers > shuffled).all()
+    assert line(ax, "A_min as printed")[1][-1] > line(ax, "printed bound")[1][-1]
+    assert line(ax, "kill-restart, random")[1][0] < line(ax, "kill-restart:")[1][0]
+
+
+def test_no_policy_answers_the_adversary_better_than_is_possible() -> None:
+    (ax,) = drawn("theorem 4.1").axes
+    n, forced = line(ax, "forced by a sharper")
+    assert (forced >= np.sqrt(n - 1) / 3 * 8 / 9 - 1e-12).all()  # h = 2: 4h/(4h + 1)
+    met = line(ax, "mc-sf")[1]
+    assert (met >= forced[: len(met)] - 1e-12).all()
+
+
+def test_lower_bounds_stay_below_every_optimum_and_the_control_does_not() -> None:
+    (ax,) = drawn("lemma 4.7").axes
+    for label in ("Lemma 4.7", "improved"):
+        ratios, share = line(ax, label)
+        assert ratios.max() <= 1
+        assert share[-1] == 100
+    assert line(ax, "too much")[0].max() > 1
+
+
+def test_intervals_of_section_5_1_are_sorted_and_begin_above_one() -> None:
+    for ax, draws in zip(drawn("section 5.1").axes, (20, 80), strict=True):
+        low, high = ends(ax, "certified")
+        assert len(low) == draws
+        assert (np.diff(low) >= 0).all()
+        assert (low > 1).all()
+        assert (low < high).all()
+        assert np.allclose(line(ax, "certified")[1], low)
+
+
+def test_small_draws_are_never_better_than_the_optimum() -> None:
+    (ax,) = drawn("section 5.1, small").axes
+    n, ratios = line(ax, "a draw")
+    assert (ratios >= 1).all()
+    means = line(ax, "mean")
+    assert np.allclose(means[1], [ratios[n == k].mean() for k in means[0]])
+
+
+def test_the_corrected_response_time_ends_at_the_optimal_one_and_the_printed_below() -> None:
+    for ax in drawn("perfect").axes:
+        least = line(ax, "SRPT")[1][0]
+        assert line(ax, "corrected")[1][-1] == pytest.approx(least, rel=1e-8)
+        assert line(ax, "Lemma 1")[1].max() < least
+        low, high = ends(ax, "simulated")
+        exact = np.interp(shahout2025.TRIED, *line(ax, "corrected"))
+        assert ((low <= exact) & (exact <= high)).sum() >= 4  # of five 99 % intervals
+
+
+def test_memory_falls_with_less_preemption_in_figure_8() -> None:
+    _, memory = drawn("figure 8").axes
+    for load in ("0.5", "0.7", "0.9"):
+        assert (np.diff(line(memory, f"load {load}")[1]) > 0).all()
+
+
+def test_the_bars_of_appendix_a_have_their_values() -> None:
+    (ax,) = drawn("refinement").axes
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    widths = [patch.get_width() for patch in ax.patches]
+    assert names[int(np.argmin(widths))] == "posterior, likelihood"
+
+
+def test_a_table_of_verdicts_says_when_one_is_not_expected() -> None:
+    (report,) = run_claims(select(ids=["chen2025/example-1"]))
+    assert "(expected" not in VerdictTable([report])._repr_html_()
+    assert repr(VerdictTable([report])) == "chen2025/example-1: holds (proved)"
+    result = dataclasses.replace(report.result, verdict=Verdict.FALSE, computed="a < b & c")
+    html = VerdictTable([ClaimReport(report.claim, result, 0.0)])._repr_html_()
+    assert "(expected holds)" in html
+    assert "a &lt; b &amp; c" in html

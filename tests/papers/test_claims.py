@@ -1,0 +1,122 @@
+"""Every claim: its pinned verdict, a control that gets another one, a witness that can fail."""
+
+import json
+
+import pytest
+
+from ratiolab.papers import Budget, Claim, Verdict, all_claims, run_claims, select, witness
+
+CLAIMS = [pytest.param(claim, id=claim.id) for claim in all_claims() if not claim.slow]
+SLOW = [pytest.param(claim, id=claim.id) for claim in all_claims() if claim.slow]
+RECHECKED = [pytest.param(c, id=c.id) for c in all_claims() if c.recheck is not None]
+
+ORDERED = (
+    "chen2025/theorem-1",
+    "chen2025/theorem-2",
+    "chen2025/theorem-3",
+    "chen2025/theorem-4",
+    "chen2025/theorem-5",
+    "chen2025/theorem-6",
+    "chen2025/theorem-7",
+    "chen2025/theorem-8",
+    "chen2025/lemma-1",
+    "chen2025/lemma-2",
+    "chen2025/lemma-3",
+    "chen2025/proposition-1",
+    "chen2025/corollary-1",
+    "chen2025/corollary-2",
+    "chen2025/example-1",
+    "chen2025/figure-1",
+    "chen2025/figure-2",
+    "chen2025/figure-3-left",
+    "chen2025/figure-3-right",
+    "chen2025/alpha-star",
+    "chen2025/theorem-ec1-part-1",
+    "chen2025/theorem-ec1-part-2",
+    "chen2025/proposition-ec1",
+    "chen2025/lemma-ec1",
+    "chen2025/example-ec1",
+    "chen2025/hsf-is-lower-bound",
+    "jaillet2025/theorem-4-1",
+    "jaillet2025/proposition-4-2",
+    "jaillet2025/theorem-4-3",
+    "jaillet2025/lemma-4-4",
+    "jaillet2025/lemma-4-5",
+    "jaillet2025/claim-4-6",
+    "jaillet2025/lemma-4-7",
+    "jaillet2025/claim-4-8",
+    "jaillet2025/section-5-1-model-1",
+    "jaillet2025/section-5-1-model-2",
+    "shahout2025/lemma-1",
+    "shahout2025/lemma-1-reduces-to-sprpt",
+    "shahout2025/appendix-a-matrix",
+    "shahout2025/appendix-d-densities",
+)
+
+
+def test_every_numbered_statement_has_its_claim_and_no_id_stands_twice() -> None:
+    ids = [claim.id for claim in all_claims()]
+    assert len(set(ids)) == len(ids)
+    assert sorted(set(ORDERED) - set(ids)) == []
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_claim_gets_its_pinned_verdict_and_its_control_another(claim: Claim) -> None:
+    (report,) = run_claims([claim])
+    assert report.result.verdict is claim.expected, report.result
+    control = claim.check(claim.control, Budget())
+    assert control.verdict is claim.control_verdict, control
+    if claim.expected is Verdict.FALSE:
+        assert report.result.witness
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", SLOW)
+def test_a_slow_claim_gets_its_pinned_verdict(claim: Claim) -> None:
+    (report,) = run_claims([claim], Budget(slow=True))
+    assert report.is_expected, report.result
+
+
+@pytest.mark.parametrize("claim", RECHECKED)
+def test_a_witness_is_rechecked_without_a_solver(
+    claim: Claim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ratiolab.hindsight
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a recheck called the solver")
+
+    monkeypatch.setattr(ratiolab.hindsight, "solve", refuse)
+    assert claim.recheck is not None
+    assert claim.recheck()
+
+
+FILES = sorted(path.stem for path in witness.folder().glob("*.json"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_tampered_witness_fails_its_recheck(
+    name: str, tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = witness.folder() / f"{name}.json"
+    data = json.loads(original.read_text())
+    claims = [c for c in all_claims() if c.id == data["claim"]]
+    assert claims, f"{name} speaks of {data['claim']}, which is no claim"
+    for other in witness.folder().glob("*.json"):  # the recheck may read several
+        (tmp_path / other.name).write_text(other.read_text())
+    monkeypatch.setattr(witness, "folder", lambda: tmp_path)
+    key = next(iter(data["figures"]))
+    value = data["figures"][key]
+    data["figures"][key] = value + 1 if isinstance(value, int) else "1/1000003"
+    (tmp_path / original.name).write_text(json.dumps(data))
+    assert claims[0].recheck is not None
+    with pytest.raises((AssertionError, ValueError)):
+        claims[0].recheck()
+
+
+def test_selection_refuses_what_it_does_not_know() -> None:
+    with pytest.raises(ValueError, match="paper 'nobody' is unknown"):
+        select(paper="nobody")
+    with pytest.raises(ValueError, match="claim 'chen2025/lemma-99' is unknown"):
+        select(ids=["chen2025/lemma-99"])
+    assert all(claim.paper == "chen2025" for claim in select(paper="chen2025"))

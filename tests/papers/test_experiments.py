@@ -1,0 +1,247 @@
+"""The papers' experiments: every one can be read, run and told, and figures come from the table."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ratiolab.model import FormatError
+from ratiolab.papers import Experiment, Finding, experiments, redraw, reproduce
+from ratiolab.papers.chen2025.experiments.latency import EXPERIMENT as CHEN2025
+from ratiolab.papers.chen2025.experiments.latency import POLICY, SETTINGS
+from ratiolab.papers.experiment import findings_table, kept_columns, page_text
+from ratiolab.report.plots.experiments import (
+    enclosures,
+    grouped_bars,
+    histogram,
+    lines,
+    panels,
+    write_chart,
+)
+from ratiolab.studies import Study
+from ratiolab.studies.frames import intervals
+from ratiolab.studies.run import run_study
+from ratiolab.studies.store import Store
+
+EXPERIMENTS = experiments()
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
+def test_the_quick_version_of_an_experiment_is_another_and_no_larger(
+    experiment: Experiment,
+) -> None:
+    try:
+        full = experiment.study()
+    except ValueError as error:  # a trace that is not shipped
+        pytest.skip(str(error))
+    quick = experiment.study(quick=True)
+    assert full.name == quick.name == experiment.name
+    assert 0 < len(quick.cells) <= len(full.cells)
+    assert {cell.id for cell in quick.cells} != {cell.id for cell in full.cells}
+
+
+@pytest.fixture(scope="module")
+def chen(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    return run_study(few_of_chen(), Store(tmp_path_factory.mktemp("chen")), workers=1)
+
+
+def few_of_chen() -> Study:
+    """One number of requests, one memory."""
+    cells = CHEN2025.study(quick=True).cells
+    return Study(
+        "chen2025",
+        tuple(c for c in cells if c["workload.n"] == 200 and c["workload.memory"] < 2e4),
+    )
+
+
+def test_a_page_states_a_verdict_on_every_statement_from_the_table_alone(
+    chen: pd.DataFrame, tmp_path: Path
+) -> None:
+    text = page_text(CHEN2025, chen, tmp_path, quick=True)
+    assert text.startswith("# Interval predictions")
+    assert text.count("| yes |") + text.count("| no |") == 10
+    assert "`ratiolab reproduce chen2025 --quick`" in text
+    assert {p.name for p in tmp_path.iterdir()} == {"chen2025-latency.png", "chen2025-ratio.png"}
+    # A_min twice as slow: what was reproduced at this load no longer is
+    slow = chen.copy()
+    slow.loc[slow[POLICY] == "a-min", ["mean_latency", "total_latency"]] *= 2
+    row = "under [1, 1000], A_min is nearly identical"
+    verdicts = [
+        next(line for line in page.splitlines() if row in line).split(" | ")[3]
+        for page in (text, page_text(CHEN2025, slow, tmp_path, quick=True))
+    ]
+    assert verdicts == ["yes", "no"]
+
+
+def test_with_perfect_knowledge_predictions_change_nothing(chen: pd.DataFrame) -> None:
+    rows = chen[(chen[POLICY] == "svf") & chen["workload.label"].isin(SETTINGS)]
+    spread = rows.groupby(["seed", "clock"])["total_latency"].nunique()
+    assert (spread == 1).all()
+
+
+def test_reproducing_writes_page_table_and_figures_and_resumes(
+    chen: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = Study("chen2025", tuple(c for c in _cells() if c.seed == 0))
+    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
+    seen: list[tuple[int, int]] = []
+    experiment = replace(CHEN2025, page=lambda frame, folder: f"{len(frame)} rows")
+    for _ in range(2):
+        page = reproduce(experiment, tmp_path, workers=1, advance=lambda *pair: seen.append(pair))
+    assert seen[-1] == (len(seen) - 2, len(seen) - 2)  # the second time nothing is computed
+    assert f"{len(small.cells)} rows" in page.read_text()
+    table = pd.read_csv(tmp_path / "chen2025.csv")
+    assert len(table) == len(small.cells)
+    assert {"mean_latency", "policy.label", "seed", "version", "instance"} <= set(table)
+    assert not {"p99_tpot", "workload.block"} & set(table)  # not about it; the same everywhere
+
+
+def test_a_page_is_redrawn_from_its_table_as_it_was(
+    chen: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = few_of_chen()
+    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
+    text = page_text(CHEN2025, chen, tmp_path, quick=False)
+    before = {file.name: file.read_bytes() for file in tmp_path.glob("*.png")}
+    assert before
+    out = tmp_path / "again"
+    out.mkdir()
+    kept = chen[kept_columns(chen, CHEN2025.figures)]
+    kept.to_csv(out / "chen2025.csv", index=False)
+    assert redraw(CHEN2025, out).read_text() == text
+    assert {file.name: file.read_bytes() for file in out.glob("*.png")} == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.drop(columns="total_latency"), "column 'total_latency' is missing"),
+        (lambda f: f.drop(columns="policy"), "column 'policy' is missing"),
+        (lambda f: f[f["seed"] == 0], "has rows of 28 cells, the study has 48"),
+    ],
+)
+def test_a_table_of_another_study_is_not_redrawn(
+    change: Callable[[pd.DataFrame], pd.DataFrame],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys = ("task", "workload", "policy", "clock")
+    cells = CHEN2025.study().cells
+    small = Study("chen2025", tuple(c for c in cells if c.seed < 2 and c["workload.n"] == 200)[:48])
+    assert len({tuple(c.fields.get(key) for key in keys) for c in small.cells}) > 1
+    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
+    whole = pd.DataFrame([dict(c.fields) for c in small.cells])
+    whole = whole.assign(**dict.fromkeys((*CHEN2025.figures, "version"), 0))
+    change(whole).to_csv(tmp_path / "chen2025.csv", index=False)
+    with pytest.raises(FormatError, match=re.escape(f"chen2025.csv: {message}")):
+        redraw(CHEN2025, tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["chen2025.csv"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
+def test_the_shipped_pages_say_what_their_tables_say(
+    experiment: Experiment, tmp_path: Path
+) -> None:
+    try:
+        experiment.study()
+    except ValueError as error:  # a trace that is not shipped
+        pytest.skip(str(error))
+    table = f"{experiment.name}.csv"
+    (tmp_path / table).write_bytes((RESULTS / table).read_bytes())
+    page = redraw(experiment, tmp_path)
+    assert page.read_text() == (RESULTS / page.name).read_text()
+    assert {p.name for p in tmp_path.glob("*.png")} <= {p.name for p in RESULTS.glob("*.png")}
+
+
+def _cells() -> list:  # type: ignore[type-arg]
+    cells = CHEN2025.study(quick=True).cells
+    return [c for c in cells if c["workload.n"] == 200 and c["workload.label"] == SETTINGS[0]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
+def test_every_experiment_runs_in_its_quick_version(experiment: Experiment, tmp_path: Path) -> None:
+    try:
+        experiment.study(quick=True)
+    except ValueError as error:
+        pytest.skip(str(error))
+    text = reproduce(experiment, tmp_path, quick=True).read_text()
+    assert "nan" not in text.lower().replace("nan-", "").split()
+    for figure in tmp_path.glob("*.png"):
+        assert figure.stat().st_size > 5_000
+        assert figure.name in text
+
+
+def test_findings_say_yes_no_or_undecided() -> None:
+    findings = [Finding("a|b", "1", "2", verdict) for verdict in (True, False, None)]
+    lines_ = findings_table(findings).splitlines()
+    assert [line.split(" | ")[3] for line in lines_[2:]] == ["yes", "no", "undecided"]
+    assert lines_[2].startswith("| a\\|b | 1 | 2 |")
+
+
+def test_a_kept_table_has_what_differs_and_the_figures_asked_for() -> None:
+    frame = pd.DataFrame(
+        {
+            "task": "t",
+            "workload.n": [1, 2],
+            "workload.m": 3,
+            "seed": 0,
+            "x": 1,
+            "y": 2,
+            "version": 0,
+        }
+    )
+    assert kept_columns(frame, ("y",)) == ["workload.n", "seed", "y", "version"]
+
+
+def test_charts_draw_a_line_or_bar_for_every_label(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"n": [1, 1, 2, 2] * 2, "policy": ["a"] * 4 + ["b"] * 4, "v": [1, 2, 3, 4, 5, 6, 7, 9.0]}
+    )
+    table = intervals(frame, ["n", "policy"], "v")
+    figure, axes = panels(3)
+    lines(table, "n", "policy", axes[0], log_y=True)
+    assert [line.get_label() for line in axes[0].get_lines()] == ["a", "b"]
+    assert axes[0].get_lines()[1].get_ydata().tolist() == [5.5, 8.0]
+    grouped_bars(table, "n", "policy", axes[1])
+    assert sorted(patch.get_height() for patch in axes[1].patches) == [1.5, 3.5, 5.5, 8.0]
+    histogram(frame["v"], axes[2], interval=(4.0, 5.0))
+    assert sum(patch.get_height() for patch in axes[2].patches[:30]) == 8
+    write_chart(figure, tmp_path / "chart.png")
+    assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_line_breaks_where_a_label_has_no_value() -> None:
+    frame = pd.DataFrame({"n": [1000, 3000, 6000, 1000, 6000, 3000], "policy": list("aaabbc")})
+    _figure, (ax,) = panels(1)
+    lines(frame.assign(mean=2.0, low=1.0, high=3.0), "n", "policy", ax)
+    drawn = {line.get_label(): line.get_xydata() for line in ax.get_lines()}
+    assert [len(points) for points in drawn.values()] == [3, 3, 1]
+    assert np.isnan(drawn["b"][1, 1])
+    assert not np.isnan(drawn["a"]).any()
+    assert len({str(line.get_linestyle()) + line.get_color() for line in ax.get_lines()}) == 3
+    assert ax.xaxis.get_major_formatter()(6000, 0) == "6,000"
+
+
+def test_bars_stand_on_their_base_or_hang_from_it() -> None:
+    frame = pd.DataFrame({"n": [1, 2], "policy": "a", "mean": [1.5, 0.75], "low": 0.7, "high": 1.6})
+    _, (ax,) = panels(1)
+    grouped_bars(frame, "n", "policy", ax, base=1)
+    ends = [sorted(patch.get_bbox().intervaly.tolist()) for patch in ax.patches]
+    assert ends == [[1, 1.5], [0.75, 1]]
+
+
+def test_no_bar_of_an_enclosure_touches_the_frame() -> None:
+    frame = pd.DataFrame({"s": "x", "policy": ["a", "b"], "bottom": [1.0, 2], "top": [2.0, 4]})
+    for log_x in (True, False):
+        (ax,) = enclosures(frame, "s", "policy", log_x=log_x).axes
+        low, high = ax.get_xlim()
+        assert low < 1
+        assert high > 4
