@@ -1,7 +1,136 @@
 """ratiolab: a laboratory for competitive ratios of LLM inference schedulers.
 
 An instance goes in; a certified comparison comes out: the hindsight optimum (or a proven interval
-around it), what every policy does on it, and the ratio between them.
+around it), the cost of every policy on the instance, and the ratio between them.
+
+The names of ``__all__`` are the public interface; all other names, in this package or below it, may
+change with any version. Each name is imported when it is first used, so ``import ratiolab`` itself
+loads nothing. ``docs/architecture.md`` says where the code behind each name stands.
+
+>>> import ratiolab
+>>> instance = ratiolab.Instance("two", memory=5, arrival=[0, 0], prompt=[1, 1], output=[2, 3])
+>>> ratiolab.bracket(instance).upper
+6
 """
 
-__version__ = "0.1.0"
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ratiolab.version import __version__
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight import OptResult, bracket, solve
+    from ratiolab.hindsight.certificates.certificate import read_certificate, write_certificate
+    from ratiolab.hindsight.certificates.certify import certify
+    from ratiolab.model import (
+        Instance,
+        Schedule,
+        read_instance,
+        read_schedule,
+        violations,
+        write_instance,
+        write_schedule,
+    )
+    from ratiolab.online import POLICIES as policies  # noqa: N811
+    from ratiolab.online import Decision, Information, Policy, Simulation, View, simulate
+    from ratiolab.online import make as make_policy
+    from ratiolab.papers import Verdict, experiments, reproduce, run_claims
+    from ratiolab.papers import select as claims
+    from ratiolab.ratio import Comparison, compare
+    from ratiolab.studies import read_study
+    from ratiolab.studies.run import run_study
+    from ratiolab.theory.bounds import evaluate as bound
+    from ratiolab.workloads.generators import generate
+    from ratiolab.workloads.predictions import lay as add_predictions
+    from ratiolab.workloads.traces import instance_from_trace, read_trace
+
+__all__ = [
+    "Comparison",
+    "Decision",
+    "Information",
+    "Instance",
+    "OptResult",
+    "Policy",
+    "Schedule",
+    "Simulation",
+    "Verdict",
+    "View",
+    "__version__",
+    "add_predictions",
+    "bound",
+    "bracket",
+    "certify",
+    "claims",
+    "compare",
+    "experiments",
+    "generate",
+    "instance_from_trace",
+    "make_policy",
+    "policies",
+    "read_certificate",
+    "read_instance",
+    "read_schedule",
+    "read_study",
+    "read_trace",
+    "reproduce",
+    "run_claims",
+    "run_study",
+    "simulate",
+    "solve",
+    "violations",
+    "write_certificate",
+    "write_instance",
+    "write_schedule",
+]
+
+_PLACES = {  # module, and the name there where it differs
+    "Comparison": "ratiolab.ratio",
+    "Decision": "ratiolab.online",
+    "Information": "ratiolab.online",
+    "Instance": "ratiolab.model",
+    "OptResult": "ratiolab.hindsight",
+    "Policy": "ratiolab.online",
+    "Schedule": "ratiolab.model",
+    "Simulation": "ratiolab.online",
+    "Verdict": "ratiolab.papers",
+    "View": "ratiolab.online",
+    "add_predictions": "ratiolab.workloads.predictions:lay",
+    "bound": "ratiolab.theory.bounds:evaluate",
+    "bracket": "ratiolab.hindsight",
+    "certify": "ratiolab.hindsight.certificates.certify",
+    "claims": "ratiolab.papers:select",
+    "compare": "ratiolab.ratio",
+    "experiments": "ratiolab.papers",
+    "generate": "ratiolab.workloads.generators",
+    "instance_from_trace": "ratiolab.workloads.traces",
+    "make_policy": "ratiolab.online:make",
+    "policies": "ratiolab.online:POLICIES",
+    "read_certificate": "ratiolab.hindsight.certificates.certificate",
+    "read_instance": "ratiolab.model",
+    "read_schedule": "ratiolab.model",
+    "read_study": "ratiolab.studies",
+    "read_trace": "ratiolab.workloads.traces",
+    "reproduce": "ratiolab.papers",
+    "run_claims": "ratiolab.papers",
+    "run_study": "ratiolab.studies.run",
+    "simulate": "ratiolab.online",
+    "solve": "ratiolab.hindsight",
+    "violations": "ratiolab.model",
+    "write_certificate": "ratiolab.hindsight.certificates.certificate",
+    "write_instance": "ratiolab.model",
+    "write_schedule": "ratiolab.model",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used (PEP 562)."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'ratiolab' has no attribute {name!r}")
+    module, _, there = _PLACES[name].partition(":")
+    value = globals()[name] = getattr(import_module(module), there or name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, imported or not."""
+    return sorted(__all__)

@@ -50,9 +50,9 @@ def about(
 ) -> None:
     """Shared options."""
     if version:
-        import ratiolab
+        from ratiolab.version import __version__
 
-        typer.echo(ratiolab.__version__)
+        typer.echo(__version__)
         raise typer.Exit
 
 

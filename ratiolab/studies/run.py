@@ -13,12 +13,12 @@ from functools import cache
 from threading import Thread
 from typing import TYPE_CHECKING
 
-import ratiolab
 from ratiolab.online import InformationError, PolicyError
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.studies.spec import Study
 from ratiolab.studies.store import Store
 from ratiolab.studies.tasks import TASKS, Task
+from ratiolab.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,7 @@ def run_study(
 def compute(cell: Cell, task: Task) -> tuple[str, list[Row]]:
     """Return version and rows of one cell; an error says which cell it was."""
     try:
-        return ratiolab.__version__, task.run(cell)
+        return __version__, task.run(cell)
     except (PolicyError, InformationError) as error:
         raise PolicyError(f"{cell}: {error}") from None
     except ValueError as error:

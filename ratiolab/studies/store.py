@@ -14,7 +14,6 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ratiolab
 from ratiolab.model import FormatError
 from ratiolab.model.io import (
     json_lines,
@@ -26,6 +25,7 @@ from ratiolab.model.io import (
 )
 from ratiolab.studies.cell import FORMAT, Cell, Row
 from ratiolab.studies.spec import Study
+from ratiolab.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ class Store:
         """The file of a cell."""
         return self.folder / "cells" / f"{cell.id}.json"
 
-    def save(self, cell: Cell, rows: Sequence[Row], version: str = ratiolab.__version__) -> None:
+    def save(self, cell: Cell, rows: Sequence[Row], version: str = __version__) -> None:
         """Write the rows of a finished cell."""
         data = {"format": FORMAT, "version": version, "cell": dict(cell.fields), "rows": rows}
         write_text(self.path(cell), json_lines(data))

@@ -1,0 +1,92 @@
+"""What `import ratiolab` offers: these names with these parameters, and nothing loaded too early.
+
+``public_names.txt`` beside this file lists the public interface. A change of it is a decision: run
+``python tests/test_public_face.py`` to rewrite the file, look at the difference, and note it in
+CHANGELOG.md.
+"""
+
+import ast
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from enum import EnumType
+from pathlib import Path
+
+import pytest
+
+import ratiolab
+
+LISTING = Path(__file__).with_name("public_names.txt")
+
+
+def described() -> str:
+    """Return the public names with the parameters of functions and the members of classes."""
+    return "".join(f"{line}\n" for name in sorted(ratiolab.__all__) for line in _lines(name))
+
+
+def _lines(name: str) -> Iterator[str]:
+    value = getattr(ratiolab, name)
+    yield name + _parameters(value)
+    if inspect.isclass(value):
+        fields = getattr(value, "__annotations__", {})
+        for member in sorted({*vars(value), *fields}):
+            if not member.startswith("_"):
+                yield f"    {member}{_parameters(getattr(value, member, None))}"
+
+
+def _parameters(value: object) -> str:
+    """Return the names, kinds and defaults of parameters; types are mypy's concern."""
+    if not callable(value) or isinstance(value, EnumType):
+        return ""
+    parameters = inspect.signature(value).parameters.values()
+    bare = [each.replace(annotation=inspect.Parameter.empty) for each in parameters]
+    return str(inspect.Signature(bare))
+
+
+def test_the_public_interface_is_the_listed_one() -> None:
+    assert described() == LISTING.read_text(), "if this is meant: python tests/test_public_face.py"
+
+
+def test_every_public_name_is_imported_under_the_type_checker() -> None:
+    # mypy refuses a name of __all__ that is not there; this refuses what __all__ forgets
+    tree = ast.parse(Path(ratiolab.__file__).read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    imported = {}
+    for node in block.body:
+        assert isinstance(node, ast.ImportFrom)
+        for alias in node.names:
+            there = f":{alias.name}" if alias.asname else ""
+            imported[alias.asname or alias.name] = f"{node.module}{there}"
+    assert imported == ratiolab._PLACES
+    assert {*imported, "__version__"} == set(ratiolab.__all__) == set(dir(ratiolab))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'schedule'"):
+        ratiolab.schedule  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("used", "loaded"),
+    [
+        ("ratiolab.__version__", {"ratiolab.version"}),
+        ("ratiolab.Instance", {"ratiolab.version", "ratiolab.model"}),
+    ],
+)
+def test_a_name_loads_what_it_needs_and_no_more(used: str, loaded: set[str]) -> None:
+    """An import of `ratiolab` takes milliseconds: the heavy libraries wait until they are used."""
+    program = f"import sys, ratiolab; {used}; print(*sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    modules = run.stdout.split()
+    ours = {".".join(module.split(".")[:2]) for module in modules if module.startswith("ratiolab.")}
+    assert ours == loaded
+    heavy = {"highspy", "joblib", "matplotlib", "numba", "pandas", "pulp", "rich", "scipy", "sympy"}
+    assert heavy.isdisjoint(modules)
+    assert "numpy" not in modules or used != "ratiolab.__version__"
+
+
+if __name__ == "__main__":
+    LISTING.write_text(described())
