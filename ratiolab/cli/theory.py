@@ -98,6 +98,9 @@ def _trace(lower: int, upper: int, prompt: int) -> float:
 
 @app.command()
 def claims(
+    ids: Annotated[
+        list[str] | None, typer.Argument(help="Only these claims, as in chen2025/theorem-4.")
+    ] = None,
     paper: Annotated[str | None, typer.Option(help="Only this paper, as in chen2025.")] = None,
     id: Annotated[list[str] | None, typer.Option(help="Only this claim; repeatable.")] = None,
     slow: Annotated[bool, typer.Option("--slow", help="Also what takes minutes.")] = False,
@@ -137,7 +140,7 @@ def claims(
             raise typer.Exit(1) from None
         print_json({"id": recheck, "verified": verified}) if json else print_rich(verified)
         return
-    chosen = select(paper, id or (), slow)
+    chosen = select(paper, [*(ids or ()), *(id or ())], slow)
     if listing:
         print_json(listing_data(chosen)) if json else print_rich(listing_table(chosen))
         return

@@ -192,6 +192,7 @@ def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_p
     assert set(keys.split()) <= set(data)
     assert "### chen2025/example-1" in page.read_text()
     assert "holds" in run(capsys, "claims", "--id", "chen2025/example-1")[1]
+    assert "holds" in run(capsys, "claims", "chen2025/example-1")[1]
 
 
 @pytest.mark.parametrize(
