@@ -99,7 +99,7 @@ class Instance:
         for text, value in (("name", name), ("source", source)):
             if not isinstance(value, str):
                 raise ValueError(f"{text} {shown(value)} must be a string")
-            if not _is_one_line(value):
+            if not is_one_line(value):
                 raise ValueError(f"{text} {shown(value)} must be one line of printable text")
             object.__setattr__(self, text, value)
         if not _is_integer(memory):
@@ -195,8 +195,8 @@ def shown(value: object) -> str:
     return reprlib.repr(value)
 
 
-def _is_one_line(text: str) -> bool:
-    """No control characters, surrogates or line separators: safe in every message and table."""
+def is_one_line(text: str) -> bool:
+    """Tell whether no control character, surrogate or line separator would spoil a message."""
     return not any(unicodedata.category(letter) in {"Cc", "Cs", "Zl", "Zp"} for letter in text)
 
 

@@ -14,7 +14,9 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from ratiolab.model.instance import (
     COLUMNS,
@@ -24,7 +26,10 @@ from ratiolab.model.instance import (
     Instance,
     shown,
 )
-from ratiolab.model.schedule import Schedule, require_preemption
+from ratiolab.model.schedule import Schedule
+
+if TYPE_CHECKING:
+    from ratiolab.model.formats import InstanceFields
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -58,18 +63,30 @@ def read_instance(path: PathLike, memory: int | None = None) -> Instance:
     FormatError
         when the file cannot be read or anything in it breaks a rule.
     """
+    from ratiolab.model.formats import InstanceFields, InstanceFile
+    from ratiolab.model.validation import validated
+
     path = Path(path)
     text = read_text(path)
     try:
         is_json = path.suffix == ".json" or text.lstrip().startswith("{")
-        fields = _json_fields(text) if is_json else _csv_fields(text, path.stem)
+        fields = json_object(text, INSTANCE_FORMAT) if is_json else _csv_fields(text, path.stem)
         if memory is not None:
             fields["memory"] = memory
-        if "memory" not in fields:
+        elif not is_json:
             raise ValueError("memory is missing: a CSV file needs --memory")
-        return Instance(**fields)
+        return instance_of(validated(InstanceFile if is_json else InstanceFields, fields))
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
+
+
+def instance_of(fields: "InstanceFields") -> Instance:
+    """Return the instance that a file describes; `ValueError` when columns contradict another."""
+    given = fields.given()
+    for name, value in given.items():
+        if isinstance(value, list):  # every value has been checked: an array is not read again
+            given[name] = np.array(value, np.int64)
+    return Instance(**given)
 
 
 def write_instance(instance: Instance, path: PathLike) -> None:
@@ -108,23 +125,21 @@ def read_schedule(path: PathLike, instance: Instance) -> Schedule:
 
     A file that names no ``preemption`` is of ``restart``.
     """
-    text = read_text(path)
+    from ratiolab.model.formats import ScheduleFile
+    from ratiolab.model.validation import read_file
+
+    data = read_file(path, SCHEDULE_FORMAT, ScheduleFile)
     try:
-        data = json_object(text, SCHEDULE_FORMAT)
-        optional = ("preemption", "total_latency")
-        require_keys(data, ("instance", "digest", *RUN_COLUMNS), optional)
-        require_preemption(preemption := data.get("preemption", "restart"))
-        if data["digest"] != instance.digest:
+        if data.digest != instance.digest:
             raise ValueError(
-                f"digest {shown(data['digest'])} is not that of instance {instance.name}, "
+                f"digest {shown(data.digest)} is not that of instance {instance.name}, "
                 f"{instance.digest}"
             )
-        request, start, stop = (_run_column(name, data[name]) for name in RUN_COLUMNS)
-        schedule = Schedule(instance, request, start, stop, preemption)
-        stated = data.get("total_latency", schedule.total_latency)
-        if type(stated) is not int or stated != schedule.total_latency:
+        schedule = Schedule(instance, data.request, data.start, data.stop, data.preemption)
+        if data.total_latency not in (None, schedule.total_latency):
             raise ValueError(
-                f"total_latency {shown(stated)} is not that of the runs, {schedule.total_latency}"
+                f"total_latency {shown(data.total_latency)} is not that of the runs, "
+                f"{schedule.total_latency}"
             )
         return schedule
     except ValueError as error:
@@ -236,7 +251,7 @@ def json_lines(data: Mapping[str, Any]) -> str:
 
 
 def json_object(text: str, version: str) -> dict[str, Any]:
-    """A JSON object of this format, without its format key; duplicate keys and NaN are refused."""
+    """Return a JSON object of this format; duplicate keys and NaN are refused."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         unique: dict[str, Any] = {}
@@ -261,9 +276,8 @@ def json_object(text: str, version: str) -> dict[str, Any]:
         raise ValueError("is not JSON of this format (nested too deeply)") from None
     if not isinstance(data, dict):
         raise ValueError(f"must be a JSON object, not {type(data).__name__}")
-    found = data.pop("format", None)
-    if found != version:
-        raise ValueError(f"format {shown(found)} must be {version!r}")
+    if data.get("format") != version:
+        raise ValueError(f"format {shown(data.get('format'))} must be {version!r}")
     return data
 
 
@@ -276,26 +290,6 @@ def require_keys(data: Mapping[str, Any], required: Iterable[str], optional: Ite
         if key not in required + optional:
             allowed = ", ".join(required + optional)
             raise ValueError(f"unknown key {shown(key)}; known are {allowed}")
-
-
-def _json_fields(text: str) -> dict[str, Any]:
-    data = json_object(text, INSTANCE_FORMAT)
-    require_keys(data, ("name", "memory", *COLUMNS), (*OPTIONAL_COLUMNS, "source"))
-    for name in COLUMNS + OPTIONAL_COLUMNS:
-        if name in data and not isinstance(data[name], list):
-            raise ValueError(f"{name} must be a list of integers")
-    return data
-
-
-def _run_column(name: str, values: object) -> list[int]:
-    if not isinstance(values, list):
-        raise ValueError(f"{name} must be a list of integers")
-    for i, value in enumerate(values):
-        if type(value) is not int or not 0 <= value <= LARGEST_ROUND:
-            raise ValueError(
-                f"run {i}: {name} {shown(value)} must be an integer between 0 and {LARGEST_ROUND}"
-            )
-    return values
 
 
 def _csv_fields(text: str, name: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class Store:
             return None
         try:
             data = json_object(read_text(self.path(cell)), FORMAT)
-            require_keys(data, ("version", "cell", "rows"), ())
+            require_keys(data, ("format", "version", "cell", "rows"), ())
             if Cell(data["cell"]).id != cell.id:
                 return None
             return data["version"], data["rows"]

@@ -197,7 +197,7 @@ def read_certificate(path: PathLike) -> Certificate:
             kinds = ", ".join(f"'{known}'" for known in _NUMBERS)
             raise ValueError(f"kind {shown(kind)} must be 'formula' or one of {kinds}")
         own = ("source",) if kind == "formula" else (*_NUMBERS[kind], "check")
-        require_keys(data, tuple(dict.fromkeys(_COMMON + own)), ())
+        require_keys(data, tuple(dict.fromkeys(_COMMON + own)), ("format",))
         common = (_text(data, "instance"), _text(data, "digest"), _integer(data, "bound"))
         if kind == "formula":
             return FormulaCertificate(*common, source=_text(data, "source"))

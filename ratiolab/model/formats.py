@@ -1,0 +1,87 @@
+"""The file formats of instances and schedules, as models that also give their JSON Schemas."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic.types import FailFast
+from pydantic_core import PydanticCustomError
+
+from ratiolab.model.instance import COLUMNS, LARGEST, MOST_REQUESTS, OPTIONAL_COLUMNS, is_one_line
+from ratiolab.model.io import LARGEST_ROUND, RUN_COLUMNS
+from ratiolab.model.schedule import Preemption
+from ratiolab.model.validation import Strict, absent
+
+
+def _one_line(text: str) -> str:
+    if not is_one_line(text):
+        raise PydanticCustomError("line", "must be one line of printable text")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+Column = Annotated[
+    list[Annotated[int, Field(ge=0, le=LARGEST)]], FailFast(), Field(max_length=MOST_REQUESTS)
+]
+Positive = Annotated[
+    list[Annotated[int, Field(ge=1, le=LARGEST)]], FailFast(), Field(max_length=MOST_REQUESTS)
+]
+RunColumn = Annotated[list[Annotated[int, Field(ge=0, le=LARGEST_ROUND)]], FailFast()]
+
+
+class InstanceFields(Strict):
+    """Memory and requests, a column for each of their properties, all of the same length."""
+
+    nouns: ClassVar[dict[str, str]] = dict.fromkeys(COLUMNS + OPTIONAL_COLUMNS, "request")
+
+    name: Line
+    """What tables and pictures call the instance."""
+    memory: Annotated[int, Field(ge=1, le=LARGEST)]
+    """KV cache size M, tokens; no request needs more."""
+    arrival: Column
+    """Rounds in which the requests become known."""
+    prompt: Column
+    """Prompt tokens."""
+    output: Positive
+    """Output tokens."""
+    lower: Positive = absent()
+    """Lower ends of predicted intervals of the outputs, tokens."""
+    upper: Positive = absent()
+    """Upper ends of predicted intervals of the outputs, tokens."""
+    predicted: Positive = absent()
+    """Point predictions of the outputs, tokens; they may be wrong."""
+    location: Column = absent()
+    """Locations of predicted laws of ln(output), thousandths; with scale and freedom, or none."""
+    scale: Positive = absent()
+    """Scales of these laws, thousandths."""
+    freedom: Positive = absent()
+    """Degrees of freedom of these laws, thousandths; 10^9 stands for the normal law."""
+    source: Line = absent()
+    """Where the instance comes from."""
+
+
+class InstanceFile(InstanceFields):
+    """An instance: a memory size and the requests that share it."""
+
+    format: Literal["ratiolab-instance/1"]
+
+
+class ScheduleFile(Strict):
+    """What ran when on an instance: a run of a request is the rounds start to stop, half open."""
+
+    nouns: ClassVar[dict[str, str]] = dict.fromkeys(RUN_COLUMNS, "run")
+
+    format: Literal["ratiolab-schedule/1"]
+    instance: str
+    """Name of the instance."""
+    digest: str
+    """Digest of the instance."""
+    request: RunColumn
+    """The requests that run, by their positions in the instance."""
+    start: RunColumn
+    """The rounds in which the runs start."""
+    stop: RunColumn
+    """The rounds before which the runs stop."""
+    preemption: Preemption = "restart"
+    """What an eviction costs: all tokens (restart), or time alone (recompute, swap)."""
+    total_latency: int = absent()
+    """Total end-to-end latency (TEL), rounds; it follows from the runs."""

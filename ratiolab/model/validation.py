@@ -1,0 +1,149 @@
+"""Validation of what comes from outside, by pydantic: strict models, and their errors in one line.
+
+Every file format is a `Strict` model. Readers import this module when they read, because pydantic
+takes longer to import than all the rest of `ratiolab.model`.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic.types import FailFast
+from pydantic_core import PydanticCustomError
+
+from ratiolab.model.instance import shown
+from ratiolab.model.io import FormatError, PathLike, json_object, read_text
+
+Kind = TypeVar("Kind")
+
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+"""No conversions, no unknown keys, no NaN; docstrings of fields stand in the JSON Schema."""
+
+Integers = Annotated[list[int], FailFast()]
+"""Any integers; the first value that is none ends the reading."""
+
+
+def absent() -> Any:
+    """Return the default of a key that may be missing but never null."""
+    return Field(default=None, json_schema_extra=_without_default)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
+class Strict(BaseModel):
+    """An object with known keys whose values are of the declared types, without conversion."""
+
+    model_config = STRICT
+    nouns: ClassVar[Mapping[str, str]] = {}
+    """How a message names one item of a list: the first output is ``request 0: output``."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, data: object) -> object:
+        """Refuse a key that no field has."""
+        for key in data if isinstance(data, dict) else ():
+            if key not in cls.model_fields:
+                known = ", ".join(name for name in cls.model_fields if name != "format")
+                message = f"unknown key {shown(key)}; known are {known}"
+                raise PydanticCustomError("sentence", "{message}", {"message": message})
+        return data
+
+    def given(self) -> dict[str, Any]:
+        """Return the values that were given, by key, without the format."""
+        return {name: getattr(self, name) for name in type(self).model_fields if self._has(name)}
+
+    def _has(self, name: str) -> bool:
+        return name in self.model_fields_set and name != "format"
+
+
+def validated(kind: type[Kind], data: object, nouns: Mapping[str, str] | None = None) -> Kind:
+    """Return data as this type; `ValueError` names the first field that breaks a rule.
+
+    Parameters
+    ----------
+    kind : a `Strict` model or any other type that pydantic knows.
+    nouns : names of the items of lists; by default those of the model.
+    """
+    try:
+        return adapter(kind).validate_python(data)
+    except ValidationError as error:
+        named = getattr(kind, "nouns", {}) if nouns is None else nouns
+        raise ValueError(in_words(error, data, named)) from None
+
+
+def read_file(path: PathLike, version: str, kind: type[Kind], nouns: Any = None) -> Kind:
+    """Return a JSON file of a format as this type.
+
+    Raises
+    ------
+    FormatError
+        one line that names file, field, value and rule.
+    """
+    text = read_text(path)
+    try:
+        return validated(kind, json_object(text, version), nouns)
+    except ValueError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def in_words(error: ValidationError, data: object, nouns: Mapping[str, str]) -> str:
+    """Return the first error of the library as one line: place, field, value and rule."""
+    first = error.errors(include_url=False)[0]
+    place, field = _place(first["loc"], data, nouns)
+    if first["type"] == "missing":
+        return f"{place}{field} is missing"
+    if first["type"] in ("value_error", "sentence"):
+        return f"{place}{first['msg'].removeprefix('Value error, ')}"
+    rule = re.sub(r"^\w+ should ", "must ", first["msg"])
+    if " or " in rule and first["type"] == "literal_error":
+        rule = "must be one of " + ", ".join(re.findall("'([^']*)'", rule))
+    for theirs, ours in _WORDS:
+        rule = rule.replace(theirs, ours)
+    return f"{place}{field} {shown(first['input'])} {rule}".replace("  ", " ")
+
+
+_WORDS = (
+    ("greater than or equal to", "at least"),
+    ("less than or equal to", "at most"),
+    ("a valid integer", "an integer"),
+    ("a valid ", "a "),
+    (" after validation", ""),
+)
+
+
+def _place(
+    location: tuple[int | str, ...], data: object, nouns: Mapping[str, str]
+) -> tuple[str, str]:
+    """Return what stands before a field, and its name."""
+    steps: list[int | str] = []
+    tag = data.get("kind") if isinstance(data, dict) else None
+    for step in location:
+        if isinstance(step, str) and step == tag:  # the member of a union, no key of the data
+            tag = None
+            continue
+        steps.append(step)
+        try:
+            data = data[step]  # type: ignore[index]
+        except (KeyError, IndexError, TypeError):
+            data = None
+        tag = data.get("kind") if isinstance(data, dict) else None
+    head = ""
+    if len(steps) > 1 and steps[0] in nouns and isinstance(steps[1], int):
+        head = f"{nouns[str(steps[0])]} {steps[1]}: "
+        steps = steps[2:] or steps[:1]
+    name = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return head, name.removeprefix(".")
+
+
+def adapter(kind: type[Kind]) -> TypeAdapter[Kind]:
+    """Return what validates data as a type and knows its JSON Schema."""
+    return _adapter(kind)  # type: ignore[arg-type]  # types can be hashed
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
