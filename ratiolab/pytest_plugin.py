@@ -7,13 +7,14 @@
         ratio_at_most(MyPolicy(), [instance], 1.2)
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from ratiolab.baseline import Entry
     from ratiolab.model import Instance
     from ratiolab.online import Policy
 
@@ -33,15 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 class BaselineItem(pytest.Item):
     """One pinned entry."""
 
-    def __init__(self, *, entry: Mapping[str, Any], folder: Path, **rest: Any) -> None:
+    def __init__(self, *, entry: "Entry", folder: Path, **rest: Any) -> None:
         super().__init__(**rest)
         self.entry, self.folder = entry, folder
 
     def runtest(self) -> None:
         """Recompute and compare."""
-        from ratiolab.baseline import drift, recompute
-
-        found = drift(self.entry, recompute(self.entry, self.folder))
+        found = self.entry.drift(self.entry.compute(self.folder))
         assert found is None, str(found)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> str:
@@ -57,15 +56,14 @@ def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Append the entries of every baseline."""
-    from ratiolab.baseline import name_of, read_baseline
+    from ratiolab.baseline import read_baseline
 
-    for name in config.getoption("--ratiolab-baseline"):
-        path = Path(name)
+    for file in config.getoption("--ratiolab-baseline"):
+        path = Path(file)
         for entry in read_baseline(path):
+            name = str(entry)
             items.append(
-                BaselineItem.from_parent(
-                    session, name=name_of(entry), entry=entry, folder=path.parent
-                )
+                BaselineItem.from_parent(session, name=name, entry=entry, folder=path.parent)
             )
 
 

@@ -175,20 +175,20 @@ def check(
     """
     from dataclasses import asdict
 
-    from ratiolab.baseline import drift, name_of, read_baseline, recompute, write_baseline
+    from ratiolab.baseline import read_baseline, write_baseline
 
     entries = read_baseline(baseline)
     drifts = []
     with progress() as display:
         task = display.add_task("baseline", total=len(entries))
         for entry in entries:
-            value = recompute(entry, baseline.parent)
-            found = drift(entry, value)
+            value = entry.compute(baseline.parent)
+            found = entry.drift(value)
             if found is not None:
                 drifts.append(found)
                 if update:
-                    entry["value"] = value
-            display.update(task, advance=1, description=name_of(entry)[:60])
+                    entry.value = value
+            display.update(task, advance=1, description=str(entry)[:60])
     if update:
         write_baseline(entries, baseline)
     if json:

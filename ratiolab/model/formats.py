@@ -31,7 +31,9 @@ RunColumn = Annotated[list[Annotated[int, Field(ge=0, le=LARGEST_ROUND)]], FailF
 class InstanceFields(Strict):
     """Memory and requests, a column for each of their properties, all of the same length."""
 
-    nouns: ClassVar[dict[str, str]] = dict.fromkeys(COLUMNS + OPTIONAL_COLUMNS, "request")
+    nouns: ClassVar[dict[str, str]] = {
+        name: f"request {{}}: {name}" for name in COLUMNS + OPTIONAL_COLUMNS
+    }
 
     name: Line
     """What tables and pictures call the instance."""
@@ -68,7 +70,7 @@ class InstanceFile(InstanceFields):
 class ScheduleFile(Strict):
     """What ran when on an instance: a run of a request is the rounds start to stop, half open."""
 
-    nouns: ClassVar[dict[str, str]] = dict.fromkeys(RUN_COLUMNS, "run")
+    nouns: ClassVar[dict[str, str]] = {name: f"run {{}}: {name}" for name in RUN_COLUMNS}
 
     format: Literal["ratiolab-schedule/1"]
     instance: str

@@ -39,7 +39,7 @@ class Strict(BaseModel):
 
     model_config = STRICT
     nouns: ClassVar[Mapping[str, str]] = {}
-    """How a message names one item of a list: the first output is ``request 0: output``."""
+    """How messages name the items of a list: ``request {}: output`` those of ``output``."""
 
     @model_validator(mode="before")
     @classmethod
@@ -66,7 +66,7 @@ def validated(kind: type[Kind], data: object, nouns: Mapping[str, str] | None = 
     Parameters
     ----------
     kind : a `Strict` model or any other type that pydantic knows.
-    nouns : names of the items of lists; by default those of the model.
+    nouns : how messages name the items of lists; by default as the model says.
     """
     try:
         return adapter(kind).validate_python(data)
@@ -93,32 +93,45 @@ def read_file(path: PathLike, version: str, kind: type[Kind], nouns: Any = None)
 def in_words(error: ValidationError, data: object, nouns: Mapping[str, str]) -> str:
     """Return the first error of the library as one line: place, field, value and rule."""
     first = error.errors(include_url=False)[0]
-    place, field = _place(first["loc"], data, nouns)
-    if first["type"] == "missing":
-        return f"{place}{field} is missing"
-    if first["type"] in ("value_error", "sentence"):
-        return f"{place}{first['msg'].removeprefix('Value error, ')}"
-    rule = re.sub(r"^\w+ should ", "must ", first["msg"])
-    if " or " in rule and first["type"] == "literal_error":
-        rule = "must be one of " + ", ".join(re.findall("'([^']*)'", rule))
+    place, value = _place(first["loc"], data, nouns), first["input"]
+    match first["type"]:
+        case "missing":
+            words = [place, "is missing"]
+        case "union_tag_not_found":
+            words = [place, "kind is missing"]
+        case "union_tag_invalid":
+            known = first["ctx"]["expected_tags"].replace("'", "")
+            words = [place, f"kind {shown(value['kind'])} must be one of {known}"]
+        case "value_error" | "sentence":
+            words = [place, first["msg"].removeprefix("Value error, ")]
+        case _:
+            words = [place, shown(value), _rule(first["msg"])]
+    return " ".join(filter(None, words))
+
+
+def _rule(message: str) -> str:
+    """Return the rule that a message of the library states."""
+    rule = re.sub(r"^\w+ should ", "must ", message)
+    choices = re.findall(r"'([^']*)'", rule)
+    if len(choices) > 1:
+        return f"must be one of {', '.join(choices)}"
     for theirs, ours in _WORDS:
         rule = rule.replace(theirs, ours)
-    return f"{place}{field} {shown(first['input'])} {rule}".replace("  ", " ")
+    return rule
 
 
 _WORDS = (
     ("greater than or equal to", "at least"),
     ("less than or equal to", "at most"),
     ("a valid integer", "an integer"),
+    ("a valid dictionary or object to extract fields from", "an object"),
     ("a valid ", "a "),
     (" after validation", ""),
 )
 
 
-def _place(
-    location: tuple[int | str, ...], data: object, nouns: Mapping[str, str]
-) -> tuple[str, str]:
-    """Return what stands before a field, and its name."""
+def _place(location: tuple[int | str, ...], data: Any, nouns: Mapping[str, str]) -> str:
+    """Return the path of a value: ``request 3: output``, ``instance.output[3]``."""
     steps: list[int | str] = []
     tag = data.get("kind") if isinstance(data, dict) else None
     for step in location:
@@ -127,16 +140,15 @@ def _place(
             continue
         steps.append(step)
         try:
-            data = data[step]  # type: ignore[index]
+            data = data[step]
         except (KeyError, IndexError, TypeError):
             data = None
         tag = data.get("kind") if isinstance(data, dict) else None
     head = ""
     if len(steps) > 1 and steps[0] in nouns and isinstance(steps[1], int):
-        head = f"{nouns[str(steps[0])]} {steps[1]}: "
-        steps = steps[2:] or steps[:1]
-    name = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return head, name.removeprefix(".")
+        head, steps = nouns[str(steps[0])].format(steps[1]), steps[2:]
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return f"{head} {path.removeprefix('.')}".strip()
 
 
 def adapter(kind: type[Kind]) -> TypeAdapter[Kind]:

@@ -5,16 +5,14 @@ runs never are needed: a schedule that proves something has none), and the figur
 rechecked with the exact judge of schedules and the simulator alone; no solver is involved.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from ratiolab.model import FormatError, Instance, Schedule, require_feasible
-from ratiolab.model.io import instance_fields, json_lines, write_text
+from ratiolab.model.io import instance_fields, instance_of, json_lines, write_text
 
 FORMAT = "ratiolab-witness/1"
 
@@ -50,24 +48,22 @@ def folder() -> Path:
 
 def read_witness(name: str) -> Witness:
     """Read ``<folder>/<name>.json``."""
+    from ratiolab.model.validation import read_file
+    from ratiolab.papers.witness_file import WitnessFile
+
     path = folder() / f"{name}.json"
-    try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if data.pop("format") != FORMAT:
-            raise ValueError(f"format must be {FORMAT!r}")
-        return Witness(
-            data["claim"],
-            Instance(**data["instance"]),
-            {key: tuple(starts) for key, starts in data["schedules"].items()},
-            data["figures"],
-        )
-    except FileNotFoundError:
+    if not path.exists():
         raise FormatError(
             f"{path}: there is no such witness; they come with a checkout, and RATIOLAB_WITNESSES "
             "can name their folder"
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        )
+    data = read_file(path, FORMAT, WitnessFile)
+    try:
+        instance = instance_of(data.instance)
+    except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
+    schedules = {key: tuple(starts) for key, starts in data.schedules.items()}
+    return Witness(data.claim, instance, schedules, data.figures)
 
 
 def write_witness(witness: Witness, name: str) -> Path:

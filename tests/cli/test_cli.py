@@ -216,7 +216,7 @@ def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_p
         (("rayleigh", "--upper", "0"), "Invalid value for '--upper'"),
         (("claims", "--id", "x/y"), "claim 'x/y' is unknown"),
         (("claims", "--recheck", "chen2025/example-1"), "has no witness"),
-        (("check", "EC1"), "format must be 'ratiolab-baseline/1'"),
+        (("check", "EC1"), "format 'ratiolab-instance/1' must be 'ratiolab-baseline/1'"),
         (("frobnicate",), "No such command"),
     ],
 )

@@ -120,13 +120,13 @@ def test_a_schedule_that_cannot_be_written_does_not_cost_the_certificate(
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"kind": ["x"]}, "kind must be one of"),
-        ({"kind": "rayleigh", "upper": "x"}, "upper 'x' must be of type int"),
-        ({"kind": "rayleigh", "upper": True}, "upper True must be of type int"),
-        ({"kind": "rayleigh", "upper": 2, "tolerance": "x"}, "tolerance 'x' must be of type"),
-        ({"kind": "ratio", "instance": 5, "policy": "fcfs"}, "instance 5 must be of type str"),
+        ({"kind": ["x"]}, "kind ['x'] must be one of ratio, bound"),
+        ({"kind": "rayleigh", "upper": "x"}, "upper 'x' must be an integer"),
+        ({"kind": "rayleigh", "upper": True}, "upper True must be an integer"),
+        ({"kind": "rayleigh", "upper": 2, "tolerance": "x"}, "tolerance 'x' must be a number"),
+        ({"kind": "ratio", "instance": 5, "policy": "fcfs"}, "instance 5 must be a string"),
         ({"kind": "ratio", "policy": "fcfs"}, "instance is missing"),
-        ({"kind": "verdict", "claim": "x", "seed": 1}, "key 'seed' is unknown"),
+        ({"kind": "verdict", "claim": "x", "seed": 1}, "unknown key 'seed'; known are"),
     ],
 )
 def test_a_baseline_entry_is_checked_before_anything_is_computed(
