@@ -1,6 +1,6 @@
-"""What an experiment is, and how its page is made."""
+"""Experiments of papers: how one is declared, run, and written as a page."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ratiolab.model import FormatError
-from ratiolab.model.io import read_text, write_text
+from ratiolab.model.io import read_text, write_bytes, write_text
+from ratiolab.papers.finding import Finding as Finding
+from ratiolab.papers.finding import findings_table as findings_table
+from ratiolab.papers.markdown import markdown as markdown
 from ratiolab.papers.paper import register_tasks
 from ratiolab.studies import Study, read_study
 from ratiolab.studies.run import run_study
@@ -26,13 +29,12 @@ class Experiment:
     Parameters
     ----------
     name : key; results are named so.
-    module : the module that declares it; the study is the file of the same name that ends in
-        ``.toml`` instead of ``.py``.
+    module : the module that declares it; files of the same name beside it hold the study
+        (``.toml``) and the template of the page (``.md``).
     title : one line, for the head of the page and the list.
     source : paper, section and figures.
-    page : from the table of the study and a folder, the text below the head of the page in
-        Markdown; figures are written into the folder as ``NAME-*.png``. Every figure of the text
-        is computed from the table.
+    page : from the table of the study, what the page says; every figure on it is computed from
+        the table.
     figures : columns of results that ``NAME.csv`` keeps; what tells its rows apart is kept anyway.
     """
 
@@ -40,7 +42,7 @@ class Experiment:
     module: str
     title: str
     source: str
-    page: Callable[["pd.DataFrame", Path], str]
+    page: Callable[..., Any]
     figures: tuple[str, ...]
 
     def study(self, *, quick: bool = False, traces: Path | None = None) -> Study:
@@ -49,34 +51,10 @@ class Experiment:
         with self.file() as path:
             return read_study(path, quick=quick, traces=traces)
 
-    def file(self) -> AbstractContextManager[Path]:
-        """Return the path of the study's file, beside the module."""
+    def file(self, ending: str = "toml") -> AbstractContextManager[Path]:
+        """Return the path of the study's file or of the template, beside the module."""
         package, _, name = self.module.rpartition(".")
-        return as_file(files(package) / f"{name}.toml")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One statement of a paper beside what was found.
-
-    Parameters
-    ----------
-    statement : in our words.
-    paper, ours : the number or ordering there and here.
-    reproduced : None when the paper does not say enough to decide.
-    why : what explains a difference, or what limits an agreement.
-    """
-
-    statement: str
-    paper: str
-    ours: str
-    reproduced: bool | None
-    why: str = ""
-
-    @property
-    def verdict(self) -> str:
-        """Yes, no, or undecided."""
-        return {True: "yes", False: "no", None: "undecided"}[self.reproduced]
+        return as_file(files(package) / f"{name}.{ending}")
 
 
 def reproduce(
@@ -115,7 +93,7 @@ def redraw(
 
 
 def stored(experiment: Experiment, study: Study, out: Path) -> "pd.DataFrame":
-    """The table ``NAME.csv``, with what is the same in all of the study's cells put back."""
+    """Return the table ``NAME.csv``, with what is the same in all of the study's cells put back."""
     import pandas as pd
 
     path = out / f"{experiment.name}.csv"
@@ -158,7 +136,11 @@ def _write_page(experiment: Experiment, frame: "pd.DataFrame", out: Path, quick:
 
 
 def page_text(experiment: Experiment, frame: "pd.DataFrame", out: Path, *, quick: bool) -> str:
-    """The whole page: head, what the experiment says, and how it was made."""
+    """Return the whole page, and write its charts into a folder as ``NAME-*.png``.
+
+    Templates have, beside the slots of their page, ``seeds``, the number of them, and ``first``,
+    the first row of the table, for what is the same in all rows.
+    """
     command = f"ratiolab reproduce {experiment.name}{' --quick' if quick else ''}"
     seeds = frame["seed"].nunique()
     made = (
@@ -166,56 +148,28 @@ def page_text(experiment: Experiment, frame: "pd.DataFrame", out: Path, *, quick
         f"{len(frame):,} rows, {seeds} {'seed' if seeds == 1 else 'seeds'}. "
         f"All numbers: [`{experiment.name}.csv`]({experiment.name}.csv)."
     )
-    body = experiment.page(frame, out).strip()
+    with experiment.file("md") as template:
+        if not template.exists():
+            body = experiment.page(frame, out).strip()
+            return f"# {experiment.title}\n\n{experiment.source}.\n\n{body}\n\n---\n\n{made}\n"
+        page = experiment.page(frame)
+        body = page.text(template, seeds=seeds, first=frame.iloc[0])
+    for name, draw in page.charts.items():
+        write_bytes(out / f"{experiment.name}-{name}.png", draw()._repr_png_())
     return f"# {experiment.title}\n\n{experiment.source}.\n\n{body}\n\n---\n\n{made}\n"
 
 
 def kept_columns(frame: "pd.DataFrame", figures: Sequence[str]) -> list[str]:
-    """Some figures, and of what the cells are all that differs between rows."""
+    """Return some figures, and all that tells the cells of the rows apart."""
     missing = [name for name in figures if name not in frame]
     assert not missing, missing
     return list(dict.fromkeys([*_differing(frame), "seed", *figures, "version"]))
 
 
 def _differing(frame: "pd.DataFrame") -> list[str]:
-    """What tells rows apart, of the columns that say what a cell is."""
+    """Return what tells rows apart, of the columns that say what a cell is."""
     return [
         name
         for name in map(str, frame.columns)
         if name.partition(".")[0] in FIRST and frame[name].nunique(dropna=False) > 1
     ]
-
-
-def findings_table(findings: Iterable[Finding]) -> str:
-    """Findings as a Markdown table."""
-    names = ("statement", "paper", "ours", "reproduced", "why")
-    rows = [(f.statement, f.paper, f.ours, f.verdict, f.why) for f in findings]
-    return markdown(names, rows)
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A Markdown table; floats with three significant digits, numbers to the right.
-
-    >>> print(markdown(("policy", "ratio"), [("a-min", 1.23456), ("a|b", 1234)]))
-    | policy | ratio |
-    |---|---:|
-    | a-min | 1.23 |
-    | a\\|b | 1,234 |
-    """
-    rows = [list(row) for row in rows]
-    numeric = [
-        bool(rows) and all(isinstance(row[i], int | float) for row in rows)
-        for i in range(len(header))
-    ]
-    lines = [header, *([_shown(value) for value in row] for row in rows)]
-    texts = ["| " + " | ".join(line) + " |" for line in lines]
-    rule = "|" + "|".join("---:" if right else "---" for right in numeric) + "|"
-    return "\n".join([texts[0], rule, *texts[1:]])
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return str(value).replace("|", "\\|").replace("\n", " ")

@@ -72,11 +72,13 @@ def lines(
     look: Mapping[str, Look] | None = None,
     log_x: bool = False,
     log_y: bool = False,
+    bottom: float | None = None,
     **words: Unpack[Words],
 ) -> None:
-    """A line with a band from low to high over x for each label of the column `by`.
+    """Draw a line with a band from low to high over x for each label of the column `by`.
 
-    A line breaks where a label has no value at an x between two that it has.
+    A line breaks where a label has no value at an x between two that it has. A linear y axis
+    begins at `bottom`.
     """
     look = look or looks([str(label) for label in table[by].unique()])
     places = sorted(table[x].unique())
@@ -94,6 +96,8 @@ def lines(
         plain_log(ax, "y")
     few_decades(ax)
     _finish(ax, **words)
+    if bottom is not None and not log_y:
+        ax.set_ylim(bottom=bottom)
 
 
 def grouped_bars(
@@ -130,6 +134,8 @@ def grouped_bars(
         )
     ax.set_xticks(range(len(groups)), [str(group) for group in groups])
     _finish(ax, **words)
+    if base:
+        ax.axhline(base, color="black", lw=0.8)
 
 
 def boxes(

@@ -7,17 +7,19 @@ import pandas as pd
 import pytest
 
 from ratiolab.papers.experiment import page_text
+from ratiolab.papers.runs import Runs
 from ratiolab.papers.zheng2026.experiments.memory import EXPERIMENT as ZHENG2026_MEMORY
 from ratiolab.papers.zheng2026.experiments.memory import FAR, named
 from ratiolab.papers.zheng2026.experiments.service import (
     EXPERIMENT as ZHENG2026,
 )
 from ratiolab.papers.zheng2026.experiments.service import (
+    LABEL,
     MEAN,
     POLICY,
     PREDICT,
+    RATE,
     SLOW,
-    Runs,
     findings,
 )
 from ratiolab.studies import Study
@@ -53,8 +55,8 @@ def test_the_page_has_a_verdict_on_every_factor_from_the_table_alone(
     fast = quick.copy()
     fast.loc[fast[POLICY] == "tie", MEAN] /= 3
     verdicts = [
-        next(f.verdict for f in findings(Runs(frame)) if f.statement == "100/s: SSJF / TIE")
-        for frame in (quick, fast)
+        next(f.verdict for f in findings(runs) if f.statement == "100/s: SSJF / TIE")
+        for runs in (Runs(frame, (LABEL, RATE, PREDICT, POLICY)) for frame in (quick, fast))
     ]
     assert verdicts == ["no", "yes"]
 

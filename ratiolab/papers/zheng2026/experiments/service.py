@@ -1,19 +1,18 @@
 """TIE under a clock: request rates, an offline pool, the ablation, the worth of a predictor."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from itertools import product
 from math import asin, hypot, pi
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ratiolab.papers.experiment import (
-    Experiment,
-    Finding,
-    findings_table,
-    markdown,
-)
+from ratiolab.papers.drawing import Panel, Panels
+from ratiolab.papers.experiment import Experiment
+from ratiolab.papers.finding import Finding, least, same_factor
+from ratiolab.papers.markdown import grid
+from ratiolab.papers.page import Page
+from ratiolab.papers.runs import Place, Runs
 from ratiolab.studies.frames import intervals
 
 if TYPE_CHECKING:
@@ -21,10 +20,9 @@ if TYPE_CHECKING:
 
 LABEL, RATE, PREDICT, POLICY = "workload.label", "workload.rate", "workload.predict", "policy.label"
 RATES, QUALITY = "rates", "quality"
-TAILS = ("light tails", "heavy tails")
 FAST, SLOW, OFFLINE = 0.1, 0.03, 0.0
-BASE = "log-t:20+misjudged:0.34"
-MISJUDGED = "log-t:20+misjudged:"
+MISJUDGED, NOISE = "log-t:20+misjudged:", 0.34
+BASE = f"{MISJUDGED}{NOISE}"
 NORMAL, FREE = (BASE.replace("log-t", family) for family in ("log-normal", "log-t-nu"))
 MEAN, P90 = "mean_per_token", "p90_per_token"
 HALF = "median_latency"
@@ -32,7 +30,7 @@ HALF = "median_latency"
 
 ONE, THREE = "tie, beta 0.1", "tie, beta 0.3"
 PLAIN = "tie, beta 0.3, no decay"
-DRAWN = ("fcfs", "ssjf", "sept", "tie", PLAIN)
+COMPARED = ("fcfs", "ssjf", "sept", "tie")
 
 NEAR = 0.25
 """A factor is reproduced when ours is within a quarter of the paper's."""
@@ -40,407 +38,22 @@ NEAR = 0.25
 SAME = 0.05
 """Factors so near to 1 say that there is no difference."""
 
-Place = tuple[str | float, ...]
-"""What tells runs apart but for the seed: label, rate, predictions and policy on this page."""
-
-
-@dataclass(frozen=True)
-class Quotient:
-    """Mean over seeds of a quotient of two runs on one instance, with its bootstrap interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.2f} ({self.low:.2f} to {self.high:.2f})"
-
-    @property
-    def side(self) -> int:
-        """1 when certainly above one, -1 when certainly below, else 0."""
-        return int(self.low > 1) - int(self.high < 1)
-
-
-class Runs:
-    """The figures of all runs by place and seed."""
-
-    def __init__(
-        self, frame: "pd.DataFrame", by: Sequence[str] = (LABEL, RATE, PREDICT, POLICY)
-    ) -> None:
-        self._table = frame.set_index([*by, "seed"]).sort_index()
-
-    def values(self, place: Place, metric: str) -> "pd.Series":
-        """One figure, by seed."""
-        return self._table.xs(place)[metric]
-
-    def mean(self, place: Place, metric: str) -> float:
-        """Its mean over seeds."""
-        return float(self.values(place, metric).mean())
-
-    def over(self, place: Place, other: Place, metric: str) -> Quotient:
-        """The figure of one place over that of another."""
-        import pandas as pd
-
-        ratios = self.values(place, metric) / self.values(other, metric)
-        row = intervals(pd.DataFrame({"by": 0, "ratio": ratios.to_numpy()}), ["by"], "ratio").iloc[
-            0
-        ]
-        return Quotient(float(row["mean"]), float(row["low"]), float(row["high"]))
-
-
-def at(policy: str, *, rate: float = FAST, predict: str = BASE, label: str = QUALITY) -> Place:
-    """A place, by default in the middle of the study."""
-    return label, rate, predict, policy
-
-
-def page(frame: "pd.DataFrame", folder: Path) -> str:
-    """Figures, findings and tables."""
-    runs = Runs(frame)
-    load = frame[frame[LABEL] == RATES]
-    _draw_rates(load, folder)
-    _draw_quality(frame[frame[LABEL] == QUALITY], runs, folder)
-    _draw_ablation(runs, folder)
-    noise, between = 0.34, float(frame["workload.between"].iloc[0])
-    requests = int(frame["requests"].max())
-    served = requests / runs.mean(at("fcfs", rate=OFFLINE), "makespan")
-    return f"""\
-**What stands in for what.** The paper is known here from a summary, so its hardware, number of
-requests and batch size are not. Instead of LMSYS-Chat-1M, ShareGPT and Alpaca: {requests:,}
-requests with a prompt of {int(frame["workload.prompt"].iloc[0])} tokens, each with a log-t law of
-its own (`ratiolab generate log-t-laws`: the paper's nu = 3.5; the median scale at which P99/P50 is
-its 10.77; scales that differ by up to 4; locations with deviation {between}), of which its output
-is one draw, stopped at 1,024 tokens. This is the model that TIE is made for. Instead of an 8B model
-on their device: `llama3-8b-a100`, a clock from published figures, with batches of at most
-{int(frame["policy.batch"].iloc[0])} requests, which serve {served:.0f} requests a second; the
-paper's offline figures are 20 to 26. Memory never binds. Instead of DeBERTa: laws fitted to
-20 draws of the request's own law, their medians then misjudged by factors
-exp({noise} N(0, 1)), so that R² of mu is {1 - (noise / between) ** 2:.2f} as in the paper. **All
-policies see the same predictions**: SSJF sorts by the median of the law, SEPT by its mean, TIE by
-its mean and CVaR. LTR sorts by a score; on the same predictions it is SSJF, and has no line of its
-own. Lines and intervals are means over seeds with 95 % bootstrap intervals of quotients on the same
-instance.
-
-{_headline(runs)}
-
-![Latency over request rates]({NAME}-rates.png)
-
-## The paper's statements
-
-A factor is reproduced when ours is within {NEAR:.0%} of it and its interval on the same side of 1;
-one within {SAME:.0%} of 1 when ours is, too. *Time* is that at which half of an offline pool is
-done; the paper's is that of 3,000 samples of a pool of unknown size.
-
-{findings_table(findings(runs))}
-
-Not compared: the 70B model, ShareGPT and Alpaca as such (no data; lighter and heavier tails are
-below), the Kolmogorov-Smirnov tests (of LMSYS data), the heatmaps of Figure 5 (not in the summary),
-and what prediction costs in time (it is free here, for every policy).
-
-![The ablation, here and there]({NAME}-ablation.png)
-
-## Why the tail penalty does not pay
-
-The metric is latency per output token. Delaying request i by d adds d E[1/X_i] to it, and on one
-server the order that costs least in expectation is that of E[X] / E[1/X] (Smith's ratio rule). For
-a law that is symmetric in the logarithm this is exp(2 mu) whatever sigma: **the order of medians,
-which is SSJF's**. For mean latency, which up to a constant is all latencies over all tokens, it is
-the order of E[X], SEPT's. CVaR moves away from both. At {1000 * FAST:.0f}/s, over SEPT on the same
-predictions:
-
-{_policies_table(runs)}
-
-TIE takes beta when a request enters the queue, as a heap whose entries stay does (the summary does
-not say when). If one beta held for all who wait, TIE would lie between the rows of fixed beta, from
-0.1 to 0.5.
-
-## What the predictor is worth
-
-The same policies when medians are misjudged by more (noise 0 to 3), at {1000 * FAST:.0f} requests a
-second. *In order* is the share of pairs whose medians the predictor ranks rightly.
-
-{_quality_table(frame, runs, between)}
-
-![What worse predictions cost]({NAME}-quality.png)
-
-{_worth(frame, runs, between)}
-
-## Other tails, other fits
-
-Latency per token at {1000 * FAST:.0f}/s:
-
-{_tails_table(runs)}
-"""
-
-
-def _headline(runs: Runs) -> str:
-    tie = at("tie")
-    ssjf, sept = (runs.over(at(key), tie, MEAN) for key in ("ssjf", "sept"))
-    normal = runs.over(at("tie", predict=NORMAL), tie, MEAN)
-    words = {1: "slower than", 0: "not told apart from", -1: "faster than"}
-    return f"""\
-**In short.** With the same predictions SSJF is {words[ssjf.side]} TIE ({ssjf.mean:.2f} times its
-latency per token at {1000 * FAST:.0f}/s; the paper: 2.91), SEPT is {words[sept.side]} TIE
-({sept.mean:.2f}; the paper: 1.12), and TIE on log-normal fits is {words[normal.side]} TIE on log-t
-fits ({normal.mean:.2f}; the paper: 2.43). Where outputs are draws of the predicted laws, the
-reported gains are not those of the score."""
-
-
-def findings(runs: Runs) -> Iterable[Finding]:
-    """Every factor of the paper beside ours."""
-    tie, pool = at("tie"), at("tie", rate=OFFLINE)
-
-    def judged(statement: str, paper: float, found: Quotient, why: str = "") -> Finding:
-        if abs(paper - 1) < SAME:
-            holds = abs(found.mean - 1) < SAME
-        else:
-            same = found.side == (1 if paper > 1 else -1)
-            holds = same and abs(found.mean / paper - 1) <= NEAR
-            size = "same side of 1, other size" if same else "on the other side of 1"
-            why = why or (size if found.side else "no difference beyond the interval")
-        return Finding(statement, f"{paper:.2f}", str(found), holds, "" if holds else why)
-
-    online = f"{1000 * FAST:.0f}/s: "
-    yield judged(
-        f"{online}FCFS / TIE, mean per token",
-        3.17 / 0.67,
-        runs.over(at("fcfs"), tie, MEAN),
-    )
-    why = "with equal predictions; see below for worse ones"
-    yield judged(f"{online}SSJF / TIE", 1.95 / 0.67, runs.over(at("ssjf"), tie, MEAN), why)
-    yield judged(f"{online}LTR / TIE", 1.55 / 0.67, runs.over(at("ssjf"), tie, MEAN), why)
-    yield judged(f"{online}FCFS / SSJF", 3.17 / 1.95, runs.over(at("fcfs"), at("ssjf"), MEAN))
-    yield judged(
-        f"{online}FCFS / TIE, P90 (the paper's is of a 70B model)",
-        16.13 / 4.05,
-        runs.over(at("fcfs"), tie, P90),
-    )
-    yield judged(
-        f"{online}SSJF / TIE, P90 (70B)", 8.24 / 4.05, runs.over(at("ssjf"), tie, P90), why
-    )
-    growth = {
-        policy: runs.over(at(policy, label=RATES), at(policy, rate=SLOW, label=RATES), MEAN)
-        for policy in ("fcfs", "ssjf", "sept", "tie")
-    }
-    least = min(growth, key=lambda policy: growth[policy].mean)
-    yield Finding(
-        "From 30 to 100/s TIE's latency grows least",
-        "FCFS 7.42, SSJF 8.55, TIE 3.68",
-        ", ".join(f"{policy} {found.mean:.2f}" for policy, found in growth.items()),
-        least == "tie",
-        "what grows least is what was slowest at 30/s: FCFS is in overload there already"
-        if least == "fcfs"
-        else "",
-    )
-    for change in _changes():
-        mean, p90, time = (ours / full for ours, full in zip(change.paper, FULL, strict=True))
-        place, name = change.place(FAST), f"Ablation, {change.name}"
-        yield judged(f"{name}: mean", mean, runs.over(place, tie, MEAN))
-        yield judged(f"{name}: P90", p90, runs.over(place, tie, P90))
-        yield judged(f"{name}: time", time, runs.over(change.place(OFFLINE), pool, HALF))
-    yield judged(
-        "Offline: LTR / TIE, time",
-        139.5 / 98.1,
-        runs.over(at("ssjf", rate=OFFLINE), pool, HALF),
-        why,
-    )
-
-
-def _policies_table(runs: Runs) -> str:
-    metrics = {
-        "mean per token": MEAN,
-        "P90 per token": P90,
-        "mean latency": "mean_latency",
-        "P99 latency": "p99_latency",
-        "mean first token": "mean_ttft",
-    }
-    rows = [
-        (policy, *(str(runs.over(at(policy), at("sept"), metric)) for metric in metrics.values()))
-        for policy in ("fcfs", "ssjf", ONE, THREE, "tie", "tie, no decay", PLAIN)
-    ]
-    clairvoyant = at("ssjf", predict="exact")
-    rows.append(
-        (
-            "ssjf that knows the lengths",
-            *(str(runs.over(clairvoyant, at("sept"), metric)) for metric in metrics.values()),
-        )
-    )
-    return markdown(("policy / SEPT", *metrics), rows)
-
-
-def _noises(frame: "pd.DataFrame") -> dict[float, str]:
-    """The predictions that are misjudged more and more, by the noise."""
-    words = frame.loc[frame[LABEL] == QUALITY, PREDICT].unique()
-    found = {float(w.removeprefix(MISJUDGED)): w for w in words if w.startswith(MISJUDGED)}
-    return dict(sorted(({0.0: "log-t:20"} | found).items()))
-
-
-def _in_order(noise: float, between: float) -> float:
-    """Chance that two normal locations keep their order when normal noise is added to both."""
-    return 0.5 + asin(between / hypot(between, noise)) / pi
-
-
-def _quality_table(frame: "pd.DataFrame", runs: Runs, between: float) -> str:
-    policies = ("ssjf", "sept", "tie")
-    rows = [
-        (
-            f"{noise:g}",
-            f"{_in_order(noise, between):.0%}",
-            *(f"{runs.mean(at(policy, predict=words), MEAN):.3f}" for policy in policies),
-            *(
-                str(runs.over(at(policy, predict=words), at("tie"), MEAN))
-                for policy in ("ssjf", "tie")
-            ),
-        )
-        for noise, words in _noises(frame).items()
-    ]
-    names = [f"{policy.upper()} (s/token)" for policy in policies]
-    base = "TIE at noise 0.34"
-    return markdown(("noise", "in order", *names, f"SSJF / {base}", f"TIE / {base}"), rows)
-
-
-def _worth(frame: "pd.DataFrame", runs: Runs, between: float) -> str:
-    """How wrong the others' predictions would have to be for the paper's factors."""
-    noises = _noises(frame)
-    factors = [
-        runs.over(at("ssjf", predict=words), at("tie"), MEAN).mean for words in noises.values()
-    ]
-    lines, last = [], max(noises)
-    for name, paper in (("LTR", 1.55 / 0.67), ("SSJF", 1.95 / 0.67)):
-        if paper > max(factors):
-            lines.append(
-                f"the paper's factor of {paper:.2f} for {name} is not reached up to noise {last:g}"
-            )
-        else:
-            noise = float(np.interp(paper, factors, list(noises)))
-            lines.append(
-                f"the paper's factor of {paper:.2f} for {name} is reached at noise {noise:.1f}, "
-                f"when {_in_order(noise, between):.0%} of the pairs are in order"
-            )
-    blind = runs.over(at("fcfs"), at("tie"), MEAN)
-    own = runs.over(at("tie", predict=noises[last]), at("tie"), MEAN)
-    return f"""\
-With a worse predictor for SSJF alone, {lines[0]}; {lines[1]}. Half in order would be chance; TIE's
-own predictor has {_in_order(0.34, between):.0%}. FCFS, which predicts nothing, is at
-{blind.mean:.2f}: what a predictor can be worth here ends there. TIE with predictions of noise
-{last:g} is itself {own.mean:.2f} times slower: what the predictor is worth, it is worth to all."""
-
-
-def _tails_table(runs: Runs) -> str:
-    names = {
-        "light": (TAILS[0], BASE, NORMAL),
-        "the paper's": (QUALITY, BASE, NORMAL),
-        "heavy": (TAILS[1], BASE, NORMAL),
-        "the paper's, 3 draws, not misjudged": (QUALITY, "log-t:3", "log-normal:3"),
-    }
-    rows = []
-    for name, (label, words, normal) in names.items():
-        tie = at("tie", label=label, predict=words)
-        rows.append(
-            (
-                name,
-                *(
-                    str(runs.over(at(policy, label=label, predict=words), tie, MEAN))
-                    for policy in ("fcfs", "ssjf", "sept")
-                ),
-                str(runs.over(at("tie", label=label, predict=normal), tie, MEAN)),
-            )
-        )
-    header = ("tails", "FCFS / TIE", "SSJF / TIE", "SEPT / TIE", "TIE, log-normal / log-t")
-    return markdown(header, rows)
-
-
-def _draw_rates(load: "pd.DataFrame", folder: Path) -> None:
-    from ratiolab.report.plots.experiments import lines, looks, panels, shared_legend, write_chart
-
-    load = load[load[POLICY].isin(DRAWN)].assign(rps=1000 * load[RATE])
-    metrics = {
-        MEAN: "latency per token (s)",
-        P90: "P90 latency per token (s)",
-        "mean_latency": "mean latency (s)",
-        "p99_latency": "P99 latency (s)",
-    }
-    look = looks(DRAWN)
-    figure, axes = panels(len(metrics), columns=2, height=3.0)
-    for (metric, name), ax in zip(metrics.items(), axes, strict=True):
-        table = intervals(load, ["rps", POLICY], metric)
-        lines(
-            table,
-            "rps",
-            POLICY,
-            ax,
-            look=look,
-            title=name,
-            x_label="requests a second",
-            log_y=metric in (MEAN, P90),
-        )
-    shared_legend(figure, axes)
-    write_chart(figure, folder / f"{NAME}-rates.png")
-
-
-def _draw_quality(quality: "pd.DataFrame", runs: Runs, folder: Path) -> None:
-    import pandas as pd
-
-    from ratiolab.report.plots.experiments import lines, looks, panels, shared_legend, write_chart
-
-    noises = {words: noise for noise, words in _noises(quality).items()}
-    kept = quality[quality[PREDICT].isin(noises) & quality[POLICY].isin(DRAWN[:4])]
-    kept = kept.assign(noise=kept[PREDICT].map(noises))
-    online = intervals(kept[kept[RATE] == FAST], ["noise", POLICY], MEAN)
-    offline = intervals(kept[kept[RATE] == OFFLINE], ["noise", POLICY], HALF)
-    marks = {"2.91 times TIE: the paper's SSJF": 2.91, "2.31 times TIE: the paper's LTR": 2.31}
-    base = runs.mean(at("tie"), MEAN)
-    level = pd.DataFrame(
-        [
-            {"noise": noise, POLICY: name, **dict.fromkeys(("mean", "low", "high"), factor * base)}
-            for name, factor in marks.items()
-            for noise in noises.values()
-        ]
-    )
-    look = looks([*DRAWN[:4], *marks])
-    for name, factor in marks.items():
-        look[name] = {"color": "black" if factor == max(marks.values()) else "0.55", "ls": ":"}
-    figure, axes = panels(2, columns=2, height=3.4)
-    x_label = "noise of the predicted log medians"
-    for table, title, ax in (
-        (pd.concat([online, level]), "100/s: latency per token (s)", axes[0]),
-        (offline, "offline: time until half are done (s)", axes[1]),
-    ):
-        lines(table, "noise", POLICY, ax, look=look, title=title, x_label=x_label)
-    shared_legend(figure, axes, columns=2)
-    write_chart(figure, folder / f"{NAME}-quality.png")
-
-
-def _draw_ablation(runs: Runs, folder: Path) -> None:
-    import pandas as pd
-
-    from ratiolab.report.plots.experiments import grouped_bars, panels, shared_legend, write_chart
-
-    figure, axes = panels(3, columns=2, height=2.9)
-    titles = ("latency per token, 100/s", "P90 latency per token, 100/s", "offline time")
-    for number, (title, ax) in enumerate(zip(titles, axes, strict=True)):
-        rate = OFFLINE if number == 2 else FAST
-        metric = (MEAN, P90, HALF)[number]
-        rows = []
-        for change in _changes():
-            paper = change.paper[number] / FULL[number]
-            found = runs.over(change.place(rate), at("tie", rate=rate), metric)
-            name = change.short
-            rows.append({"x": name, "by": "paper", "mean": paper, "low": paper, "high": paper})
-            rows.append({"x": name, "by": "here", **vars(found)})
-        y = "ratio to full TIE"
-        grouped_bars(pd.DataFrame(rows), "x", "by", ax, title=title, y_label=y, base=1)
-        ax.axhline(1, color="black", lw=0.8)
-    shared_legend(figure, axes)
-    write_chart(figure, folder / f"{NAME}-ablation.png")
-
+METRICS = {
+    "mean per token": MEAN,
+    "P90 per token": P90,
+    "mean latency": "mean_latency",
+    "P99 latency": "p99_latency",
+    "mean first token": "mean_ttft",
+}
+PAPER = {"LTR": 1.55 / 0.67, "SSJF": 1.95 / 0.67}
+"""Latency per token of the paper's other policies that use predictions, over TIE's."""
 
 FULL = (0.67, 0.96, 98.12)
 """The paper's full TIE: mean and P90 latency per token, time of 3,000 samples offline, seconds."""
 
 
-@dataclass(frozen=True)
-class Change:
-    """One row of the paper's ablation: its three figures, and where ours are."""
+class Change(NamedTuple):
+    """A row of the paper's ablation: its three figures, and what differs in our runs."""
 
     name: str
     short: str
@@ -448,25 +61,233 @@ class Change:
     policy: str = "tie"
     predict: str = BASE
 
-    def place(self, rate: float) -> Place:
-        """At a rate."""
-        return at(self.policy, rate=rate, predict=self.predict)
+
+CHANGES = (
+    Change("SEPT, no CVaR", "SEPT", (0.75, 1.21, 108.51), "sept"),
+    Change("beta 0.1, fixed", "β 0.1", (0.72, 1.15, 104.76), ONE),
+    Change("beta 0.3, fixed", "β 0.3", (0.71, 1.18, 105.04), THREE),
+    Change("log-normal for log-t", "log-\nnormal", (1.63, 3.37, 142.21), predict=NORMAL),
+    Change("free nu", "free ν", (0.69, 1.02, 97.70), predict=FREE),
+)
+ABLATED = (("mean", MEAN, FAST), ("P90", P90, FAST), ("time", HALF, OFFLINE))
+"""Figures of the ablation: their names, and where ours are."""
 
 
-def _changes() -> tuple[Change, ...]:
-    return (
-        Change("SEPT, no CVaR", "SEPT", (0.75, 1.21, 108.51), "sept"),
-        Change("beta 0.1, fixed", "β 0.1", (0.72, 1.15, 104.76), ONE),
-        Change("beta 0.3, fixed", "β 0.3", (0.71, 1.18, 105.04), THREE),
-        Change("log-normal for log-t", "log-\nnormal", (1.63, 3.37, 142.21), predict=NORMAL),
-        Change("free nu", "free ν", (0.69, 1.02, 97.70), predict=FREE),
+def at(policy: str, *, rate: float = FAST, predict: str = BASE, label: str = QUALITY) -> Place:
+    """Return a place, by default in the middle of the study."""
+    return label, rate, predict, policy
+
+
+def page(frame: "pd.DataFrame") -> Page:
+    """Compute findings, tables and charts."""
+    runs = Runs(frame, (LABEL, RATE, PREDICT, POLICY))
+    tie, requests = at("tie"), int(frame["requests"].max())
+    between = float(frame["workload.between"].iloc[0])
+    noises = _noises(frame)
+    found = [runs.ratio(at("ssjf", predict=words), tie, MEAN).mean for words in noises.values()]
+    reached = {
+        name: float(np.interp(paper, found, list(noises))) if paper <= max(found) else None
+        for name, paper in PAPER.items()
+    }
+
+    def in_order(noise: float) -> float:
+        """Return the chance that two normal locations keep their order when both get noise."""
+        return 0.5 + asin(between / hypot(between, noise)) / pi
+
+    return Page(
+        {
+            "requests": requests,
+            "served": requests / runs.mean(at("fcfs", rate=OFFLINE), "makespan"),
+            "noise": NOISE,
+            "r2": 1 - (NOISE / between) ** 2,
+            "near": NEAR,
+            "same": SAME,
+            "rate": 1000 * FAST,
+            "ssjf": runs.ratio(at("ssjf"), tie, MEAN),
+            "sept": runs.ratio(at("sept"), tie, MEAN),
+            "log_normal": runs.ratio(at("tie", predict=NORMAL), tie, MEAN),
+            "policies": _policies_table(runs),
+            "quality": _quality_table(runs, noises, in_order),
+            "paper": PAPER,
+            "reached": reached,
+            "in_order": in_order,
+            "last": max(noises),
+            "blind": runs.ratio(at("fcfs"), tie, MEAN),
+            "worst": runs.ratio(at("tie", predict=noises[max(noises)]), tie, MEAN),
+            "tails": _tails_table(runs),
+        },
+        list(findings(runs)),
+        {
+            "rates": _rates_chart(frame[frame[LABEL] == RATES]),
+            "quality": _quality_chart(frame[frame[LABEL] == QUALITY], runs, noises),
+            "ablation": _ablation_chart(runs),
+        },
     )
 
 
-NAME = "zheng2026"
+def findings(runs: Runs) -> Iterable[Finding]:
+    """Compare every factor of the paper with ours."""
+    factor = same_factor(NEAR, SAME)
+    why = "with equal predictions; see below for worse ones"
+
+    def over_tie(
+        statement: str, paper: float, place: Place, metric: str, rate: float, otherwise: str = ""
+    ) -> Finding:
+        ours = runs.ratio(place, at("tie", rate=rate), metric)
+        return Finding(statement, paper, ours, factor, otherwise=otherwise)
+
+    ssjf, fcfs, online = at("ssjf"), at("fcfs"), f"{1000 * FAST:.0f}/s: "
+    both = runs.ratio(fcfs, ssjf, MEAN)
+    yield over_tie(f"{online}FCFS / TIE, mean per token", 3.17 / 0.67, fcfs, MEAN, FAST)
+    yield over_tie(f"{online}SSJF / TIE", PAPER["SSJF"], ssjf, MEAN, FAST, why)
+    yield over_tie(f"{online}LTR / TIE", PAPER["LTR"], ssjf, MEAN, FAST, why)
+    yield Finding(f"{online}FCFS / SSJF", 3.17 / 1.95, both, factor)
+    large = f"{online}FCFS / TIE, P90 (the paper's is of a 70B model)"
+    yield over_tie(large, 16.13 / 4.05, fcfs, P90, FAST)
+    yield over_tie(f"{online}SSJF / TIE, P90 (70B)", 8.24 / 4.05, ssjf, P90, FAST, why)
+    grows = {
+        policy: runs.ratio(at(policy, label=RATES), at(policy, rate=SLOW, label=RATES), MEAN).mean
+        for policy in COMPARED
+    }
+    yield Finding(
+        "From 30 to 100/s TIE's latency grows least",
+        "FCFS 7.42, SSJF 8.55, TIE 3.68",
+        grows,
+        least("tie"),
+        otherwise="what grows least is what was slowest at 30/s: FCFS is in overload there already"
+        if min(grows, key=lambda policy: grows[policy]) == "fcfs"
+        else "",
+    )
+    for change in CHANGES:
+        for (name, metric, rate), ours, full in zip(ABLATED, change.paper, FULL, strict=True):
+            place = at(change.policy, rate=rate, predict=change.predict)
+            yield over_tie(f"Ablation, {change.name}: {name}", ours / full, place, metric, rate)
+    pool = at("ssjf", rate=OFFLINE)
+    yield over_tie("Offline: LTR / TIE, time", 139.5 / 98.1, pool, HALF, OFFLINE, why)
+
+
+def _policies_table(runs: Runs) -> str:
+    policies = ("fcfs", "ssjf", ONE, THREE, "tie", "tie, no decay", PLAIN)
+    places = {policy: at(policy) for policy in policies}
+    places["ssjf that knows the lengths"] = at("ssjf", predict="exact")
+    return grid(
+        "policy / SEPT",
+        places,
+        METRICS,
+        lambda place, metric: str(runs.ratio(place, at("sept"), metric)),
+    )
+
+
+def _noises(frame: "pd.DataFrame") -> dict[float, str]:
+    """Return the predictions that are misjudged more and more, by the noise."""
+    words = frame.loc[frame[LABEL] == QUALITY, PREDICT].unique()
+    found = {float(w.removeprefix(MISJUDGED)): w for w in words if w.startswith(MISJUDGED)}
+    return dict(sorted(({0.0: "log-t:20"} | found).items()))
+
+
+def _quality_table(runs: Runs, noises: dict[float, str], in_order: Callable[[float], float]) -> str:
+    def cell(words: str, column: tuple[str, bool]) -> str:
+        policy, compared = column
+        place = at(policy, predict=words)
+        if compared:
+            return str(runs.ratio(place, at("tie"), MEAN))
+        return f"{runs.mean(place, MEAN):.3f}"
+
+    columns = {f"{policy.upper()} (s/token)": (policy, False) for policy in COMPARED[1:]}
+    columns |= {f"{p.upper()} / TIE at noise {NOISE}": (p, True) for p in ("ssjf", "tie")}
+    rows = {(f"{noise:g}", f"{in_order(noise):.0%}"): words for noise, words in noises.items()}
+    return grid(("noise", "in order"), rows, columns, cell)
+
+
+def _tails_table(runs: Runs) -> str:
+    rows = {
+        "light": ("light tails", BASE, NORMAL),
+        "the paper's": (QUALITY, BASE, NORMAL),
+        "heavy": ("heavy tails", BASE, NORMAL),
+        "the paper's, 3 draws, not misjudged": (QUALITY, "log-t:3", "log-normal:3"),
+    }
+
+    def cell(row: tuple[str, str, str], column: tuple[str, int]) -> str:
+        (policy, fit), label = column, row[0]
+        tie = at("tie", label=label, predict=row[1])
+        return str(runs.ratio(at(policy, label=label, predict=row[fit]), tie, MEAN))
+
+    columns = {f"{policy.upper()} / TIE": (policy, 1) for policy in COMPARED[:3]}
+    return grid("tails", rows, columns | {"TIE, log-normal / log-t": ("tie", 2)}, cell)
+
+
+def _rates_chart(load: "pd.DataFrame") -> Panels:
+    drawn = (*COMPARED, PLAIN)
+    load = load[load[POLICY].isin(drawn)].assign(rps=1000 * load[RATE])
+    titles = {
+        MEAN: "latency per token (s)",
+        P90: "P90 latency per token (s)",
+        "mean_latency": "mean latency (s)",
+        "p99_latency": "P99 latency (s)",
+    }
+    panels = [
+        Panel(intervals(load, ["rps", POLICY], metric), title, log_y=metric in (MEAN, P90))
+        for metric, title in titles.items()
+    ]
+    options = {"x_label": "requests a second"}
+    return Panels("lines", "rps", POLICY, panels, drawn, height=3.0, options=options)
+
+
+def _quality_chart(quality: "pd.DataFrame", runs: Runs, noises: dict[float, str]) -> Panels:
+    import pandas as pd
+
+    kept = quality[quality[PREDICT].isin(noises.values()) & quality[POLICY].isin(COMPARED)]
+    kept = kept.assign(noise=kept[PREDICT].map({words: n for n, words in noises.items()}))
+    online = intervals(kept[kept[RATE] == FAST], ["noise", POLICY], MEAN)
+    offline = intervals(kept[kept[RATE] == OFFLINE], ["noise", POLICY], HALF)
+    marks = {
+        f"{PAPER[name]:.2f} times TIE: the paper's {name}": (round(PAPER[name], 2), colour)
+        for name, colour in (("SSJF", "black"), ("LTR", "0.55"))
+    }
+    base = runs.mean(at("tie"), MEAN)
+    level = pd.DataFrame(
+        [
+            {"noise": noise, POLICY: name, **dict.fromkeys(("mean", "low", "high"), factor * base)}
+            for (name, (factor, _)), noise in product(marks.items(), noises)
+        ]
+    )
+    return Panels(
+        "lines",
+        "noise",
+        POLICY,
+        [
+            Panel(pd.concat([online, level]), "100/s: latency per token (s)"),
+            Panel(offline, "offline: time until half are done (s)"),
+        ],
+        (*COMPARED, *marks),
+        {name: {"color": colour, "ls": ":"} for name, (_, colour) in marks.items()},
+        legend=2,
+        options={"x_label": "noise of the predicted log medians"},
+    )
+
+
+def _ablation_chart(runs: Runs) -> Panels:
+    import pandas as pd
+
+    panels = []
+    titles = ("latency per token, 100/s", "P90 latency per token, 100/s", "offline time")
+    for number, (title, (_, metric, rate)) in enumerate(zip(titles, ABLATED, strict=True)):
+        rows = []
+        for change in CHANGES:
+            paper = change.paper[number] / FULL[number]
+            place = at(change.policy, rate=rate, predict=change.predict)
+            found = runs.ratio(place, at("tie", rate=rate), metric)
+            rows += [
+                {"x": change.short, "by": "paper", "mean": paper, "low": paper, "high": paper},
+                {"x": change.short, "by": "here", **vars(found)},
+            ]
+        panels.append(Panel(pd.DataFrame(rows), title))
+    options = {"y_label": "ratio to full TIE", "base": 1}
+    return Panels("grouped_bars", "x", "by", panels, height=2.9, options=options)
+
 
 EXPERIMENT = Experiment(
-    NAME,
+    "zheng2026",
     __name__,
     "TIE: is it the score, or the predictor?",
     "Zheng et al. (2026), main comparison and ablation, arXiv 2604.00499, known from a summary",

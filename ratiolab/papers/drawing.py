@@ -1,0 +1,82 @@
+"""Charts of experiments as data: tables and words, drawn when a page is written."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ratiolab.report.plots.canvas import Chart
+
+
+class Panel:
+    """A table that is drawn on axes of its own, with options such as title, labels and scale."""
+
+    def __init__(self, table: "pd.DataFrame", title: str = "", **options: Any) -> None:
+        self.table, self.options = table, {"title": title, **options}
+
+
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """A chart of several panels, with the same colours and one legend.
+
+    Parameters
+    ----------
+    kind : the function of `ratiolab.report.plots.experiments` that draws a panel.
+    x, by : columns of the tables: what is on the x axis, what has a colour.
+    panels : row by row.
+    labels : in the order of their colours; by default in that of the first table.
+    looks : of labels that look otherwise.
+    columns, height : panels in a row, and how high each is, inches.
+    legend : entries in a row of the legend; None for no legend.
+    size : of the whole chart, inches.
+    options : of all panels.
+    """
+
+    kind: Literal["lines", "grouped_bars", "boxes"]
+    x: str
+    by: str | None
+    panels: Sequence[Panel]
+    labels: Sequence[str] | None = None
+    looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    columns: int = 2
+    height: float = 3.4
+    legend: int | None = 5
+    size: tuple[float, float] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self) -> "Chart":
+        """Draw the chart."""
+        from ratiolab.report.plots import experiments as plots
+
+        figure, axes = plots.panels(len(self.panels), columns=self.columns, height=self.height)
+        if self.size is not None:
+            figure.set_size_inches(*self.size)
+        labels = self.labels
+        if labels is None:
+            labels = [str(label) for label in self.panels[0].table[self.by or self.x].unique()]
+        look = {**plots.looks(labels), **self.looks}
+        draw = getattr(plots, self.kind)
+        for panel, ax in zip(self.panels, axes, strict=True):
+            options = {**self.options, **panel.options}
+            draw(panel.table, self.x, self.by, ax, look=look, **options)
+        if self.legend is not None:
+            plots.shared_legend(figure, axes, columns=self.legend)
+        return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosures:
+    """A chart of intervals, a panel for each value of one column and a bar for each of another."""
+
+    table: "pd.DataFrame"
+    panel: str
+    by: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self) -> "Chart":
+        """Draw the chart."""
+        from ratiolab.report.plots.experiments import enclosures
+
+        return enclosures(self.table, self.panel, self.by, **self.options)

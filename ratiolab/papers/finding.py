@@ -1,0 +1,201 @@
+"""Statements of papers beside what was found, judged by named rules."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from ratiolab.papers.markdown import markdown
+from ratiolab.papers.runs import Ratio
+
+Verdict = bool | None
+COLUMNS = ("statement", "paper", "ours", "reproduced", "why")
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A test of what was found against what a paper says.
+
+    Parameters
+    ----------
+    holds : from what was found and the paper's figure, the verdict; None when it is undecided.
+    words : how a figure reads on a page.
+    reason : from both figures, what explains that they differ.
+    """
+
+    holds: Callable[[Any, Any], Verdict]
+    words: Callable[[Any], str] = str
+    reason: Callable[[Any, Any], str] = lambda ours, paper: ""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A statement of a paper beside what was found.
+
+    Parameters
+    ----------
+    statement : in our words.
+    paper : the number or ordering there.
+    ours : what was found: a number, a `Ratio`, several of them, or words.
+    rule : decides whether the statement is reproduced; or the verdict itself, None when the paper
+        does not say enough to decide.
+    why : what explains a difference, or what limits an agreement.
+    otherwise : what comes before `why` when the statement is not reproduced.
+    said : words for `ours`; by default those of the rule.
+    """
+
+    statement: str
+    paper: str | float
+    ours: Any
+    rule: Rule | Verdict
+    why: str = ""
+    otherwise: str = ""
+    said: str = ""
+
+    @property
+    def reproduced(self) -> Verdict:
+        """Return the verdict; None when it is undecided."""
+        if isinstance(self.rule, Rule):
+            return self.rule.holds(self.ours, self.paper)
+        return self.rule
+
+    @property
+    def verdict(self) -> str:
+        """Return yes, no, or undecided."""
+        return {True: "yes", False: "no", None: "undecided"}[self.reproduced]
+
+    def cells(self) -> tuple[str, str, str, str, str]:
+        """Return the words of each of `COLUMNS`."""
+        rule = self.rule if isinstance(self.rule, Rule) else Rule(lambda ours, paper: None)
+        paper = self.paper if isinstance(self.paper, str) else rule.words(self.paper)
+        otherwise = "" if self.reproduced else self.otherwise or rule.reason(self.ours, self.paper)
+        said = self.said or rule.words(self.ours)
+        return self.statement, paper, said, self.verdict, otherwise + self.why
+
+
+def findings_table(findings: Iterable[Finding]) -> str:
+    """Return findings as a Markdown table."""
+    return markdown(COLUMNS, [finding.cells() for finding in findings])
+
+
+def figures_of(ours: Any) -> list[Any]:
+    """Return the figures that a finding is about, one or several."""
+    if isinstance(ours, Mapping):
+        return list(ours.values())
+    return list(ours) if isinstance(ours, Iterable) else [ours]
+
+
+def every(test: Callable[[Any], bool]) -> Rule:
+    """Return the rule that all figures pass a test."""
+    return Rule(lambda ours, paper: all(bool(test(figure)) for figure in figures_of(ours)))
+
+
+def or_undecided(rule: Rule) -> Rule:
+    """Return a rule for several figures, undecided when it holds for some of them only."""
+
+    def holds(ours: Any, paper: Any) -> Verdict:
+        found = [rule.holds(figure, paper) for figure in figures_of(ours)]
+        return all(found) or (None if any(found) else False)
+
+    return Rule(holds, rule.words)
+
+
+def at_most(limit: float) -> Rule:
+    """Return the rule that no figure is above a limit."""
+    return every(lambda figure: float(figure) <= limit)
+
+
+def at_least(limit: float) -> Rule:
+    """Return the rule that no figure is below a limit."""
+    return every(lambda figure: float(figure) >= limit)
+
+
+def below(limit: float) -> Rule:
+    """Return the rule that all figures are below a limit."""
+    return every(lambda figure: float(figure) < limit)
+
+
+def above(limit: float) -> Rule:
+    """Return the rule that all figures are above a limit."""
+    return every(lambda figure: float(figure) > limit)
+
+
+def between(low: float, high: float) -> Rule:
+    """Return the rule that all figures are in a closed interval."""
+    return every(lambda figure: low <= float(figure) <= high)
+
+
+def similar(factor: float) -> Rule:
+    """Return the rule that figures are 1, but for a factor at most so large."""
+    return between(1 / factor, factor)
+
+
+def within(factor: float, words: str = "{:g}") -> Rule:
+    """Return the rule that a figure is the paper's, but for a factor at most so large."""
+    return Rule(
+        lambda ours, paper: bool(paper / factor <= float(ours) <= paper * factor), words.format
+    )
+
+
+def near(share: float) -> Rule:
+    """Return the rule that figures differ from the paper's by at most a share of it."""
+    return Rule(
+        lambda ours, paper: all(abs(float(f) / paper - 1) <= share for f in figures_of(ours))
+    )
+
+
+def lower() -> Rule:
+    """Return the rule that the whole interval of every ratio is below 1."""
+    return every(lambda ratio: ratio.side < 0)
+
+
+def higher() -> Rule:
+    """Return the rule that the whole interval of every ratio is above 1."""
+    return every(lambda ratio: ratio.side > 0)
+
+
+def same_factor(share: float, same: float) -> Rule:
+    """Return the rule that a ratio is the paper's but for a share of it, on the same side of 1.
+
+    A paper's ratio that differs from 1 by less than `same` says that there is no difference, and
+    so must ours.
+    """
+
+    def on_one_side(ours: Ratio, paper: float) -> bool:
+        return ours.side == (1 if paper > 1 else -1)
+
+    def holds(ours: Ratio, paper: float) -> bool:
+        if abs(paper - 1) < same:
+            return abs(ours.mean - 1) < same
+        return on_one_side(ours, paper) and abs(ours.mean / paper - 1) <= share
+
+    def reason(ours: Ratio, paper: float) -> str:
+        if abs(paper - 1) < same:
+            return ""
+        if not ours.side:
+            return "no difference beyond the interval"
+        if on_one_side(ours, paper):
+            return "same side of 1, other size"
+        return "on the other side of 1"
+
+    return Rule(holds, "{:.2f}".format, reason)
+
+
+def increasing() -> Rule:
+    """Return the rule that each figure is larger than the one before."""
+    return Rule(lambda ours, paper: all(a < b for a, b in pairwise(map(float, figures_of(ours)))))
+
+
+def largest(key: str, words: str = "{:.2f}") -> Rule:
+    """Return the rule that of figures by name one is the largest."""
+    return Rule(lambda ours, paper: max(ours, key=ours.get) == key, lambda f: named(f, words))
+
+
+def least(key: str, words: str = "{:.2f}") -> Rule:
+    """Return the rule that of figures by name one is the least."""
+    return Rule(lambda ours, paper: min(ours, key=ours.get) == key, lambda f: named(f, words))
+
+
+def named(figures: Mapping[str, Any], words: str = "{:.2f}") -> str:
+    """Return figures with their names, as in ``fcfs 1.20, sjf 0.90``."""
+    return ", ".join(f"{name} {words.format(figure)}" for name, figure in figures.items())

@@ -1,0 +1,106 @@
+"""Runs of a study by place and seed: means, paired ratios with intervals, series over an axis."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from ratiolab.studies.frames import intervals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Place: TypeAlias = "str | float | tuple[str | float, ...]"
+"""What tells runs apart but for the seed: a policy, or label, rate, policy and so on."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Mean ratio of two runs on one instance, with its 95 % bootstrap interval over seeds."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __float__(self) -> float:
+        return self.mean
+
+    def __format__(self, spec: str) -> str:
+        spec = spec or ".2f"
+        return f"{self.mean:{spec}} ({self.low:{spec}} to {self.high:{spec}})"
+
+    def __str__(self) -> str:
+        return format(self)
+
+    @property
+    def side(self) -> int:
+        """Return 1 when certainly above one, -1 when certainly below, else 0."""
+        return int(self.low > 1) - int(self.high < 1)
+
+
+class Runs:
+    """Figures of a study's runs by place and seed.
+
+    Parameters
+    ----------
+    frame : one row a run.
+    by : columns that make up a place.
+    pair : column that says which runs of two places are compared with each other.
+    """
+
+    def __init__(self, frame: "pd.DataFrame", by: Sequence[str], pair: str = "seed") -> None:
+        self.frame, self.by, self.pair = frame, list(by), pair
+        self._table = frame.set_index([*by, pair]).sort_index()
+
+    def at(self, **values: Any) -> "Runs":
+        """Return the runs with these values of some columns; a name stands for ``by`` no more.
+
+        A column such as ``workload.label`` is named by its last part.
+        """
+        rows, by = self.frame, self.by
+        for name, value in values.items():
+            column = next(c for c in (*by, *rows.columns) if c.rpartition(".")[2] == name)
+            rows, by = rows[rows[column] == value], [c for c in by if c != column]
+        return Runs(rows, by, self.pair)
+
+    def rows(self, place: Place) -> "pd.DataFrame":
+        """Return all runs at a place."""
+        return cast("pd.DataFrame", self._table.xs(place))
+
+    def values(self, place: Place, metric: str) -> "pd.Series":
+        """Return one figure, by seed."""
+        return self.rows(place)[metric]
+
+    def mean(self, place: Place, metric: str) -> float:
+        """Return the mean of a figure over seeds."""
+        return float(self.values(place, metric).mean())
+
+    def ratio(self, place: Place, other: Place, metric: str) -> Ratio:
+        """Return the figure of one place over that of another, paired by seed."""
+        return mean_with_interval(self.values(place, metric) / self.values(other, metric))
+
+    def ratio_of_means(self, place: Place, other: Place, metric: str) -> float:
+        """Return the mean of one place over that of another."""
+        return self.mean(place, metric) / self.mean(other, metric)
+
+    def series(self, place: Place, axis: str, metric: str) -> "pd.Series":
+        """Return the means of a figure over seeds for every value of a column."""
+        means: pd.Series = self.rows(place).groupby(axis, dropna=False)[metric].mean()
+        return means
+
+
+def growth(series: "pd.Series") -> float:
+    """Return how many times the first value the last one is."""
+    return float(series.iloc[-1] / series.iloc[0])
+
+
+def swing(series: "pd.Series") -> float:
+    """Return how many times the least value the largest one is."""
+    return float(series.max() / series.min())
+
+
+def mean_with_interval(values: "pd.Series") -> Ratio:
+    """Return the mean of some values with its bootstrap interval."""
+    import pandas as pd
+
+    row = intervals(pd.DataFrame({"by": 0, "value": values.to_numpy()}), ["by"], "value").iloc[0]
+    return Ratio(*(float(row[name]) for name in ("mean", "low", "high")))
