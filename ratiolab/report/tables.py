@@ -127,6 +127,8 @@ def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
     for name in ("mean", *(["95 %"] * several), "median", "P90", "P99"):
         table.add_column(name, justify="right")
     for name, words in WORDS.items():
+        if pd.isna(found["mean"].get(f"mean_{name}")):
+            continue  # with one token a request there is no time between tokens
         mean, *tails = (
             found["mean"][f"{kind}_{name}"] for kind in ("mean", "median", "p90", "p99")
         )

@@ -4,9 +4,10 @@ import pytest
 from rich.console import Console
 
 from ratiolab.model import Instance
-from ratiolab.online import POLICIES
+from ratiolab.online import POLICIES, make, simulate
+from ratiolab.online.metrics import summary
 from ratiolab.ratio import Comparison, compare
-from ratiolab.report.tables import comparison_table, policies_table
+from ratiolab.report.tables import comparison_table, figures_table, policies_table
 
 COLUMNS = ("knows", "TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "first token")
 
@@ -45,3 +46,10 @@ def test_without_a_width_nothing_is_left_out(comparison: Comparison) -> None:
 def test_policy_keys_are_never_cut() -> None:
     text = drawn(policies_table(POLICIES), 80)
     assert [key for key in POLICIES if f" {key} " not in text] == []
+
+
+def test_requests_of_one_token_have_no_time_between_tokens() -> None:
+    run = simulate(Instance("ones", 4, [0, 0], [1, 1], [1, 1]), make("fcfs"))
+    text = drawn(figures_table([summary(run)], "rounds"), 100)
+    assert "first token" in text
+    assert "time per token" not in text
