@@ -61,7 +61,7 @@ def generate(
                         "kind": k.name,
                         "summary": k.summary,
                         "source": k.source,
-                        "settings": {s.name: s.default for s in k.settings},
+                        "settings": {s.name: s.default for s in k.parameters},
                     }
                     for k in KINDS.values()
                 ]
@@ -101,7 +101,7 @@ def trace(
     predict: Annotated[
         str | None,
         typer.Option(
-            help="Predictions to lay over the true outputs: exact, rough, buckets:WIDTH, "
+            help="Predictions to make from the true outputs: exact, rough, buckets:WIDTH, "
             "overlap:X (interval (1-X) o to (1+X) o), noisy:E (uniform error up to E), "
             "gaussian:SIGMA, one-bit:T (above T or not), ranked:NOISE, classified:SPREAD "
             "(ten bins up to 512), log-t, log-t-nu, log-normal (a law of each output), behind "
@@ -122,7 +122,7 @@ def trace(
     """
     from math import inf
 
-    from ratiolab.workloads.predictions import lay
+    from ratiolab.workloads.predictions import add_predictions
     from ratiolab.workloads.traces import ROUNDS_PER_SECOND, instance_from_trace, read_trace
 
     windowed = start is not None or stop is not None
@@ -140,7 +140,7 @@ def trace(
         name=name,
     )
     if predict is not None:
-        instance = lay(instance, predict, seed)
+        instance = add_predictions(instance, predict, seed)
     _deliver(instance, output, json)
 
 

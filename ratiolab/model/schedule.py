@@ -156,7 +156,7 @@ class Schedule:
         return int(self.completion.max())
 
     @property
-    def first_token(self) -> IntArray:
+    def ttft(self) -> IntArray:
         """Rounds from arrival to the first token ever produced (TTFT), shape (n,).
 
         Decoding is deterministic, so a token that is lost to an eviction has been seen.

@@ -69,7 +69,7 @@ def per_request(simulation: Simulation) -> "pd.DataFrame":
             "tpot": (completion - first) / np.where(output > 1, output - 1, np.nan),
             "per_token": latency / output,
             "waiting": np.where(ended, latency - served, np.nan),
-            "slowdown": latency / alone(instance.prompt, output, simulation.clock),
+            "slowdown": latency / isolated_latency(instance.prompt, output, simulation.clock),
             "evictions": np.bincount(request[~schedule.completes], minlength=n),
             "wasted_tokens": np.bincount(request, again, n).astype(np.int64),
         }
@@ -228,7 +228,7 @@ def jain(shares: FloatArray) -> float:
     return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
 
 
-def alone(
+def isolated_latency(
     prompt: NDArray[np.int64], output: NDArray[np.int64], clock: BatchTime | None
 ) -> FloatArray:
     """Time from start to completion of requests that nobody shares batches with, shape (n,)."""

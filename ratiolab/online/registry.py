@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from ratiolab.online.own import is_own, load
 from ratiolab.online.policies.a_ell import AEll, ASwitch
 from ratiolab.online.policies.a_max import AMax, ARandom
 from ratiolab.online.policies.a_min import AMin
@@ -22,6 +21,7 @@ from ratiolab.online.policies.sorted_f import SortedF
 from ratiolab.online.policies.svf import SVF, SVFOneBit
 from ratiolab.online.policies.tie import SEPT, TIE
 from ratiolab.online.policies.trail import SPRPT, SRPT, TRAIL
+from ratiolab.online.user_policy import is_user_policy, load
 from ratiolab.online.view import Policy
 
 POLICIES: dict[str, type[Policy]] = {
@@ -71,7 +71,7 @@ def parameters_of(key: str) -> dict[str, tuple[Any, Any]]:
 
 
 def _class_of(key: str) -> type[Policy]:
-    if is_own(key):
+    if is_user_policy(key):
         return load(key)
     if key not in POLICIES:
         raise ValueError(

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
 from ratiolab.model.footprint import held
 from ratiolab.model.schedule import require_preemption
+from ratiolab.online.batch_timeline import BatchTimeline
 from ratiolab.online.clock import PICOSECONDS, BatchTime
-from ratiolab.online.hidden import Answers, hidden_columns
-from ratiolab.online.timer import Timer
+from ratiolab.online.observations import Answers, observable_columns
 from ratiolab.online.view import (
     NEVER,
     Decision,
@@ -111,9 +111,9 @@ def simulate(
     schedule = Schedule.from_runs(served, run.finished, semantics)
     if outcome == "complete":
         require_feasible(schedule)
-    if run.timer is None:
+    if run.timeline is None:
         return Simulation(schedule, policy, seed, outcome, run.decisions, semantics)
-    times, arrivals = run.timer.boundaries(run.view.now), np.array(run.due) / PICOSECONDS
+    times, arrivals = run.timeline.boundaries(run.view.now), np.array(run.due) / PICOSECONDS
     return Simulation(
         schedule, policy, seed, outcome, run.decisions, semantics, clock, times, arrivals
     )
@@ -146,13 +146,13 @@ class _Run:
         self.due: list[int] = instance.arrival.tolist()
         self.prompt: list[int] = instance.prompt.tolist()
         self.output: list[int] = instance.output.tolist()
-        self.hidden = hidden_columns(instance, policy)
+        self.hidden = observable_columns(instance, policy)
         self.order: list[int] = np.argsort(instance.arrival, kind="stable").tolist()
         self.next_arrival = 0
-        self.timer: Timer | None = None
+        self.timeline: BatchTimeline | None = None
         if clock is not None:
             self.due = clock.ticks(self.due)
-            self.timer = Timer(clock, self.due[self.order[0]])
+            self.timeline = BatchTimeline(clock, self.due[self.order[0]])
         self.moved = 0  # tokens swapped since the last batch
         self.view = View(instance.memory, policy.information, policy.name)
         self.completions: list[tuple[int, int, int]] = []  # (round, request, start), may be stale
@@ -171,7 +171,7 @@ class _Run:
 
     def to_the_end(self, patience: int) -> Outcome:
         view, running = self.view, self.view._running
-        view.now = self.due[self.order[0]] if self.timer is None else 0
+        view.now = self.due[self.order[0]] if self.timeline is None else 0
         last_completion = view.now
         seen: set[frozenset[tuple[int, int]]] = set()
         while True:
@@ -202,8 +202,8 @@ class _Run:
                 )
             if not running and not view.waiting:
                 last_completion = following  # nobody was there to be served
-            if self.timer is not None:
-                self.timer.move(following)
+            if self.timeline is not None:
+                self.timeline.advance(following)
             view.now = following
 
     def _deliver(self) -> None:
@@ -220,13 +220,13 @@ class _Run:
         if self.answers is not None:
             self.answers.tell(view)
         arrived: list[int] = []
-        present = now if self.timer is None else self.timer.time
+        present = now if self.timeline is None else self.timeline.time
         while self.next_arrival < len(self.order):
             i = self.order[self.next_arrival]
             if self.due[i] > present:
                 break
             values = {name: column[i] for name, column in self.hidden.items()}
-            reveal(view, i, values if self.timer is None else values | {"arrival": now})
+            reveal(view, i, values if self.timeline is None else values | {"arrival": now})
             view._generated[i] = 0
             view._waiting[i] = None
             arrived.append(i)
@@ -273,19 +273,19 @@ class _Run:
                 f"{self.name}, round {now}: {tokens} tokens in the next round exceed "
                 f"memory {self.memory}"
             )
-        if self.timer is not None:
+        if self.timeline is not None:
             running = len(view._running)
             cached = self.constant + running * now
-            self.timer.serve(now, running, cached, prefilling, prefill, self.moved)
+            self.timeline.add_batches(now, running, cached, prefilling, prefill, self.moved)
             self.moved = 0
 
     def _next_event(self, wake: int | None) -> int:
         view = self.view
         if not view._running and not view._waiting:
             arrives = self.due[self.order[self.next_arrival]]
-            if self.timer is None:
+            if self.timeline is None:
                 return arrives
-            self.timer.idle(view.now, arrives)
+            self.timeline.add_idle_round(view.now, arrives)
             return view.now + 1
         events = [view.now + 1 if wake is None else max(wake, view.now + 1)]
         while self.completions:
@@ -298,7 +298,7 @@ class _Run:
             events.append((self.memory - self.constant) // len(view._running))
         if self.next_arrival < len(self.order):
             due = self.due[self.order[self.next_arrival]]
-            events.append(due if self.timer is None else self.timer.reach(due))
+            events.append(due if self.timeline is None else self.timeline.reach(due))
         return min(events)
 
     def delivered(self) -> list[int]:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from ratiolab.online import Policy
-from ratiolab.papers.limits import Estimate, fluid_ratio
+from ratiolab.papers.limits import fluid_ratio
 from ratiolab.report.plots.curves import SIMULATED, Curve, Look
 from ratiolab.theory.bounds import evaluate
+from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import LengthDistribution
 
 RATIO = "ratio to H-SF (total latency)"

@@ -7,46 +7,16 @@ first and last batches; so n should be many times M, and of order M**2 when 1/M 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
-from statistics import mean, stdev
 from typing import Literal, TypeAlias
 
 from ratiolab.model import Instance
 from ratiolab.online import Policy, make, simulate
+from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import LengthDistribution
 from ratiolab.theory.limits.fluid import shortest_first_latency
 
 Denominator: TypeAlias = Literal["h-sf", "fluid"]
-
-CONFIDENCE = 0.99
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over independent seeds with a Student confidence interval.
-
-    >>> Estimate.of([1.0, 2.0, 3.0]).mean
-    2.0
-    """
-
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: Sequence[float], confidence: float = CONFIDENCE) -> "Estimate":
-        """The mean of independent values; at least two."""
-        from scipy.stats import t
-
-        centre = mean(values)
-        quantile = float(t.ppf((1 + confidence) / 2, len(values) - 1))
-        reach = quantile * stdev(values) / sqrt(len(values))
-        return cls(centre, centre - reach, centre + reach)
-
-    def __str__(self) -> str:
-        return f"{self.mean:.4f} [{self.low:.4f}, {self.high:.4f}]"
 
 
 def scaled_instance(

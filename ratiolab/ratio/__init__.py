@@ -1,7 +1,6 @@
 """An algorithm's cost over the hindsight optimum, as an interval that is proved."""
 
 from ratiolab.ratio.compare import Comparison, PolicyRow, compare, default_policies
-from ratiolab.ratio.grid import measure
 from ratiolab.ratio.interval import RatioInterval
 
 __all__ = [
@@ -10,5 +9,4 @@ __all__ = [
     "RatioInterval",
     "compare",
     "default_policies",
-    "measure",
 ]

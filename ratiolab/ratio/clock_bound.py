@@ -21,9 +21,10 @@ def clock_lower_bound(instance: Instance, clock: BatchTime) -> float:
 
     The larger of two. *Completions in order*: the j-th completion is no earlier than the j-th of
     the machine that always does the least remaining work, and than the j-th smallest arrival plus
-    time alone. *Mean busy times*: of the work of a request in the (k+1)-th batch of its last run,
-    o - k - 1 batches follow, each of `fixed` at least, and half its own batch; the sum of the mean
-    times of all work is least when the machine always serves the released request of least work.
+    isolated latency. *Mean busy times*: of the work of a request in the (k+1)-th batch of its last
+    run, o - k - 1 batches follow, each of `fixed` at least, and half its own batch; the sum of the
+    mean times of all work is least when the machine always serves the released request of least
+    work.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def clock_lower_bound(instance: Instance, clock: BatchTime) -> float:
     )
     arrivals = clock.ticks(instance.arrival.tolist())
     works: list[int] = []
-    alone: list[int] = []
+    isolated: list[int] = []
     tails = 0  # picoseconds from the mean time of a request's work to its completion, times 2**bits
     for prompt, output in zip(instance.prompt.tolist(), instance.output.tolist(), strict=True):
         parts = [fixed * (prompt + 1) + memory * prefill * prompt]
@@ -59,9 +60,9 @@ def clock_lower_bound(instance: Instance, clock: BatchTime) -> float:
         tails += (fixed * later << FRACTION_BITS) // (2 * work)
         works.append(work)
         read = (output - 1) * (2 * prompt + output) // 2
-        alone.append(fixed * output + prefill * prompt + decode * (output - 1) + kv * read)
+        isolated.append(fixed * output + prefill * prompt + decode * (output - 1) + kv * read)
     releases = [memory * arrival for arrival in arrivals]
-    soonest = sorted(map(sum, zip(arrivals, alone, strict=True)))
+    soonest = sorted(map(sum, zip(arrivals, isolated, strict=True)))
     completions = max(_in_order(releases, works, soonest, memory), sum(soonest))
     busy = (_mean_times(releases, works) // memory + tails) >> FRACTION_BITS
     return (max(completions, busy) - sum(arrivals)) / PICOSECONDS

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import POLICIES, Policy, Simulation, make, simulate
-from ratiolab.online.hidden import required_columns
+from ratiolab.online.observations import required_columns
 from ratiolab.ratio.interval import RatioInterval
+from ratiolab.theory.estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,8 @@ class PolicyRow:
         """Student's 95 % interval for the expected total latency; None with fewer than two runs."""
         if self.stalled or len(self.costs) < 2:
             return None
-        from scipy import stats
-
-        costs = np.array(self.costs, dtype=float)
-        half = float(stats.t.ppf(0.975, len(costs) - 1) * costs.std(ddof=1) / len(costs) ** 0.5)
-        return float(costs.mean()) - half, float(costs.mean()) + half
+        estimate = Estimate.of(self.costs, confidence=0.95)
+        return estimate.low, estimate.high
 
     @property
     def ratio(self) -> RatioInterval | None:
@@ -73,9 +71,9 @@ class PolicyRow:
         return np.concatenate(ended) if ended else np.zeros(0, np.int64)
 
     @property
-    def first_tokens(self) -> NDArray[np.int64]:
+    def ttft(self) -> NDArray[np.int64]:
         """Rounds to the first token of all requests in all runs that ended."""
-        ended = [run.schedule.first_token for run in self.runs if run.outcome == "complete"]
+        ended = [run.schedule.ttft for run in self.runs if run.outcome == "complete"]
         return np.concatenate(ended) if ended else np.zeros(0, np.int64)
 
 

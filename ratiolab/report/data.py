@@ -78,7 +78,7 @@ def row_data(row: PolicyRow) -> dict[str, Any]:
         "wasted_tokens": row.mean_of(lambda run: run.schedule.wasted_tokens),
         "mean_latency": float(row.latencies.mean()),
         "p99_latency": float(np.percentile(row.latencies, 99)),
-        "mean_first_token": float(row.first_tokens.mean()),
+        "mean_ttft": float(row.ttft.mean()),
         "makespan": row.mean_of(lambda run: run.schedule.makespan),
     }
 

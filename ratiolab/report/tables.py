@@ -39,7 +39,7 @@ def stages_line(result: OptResult) -> str:
 NOTHING = 0.05
 """A stage that took fewer seconds and changed nothing had nothing to do."""
 
-DISPENSABLE = ("knows", "wasted", "mean", "first token", "evictions", "P99", "95 %")
+DISPENSABLE = ("knows", "wasted", "mean", "TTFT", "evictions", "P99", "95 %")
 """Columns of a comparison that a narrow terminal goes without, in this order."""
 
 
@@ -80,7 +80,7 @@ def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
 def _comparison_row(row: PolicyRow) -> dict[str, str]:
     """The cells of one row by the names of their columns."""
     data = row_data(row)
-    names = ("TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "first token")
+    names = ("TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "TTFT")
     cells = {"policy": data["policy"], "knows": data["information"]} | dict.fromkeys(names, "")
     if row.ratio is None:
         return cells | {"TEL": next(r.outcome for r in row.runs if r.outcome != "complete")}
@@ -93,13 +93,13 @@ def _comparison_row(row: PolicyRow) -> dict[str, str]:
         "wasted": _number(data["wasted_tokens"]),
         "mean": _number(data["mean_latency"]),
         "P99": _number(data["p99_latency"]),
-        "first token": _number(data["mean_first_token"]),
+        "TTFT": _number(data["mean_ttft"]),
     }
 
 
 WORDS = {
     "latency": "latency",
-    "ttft": "first token",
+    "ttft": "TTFT",
     "tpot": "time per token after it",
     "per_token": "latency per token",
     "waiting": "waiting",
@@ -176,7 +176,7 @@ def kinds_table(kinds: Iterable[Kind]) -> Table:
     for name in ("kind", "what it makes", "settings", "source"):
         table.add_column(name, overflow="fold")
     for kind in kinds:
-        settings = "\n".join(f"{s.name}={s.default} ({s.domain.unit})" for s in kind.settings)
+        settings = "\n".join(f"{s.name}={s.default} ({s.domain.unit})" for s in kind.parameters)
         table.add_row(kind.name, kind.summary, settings, kind.source)
     return table
 

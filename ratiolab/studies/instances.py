@@ -11,7 +11,7 @@ from typing import Any
 from ratiolab.model import Instance, read_instance
 from ratiolab.model.instance import shown
 from ratiolab.workloads.generators import find_kind, generate
-from ratiolab.workloads.predictions import lay
+from ratiolab.workloads.predictions import add_predictions
 from ratiolab.workloads.traces import ROUNDS_PER_SECOND, Trace, instance_from_trace, read_trace
 
 KEPT = 16
@@ -50,7 +50,7 @@ def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
         instance = read_instance(folder / given.pop("file"), given.get("memory"))
     else:
         instance = generate(workload, seed, **given)
-    return instance if predict is None else lay(instance, predict, seed)
+    return instance if predict is None else add_predictions(instance, predict, seed)
 
 
 def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     if predict is not None:
         if not isinstance(predict, str):
             raise ValueError(f"predict {shown(predict)} must be a string, as in 'noisy:0.5'")
-        lay(Instance("any", 2, [0], [1], [1]), predict, 0)
+        add_predictions(Instance("any", 2, [0], [1], [1]), predict, 0)
         complete["predict"] = predict
     return complete
 

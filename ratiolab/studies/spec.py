@@ -17,9 +17,9 @@ from ratiolab.model.io import PathLike, read_text
 from ratiolab.model.schedule import require_preemption
 from ratiolab.online import make
 from ratiolab.online.clock import clock_of
-from ratiolab.online.own import is_own
 from ratiolab.online.registry import parameter_values
 from ratiolab.online.simulate import semantics_of
+from ratiolab.online.user_policy import is_user_policy
 from ratiolab.studies.cell import LABELS, Cell, Value
 from ratiolab.studies.instances import checked, file_digest
 from ratiolab.studies.tasks import TASKS, Task
@@ -172,7 +172,7 @@ def _policies(data: Mapping[str, Any], home: Path, general: Mapping[str, Any]) -
             key = _text(entry, "key")
             label = _text(entry, "label") if "label" in entry else None
             head: Fields = {"policy": key}
-            own = is_own(key)
+            own = is_user_policy(key)
             if own and (home / key.rpartition(":")[0]).is_file():
                 head["policy.sha256"] = file_digest(home / key.rpartition(":")[0])
             settings = {k: v for k, v in entry.items() if k not in ("key", "label")}

@@ -1,6 +1,6 @@
-"""What a kind of workload is: a function of a generator and typed settings.
+"""What a kind of workload is: a function of a generator and typed parameters.
 
-The signature of the function is the only place where settings, defaults and ranges stand.
+The signature of the function is the only place where parameters, defaults and ranges stand.
 """
 
 import inspect
@@ -17,7 +17,7 @@ from ratiolab.model.instance import LARGEST, MOST_REQUESTS, shown
 
 @dataclass(frozen=True)
 class Domain:
-    """The closed range of a setting and its unit."""
+    """The closed range of a parameter and its unit."""
 
     least: float
     most: float
@@ -38,8 +38,8 @@ Decay: TypeAlias = Annotated[float, Domain(0, 1 - 2**-20, "probability of one mo
 
 
 @dataclass(frozen=True)
-class Setting:
-    """One setting of a kind: its name, type, default and domain."""
+class Parameter:
+    """Parameter of a kind: its name, type, default and domain."""
 
     name: str
     type: type[int] | type[float]
@@ -78,21 +78,21 @@ class Kind:
     name: str
     summary: str
     source: str
-    settings: tuple[Setting, ...]
+    parameters: tuple[Parameter, ...]
     build: Callable[..., Instance]
 
-    def setting(self, name: str) -> Setting:
-        """The setting of this name, or `ValueError` with the known names."""
-        for setting in self.settings:
-            if setting.name == name:
-                return setting
-        known = ", ".join(setting.name for setting in self.settings)
+    def parameter(self, name: str) -> Parameter:
+        """Return the parameter of this name, or raise `ValueError` with the known names."""
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
+        known = ", ".join(parameter.name for parameter in self.parameters)
         raise ValueError(f"unknown setting {shown(name)} for kind {self.name!r}; known are {known}")
 
     def complete(self, given: Mapping[str, object]) -> dict[str, int | float]:
         """All settings in order, the given ones checked and the others at their defaults."""
-        checked = {name: self.setting(name).check(value) for name, value in given.items()}
-        return {s.name: checked.get(s.name, s.default) for s in self.settings}
+        checked = {name: self.parameter(name).check(value) for name, value in given.items()}
+        return {p.name: checked.get(p.name, p.default) for p in self.parameters}
 
     def parse(self, assignments: Sequence[str]) -> dict[str, int | float]:
         """The settings that texts of the form ``name=value`` give."""
@@ -103,20 +103,20 @@ class Kind:
                 raise ValueError(f"setting {shown(text)} must have the form name=value")
             if name in given:
                 raise ValueError(f"setting {shown(name)} is given twice")
-            given[name] = self.setting(name).parse(value)
+            given[name] = self.parameter(name).parse(value)
         return given
 
 
 def kind_of(name: str, source: str, build: Callable[..., Instance]) -> Kind:
-    """The kind of a function: its keyword arguments are the settings, its first line the summary.
+    """The kind of a function: its keyword arguments are the parameters, its first line the summary.
 
     Every keyword argument is annotated by one of the aliases of this module.
     """
     hints: dict[str, Any] = get_type_hints(build, include_extras=True)
-    settings = []
+    parameters = []
     for parameter in inspect.signature(build).parameters.values():
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
             type_, domain = get_args(hints[parameter.name])
-            settings.append(Setting(parameter.name, type_, parameter.default, domain))
+            parameters.append(Parameter(parameter.name, type_, parameter.default, domain))
     summary = (build.__doc__ or "").partition("\n")[0]
-    return Kind(name, summary, source, tuple(settings), build)
+    return Kind(name, summary, source, tuple(parameters), build)

@@ -1,4 +1,4 @@
-"""Predictions laid over the true output lengths of an instance.
+"""Predictions of the output lengths of an instance, made from the true ones.
 
 Each function returns a new instance; arrivals, prompts and outputs stay as they are.
 """
@@ -205,8 +205,8 @@ def classified(
     return instance.replace(predicted=middle.astype(np.int64))
 
 
-def lay(instance: Instance, words: str, seed: int) -> Instance:
-    """The instance with the predictions that a few words name; its source says which.
+def add_predictions(instance: Instance, words: str, seed: int) -> Instance:
+    """Return the instance with the predictions that a few words name; its source says which.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def lay(instance: Instance, words: str, seed: int) -> Instance:
         up to 512 tokens), ``log-t``, ``log-t-nu`` or ``log-normal``, each also with a number of
         draws, as ``log-t:5`` (laws of each output fitted to so many, with their medians as
         predictions; the draws are of the instance's own laws if it states them), or
-        ``misjudged:NOISE`` behind a law. Several, joined by ``+``, are laid one after the other; a
+        ``misjudged:NOISE`` behind a law. Several, joined by ``+``, are added one after the other; a
         later one replaces what it also predicts.
     seed : of the noise.
 
@@ -224,17 +224,17 @@ def lay(instance: Instance, words: str, seed: int) -> Instance:
     ValueError
         for words that name no prediction, or a number that is missing, out of place or not one.
 
-    >>> lay(Instance("one", 300, [0], [1], [101]), "buckets", 0).upper.tolist()
+    >>> add_predictions(Instance("one", 300, [0], [1], [101]), "buckets", 0).upper.tolist()
     [200]
     """
     truth = instance
     for number, part in enumerate(words.split("+")):
         rng = np.random.default_rng((seed, number) if number else seed)
-        instance = _lay(instance, part, rng, truth)
+        instance = _add_one(instance, part, rng, truth)
     return instance.replace(source=f"{instance.source}; predictions {words}, seed {seed}")
 
 
-def _lay(instance: Instance, words: str, rng: np.random.Generator, truth: Instance) -> Instance:
+def _add_one(instance: Instance, words: str, rng: np.random.Generator, truth: Instance) -> Instance:
     """One kind of prediction."""
     kind, colon, text = words.partition(":")
     known: dict[str, Callable[[], Instance]] = {

@@ -24,7 +24,7 @@ from ratiolab.online.clock import LLAMA2_70B_2XA100
 from ratiolab.online.registry import parameters_of
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.lengths import log_normal
-from ratiolab.workloads.predictions import buckets, lay
+from ratiolab.workloads.predictions import add_predictions, buckets
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,7 +60,7 @@ def workload(requests: int, seed: int = 0) -> Instance:
         instance = Instance("log-normal", MEMORY, [0] * requests, prompt, output, source=source)
     output = instance.output
     predicted = np.maximum(1, rng.integers(output // 2, output + output // 2, endpoint=True))
-    laws = lay(instance, "log-t", seed)
+    laws = add_predictions(instance, "log-t", seed)
     told = {name: getattr(laws, name) for name in LAW_COLUMNS} | {"predicted": predicted}
     return buckets(instance.replace(**told))
 

@@ -124,7 +124,7 @@ def test_ctrl_c_in_the_easy_program_is_not_followed_by_cuts(
 
     genuine = highs.solve_program
 
-    def interrupted(*arguments: object, **named: object) -> highs.Outcome:
+    def interrupted(*arguments: object, **named: object) -> highs.ProgramResult:
         outcome = genuine(*arguments, **named)  # type: ignore[arg-type]
         return replace(outcome, optimal=False, interrupted=True, lower=None)
 

@@ -42,7 +42,7 @@ def test_every_cost_of_a_schedule_with_an_eviction():
     assert schedule.latency.tolist() == [9, 3]
     assert schedule.total_latency == 12
     assert schedule.makespan == 9
-    assert schedule.first_token.tolist() == [2, 2]
+    assert schedule.ttft.tolist() == [2, 2]
     assert schedule.evictions == 1
     assert schedule.wasted_tokens == 2
     # request 0 holds 4, 5 at t = 2, 3; request 1 holds 2, 3 at t = 4, 5; then 4, 5, 6, 7
@@ -60,7 +60,7 @@ def test_every_cost_of_a_schedule_that_keeps_tokens(preemption, wasted):
     assert schedule.completion.tolist() == [9, 5]
     assert schedule.starts.tolist() == [8, 3]
     assert schedule.latency.tolist() == [9, 3]
-    assert schedule.first_token.tolist() == [2, 2]
+    assert schedule.ttft.tolist() == [2, 2]
     assert schedule.evictions == 2
     assert schedule.wasted_tokens == wasted
     # 3 + 1; then 1 + 1, 1 + 2; then 3 + 2, 3 + 3; then 3 + 4

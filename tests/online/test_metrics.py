@@ -13,8 +13,8 @@ from ratiolab.model import Instance
 from ratiolab.online import Decision, Information, make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
 from ratiolab.online.metrics import (
-    alone,
     intervals,
+    isolated_latency,
     jain,
     over_time,
     per_request,
@@ -93,7 +93,7 @@ def test_a_request_takes_alone_what_a_run_of_it_alone_takes(clock):
     for prompt, output in ((0, 1), (3, 1), (5, 7), (0, 4)):
         one = Instance("one", 50, [4], [prompt], [output])
         simulation = simulate(one, make("fcfs"), clock=clock)
-        found = alone(one.prompt, one.output, clock)[0]
+        found = isolated_latency(one.prompt, one.output, clock)[0]
         assert per_request(simulation)["latency"][0] == pytest.approx(found)
         assert summary(simulation)["mean_slowdown"] == pytest.approx(1)
 
@@ -125,7 +125,7 @@ def test_averages_over_time_sum_to_the_figures_of_the_requests(clock, preemption
         assert frame["evictions"].sum() == schedule.evictions
         if clock is None:
             assert frame["latency"].tolist() == schedule.latency.tolist()
-            assert frame["ttft"].tolist() == schedule.first_token.tolist()
+            assert frame["ttft"].tolist() == schedule.ttft.tolist()
             assert figures["total_latency"] == simulation.total_latency
 
 

@@ -172,7 +172,7 @@ def test_one_at_a_time_round_robin_is_that_of_a_single_server(key, shortest_firs
         schedule = simulate(together, make(key, {"quantum": quantum})).schedule
         service = serve(lengths, shortest_first=shortest_first, quantum=quantum)
         assert schedule.completion.tolist() == list(service.completion)
-        assert schedule.first_token.tolist() == list(service.first_token)
+        assert schedule.ttft.tolist() == list(service.ttft)
 
 
 def test_round_robin_preempts_nobody_while_nobody_waits():

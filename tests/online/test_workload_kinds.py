@@ -11,7 +11,7 @@ from ratiolab.model import violations
 from ratiolab.model.instance import LAW_COLUMNS
 from ratiolab.online import POLICIES, Information, make, simulate
 from ratiolab.workloads.generators import KINDS, generate
-from ratiolab.workloads.predictions import lay
+from ratiolab.workloads.predictions import add_predictions
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
 TRACES = (
@@ -26,7 +26,7 @@ REQUESTS = 25
 def workload(name):
     """Few requests of a kind or of a trace, with predictions of every sort."""
     if name in KINDS:
-        known = {setting.name for setting in KINDS[name].settings}
+        known = {parameter.name for parameter in KINDS[name].parameters}
         instance = generate(name, 1, **({"requests": REQUESTS} if "requests" in known else {}))
     else:
         beside = Path(__file__).parents[2].parent / "shared" / "traces"
@@ -38,10 +38,10 @@ def workload(name):
         instance = instance_from_trace(
             read_trace(path), memory=16_492, sample=REQUESTS, arrivals=together, **rate
         )
-    laws, noisy = lay(instance, "log-t", 0), lay(instance, "noisy:0.5", 0)
+    laws, noisy = add_predictions(instance, "log-t", 0), add_predictions(instance, "noisy:0.5", 0)
     told = {column: getattr(laws, column) for column in LAW_COLUMNS}
     predicted = np.minimum(noisy.predicted, instance.memory - instance.prompt)
-    return lay(instance, "overlap:0.5", 0).replace(**told, predicted=predicted)
+    return add_predictions(instance, "overlap:0.5", 0).replace(**told, predicted=predicted)
 
 
 def runs_of(instance, policy):

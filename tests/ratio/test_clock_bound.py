@@ -9,7 +9,7 @@ from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
-from ratiolab.online.metrics import alone, per_request
+from ratiolab.online.metrics import isolated_latency, per_request
 from ratiolab.ratio.clock_bound import clock_lower_bound
 from ratiolab.workloads.generators import generate
 
@@ -64,7 +64,7 @@ def test_in_rounds_of_a_second_it_bounds_the_hindsight_optimum() -> None:
 
 def test_a_request_alone_takes_as_long_as_it_takes() -> None:
     instance = Instance("one", 900, [7], [30], [500])
-    expected = alone(instance.prompt, instance.output, LLAMA2_70B_2XA100)[0]
+    expected = isolated_latency(instance.prompt, instance.output, LLAMA2_70B_2XA100)[0]
     assert clock_lower_bound(instance, LLAMA2_70B_2XA100) == pytest.approx(expected, rel=1e-12)
 
 

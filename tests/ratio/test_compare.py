@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from ratiolab.hindsight import bracket, solve
+from ratiolab.hindsight import bracket
 from ratiolab.model import Instance, violations
 from ratiolab.online import make
-from ratiolab.ratio import compare, default_policies, measure
+from ratiolab.ratio import compare, default_policies
 from ratiolab.testing import instances
 
 TIGHT = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4], predicted=[4, 4, 4, 4])
@@ -85,17 +85,3 @@ def test_who_keeps_tokens_can_beat_the_optimum_and_does_not_become_it() -> None:
 def test_runs_must_be_positive() -> None:
     with pytest.raises(ValueError, match="runs 0 must be at least 1"):
         compare(TIGHT, runs=0)
-
-
-def test_a_grid_does_not_depend_on_the_number_of_processes() -> None:
-    grid = [TIGHT, TIGHT.replace(name="roomy", memory=20)]
-    policies = [make("a-min"), make("mc-sf")]
-    done: list[str] = []
-    one = measure(grid, policies, runs=2, jobs=1, advance=done.append)
-    two = measure(grid, policies, runs=2, jobs=2)
-    assert one.equals(two)
-    assert done == ["tight", "roomy"]
-    assert len(one) == 4
-    assert (one.opt_lower == one.opt_upper).all()
-    optimum = solve(TIGHT).upper
-    assert (one[one.instance == "tight"].opt_lower == optimum).all()

@@ -16,10 +16,10 @@ def test_four_rules_order_the_figure_as_described() -> None:
     assert serve(lengths, shortest_first=False).completion == (9, 11, 17, 21)
     assert serve(lengths, shortest_first=True).completion == (21, 2, 12, 6)
     mixed = serve(lengths, shortest_first=True, quantum=3)
-    assert mixed == Service(first_token=(9, 1, 6, 3), completion=(21, 2, 15, 12))
+    assert mixed == Service(ttft=(9, 1, 6, 3), completion=(21, 2, 15, 12))
     turns = serve(lengths, shortest_first=False, quantum=3)
     assert all(mixed.completion[i] < turns.completion[i] for i in (1, 2, 3))
-    assert mixed.first_token[0] < serve(lengths, shortest_first=True).first_token[0]
+    assert mixed.ttft[0] < serve(lengths, shortest_first=True).ttft[0]
 
 
 def test_sjf_has_the_least_total_completion_and_the_bound_is_twice_that_less_the_work() -> None:
@@ -37,7 +37,7 @@ def test_rr_sjf_stays_within_the_bound_and_starts_no_request_later_than_sjf(quan
         mixed = serve(lengths, shortest_first=True, quantum=quantum)
         plain = serve(lengths, shortest_first=True)
         assert sum(mixed.completion) <= cost_bound(lengths)
-        assert all(a <= b for a, b in zip(mixed.first_token, plain.first_token, strict=True))
+        assert all(a <= b for a, b in zip(mixed.ttft, plain.ttft, strict=True))
 
 
 @pytest.mark.parametrize("quantum", [1, 2, 3])
@@ -59,8 +59,8 @@ def test_equal_lengths_and_single_tokens_nearly_double_the_cost_of_sjf() -> None
 
 
 def test_sjf_does_not_minimise_the_time_to_first_token() -> None:
-    assert sum(serve([2, 2], shortest_first=True).first_token) == 4
-    assert sum(serve([2, 2], shortest_first=True, quantum=1).first_token) == 3
+    assert sum(serve([2, 2], shortest_first=True).ttft) == 4
+    assert sum(serve([2, 2], shortest_first=True, quantum=1).ttft) == 3
 
 
 def test_impossible_lengths_and_slices_are_refused() -> None:

@@ -246,8 +246,8 @@ def test_other_sources_are_not_regenerated(source):
 def test_every_kind_describes_itself(kind):
     assert kind.summary.endswith(".")
     assert kind.source
-    assert kind.settings
-    for setting in kind.settings:
+    assert kind.parameters
+    for setting in kind.parameters:
         assert setting.check(setting.default) == setting.default
         assert setting.domain.unit
 

@@ -1,4 +1,4 @@
-"""Predictions laid over true lengths: exact rounding, and nothing else touched."""
+"""Predictions both over true lengths: exact rounding, and nothing else touched."""
 
 from fractions import Fraction
 from functools import partial
@@ -30,10 +30,10 @@ OUTPUTS = st.lists(st.integers(1, 5000), min_size=1, max_size=20)
 
 @given(OUTPUTS, SHARES)
 def test_overlapping_intervals_are_exactly_the_integers_of_the_real_interval(outputs, x):
-    laid = predictions.overlapping(of_outputs(outputs), x)
-    assert laid.lower.tolist() == [ceil((1 - x) * o) for o in outputs]
-    assert laid.upper.tolist() == [floor((1 + x) * o) for o in outputs]
-    assert (laid.lower >= 1).all()
+    both = predictions.overlapping(of_outputs(outputs), x)
+    assert both.lower.tolist() == [ceil((1 - x) * o) for o in outputs]
+    assert both.upper.tolist() == [floor((1 + x) * o) for o in outputs]
+    assert (both.lower >= 1).all()
 
 
 @given(OUTPUTS, st.integers(0, 99))
@@ -46,46 +46,46 @@ def test_a_float_means_the_decimal_number_that_it_prints(outputs, hundredths):
 def test_the_three_widths_of_the_paper_by_hand():
     # o = 30: [27, 33]; [1.5, 58.5]; [0.3, 59.7]
     for x, interval in ((0.1, (27, 33)), (0.95, (2, 58)), (0.99, (1, 59))):
-        laid = predictions.overlapping(of_outputs([30]), x)
-        assert (laid.lower[0], laid.upper[0]) == interval
+        both = predictions.overlapping(of_outputs([30]), x)
+        assert (both.lower[0], both.upper[0]) == interval
 
 
 @given(OUTPUTS, st.integers(1, 200))
 def test_buckets_tile_the_integers_and_hold_their_outputs(outputs, width):
-    laid = predictions.buckets(of_outputs(outputs), width)
+    both = predictions.buckets(of_outputs(outputs), width)
     tiles = [(k * width + 1, (k + 1) * width) for k in range(5000 // width + 1)]
-    for o, lower, upper in zip(outputs, laid.lower, laid.upper, strict=True):
+    for o, lower, upper in zip(outputs, both.lower, both.upper, strict=True):
         assert [tile for tile in tiles if tile[0] <= o <= tile[1]] == [(lower, upper)]
 
 
 def test_rough_is_one_interval_and_refuses_outputs_outside():
-    laid = predictions.rough(of_outputs([5, 1000]))
-    assert (laid.lower.tolist(), laid.upper.tolist()) == ([1, 1], [1000, 1000])
+    both = predictions.rough(of_outputs([5, 1000]))
+    assert (both.lower.tolist(), both.upper.tolist()) == ([1, 1], [1000, 1000])
     with pytest.raises(ValueError, match="request 1: upper 1000 is below output 1001"):
         predictions.rough(of_outputs([5, 1001]))
 
 
 def test_noise_stays_within_epsilon_and_fills_the_interval_evenly():
     output = 1000
-    laid = predictions.noisy(of_outputs([output] * 20_000), 0.5, np.random.default_rng(0))
-    drawn = laid.predicted
+    both = predictions.noisy(of_outputs([output] * 20_000), 0.5, np.random.default_rng(0))
+    drawn = both.predicted
     assert drawn.min() >= 500
     assert drawn.max() <= 1500
     # uniform on 500..1500: mean 1000, deviation 1000 / sqrt(12) = 289, standard error 2
     assert drawn.mean() == pytest.approx(1000, abs=9)
     assert drawn.std() == pytest.approx(1000 / 12**0.5, rel=0.02)
-    assert laid.lower is None
+    assert both.lower is None
 
 
 def test_noise_never_predicts_less_than_one_token():
-    laid = predictions.noisy(of_outputs([1] * 1000), 1.0, np.random.default_rng(0))
-    assert set(laid.predicted.tolist()) == {1, 2}
+    both = predictions.noisy(of_outputs([1] * 1000), 1.0, np.random.default_rng(0))
+    assert set(both.predicted.tolist()) == {1, 2}
 
 
 def test_gaussian_noise_has_its_deviation_between_floor_and_ceiling():
-    laid = predictions.gaussian(of_outputs([500] * 20_000), 25, np.random.default_rng(0))
-    assert laid.predicted.mean() == pytest.approx(500, abs=0.9)  # standard error 0.18
-    assert laid.predicted.std() == pytest.approx(25, rel=0.03)
+    both = predictions.gaussian(of_outputs([500] * 20_000), 25, np.random.default_rng(0))
+    assert both.predicted.mean() == pytest.approx(500, abs=0.9)  # standard error 0.18
+    assert both.predicted.std() == pytest.approx(25, rel=0.03)
     ends = predictions.gaussian(of_outputs([1, 1024] * 2000), 25, np.random.default_rng(0))
     short, long = ends.predicted[::2], ends.predicted[1::2]
     assert (short.min(), long.max()) == (1, 1024)
@@ -101,19 +101,19 @@ def test_ranks_without_noise_are_the_order_and_with_noise_right_as_often_as_comp
     # factor 2 at noise 0.5: Phi(ln 2 / (0.5 sqrt 2)) = Phi(0.980) = 0.8365; 200 draws, sd 0.026
     right = 0
     for seed in range(200):
-        laid = predictions.ranked(of_outputs([10, 20]), 0.5, np.random.default_rng(seed))
-        right += laid.predicted.tolist() == [1, 2]
+        both = predictions.ranked(of_outputs([10, 20]), 0.5, np.random.default_rng(seed))
+        right += both.predicted.tolist() == [1, 2]
     assert right / 200 == pytest.approx(0.8365, abs=0.08)
 
 
 def test_a_classifier_answers_the_middle_of_a_bin_as_often_as_its_matrix_says():
     confusion = np.array([[0.7, 0.3, 0.0], [0.1, 0.8, 0.1], [0.0, 0.5, 0.5]])
     outputs = [5] * 6000 + [40] * 6000 + [1000] * 6000  # bins of 30 up to 90, and beyond
-    laid = predictions.classified(
+    both = predictions.classified(
         of_outputs(outputs), confusion, np.random.default_rng(0), longest=90
     )
-    assert set(laid.predicted.tolist()) == {15, 45, 75}
-    for row, answers in zip(confusion, laid.predicted.reshape(3, -1), strict=True):
+    assert set(both.predicted.tolist()) == {15, 45, 75}
+    for row, answers in zip(confusion, both.predicted.reshape(3, -1), strict=True):
         shares = [np.mean(answers == middle) for middle in (15, 45, 75)]
         np.testing.assert_allclose(shares, row, atol=0.03)  # deviation 0.0065
         assert all(share == 0 for share, chance in zip(shares, row, strict=True) if chance == 0)
@@ -123,12 +123,16 @@ def test_predictions_by_name_are_those_of_the_functions():
     instance = of_outputs([7, 1, 250])
     rng = np.random.default_rng(3)
     by_function = predictions.gaussian(instance, 25, rng)
-    assert predictions.lay(instance, "gaussian:25", 3).predicted.tolist() == (
+    assert predictions.add_predictions(instance, "gaussian:25", 3).predicted.tolist() == (
         by_function.predicted.tolist()
     )
-    assert predictions.lay(instance, "one-bit:100", 3).upper.tolist() == [100, 100, 10**6]
+    assert predictions.add_predictions(instance, "one-bit:100", 3).upper.tolist() == [
+        100,
+        100,
+        10**6,
+    ]
     for words in ("ranked:0.5", "classified:0.2", *FAMILIES):
-        assert (predictions.lay(instance, words, 3).predicted >= 1).all()
+        assert (predictions.add_predictions(instance, words, 3).predicted >= 1).all()
 
 
 @pytest.mark.parametrize(
@@ -143,20 +147,20 @@ def test_predictions_by_name_are_those_of_the_functions():
         lambda i: predictions.one_bit(i, 100),
         lambda i: predictions.ranked(i, 0.5, np.random.default_rng(0)),
         lambda i: predictions.classified(i, spreading(10, 0.2), np.random.default_rng(0)),
-        *(partial(predictions.lay, words=family, seed=0) for family in FAMILIES),
+        *(partial(predictions.add_predictions, words=family, seed=0) for family in FAMILIES),
     ],
 )
-def test_requests_stay_as_they_are(lay):
+def test_requests_stay_as_they_are(predict):
     instance = of_outputs([7, 1, 250])
-    laid = lay(instance)
-    assert list(laid.requests) == list(instance.requests)
-    assert (laid.name, laid.memory) == (instance.name, instance.memory)
-    assert laid != instance
+    predicted = predict(instance)
+    assert list(predicted.requests) == list(instance.requests)
+    assert (predicted.name, predicted.memory) == (instance.name, instance.memory)
+    assert predicted != instance
 
 
 def test_exact_predicts_the_output_everywhere():
-    laid = predictions.exact(of_outputs([7, 1]))
-    for column in (laid.lower, laid.upper, laid.predicted):
+    both = predictions.exact(of_outputs([7, 1]))
+    for column in (both.lower, both.upper, both.predicted):
         assert column.tolist() == [7, 1]
 
 
@@ -195,15 +199,15 @@ def test_exact_predicts_the_output_everywhere():
             "confusion must have rows of probabilities that sum to 1",
         ),
         (
-            lambda i: predictions.lay(i, "log-t:1", 0),
+            lambda i: predictions.add_predictions(i, "log-t:1", 0),
             "samples 1 must be at least 2",
         ),
         (
-            lambda i: predictions.lay(i, "exact:3", 0),
+            lambda i: predictions.add_predictions(i, "exact:3", 0),
             "predictions 'exact:3': exact takes no number",
         ),
         (
-            lambda i: predictions.lay(i, "misjudged:0.3", 0),
+            lambda i: predictions.add_predictions(i, "misjudged:0.3", 0),
             "predictions misjudged need laws before them, as in log-t+misjudged:0.3",
         ),
         (
@@ -212,27 +216,27 @@ def test_exact_predicts_the_output_everywhere():
         ),
     ],
 )
-def test_bad_parameters_are_named(lay, message):
+def test_bad_parameters_are_named(predict, message):
     with pytest.raises(ValueError) as caught:
-        lay(of_outputs([7]))
+        predict(of_outputs([7]))
     assert str(caught.value) == message
 
 
-def test_predictions_joined_by_a_plus_are_laid_one_after_the_other():
+def test_predictions_joined_by_a_plus_are_added_one_after_the_other():
     instance = of_outputs([7, 30, 250])
-    laid = predictions.lay(instance, "log-t+noisy:0.5+buckets", 3)
-    alone = predictions.lay(instance, "log-t", 3)
-    assert laid.upper.tolist() == predictions.lay(instance, "buckets", 0).upper.tolist()
-    assert laid.predicted.tolist() != alone.predicted.tolist()
-    assert (abs(laid.predicted - instance.output) <= instance.output / 2 + 1).all()
-    assert laid.source.endswith("log-t+noisy:0.5+buckets, seed 3")
+    both = predictions.add_predictions(instance, "log-t+noisy:0.5+buckets", 3)
+    first = predictions.add_predictions(instance, "log-t", 3)
+    assert both.upper.tolist() == predictions.add_predictions(instance, "buckets", 0).upper.tolist()
+    assert both.predicted.tolist() != first.predicted.tolist()
+    assert (abs(both.predicted - instance.output) <= instance.output / 2 + 1).all()
+    assert both.source.endswith("log-t+noisy:0.5+buckets, seed 3")
     with pytest.raises(ValueError, match="'nonsense' must be one of"):
-        predictions.lay(instance, "exact+nonsense", 3)
+        predictions.add_predictions(instance, "exact+nonsense", 3)
 
 
 def test_a_misjudged_law_is_moved_by_normal_logarithms_and_nothing_else():
     n = 4000
-    instance = predictions.lay(of_outputs([250] * n), "log-t", 3)
+    instance = predictions.add_predictions(of_outputs([250] * n), "log-t", 3)
     moved = predictions.misjudged(instance, 0.3, np.random.default_rng(5))
     shift = (moved.location - instance.location) / 1000
     assert abs(shift.mean()) < 0.02
@@ -245,7 +249,7 @@ def test_laws_are_fitted_to_draws_of_the_laws_that_an_instance_states():
     """More draws come nearer to the stated law, also behind another law in the same words."""
     stated = generate("log-t-laws", 1, n=500, memory=9000, mu=5.0, upper=1024)
     errors = [
-        float(np.std(predictions.lay(stated, words, 2).location - stated.location))
+        float(np.std(predictions.add_predictions(stated, words, 2).location - stated.location))
         for words in ("log-t:3", "log-t:200", "log-t:3+log-t:200")
     ]
     assert errors[0] > 4 * errors[1]

@@ -30,7 +30,7 @@ Report: TypeAlias = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramResult:
     """What HiGHS says of a program.
 
     ``optimal`` only when HiGHS proved it; ``lower`` is its dual bound rounded up, None when it has
@@ -59,7 +59,7 @@ def solve_program(
     seed: int = 0,
     progress: Report | None = None,
     stop: Callable[[], bool] = lambda: False,
-) -> Outcome:
+) -> ProgramResult:
     """Solve a program with HiGHS, to proof unless a limit or Ctrl-C comes first.
 
     Parameters
@@ -100,7 +100,7 @@ def solve_program(
         columns = np.arange(len(start), dtype=np.int32)
         require_ok(highs.setSolution(len(start), columns, start.astype(float)), "the start")
     interrupted = _run(highs, progress, stop)
-    return _outcome(highs, interrupted, time.perf_counter() - began)
+    return _result(highs, interrupted, time.perf_counter() - began)
 
 
 def _model(program: Program) -> highspy.HighsLp:
@@ -169,7 +169,7 @@ def _run(highs: Any, progress: Report | None, enough: Callable[[], bool]) -> boo
     return interrupted
 
 
-def _outcome(highs: Any, interrupted: bool, seconds: float) -> Outcome:
+def _result(highs: Any, interrupted: bool, seconds: float) -> ProgramResult:
     status = highs.getModelStatus()
     known = highspy.HighsModelStatus
     stopped = {known.kTimeLimit, known.kSolutionLimit, known.kIterationLimit, known.kInterrupt}
@@ -180,7 +180,7 @@ def _outcome(highs: Any, interrupted: bool, seconds: float) -> Outcome:
     counts = None
     if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
         counts = np.rint(np.array(highs.getSolution().col_value)).astype(np.int64)
-    return Outcome(
+    return ProgramResult(
         optimal=status == known.kOptimal,
         interrupted=interrupted,
         lower=_rounded_up(info.mip_dual_bound),

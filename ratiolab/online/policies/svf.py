@@ -46,7 +46,7 @@ class SVFOneBit:
     """Smallest volume first when one bit is known of each output: short or long.
 
     A request counts with the volume of an output in the middle of its prediction interval, rounded
-    down; `predictions.one_bit` lays intervals of one bit, and the policy takes any. The bit is too
+    down; `predictions.one_bit` makes intervals of one bit, and the policy takes any. The bit is too
     little to plan memory with: requests are admitted and evicted looking one round ahead, as
     ``fcfs`` does, the largest volume evicted first.
 

@@ -85,10 +85,11 @@ class SRPT:
 class TRAIL:
     """``sprpt`` whose predictions are refined with every token by a classifier inside the model.
 
-    A request that has not run ranks by its initial prediction r, as `predictions.classified` lays
-    it. From its first token on it ranks by the mean of the filtered law of its remaining length.
-    The classifier is calibrated on bins of equal frequency: what it says when it names bin j are
-    the chances of the true bins, uniform before. Limited preemption counts r, not the refinement.
+    A request that has not run ranks by its initial prediction r, as `predictions.classified`
+    makes it. From its first token on it ranks by the mean of the filtered law of its remaining
+    length. The classifier is calibrated on bins of equal frequency: what it says when it names bin
+    j are the chances of the true bins, uniform before. Limited preemption counts r, not the
+    refinement.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class Rules:
             raise ValueError("starts 'events' need memory to be free when somebody completes")
 
 
-class Outcome(NamedTuple):
+class Latencies(NamedTuple):
     """A draw under a reading: total latencies of MC-SF and of the best schedule found."""
 
     requests: int
@@ -94,7 +94,7 @@ class Reading:
         output = np.random.default_rng(seed).integers(least, most + 1)
         return instance.replace(output=output, lower=output, upper=output, predicted=output)
 
-    def evaluate(self, instance: Instance, *, seed: int, steps: int) -> Outcome:
+    def evaluate(self, instance: Instance, *, seed: int, steps: int) -> Latencies:
         """Run its MC-SF, and search for good schedules under the rules of its optimum.
 
         Parameters
@@ -122,7 +122,7 @@ class Reading:
             WARMTH if self.tries is None else 0.0,
             *(np.random.default_rng(seed).random((moves, 3)), usage, starts, best),
         )
-        return Outcome(n, cost, min(cost, found) if self.policy == self.optimum else found)
+        return Latencies(n, cost, min(cost, found) if self.policy == self.optimum else found)
 
 
 def held(instance: Instance, rule: Held) -> IntArray:

@@ -23,10 +23,10 @@ from ratiolab.report.plots.curves import (
     bars,
     chart,
 )
+from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws import bin_filter
 from ratiolab.theory.queues import mg1, mg1_classics, mg1_light_traffic
 from ratiolab.theory.queues.mg1_simulation import (
-    Estimate,
     Sampler,
     Simulated,
     exponential_predictions,

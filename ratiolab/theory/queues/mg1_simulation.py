@@ -9,7 +9,6 @@ The event loop is compiled by numba on first use.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.queues.quadrature import Array
 
 Sampler = Callable[[Generator, int], tuple[Array, Array]]
@@ -33,24 +33,6 @@ def exponential_predictions(rng: Generator, jobs: int) -> tuple[Array, Array]:
     """Sizes exponential with mean 1; given size x, predictions exponential with mean x."""
     size = rng.exponential(size=jobs)
     return size, size * rng.exponential(size=jobs)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over independent replications with its half width.
-
-    Parameters
-    ----------
-    mean : average of the replications' means.
-    half_width : of the Student t confidence interval.
-    """
-
-    mean: float
-    half_width: float
-
-    def covers(self, value: float) -> bool:
-        """Return whether the interval contains the value."""
-        return abs(value - self.mean) <= self.half_width
 
 
 @dataclass(frozen=True)
@@ -146,15 +128,9 @@ def simulate(
         completion, total = run(arrival, size, prediction, fraction)
         response[i] = (completion - arrival)[jobs // 10 : -(jobs // 10) or None].mean()
         memory[i], peak[i] = total[0] / completion.max(), total[1]
-    return Simulated(*(_estimate(values, confidence) for values in (response, memory, peak)))
-
-
-def _estimate(values: Array, confidence: float) -> Estimate:
-    from scipy.stats import t
-
-    n = len(values)
-    half = t.ppf((1 + confidence) / 2, n - 1) * values.std(ddof=1) / math.sqrt(n)
-    return Estimate(float(values.mean()), float(half))
+    return Simulated(
+        *(Estimate.of(values.tolist(), confidence) for values in (response, memory, peak))
+    )
 
 
 @cache

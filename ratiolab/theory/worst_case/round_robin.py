@@ -28,7 +28,7 @@ from dataclasses import dataclass
 class Service:
     """Rounds in which each request, in the caller's order, gets its first and last token."""
 
-    first_token: tuple[int, ...]
+    ttft: tuple[int, ...]
     completion: tuple[int, ...]
 
 
@@ -51,7 +51,7 @@ def serve(lengths: Sequence[int], *, shortest_first: bool, quantum: int | None =
     Examples
     --------
     >>> serve([4, 1, 3], shortest_first=True, quantum=2)
-    Service(first_token=(4, 1, 2), completion=(8, 1, 6))
+    Service(ttft=(4, 1, 2), completion=(8, 1, 6))
     """
     if any(length < 1 for length in lengths):
         raise ValueError(f"lengths {list(lengths)}: each must be at least 1")

@@ -18,7 +18,7 @@ from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
 from ratiolab.studies.tasks.refinement import mean_errors
 from ratiolab.workloads.generators import generate
-from ratiolab.workloads.predictions import lay
+from ratiolab.workloads.predictions import add_predictions
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_limited_preemption_saves_mean_memory_and_simulations_agree_with_the_for
 
 
 def test_errors_of_refined_predictions_are_those_of_the_policys_filter() -> None:
-    instance = lay(
+    instance = add_predictions(
         generate("uniform", 3, n=6, memory=900, prompt=9, upper=300), "classified:0.5", 1
     )
     classifier = make("trail", {"spread": 0.4})

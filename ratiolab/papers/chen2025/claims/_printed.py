@@ -12,7 +12,8 @@ from typing import Any
 from ratiolab.model import Schedule
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import Budget, ClaimResult, Verdict
-from ratiolab.papers.limits import Estimate, fluid_ratio, scaled_instance
+from ratiolab.papers.limits import fluid_ratio, scaled_instance
+from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import LengthDistribution, two_point, uniform
 from ratiolab.theory.quotient import amin
 

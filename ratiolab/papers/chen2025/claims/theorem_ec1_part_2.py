@@ -14,8 +14,9 @@ from itertools import product
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.limits import Estimate, fluid_ratio
+from ratiolab.papers.limits import fluid_ratio
 from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import from_weights, two_point
 from ratiolab.theory.limits.fluid import batch_area, random_order_ratio
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from ratiolab.theory.worst_case.round_robin import serve
 
-Measure: TypeAlias = Literal["first_token", "completion"]
+Measure: TypeAlias = Literal["ttft", "completion"]
 
 SOURCE = "Gogineni, Paul, Stec, Zhang (2024), {}"
 ONE_SERVER = (

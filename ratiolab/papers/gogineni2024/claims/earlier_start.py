@@ -14,7 +14,7 @@ def check(rival_quantum: int | None, budget: Budget) -> ClaimResult:
         rival = serve(lengths, shortest_first=True, quantum=rival_quantum)
         for quantum in QUANTA:
             mixed = serve(lengths, shortest_first=True, quantum=quantum)
-            for one, other in zip(mixed.first_token, rival.first_token, strict=True):
+            for one, other in zip(mixed.ttft, rival.ttft, strict=True):
                 cases += 1
                 earlier += one < other
                 if one > other:

@@ -22,7 +22,7 @@ def check(growth: Growth, budget: Budget) -> ClaimResult:
         if any(sign * (two - one) < 0 for one, two in pairwise(values)):
             against.append((lengths, values))
     example = "lengths {}: sums {} for slices of 1, 2, ...".format(*against[0]) if against else None
-    proved = measure == "first_token" and not against
+    proved = measure == "ttft" and not against
     return ClaimResult(
         Verdict.FALSE if against else Verdict.HOLDS,
         "proved" if proved else f"{sets} sets of requests",
@@ -50,8 +50,8 @@ CLAIMS = (
         assumptions=(ONE_SERVER, "weakly: it never falls"),
         expected=Verdict.HOLDS,
         check=check,
-        claimed=("first_token", 1),
-        control=("first_token", -1),
+        claimed=("ttft", 1),
+        control=("ttft", -1),
         control_verdict=Verdict.FALSE,
     ),
     Claim(
@@ -67,7 +67,7 @@ CLAIMS = (
         expected=Verdict.FALSE,
         check=check,
         claimed=("completion", 1),
-        control=("first_token", 1),
+        control=("ttft", 1),
         control_verdict=Verdict.HOLDS,
         recheck=recheck,
     ),

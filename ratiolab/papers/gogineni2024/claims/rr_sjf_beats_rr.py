@@ -8,7 +8,7 @@ Rivals = tuple[Measure, str]
 
 EVIDENCE = {
     "completion": "every order of arrival is among the sets; no proof was attempted",
-    "first_token": "in the first turn request k waits for min(q, L_j) of each one ahead, and "
+    "ttft": "in the first turn request k waits for min(q, L_j) of each one ahead, and "
     "sorting by length minimises these sums; q = infinity gives SJF and FCFS, and a smaller q is "
     "never later",
 }
@@ -24,7 +24,7 @@ def check(claimed: Rivals, budget: Budget) -> ClaimResult:
         for quantum in QUANTA:
             mixed = total(measure, line, shortest_first=shortest, quantum=quantum)
             rivals = [total(measure, lengths, shortest_first=False, quantum=quantum)]
-            if measure == "first_token":
+            if measure == "ttft":
                 rivals += [
                     total(measure, lengths, shortest_first=first, quantum=None)
                     for first in (False, True)
@@ -32,7 +32,7 @@ def check(claimed: Rivals, budget: Budget) -> ClaimResult:
             cases += 1
             if mixed > min(rivals):
                 worse.append((lengths, quantum, mixed, min(rivals)))
-    proved = measure == "first_token" and not worse
+    proved = measure == "ttft" and not worse
     example = "lengths {}, slices of {}: sum {}, rival {}".format(*worse[0]) if worse else None
     return ClaimResult(
         Verdict.FALSE if worse else Verdict.HOLDS,
@@ -65,8 +65,8 @@ CLAIMS = (
         assumptions=(ONE_SERVER, "equal slices in RR and RR-SJF"),
         expected=Verdict.HOLDS,
         check=check,
-        claimed=("first_token", "shortest first"),
-        control=("first_token", "longest first"),
+        claimed=("ttft", "shortest first"),
+        control=("ttft", "longest first"),
         control_verdict=Verdict.FALSE,
     ),
 )

@@ -12,7 +12,7 @@ Rule = tuple[Measure, Literal["all schedules", "orders"], bool]
 """What is summed, over which schedules the least is taken, and whether the rule is SJF."""
 
 PROOF = {
-    "first_token": "without preemption a first token precedes the completion by the length less "
+    "ttft": "without preemption a first token precedes the completion by the length less "
     "one, so the best order is that for completions; with it, first tokens can be at 1, ..., n",
     "completion": "an exchange of neighbours, and for schedules with preemption: the k-th "
     "completion is at least the sum of the k shortest lengths",
@@ -44,8 +44,8 @@ def recheck() -> str:
     """Serve two requests of two tokens in both ways."""
     plain = serve([2, 2], shortest_first=True)
     turns = serve([2, 2], shortest_first=True, quantum=1)
-    assert plain.first_token == (1, 3)
-    assert turns.first_token == (1, 2)
+    assert plain.ttft == (1, 3)
+    assert turns.ttft == (1, 2)
     return "lengths 2, 2: first tokens at 1 and 3 under SJF, at 1 and 2 in slices of one token"
 
 
@@ -69,7 +69,7 @@ def _exhaust(measure: Measure, left: tuple[int, ...], started: tuple[bool, ...],
     for i, tokens in enumerate(left):
         if not tokens:
             continue
-        counts = not started[i] if measure == "first_token" else tokens == 1
+        counts = not started[i] if measure == "ttft" else tokens == 1
         # Requests alike in both respects are one choice.
         state = sorted(
             (t - (j == i), s or j == i) for j, (t, s) in enumerate(zip(left, started, strict=True))
@@ -102,18 +102,18 @@ CLAIMS = (
     _claim(
         "sjf-optimal-ttft",
         "Shortest job first minimises the mean time to first token.",
-        ("first_token", "all schedules", True),
+        ("ttft", "all schedules", True),
         Verdict.FALSE,
-        ("first_token", "orders", True),
+        ("ttft", "orders", True),
         "among all schedules, those that preempt included, as RR and RR-SJF do",
     ),
     _claim(
         "sjf-optimal-ttft-nonpreemptive",
         "Among schedules that never preempt, shortest job first minimises the mean time to first "
         "token.",
-        ("first_token", "orders", True),
+        ("ttft", "orders", True),
         Verdict.HOLDS,
-        ("first_token", "orders", False),
+        ("ttft", "orders", False),
         "control: first come, first served",
     ),
     _claim(

@@ -26,7 +26,7 @@ FAR = "log-t, heavy, to 4,096"
 LATER = ", 4,096"
 """Behind the name of a policy that stops the laws there and not at 1,024 tokens."""
 
-Setting = tuple[str, str]
+Workload = tuple[str, str]
 
 
 def page(frame: "pd.DataFrame") -> Page:
@@ -61,7 +61,7 @@ class Settings:
         self.settings = list(product(table[LABEL].unique(), LOADS))
 
     def over(
-        self, setting: Setting, policy: str, other: str, metric: str, mode: str = "restart"
+        self, setting: Workload, policy: str, other: str, metric: str, mode: str = "restart"
     ) -> Ratio:
         """Return the ratio of one policy to another in a setting."""
         return self._runs.ratio((*setting, mode, policy), (*setting, mode, other), metric)
@@ -111,7 +111,7 @@ def findings(runs: Settings) -> Iterable[Finding]:
 def _over_sept(runs: Settings, metric: str) -> str:
     """Return a table of ratios to SEPT, bold when certainly below one."""
 
-    def cell(setting: Setting, policy: str) -> str:
+    def cell(setting: Workload, policy: str) -> str:
         ratio = runs.over(setting, policy, "sept", metric)
         return f"**{ratio}**" if ratio.side < 0 else str(ratio)
 

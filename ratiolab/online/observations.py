@@ -19,7 +19,7 @@ def required_columns(information: Information) -> tuple[str, ...]:
     }.get(information, ())
 
 
-def hidden_columns(instance: Instance, policy: Policy) -> dict[str, Sequence[int]]:
+def observable_columns(instance: Instance, policy: Policy) -> dict[str, Sequence[int]]:
     """What may be revealed on arrival; lengths only to those who declare to know them.
 
     Raises

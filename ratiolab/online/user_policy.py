@@ -9,7 +9,7 @@ from typing import cast
 from ratiolab.online.view import Information, Policy
 
 
-def is_own(key: str) -> bool:
+def is_user_policy(key: str) -> bool:
     """Whether a key names a class in a file rather than a policy of the laboratory."""
     return ".py:" in key
 
@@ -26,7 +26,7 @@ def load(key: str) -> type[Policy]:
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"policy {key}: there is no file {path}")
-    spec = importlib.util.spec_from_file_location(f"ratiolab_own_{file.stem}", file)
+    spec = importlib.util.spec_from_file_location(f"ratiolab_user_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 
 
-class Timer:
+class BatchTimeline:
     """The time at the boundaries of batches, followed through a simulation.
 
     While nobody enters or leaves, each batch reads as many tokens more than the one before as
@@ -24,10 +24,10 @@ class Timer:
     def __init__(self, clock: BatchTime, begin: int) -> None:
         self._clock = clock
         self._kv = picoseconds(clock.kv)
-        self._stays: list[_Stay] = []
+        self._stretches: list[_Stretch] = []
         self.time = begin
 
-    def serve(
+    def add_batches(
         self, now: int, running: int, cached: int, prefilling: int, prefill: int, moved: int
     ) -> None:
         """From this round on the same requests run.
@@ -43,23 +43,23 @@ class Timer:
             prefill=prefill, decode=running - prefilling, kv=cached - prefill, swap=moved
         )
         second = self._clock.batch(prefill=0, decode=running, kv=cached + running, swap=0)
-        self._stays.append(_Stay(now, self.time, first, second, self._kv * running))
+        self._stretches.append(_Stretch(now, self.time, first, second, self._kv * running))
 
-    def idle(self, now: int, until: int) -> None:
+    def add_idle_round(self, now: int, until: int) -> None:
         """In this round nobody is there; it lasts until that time."""
-        self._stays.append(_Stay(now, self.time, until - self.time, 0, 0))
+        self._stretches.append(_Stretch(now, self.time, until - self.time, 0, 0))
 
     def reach(self, due: int) -> int:
         """The first later round that begins at or after a time, if nobody enters or leaves."""
-        return self._stays[-1].reach(due)
+        return self._stretches[-1].reach(due)
 
-    def move(self, now: int) -> None:
+    def advance(self, now: int) -> None:
         """The clock goes to the beginning of a later round."""
-        self.time = self._stays[-1].time_of(now)
+        self.time = self._stretches[-1].time_of(now)
 
     def boundaries(self, end: int) -> NDArray[np.float64]:
         """Seconds at which rounds 0 to `end` begin, shape (end + 1,)."""
-        table = np.array(self._stays, dtype=np.float64).reshape(-1, 5)
+        table = np.array(self._stretches, dtype=np.float64).reshape(-1, 5)
         table[:, 1:] /= PICOSECONDS
         rounds = np.arange(end + 1)
         place = np.searchsorted(table[:, 0], rounds, side="right") - 1
@@ -70,7 +70,7 @@ class Timer:
         return times
 
 
-class _Stay(NamedTuple):
+class _Stretch(NamedTuple):
     """Rounds in which the same requests run; times in picoseconds."""
 
     began: int
