@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ratiolab.studies.run import run_study
     from ratiolab.theory.bounds import evaluate as bound
     from ratiolab.workloads.generators import generate
-    from ratiolab.workloads.predictions import lay as add_predictions
+    from ratiolab.workloads.predictions import add_predictions
     from ratiolab.workloads.traces import instance_from_trace, read_trace
 
 __all__ = [
@@ -94,7 +94,7 @@ _PLACES = {  # module, and the name there where it differs
     "Simulation": "ratiolab.online",
     "Verdict": "ratiolab.papers",
     "View": "ratiolab.online",
-    "add_predictions": "ratiolab.workloads.predictions:lay",
+    "add_predictions": "ratiolab.workloads.predictions",
     "bound": "ratiolab.theory.bounds:evaluate",
     "bracket": "ratiolab.hindsight",
     "certify": "ratiolab.hindsight.certificates.certify",

@@ -136,7 +136,7 @@ def test_predictions_by_name_are_those_of_the_functions():
 
 
 @pytest.mark.parametrize(
-    "lay",
+    "predict",
     [
         predictions.exact,
         predictions.rough,
@@ -165,7 +165,7 @@ def test_exact_predicts_the_output_everywhere():
 
 
 @pytest.mark.parametrize(
-    ("lay", "message"),
+    ("predict", "message"),
     [
         (lambda i: predictions.overlapping(i, 1), "x 1 must be at least 0 and below 1"),
         (lambda i: predictions.overlapping(i, -0.1), "x -0.1 must be at least 0 and below 1"),
