@@ -103,7 +103,9 @@ def claims(
     ] = None,
     paper: Annotated[str | None, typer.Option(help="Only this paper, as in chen2025.")] = None,
     id: Annotated[list[str] | None, typer.Option(help="Only this claim; repeatable.")] = None,
-    slow: Annotated[bool, typer.Option("--slow", help="Also what takes minutes.")] = False,
+    slow: Annotated[
+        bool, typer.Option("--slow", help="Search for minutes where a check can.")
+    ] = False,
     listing: Annotated[bool, typer.Option("--list", help="List the claims, check none.")] = False,
     recheck: Annotated[
         str | None,
@@ -120,7 +122,7 @@ def claims(
     verifies. tightened: true, and a better value is given. undecided: a limit was reached. The
     exit code is 1 when a verdict is not the expected one.
     """
-    from ratiolab.papers import Budget, run_claims, select
+    from ratiolab.papers import run_claims, select
     from ratiolab.papers.verdicts import (
         claims_page,
         claims_table,
@@ -140,7 +142,7 @@ def claims(
             raise typer.Exit(1) from None
         print_json({"id": recheck, "verified": verified}) if json else print_rich(verified)
         return
-    chosen = select(paper, [*(ids or ()), *(id or ())], slow)
+    chosen = select(paper, [*(ids or ()), *(id or ())])
     if listing:
         print_json(listing_data(chosen)) if json else print_rich(listing_table(chosen))
         return
@@ -150,7 +152,7 @@ def claims(
         def advance(report: object) -> None:
             display.update(task, advance=1, description=str(report.claim.id))  # type: ignore[attr-defined]
 
-        reports = run_claims(chosen, Budget(slow=slow), advance)
+        reports = run_claims(chosen, slow, advance)
     if page is not None:
         from ratiolab.model.io import write_text
 

@@ -1,6 +1,6 @@
 """The papers: every numbered statement with a verdict and its evidence, and every experiment."""
 
-from ratiolab.papers.claim import Budget, Claim, ClaimReport, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import Claim, ClaimReport, ClaimResult, Verdict
 from ratiolab.papers.experiment import Experiment, Finding, redraw, reproduce
 from ratiolab.papers.experiments import experiments
 from ratiolab.papers.paper import Paper, papers, register_tasks
@@ -8,11 +8,9 @@ from ratiolab.papers.registry import all_claims, run_claims, select
 from ratiolab.papers.witness import Witness, read_witness, write_witness
 
 __all__ = [
-    "Budget",
     "Claim",
     "ClaimReport",
     "ClaimResult",
-    "Direction",
     "Experiment",
     "Finding",
     "Paper",

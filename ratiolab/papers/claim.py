@@ -1,5 +1,6 @@
 """A numbered statement of a paper, and what computation says about it."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,33 +16,20 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"  # a limit was reached, or intervals overlap
 
 
-class Direction(StrEnum):
-    """What kind of statement it is."""
-
-    UPPER = "upper"
-    LOWER = "lower"
-    EQUAL = "equal"
-    ASYMPTOTIC = "asymptotic"
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How much a check may spend: the default is seconds, `slow` is minutes."""
-
-    slow: bool = False
+HOLDS, FALSE, TIGHTENED, UNDECIDED = Verdict
 
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """What a check found.
+    """Findings of a check.
 
     Parameters
     ----------
     verdict : see `Verdict`.
     scope : ``proved``, or what exactly was checked, as in ``400 cases``.
     claimed, computed : the claimed and the computed value or relation, in a few words each.
-    witness : what makes a false claim false: a file in instances/witnesses or exact numbers.
     evidence : how the verdict was reached, a sentence or two for a referee.
+    witness : what makes a false claim false: a file in instances/witnesses or exact numbers.
     """
 
     verdict: Verdict
@@ -52,51 +40,66 @@ class ClaimResult:
     witness: str | None = None
 
 
+def decided(
+    holds: bool, scope: str, claimed: str, computed: str, evidence: str, witness: str | None = None
+) -> ClaimResult:
+    """Return the result `holds`, or else `false` with its witness."""
+    verdict, against = (HOLDS, None) if holds else (FALSE, witness)
+    return ClaimResult(verdict, scope, claimed, computed, evidence, against)
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A statement with the check that decides it, and a control that shows the check can differ.
+    """A statement, the check that decides it, and a control that shows the check can differ.
+
+    A claim is declared with `Paper.claim` on its check, whose docstring begins with the statement.
 
     Parameters
     ----------
     id : paper and statement, as in ``chen2025/theorem-2``.
     source : authors, number, page, arXiv id with version.
     statement : the claim in our words.
-    direction : see `Direction`.
     assumptions : what the paper assumes, and which reading of an algorithm is meant.
     expected : the verdict that is pinned.
-    check : decides a variant of the statement; called with `claimed` for the paper's own.
-    claimed : the paper's variant: a formula, a number, whatever `check` takes.
+    decide : decides a variant of the statement; it may take `slow`, to search for minutes.
+    claimed : the paper's variant: a formula, a number, whatever `decide` takes.
     control : a deliberately different variant, wrong where the claim holds and corrected where it
         is false.
     control_verdict : the verdict that the control must get; differs from `expected`.
     recheck : verifies the witness in a second without any solver; returns what was verified, raises
         AssertionError when the witness fails.
-    slow : whether the check needs minutes; it is then left out unless asked for.
+    proof : the module whose docstrings prove what the evidence names.
     """
 
     id: str
     source: str
     statement: str
-    direction: Direction
     assumptions: tuple[str, ...]
     expected: Verdict
-    check: Callable[[Any, Budget], ClaimResult]
+    decide: Callable[..., ClaimResult]
     claimed: Any
     control: Any
     control_verdict: Verdict
     recheck: Callable[[], str] | None = None
-    slow: bool = False
+    proof: str | None = None
 
     def __post_init__(self) -> None:
+        if not self.statement:
+            raise ValueError(f"{self.id}: the docstring of the check must state the claim")
         if self.control_verdict == self.expected:
             raise ValueError(f"{self.id}: a control with the expected verdict shows nothing")
-        if self.expected is Verdict.FALSE and self.recheck is None:
+        if self.expected is FALSE and self.recheck is None:
             raise ValueError(f"{self.id}: a false claim needs a witness that can be rechecked")
 
     @property
     def paper(self) -> str:
         """The paper's key, as in ``chen2025``."""
         return self.id.split("/")[0]
+
+    def check(self, variant: Any, slow: bool = False) -> ClaimResult:
+        """Decide a variant of the statement; `slow` spends minutes where the check can use them."""
+        takes_slow = "slow" in inspect.signature(self.decide).parameters
+        return self.decide(variant, slow=slow) if takes_slow else self.decide(variant)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 A folder ``ratiolab/papers/KEY`` declares ``PAPER`` in its ``__init__``. What else it may hold is
 found by name, so that a new paper touches no file outside its own folder:
 
-- ``claims/STATEMENT.py`` holds ``CLAIM``, or ``CLAIMS`` for several related ones;
+- ``claims/STATEMENT.py`` declares claims with ``@PAPER.claim`` on the functions that check them;
 - ``experiments/NAME.py`` holds ``EXPERIMENT``, with the study ``NAME.toml`` beside it;
 - ``tasks.py`` holds ``TASKS``: what the cells of its studies compute beyond the library's tasks.
 
@@ -13,11 +13,13 @@ Modules whose name begins with an underscore are helpers and are not searched.
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
+from typing import Any
 
+from ratiolab.papers.claim import FALSE, HOLDS, Claim, ClaimResult, Verdict
 from ratiolab.studies.tasks import register
 
 PACKAGE = "ratiolab.papers"
@@ -30,13 +32,64 @@ class Paper:
     Parameters
     ----------
     key : name of the folder, and first part of the ids of its claims.
-    title : authors, year, and arXiv id with version where there is one.
+    authors : authors with the year, as in ``Jaillet et al. (2025)``.
     order : its place on pages that go through all papers.
+    arxiv : arXiv id, with its version where one was read.
+    excerpt : what was read of the paper, when it was not the paper itself.
     """
 
     key: str
-    title: str
+    authors: str
     order: int
+    arxiv: str = ""
+    excerpt: str = ""
+
+    @property
+    def title(self) -> str:
+        """Authors, year, and arXiv id."""
+        return ", ".join(filter(None, (self.authors, self.arxiv and f"arXiv {self.arxiv}")))
+
+    def cite(self, place: str) -> str:
+        """Return the source of a statement at a place of the paper, as in ``Theorem 4, p. 13``."""
+        parts = (self.authors, place, self.excerpt and f"from {self.excerpt}")
+        return ", ".join(filter(None, (*parts, self.arxiv and f"arXiv {self.arxiv}")))
+
+    def claim(
+        self,
+        id: str,
+        place: str,
+        *,
+        expected: Verdict,
+        claimed: Any,
+        control: Any,
+        control_verdict: Verdict | None = None,
+        recheck: Callable[[], str] | None = None,
+        assumes: str | tuple[str, ...] = (),
+        proof: str | None = None,
+    ) -> Callable[[Callable[..., ClaimResult]], Claim]:
+        """Declare a claim of this paper on its check; see `Claim` for the parameters.
+
+        The first paragraph of the check's docstring is the statement. A control of a false claim
+        holds unless told otherwise, and that of any other is false.
+        """
+
+        def declare(decide: Callable[..., ClaimResult]) -> Claim:
+            statement = (decide.__doc__ or "").partition("\n\n")[0]
+            return Claim(
+                id=f"{self.key}/{id}",
+                source=self.cite(place),
+                statement=" ".join(statement.split()),
+                assumptions=(assumes,) if isinstance(assumes, str) else assumes,
+                expected=expected,
+                decide=decide,
+                claimed=claimed,
+                control=control,
+                control_verdict=control_verdict or (HOLDS if expected is FALSE else FALSE),
+                recheck=recheck,
+                proof=proof,
+            )
+
+        return declare
 
 
 @cache

@@ -23,9 +23,9 @@ def listing_data(claims: Iterable[Claim]) -> list[dict[str, Any]]:
             "id": claim.id,
             "source": claim.source,
             "statement": claim.statement,
-            "direction": claim.direction.value,
             "assumptions": list(claim.assumptions),
             "expected": claim.expected.value,
+            "proof": claim.proof,
         }
         for claim in claims
     ]
@@ -116,12 +116,14 @@ def _entry(report: ClaimReport) -> list[str]:
         "",
         claim.statement,
         "",
-        f"- Verdict: **{result.verdict.value}** ({result.scope}); kind: {claim.direction.value}",
+        f"- Verdict: **{result.verdict.value}** ({result.scope})",
         f"- Assumes: {'; '.join(claim.assumptions) or 'nothing beyond the model'}",
         f"- Evidence: {result.evidence}",
     ]
     if result.witness is not None:
         lines.append(f"- Witness: {result.witness}")
+    if claim.proof is not None:
+        lines.append(f"- Proof: in `{claim.proof}`")
     return [*lines, f"- Source: {claim.source}"]
 
 

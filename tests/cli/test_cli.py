@@ -188,7 +188,7 @@ def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_p
     page = tmp_path / "claims.md"
     (data,) = run_json(capsys, "claims", "--id", "chen2025/example-1", "--page", str(page))
     assert data["verdict"] == data["expected"] == "holds"
-    keys = "id source statement direction assumptions verdict scope claimed computed witness"
+    keys = "id source statement assumptions proof verdict scope claimed computed witness"
     assert set(keys.split()) <= set(data)
     assert "### chen2025/example-1" in page.read_text()
     assert "holds" in run(capsys, "claims", "--id", "chen2025/example-1")[1]

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from ratiolab.papers import Budget, Claim, Verdict, all_claims, run_claims, select, witness
+from ratiolab.papers import Claim, Verdict, all_claims, run_claims, select, witness
 
-CLAIMS = [pytest.param(claim, id=claim.id) for claim in all_claims() if not claim.slow]
-SLOW = [pytest.param(claim, id=claim.id) for claim in all_claims() if claim.slow]
+CLAIMS = [pytest.param(claim, id=claim.id) for claim in all_claims()]
 RECHECKED = [pytest.param(c, id=c.id) for c in all_claims() if c.recheck is not None]
 
 ORDERED = (
@@ -64,16 +63,16 @@ def test_every_numbered_statement_has_its_claim_and_no_id_stands_twice() -> None
 def test_a_claim_gets_its_pinned_verdict_and_its_control_another(claim: Claim) -> None:
     (report,) = run_claims([claim])
     assert report.result.verdict is claim.expected, report.result
-    control = claim.check(claim.control, Budget())
+    control = claim.check(claim.control)
     assert control.verdict is claim.control_verdict, control
     if claim.expected is Verdict.FALSE:
         assert report.result.witness
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("claim", SLOW)
-def test_a_slow_claim_gets_its_pinned_verdict(claim: Claim) -> None:
-    (report,) = run_claims([claim], Budget(slow=True))
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_a_longer_search_comes_to_the_pinned_verdict(claim: Claim) -> None:
+    (report,) = run_claims([claim], slow=True)
     assert report.is_expected, report.result
 
 

@@ -2,4 +2,4 @@
 
 from ratiolab.papers.paper import Paper
 
-PAPER = Paper("shahout2025", "Shahout et al. (2024), arXiv 2410.01035", order=3)
+PAPER = Paper("shahout2025", "Shahout et al. (2024)", order=3, arxiv="2410.01035")

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from ratiolab.papers import Budget, Verdict
+from ratiolab.papers import Verdict
 from ratiolab.papers.jaillet2025.claims import (
     _cases,
     claim_4_6,
@@ -20,13 +20,13 @@ from ratiolab.theory.worst_case import jaillet
 
 
 def test_the_proven_constants_themselves_hold_and_slightly_better_ones_stay_undecided() -> None:
-    assert lemma_4_4.check(jaillet.UPPER, Budget()).verdict is Verdict.HOLDS
-    assert lemma_4_7.check(jaillet.LOWER, Budget()).verdict is Verdict.HOLDS
-    assert claim_4_6.check(Fraction(1, 2), Budget()).verdict is Verdict.HOLDS
-    assert theorem_4_3.check(Fraction(4), Budget()).verdict is Verdict.HOLDS
-    assert theorem_4_3.check(Fraction(3), Budget()).verdict is Verdict.UNDECIDED
-    assert theorem_4_1.check(Fraction(1, 10), Budget()).verdict is Verdict.UNDECIDED
-    assert proposition_4_2.check("harmonic", Budget()).verdict is Verdict.HOLDS
+    assert lemma_4_4.lemma_4_4.check(jaillet.UPPER).verdict is Verdict.HOLDS
+    assert lemma_4_7.lemma_4_7.check(jaillet.LOWER).verdict is Verdict.HOLDS
+    assert claim_4_6.claim_4_6.check(Fraction(1, 2)).verdict is Verdict.HOLDS
+    assert theorem_4_3.theorem_4_3.check(Fraction(4)).verdict is Verdict.HOLDS
+    assert theorem_4_3.theorem_4_3.check(Fraction(3)).verdict is Verdict.UNDECIDED
+    assert theorem_4_1.theorem_4_1.check(Fraction(1, 10)).verdict is Verdict.UNDECIDED
+    assert proposition_4_2.proposition_4_2.check("harmonic").verdict is Verdict.HOLDS
 
 
 def test_a_longer_request_is_in_memory_at_the_peak_that_claim_4_6_counts() -> None:

@@ -5,7 +5,7 @@ import pytest
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers import Budget, Verdict
+from ratiolab.papers import Verdict
 from ratiolab.papers.jaillet2025.claims._section_5_1 import (
     LOOKS,
     STORED,
@@ -27,10 +27,10 @@ def test_every_stored_draw_has_a_better_schedule_and_its_seed_draws_it(model: Mo
 
 def test_figures_are_refuted_one_by_one() -> None:
     honest = Reported(1.09, 1.2)
-    assert check(1, honest, Budget()).verdict is Verdict.UNDECIDED
-    assert check(1, honest._replace(optimal=114), Budget()).verdict is Verdict.FALSE
-    assert check(1, honest._replace(mean=1.005), Budget()).verdict is Verdict.FALSE
-    assert check(1, honest._replace(mean=1.08, worst=1.081), Budget()).verdict is Verdict.FALSE
+    assert check(1, honest, slow=False).verdict is Verdict.UNDECIDED
+    assert check(1, honest._replace(optimal=114), slow=False).verdict is Verdict.FALSE
+    assert check(1, honest._replace(mean=1.005), slow=False).verdict is Verdict.FALSE
+    assert check(1, honest._replace(mean=1.08, worst=1.081), slow=False).verdict is Verdict.FALSE
 
 
 def test_orders_improve_an_instance_only_when_a_better_schedule_exists() -> None:
@@ -48,6 +48,6 @@ def test_every_stored_draw_is_judged_in_one_look(model: Model) -> None:
 
 
 def test_an_earlier_look_costs_the_later_one_half_of_its_level() -> None:
-    found = check(2, Reported(1.047, 1.227), Budget())
+    found = check(2, Reported(1.047, 1.227), slow=False)
     assert "Refuted below 1e-04 over 2" in found.evidence
     assert "An earlier look, at seeds 0 to 19: a mean of 1.0757 or more: 1.1e-03" in found.evidence

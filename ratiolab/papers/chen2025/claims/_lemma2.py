@@ -1,17 +1,10 @@
-"""What the claims about the Lemma 2 model share: sources, and Prop. 1 by its own recursion."""
+"""What the claims about the Lemma 2 model share: Proposition 1 by its own recursion."""
 
 from collections.abc import Sequence
 from fractions import Fraction
 
-PAPER = "arXiv 2508.14544v2"
-
 ALGORITHM_2 = "Algorithm 2 with the bound a + 1 after an eviction at age a, random ties"
 """The reading of the printed algorithm, as an assumption of claims."""
-
-
-def source(place: str) -> str:
-    """Authors, place in the paper, version."""
-    return f"Chen, Ye, Zhou (2025), {place}, {PAPER}"
 
 
 def completions(

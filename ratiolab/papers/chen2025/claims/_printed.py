@@ -11,7 +11,7 @@ from typing import Any
 
 from ratiolab.model import Schedule
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import Budget, ClaimResult, Verdict
+from ratiolab.papers.claim import ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio, scaled_instance
 from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import LengthDistribution, two_point, uniform
@@ -73,8 +73,8 @@ def compare(
     }
     errors = {name: abs(found.mean / float(value) - 1) for name, (value, found) in outside.items()}
     worst = max(errors, key=errors.__getitem__, default="")
-    return ClaimResult(
-        Verdict.FALSE if outside else Verdict.HOLDS,
+    return decided(
+        not outside,
         f"{len(claimed)} cases",
         f"{what}: " + ", ".join(f"{name} {float(value):.4f}" for name, value in claimed.items()),
         f"{policy}: " + ", ".join(f"{name} {found[name]}" for name in claimed),
@@ -83,12 +83,12 @@ def compare(
     )
 
 
-def check_quotients(policy: str, budget: Budget) -> ClaimResult:
+def check_quotients(policy: str, slow: bool) -> ClaimResult:
     """Simulated ratio to H-SF against the quotient of Lemma 2, on two distributions."""
     cases: dict[str, LengthDistribution] = {"uniform 1..5": UNIFORM, "1 or 4": TWO_POINT}
     claimed = {name: Fraction(amin.quotient(d.probabilities)) for name, d in cases.items()}
-    memory = 4 * MEMORY if budget.slow else MEMORY
-    requests = 8 * REQUESTS if budget.slow else REQUESTS
+    memory = 4 * MEMORY if slow else MEMORY
+    requests = 8 * REQUESTS if slow else REQUESTS
     found = {
         name: fluid_ratio(make(policy), d, 0, memory, requests, SEEDS) for name, d in cases.items()
     }

@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ratiolab.papers.chen2025.claims._lemma2 import source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
 from ratiolab.theory.limits.suprema import (
     lower_bound_two_point_supremum,
     promote_short_supremum,
@@ -22,7 +22,7 @@ def gap(lower: int, upper: int, prompt: int) -> "Expr":
     )
 
 
-def check(claimed: Fraction, budget: Budget) -> ClaimResult:
+def check(claimed: Fraction) -> ClaimResult:
     """alpha* = (3 - sqrt 5)/2 for a prompt of `claimed` times u: signs of the gap around it."""
     import sympy as sp
 
@@ -34,15 +34,30 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
     prompt = int(claimed * scale)
     signs = [bool(gap(low, scale, prompt) > 0) for low in (cut, cut + 1)]
     holds = agrees and signs == [True, False]
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
+    return decided(
+        holds,
         "proved",
         f"A_ell is better exactly for alpha < {star} = {float(star):.4f}, s = {claimed} u",
         f"the suprema are equal at {float(root):.6f}",
         f"exact signs at alpha = {cut}/{scale} and {cut + 1}/{scale}: {signs}; z = sqrt(alpha) "
         "solves z^4 - z^2 + 2 (s/u + 1) z = s/u + 1, so the threshold falls to 1/4 as s grows",
-        None if holds else f"s = {claimed} u: threshold {float(root):.6f}",
+        f"s = {claimed} u: threshold {float(root):.6f}",
     )
+
+
+@PAPER.claim(
+    "alpha-star",
+    "Section 5.1, p. 20",
+    expected=HOLDS,
+    claimed=Fraction(0),
+    control=Fraction(1, 10),
+    assumes=("suprema over two-point distributions in the fluid model", "s = 0"),
+)
+def alpha_star(claimed: Fraction) -> ClaimResult:
+    """The bounds of A_ell and A_min are equal at alpha* = (3 - sqrt 5)/2 = 0.382; below it A_ell is
+    better.
+    """
+    return check(claimed)
 
 
 def recheck() -> str:
@@ -53,33 +68,15 @@ def recheck() -> str:
     return f"l = 1, u = s = 3: Lemma 2 minus A_ell is {float(value):.4f}"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/alpha-star",
-        source=source("Section 5.1, p. 20"),
-        statement=(
-            "The bounds of A_ell and A_min are equal at alpha* = (3 - sqrt 5)/2 = 0.382; below it "
-            "A_ell is better."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=("suprema over two-point distributions in the fluid model", "s = 0"),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=Fraction(0),
-        control=Fraction(1, 10),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/alpha-star-any-prompt",
-        source=source("Section 5.1, p. 20"),
-        statement="The same threshold for every prompt: here s = u.",
-        direction=Direction.EQUAL,
-        assumptions=("suprema over two-point distributions in the fluid model",),
-        expected=Verdict.FALSE,
-        check=check,
-        claimed=Fraction(1),
-        control=Fraction(0),
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
-    ),
+@PAPER.claim(
+    "alpha-star-any-prompt",
+    "Section 5.1, p. 20",
+    expected=FALSE,
+    claimed=Fraction(1),
+    control=Fraction(0),
+    recheck=recheck,
+    assumes="suprema over two-point distributions in the fluid model",
 )
+def alpha_star_any_prompt(claimed: Fraction) -> ClaimResult:
+    """The same threshold for every prompt: here s = u."""
+    return check(claimed)

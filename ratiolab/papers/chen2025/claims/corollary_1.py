@@ -4,8 +4,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from ratiolab.papers.chen2025.claims._lemma2 import latency, source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.chen2025.claims._lemma2 import latency
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
 from ratiolab.theory.laws.distributions import LengthDistribution
 from ratiolab.theory.limits.fluid import shortest_first_latency
 
@@ -13,8 +14,28 @@ Entry = Callable[[Any, Any], Any]
 """Entries (i, j) with i <= j."""
 
 
-def check(claimed: tuple[Entry, Entry], budget: Budget) -> ClaimResult:
-    """Coefficients of Lemma 2 summed in symbols, and the forms at pairs of lengths in fractions."""
+def _a(i: Any, j: Any) -> Any:
+    return (Fraction(i) if isinstance(i, int) else i) / j * ((i + j) ** 2 - 2 * i**2) / 2
+
+
+def _a_without_half(i: Any, j: Any) -> Any:
+    return (Fraction(i) if isinstance(i, int) else i) / j * ((i + j) ** 2 - i**2) / 3
+
+
+@PAPER.claim(
+    "corollary-1",
+    "Corollary 1, p. 16, proof p. ec13",
+    expected=HOLDS,
+    claimed=(_a, lambda i, j: i**2),
+    control=(_a_without_half, lambda i, j: i**2),
+    assumes="Lemma 2 as the ratio of A_min",
+)
+def corollary_1(claimed: tuple[Entry, Entry]) -> ClaimResult:
+    """At s = 0, l = 1 the ratio is the maximum of x'A x / x'B x with a_ij = min^2/(ij) ((i+j)^2/2 -
+    min^2) and b_ij = min^2.
+
+    Coefficients of Lemma 2 summed in symbols, and the forms at pairs of lengths in fractions.
+    """
     import sympy as sp
 
     entry_a, entry_b = claimed
@@ -39,38 +60,13 @@ def check(claimed: tuple[Entry, Entry], budget: Budget) -> ClaimResult:
             cases += 1
             wrong += forms != [latency(shares, 1, 0), hindsight]
     holds = numerator and square and denominator and wrong == 0
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
+    return decided(
+        holds,
         "proved" if holds else f"{cases} cases",
         "x'A x and x'B x are numerator and denominator of Lemma 2",
         f"cross terms {numerator}, squares {square}, denominator {denominator}; "
         f"{cases - wrong} of {cases} pairs of lengths agree",
         "sums over the periods in closed form; the pairs against the recursion over bounds and "
         "H-SF by tails. Setting s = 0, l = 1 does lose generality: see theorem-5-any-prompt",
-        None if holds else f"{wrong} of {cases} pairs differ",
+        f"{wrong} of {cases} pairs differ",
     )
-
-
-def _a(i: Any, j: Any) -> Any:
-    return (Fraction(i) if isinstance(i, int) else i) / j * ((i + j) ** 2 - 2 * i**2) / 2
-
-
-def _a_without_half(i: Any, j: Any) -> Any:
-    return (Fraction(i) if isinstance(i, int) else i) / j * ((i + j) ** 2 - i**2) / 3
-
-
-CLAIM = Claim(
-    id="chen2025/corollary-1",
-    source=source("Corollary 1, p. 16, proof p. ec13"),
-    statement=(
-        "At s = 0, l = 1 the ratio is the maximum of x'A x / x'B x with a_ij = min^2/(ij) "
-        "((i+j)^2/2 - min^2) and b_ij = min^2."
-    ),
-    direction=Direction.EQUAL,
-    assumptions=("Lemma 2 as the ratio of A_min",),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed=(_a, lambda i, j: i**2),
-    control=(_a_without_half, lambda i, j: i**2),
-    control_verdict=Verdict.FALSE,
-)

@@ -9,8 +9,9 @@ from random import Random
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.chen2025.claims._lemma2 import latency, source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.chen2025.claims._lemma2 import latency
+from ratiolab.papers.claim import FALSE, TIGHTENED, UNDECIDED, ClaimResult, decided
 from ratiolab.theory.laws.distributions import LengthDistribution
 from ratiolab.theory.limits.fluid import shortest_first_latency
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
@@ -26,11 +27,26 @@ def starts_of(classes: list[tuple[int, int]]) -> list[int]:
     ]
 
 
-def check(claimed: str, budget: Budget) -> ClaimResult:
-    """The recursion over bounds with several first bounds, against one interval and against the
-    largest radius of an interval."""
+@PAPER.claim(
+    "corollary-2",
+    "Corollary 2, p. 19",
+    expected=TIGHTENED,
+    claimed="printed",
+    control="no loss at all",
+    assumes=(
+        "the fluid model of Lemma 2 with first bounds l_j, s = 0",
+        "an output at two ends belongs to the upper interval, as in Algorithm 5",
+    ),
+)
+def corollary_2(claimed: str, slow: bool) -> ClaimResult:
+    """With disjoint intervals, u_j <= l_{j+1}, the revised A_min is no worse than with one and
+    O(log(1/alpha)), alpha = l_1/u_m.
+
+    The recursion over bounds with several first bounds, against one interval and against the
+    largest radius of an interval.
+    """
     draw, cases, above_basic, above_own, saved = Random(3), 0, 0, 0, Fraction(0)
-    for _ in range(60 if budget.slow else 15):
+    for _ in range(60 if slow else 15):
         ends = sorted(draw.sample(range(1, 12), 3))
         classes = [(ends[0], ends[1] - 1), (ends[1], ends[2])]
         width = ends[2] - ends[0] + 1
@@ -50,7 +66,7 @@ def check(claimed: str, budget: Budget) -> ClaimResult:
     holds = above_basic == 0
     improves = holds and above_own == 0 and separate
     return ClaimResult(
-        Verdict.TIGHTENED if improves else Verdict.FALSE if not holds else Verdict.UNDECIDED,
+        TIGHTENED if improves else FALSE if not holds else UNDECIDED,
         "proved" if improves else f"{cases} cases",
         "at most the ratio with one interval, hence O(log(1/alpha)), alpha = l_1/u_m",
         f"above it in {above_basic} of {cases} cases, saves up to {float(saved):.3f}; above the "
@@ -75,26 +91,6 @@ def _cross_terms_are_those_of_h_sf(prompt: int) -> bool:
     return True
 
 
-def check_printed(claimed: str, budget: Budget) -> ClaimResult:
-    """The interval [1, u] and an empty one above it: the ratio of one interval remains."""
-    upper = 1024
-    bound = (
-        ratio_lower_bound(upper, 0.6 / upper)
-        if claimed == "printed"
-        else spectral_radius(upper).rho
-    )
-    trace = float(amin.trace(1, upper))
-    return ClaimResult(
-        Verdict.FALSE if bound > trace else Verdict.HOLDS,
-        "1 case",
-        f"ratio at most the trace, {trace:.3f}, for [1, {upper}] and [{upper}, {2 * upper}]",
-        f"{bound:.3f}" + (" or more" if claimed == "printed" else ""),
-        "n, M -> infinity by the recursion of theory.limits.printed_a_min; the upper interval "
-        "is empty",
-        f"lengths 1 and {upper}: {bound:.3f}" if bound > trace else None,
-    )
-
-
 def recheck_printed() -> str:
     """Two intervals, one long request in twenty of the lower one, simulated: above rho(8)."""
     outputs = ([1] * 12 + [8]) * 100 + [9] * 5
@@ -109,36 +105,33 @@ def recheck_printed() -> str:
     return f"ratio {cost[0] / cost[1]:.3f} with [1, 8] and [9, 16]; rho(8) = {radius:.3f}"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/corollary-2",
-        source=source("Corollary 2, p. 19"),
-        statement=(
-            "With disjoint intervals, u_j <= l_{j+1}, the revised A_min is no worse than with one "
-            "and O(log(1/alpha)), alpha = l_1/u_m."
-        ),
-        direction=Direction.ASYMPTOTIC,
-        assumptions=(
-            "the fluid model of Lemma 2 with first bounds l_j, s = 0",
-            "an output at two ends belongs to the upper interval, as in Algorithm 5",
-        ),
-        expected=Verdict.TIGHTENED,
-        check=check,
-        claimed="printed",
-        control="no loss at all",
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/corollary-2-printed",
-        source=source("Corollary 2, p. 19, for Algorithm 5"),
-        statement="The same for Algorithm 5 as printed.",
-        direction=Direction.ASYMPTOTIC,
-        assumptions=("Algorithm 5 with the bound a + 1 after an eviction at age a, random ties",),
-        expected=Verdict.FALSE,
-        check=check_printed,
-        claimed="printed",
-        control="lemma 2",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_printed,
-    ),
+@PAPER.claim(
+    "corollary-2-printed",
+    "Corollary 2, p. 19, for Algorithm 5",
+    expected=FALSE,
+    claimed="printed",
+    control="lemma 2",
+    recheck=recheck_printed,
+    assumes="Algorithm 5 with the bound a + 1 after an eviction at age a, random ties",
 )
+def corollary_2_printed(claimed: str) -> ClaimResult:
+    """The same for Algorithm 5 as printed.
+
+    The interval [1, u] and an empty one above it: the ratio of one interval remains.
+    """
+    upper = 1024
+    bound = (
+        ratio_lower_bound(upper, 0.6 / upper)
+        if claimed == "printed"
+        else spectral_radius(upper).rho
+    )
+    trace = float(amin.trace(1, upper))
+    return decided(
+        bound <= trace,
+        "1 case",
+        f"ratio at most the trace, {trace:.3f}, for [1, {upper}] and [{upper}, {2 * upper}]",
+        f"{bound:.3f}" + (" or more" if claimed == "printed" else ""),
+        "n, M -> infinity by the recursion of theory.limits.printed_a_min; the upper interval "
+        "is empty",
+        f"lengths 1 and {upper}: {bound:.3f}",
+    )

@@ -7,11 +7,11 @@ as printed, (EC.10) bounds the wrong side, and the next line uses it the right w
 from collections.abc import Callable
 from fractions import Fraction
 
-from ratiolab.model import Instance
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._packing import mean, order_latencies
 from ratiolab.papers.chen2025.claims.lemma_ec1 import Case, read_case, small_cases
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.witness import read_witness
 
 NAME = "chen2025-equation-ec7"
 
@@ -23,37 +23,6 @@ def means(case: Case) -> tuple[Fraction, Fraction]:
         for memory in (case.less, case.memory)
     )
     return mean(less), mean(full)
-
-
-def check(claimed: Callable[[Case], Fraction], budget: Budget) -> ClaimResult:
-    """Exact means over all orders on small cases, against the variant's factor."""
-    tested, violated, worst, first = 0, 0, Fraction(0), ""
-    for case in small_cases(7 if budget.slow else 5):
-        less, full = means(case)
-        tested += 1
-        quotient = less / (claimed(case) * full)
-        worst = max(worst, quotient)
-        if quotient > 1:
-            violated += 1
-            first = first or (
-                f"s = {case.prompt}, [l, u] = {list(case.interval)}, o = {case.outputs}: "
-                f"{full} in M = {case.memory}, {less} in {case.less}"
-            )
-    return ClaimResult(
-        Verdict.FALSE if violated else Verdict.HOLDS,
-        "proved" if violated else f"{tested} cases",
-        "E[TEL(A_random)] in alpha M is at most the stated factor times that in M",
-        f"violated in {violated} of {tested} cases; largest quotient of the two sides {worst}",
-        "exact means over all orders of two or three requests",
-        first or None,
-    )
-
-
-def witness() -> Witness:
-    """Lengths 3 and 4 with prompt 1, in memory 8 and in memory 6."""
-    instance = Instance("Eq. (EC.7)", 8, [0, 0], [1, 1], [3, 4], [3, 3], [4, 4])
-    figures: dict[str, int | str] = {"reduced_memory": 6, "full": "7", "reduced": "10"}
-    return Witness("chen2025/equation-ec7", instance, {"full": (0, 0)}, figures)
 
 
 def recheck() -> str:
@@ -68,23 +37,39 @@ def recheck() -> str:
     return f"mean {full} in {case.memory}, {less} > {upper}/{lower} of that in {case.less}"
 
 
-CLAIM = Claim(
-    id="chen2025/equation-ec7",
-    source="Chen, Ye, Zhou (2025), Eq. (EC.7) and (EC.10), p. 35 and 39, arXiv 2508.14544v2",
-    statement=(
-        "The expected total latency of A_random in memory alpha M is at most 1/alpha times that "
-        "in memory M."
-    ),
-    direction=Direction.UPPER,
-    assumptions=("A_random is Algorithm 4", "alpha M is an integer and holds every single request"),
-    expected=Verdict.FALSE,
-    check=check,
+@PAPER.claim(
+    "equation-ec7",
+    "Eq. (EC.7) and (EC.10), p. 35 and 39",
+    expected=FALSE,
     claimed=lambda case: Fraction(case.interval[1], case.interval[0]),
     # A_random never idles, so each of n latencies is at most the sum of the outputs.
     control=lambda case: Fraction(len(case.outputs)),
-    control_verdict=Verdict.HOLDS,
     recheck=recheck,
+    assumes=("A_random is Algorithm 4", "alpha M is an integer and holds every single request"),
 )
+def equation_ec7(claimed: Callable[[Case], Fraction], slow: bool) -> ClaimResult:
+    """The expected total latency of A_random in memory alpha M is at most 1/alpha times that in
+    memory M.
 
-if __name__ == "__main__":
-    write_witness(witness(), NAME)
+    Exact means over all orders on small cases, against the variant's factor.
+    """
+    tested, violated, worst, first = 0, 0, Fraction(0), ""
+    for case in small_cases(7 if slow else 5):
+        less, full = means(case)
+        tested += 1
+        quotient = less / (claimed(case) * full)
+        worst = max(worst, quotient)
+        if quotient > 1:
+            violated += 1
+            first = first or (
+                f"s = {case.prompt}, [l, u] = {list(case.interval)}, o = {case.outputs}: "
+                f"{full} in M = {case.memory}, {less} in {case.less}"
+            )
+    return decided(
+        not violated,
+        "proved" if violated else f"{tested} cases",
+        "E[TEL(A_random)] in alpha M is at most the stated factor times that in M",
+        f"violated in {violated} of {tested} cases; largest quotient of the two sides {worst}",
+        "exact means over all orders of two or three requests",
+        first,
+    )

@@ -3,39 +3,35 @@
 from ratiolab.hindsight import solve
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
 
 ONE = [1] * 5
 INSTANCE = Instance("Example 1", 10, [0] * 5, ONE, ONE, lower=ONE, upper=[4] * 5)
 
 
-def check(claimed: tuple[int, int], budget: Budget) -> ClaimResult:
-    """Simulate both algorithms and solve for the optimum; compare (H-SF, A_max)."""
+@PAPER.claim(
+    "example-1",
+    "Example 1, p. 9",
+    expected=HOLDS,
+    claimed=(5, 9),
+    control=(5, 8),
+    assumes="all requests arrive at round 0",
+)
+def example_1(claimed: tuple[int, int]) -> ClaimResult:
+    """Five requests with s = 1, o = 1, interval [1, 4] and M = 10: the optimum, reached by H-SF,
+    has total latency 5; A_max has 9.
+
+    Simulate both algorithms and solve for the optimum; compare (H-SF, A_max).
+    """
     h_sf = simulate(INSTANCE, make("h-sf")).schedule.total_latency
     a_max = {simulate(INSTANCE, make("a-max"), seed=s).schedule.total_latency for s in range(20)}
     optimum = solve(INSTANCE)
     agrees = a_max == {claimed[1]} and h_sf == claimed[0] == optimum.upper == optimum.lower
-    return ClaimResult(
-        Verdict.HOLDS if agrees else Verdict.FALSE,
+    return decided(
+        agrees,
         "proved",
         f"H-SF {claimed[0]}, the optimum; A_max {claimed[1]}",
         f"H-SF {h_sf}; optimum in [{optimum.lower}, {optimum.upper}]; A_max {sorted(a_max)}",
         f"both algorithms simulated, A_max with 20 orders; optimum by {optimum.lower_source}",
     )
-
-
-CLAIM = Claim(
-    id="chen2025/example-1",
-    source="Chen, Ye, Zhou (2025), Example 1, p. 9, arXiv 2508.14544v2",
-    statement=(
-        "Five requests with s = 1, o = 1, interval [1, 4] and M = 10: the optimum, reached by "
-        "H-SF, has total latency 5; A_max has 9."
-    ),
-    direction=Direction.EQUAL,
-    assumptions=("all requests arrive at round 0",),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed=(5, 9),
-    control=(5, 8),
-    control_verdict=Verdict.FALSE,
-)

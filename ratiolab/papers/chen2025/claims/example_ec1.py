@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._packing import fits, is_delayed, latency, same_order
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
 
 OUTPUTS = (1, 2, 3, 4)
 I_1, I_2, I_3 = (0, 2, 0, 3), (1, 1, 0, 3), (0, 0, 0, 2)
@@ -19,8 +20,21 @@ class Example(NamedTuple):
     delayed: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 
 
-def check(claimed: Example, budget: Budget) -> ClaimResult:
-    """Every relation by its definition; the optimum by complete enumeration."""
+@PAPER.claim(
+    "example-ec1",
+    "Example EC.1, p. 31",
+    expected=HOLDS,
+    claimed=Example(7, 12, ((I_3, I_1), (I_3, I_2))),
+    control=Example(7, 12, ((I_3, I_1), (I_3, I_2), (I_1, I_2))),
+    assumes="all requests arrive at round 0",
+)
+def example_ec1(claimed: Example) -> ClaimResult:
+    """With M = 7, s = 1 and o = (1, 2, 3, 4), the schedules I1, I2, I3 preserve the corresponding
+    order pairwise; I3 is optimal; I1 and I2 are delayed relative to I3 but neither of them relative
+    to the other.
+
+    Every relation by its definition; the optimum by complete enumeration.
+    """
     schedules = (I_1, I_2, I_3)
     feasible = all(fits(1, OUTPUTS, starts, claimed.memory) for starts in schedules)
     ordered = same_order(I_1, I_2) and same_order(I_1, I_3) and same_order(I_2, I_3)
@@ -32,29 +46,11 @@ def check(claimed: Example, budget: Budget) -> ClaimResult:
         and set(delays) == set(claimed.delayed)
         and latency(OUTPUTS, I_3) == claimed.optimum == optimum
     )
-    return ClaimResult(
-        Verdict.HOLDS if agrees else Verdict.FALSE,
+    return decided(
+        agrees,
         "proved",
         f"I3 is optimal with {claimed.optimum}; {len(claimed.delayed)} pairs are delayed",
         f"optimum {optimum}, I3 has {latency(OUTPUTS, I_3)}; {len(delays)} pairs are delayed; "
         f"all feasible: {feasible}; orders correspond: {ordered}",
         "definitions applied to all pairs; the optimum by complete enumeration",
     )
-
-
-CLAIM = Claim(
-    id="chen2025/example-ec1",
-    source="Chen, Ye, Zhou (2025), Example EC.1, p. 31, arXiv 2508.14544v2",
-    statement=(
-        "With M = 7, s = 1 and o = (1, 2, 3, 4), the schedules I1, I2, I3 preserve the "
-        "corresponding order pairwise; I3 is optimal; I1 and I2 are delayed relative to I3 but "
-        "neither of them relative to the other."
-    ),
-    direction=Direction.EQUAL,
-    assumptions=("all requests arrive at round 0",),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed=Example(7, 12, ((I_3, I_1), (I_3, I_2))),
-    control=Example(7, 12, ((I_3, I_1), (I_3, I_2), (I_1, I_2))),
-    control_verdict=Verdict.FALSE,
-)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import log
 
-from ratiolab.papers.chen2025.claims._lemma2 import source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
 from ratiolab.theory.quotient import amin
 from ratiolab.theory.quotient.asymptotics import log_fit
 from ratiolab.theory.quotient.spectrum import spectral_radius
@@ -27,34 +27,6 @@ def determination(curve: Curve, uppers: Sequence[int], values: Sequence[float]) 
     return 1 - error / sum((v - mean) ** 2 for v in values)
 
 
-def check(claimed: Curve, budget: Budget) -> ClaimResult:
-    """R^2 over u = first..last for many ranges, and the best fit of the same form."""
-    last = 10_000 if budget.slow else 2000
-    uppers = list(range(2, last + 1))
-    values = [spectral_radius(u, tolerance=1e-9).rho for u in uppers]
-    ranges = [(first, stop) for first in (2, 3, 5) for stop in (50, 200, 800, 2000)]
-    good = [
-        f"{first}..{stop}"
-        for first, stop in ranges
-        if determination(claimed, uppers[first - 2 : stop - 1], values[first - 2 : stop - 1])
-        > 0.9999
-    ]
-    whole = determination(claimed, uppers[1:1999], values[1:1999])
-    best = log_fit(uppers[1:], values[1:])
-    at_two = claimed[0] * log(2 + claimed[1]) + claimed[2]
-    return ClaimResult(
-        Verdict.HOLDS if whole > 0.9999 else Verdict.FALSE,
-        "u = 3..2000",
-        f"R^2 > 0.9999 for {claimed[0]} ln(u {claimed[1]:+.4f}) + {claimed[2]}",
-        f"R^2 = {whole:.6f} over u = 3..2000; at u = 2 the curve has {at_two:.4f}, the ratio is "
-        "5/4",
-        f"above 0.9999 over {', '.join(good) or 'none'} of {len(ranges)} ranges. Best fit over "
-        f"3..{last}: {best.scale:.6f} ln(u {best.shift:+.6f}) + {best.offset:.6f}, R^2 = "
-        f"{best.r_squared:.6f}: the printed curve with u - 1 = 1, 2, ... for its variable",
-        None if whole > 0.9999 else f"u = 2: ratio 5/4, curve {at_two:.4f}",
-    )
-
-
 def recheck() -> str:
     """rho(2) = 5/4 exactly: 5/4 B - A has a kernel vector and no negative direction."""
     A, B = amin.matrices(1, 2, exact=True)
@@ -67,19 +39,42 @@ def recheck() -> str:
     return f"rho(2) = 5/4; the printed curve is {gap:.4f} higher"
 
 
-CLAIM = Claim(
-    id="chen2025/figure-1",
-    source=source("Figure 1, p. 18"),
-    statement=(
-        "The ratio of A_min against u is fitted by 0.2555 ln(u + 0.2793) + 1.1587 with R^2 above "
-        "0.9999."
-    ),
-    direction=Direction.EQUAL,
-    assumptions=("s = 0, l = 1", "the ratio is the maximum of Lemma 2's quotient", "u from 3 on"),
-    expected=Verdict.FALSE,
-    check=check,
+@PAPER.claim(
+    "figure-1",
+    "Figure 1, p. 18",
+    expected=FALSE,
     claimed=PRINTED,
     control=CORRECTED,
-    control_verdict=Verdict.HOLDS,
     recheck=recheck,
+    assumes=("s = 0, l = 1", "the ratio is the maximum of Lemma 2's quotient", "u from 3 on"),
 )
+def figure_1(claimed: Curve, slow: bool) -> ClaimResult:
+    """The ratio of A_min against u is fitted by 0.2555 ln(u + 0.2793) + 1.1587 with R^2 above
+    0.9999.
+
+    R^2 over u = first..last for many ranges, and the best fit of the same form.
+    """
+    last = 10_000 if slow else 2000
+    uppers = list(range(2, last + 1))
+    values = [spectral_radius(u, tolerance=1e-9).rho for u in uppers]
+    ranges = [(first, stop) for first in (2, 3, 5) for stop in (50, 200, 800, 2000)]
+    good = [
+        f"{first}..{stop}"
+        for first, stop in ranges
+        if determination(claimed, uppers[first - 2 : stop - 1], values[first - 2 : stop - 1])
+        > 0.9999
+    ]
+    whole = determination(claimed, uppers[1:1999], values[1:1999])
+    best = log_fit(uppers[1:], values[1:])
+    at_two = claimed[0] * log(2 + claimed[1]) + claimed[2]
+    return decided(
+        whole > 0.9999,
+        "u = 3..2000",
+        f"R^2 > 0.9999 for {claimed[0]} ln(u {claimed[1]:+.4f}) + {claimed[2]}",
+        f"R^2 = {whole:.6f} over u = 3..2000; at u = 2 the curve has {at_two:.4f}, the ratio is "
+        "5/4",
+        f"above 0.9999 over {', '.join(good) or 'none'} of {len(ranges)} ranges. Best fit over "
+        f"3..{last}: {best.scale:.6f} ln(u {best.shift:+.6f}) + {best.offset:.6f}, R^2 = "
+        f"{best.r_squared:.6f}: the printed curve with u - 1 = 1, 2, ... for its variable",
+        f"u = 2: ratio 5/4, curve {at_two:.4f}",
+    )

@@ -2,12 +2,24 @@
 
 from typing import Literal
 
-from ratiolab.papers.chen2025.claims._lemma2 import source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
 
 
-def check(claimed: Literal["below", "above"], budget: Budget) -> ClaimResult:
-    """Sign of the difference of the curves on either side of its only root in (0, 1)."""
+@PAPER.claim(
+    "figure-2",
+    "Figure 2, p. 21",
+    expected=HOLDS,
+    claimed="below",
+    control="above",
+    assumes=("the bounds of Theorems 6 and 7", "s = 0"),
+)
+def figure_2(claimed: Literal["below", "above"]) -> ClaimResult:
+    """The bound of A_ell lies below that of A_min for alpha < alpha* = 0.38 and above it for alpha
+    > alpha*.
+
+    Sign of the difference of the curves on either side of its only root in (0, 1).
+    """
     import sympy as sp
 
     a = sp.symbols("alpha", positive=True)
@@ -24,8 +36,8 @@ def check(claimed: Literal["below", "above"], budget: Budget) -> ClaimResult:
     crossing = len(low_roots) == 1 and sp.simplify(low_roots[0] - star) == 0 and not high_roots
     a_ell_wins = "below" if left and right else "above"
     holds = crossing and meets and a_ell_wins == claimed
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
+    return decided(
+        holds,
         "proved",
         f"A_ell has the smaller bound {claimed} alpha* = 0.38 and A_min on the other side",
         f"one crossing, at {star} = {float(star):.4f}; A_ell smaller {a_ell_wins} it",
@@ -33,22 +45,5 @@ def check(claimed: Literal["below", "above"], budget: Budget) -> ClaimResult:
         "fluid model at s = 0, so the picture compares the policies there and not bounds alone; "
         "the text's 1 + 2 alpha^2 on all of alpha > alpha* starts at 1/2 only. The printed A_min "
         "is above its curve (theorem-6-printed)",
-        None if holds else f"at alpha = 1/4: A_min {first.subs(a, 0.25)}, A_ell 7/6",
+        f"at alpha = 1/4: A_min {first.subs(a, 0.25)}, A_ell 7/6",
     )
-
-
-CLAIM = Claim(
-    id="chen2025/figure-2",
-    source=source("Figure 2, p. 21"),
-    statement=(
-        "The bound of A_ell lies below that of A_min for alpha < alpha* = 0.38 and above it for "
-        "alpha > alpha*."
-    ),
-    direction=Direction.EQUAL,
-    assumptions=("the bounds of Theorems 6 and 7", "s = 0"),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed="below",
-    control="above",
-    control_verdict=Verdict.FALSE,
-)

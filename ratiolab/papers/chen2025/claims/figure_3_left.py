@@ -4,8 +4,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ratiolab.papers.chen2025.claims._lemma2 import source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, TIGHTENED, ClaimResult, decided
 from ratiolab.theory.quotient import amin, geometric
 
 if TYPE_CHECKING:
@@ -48,8 +48,19 @@ def _positive(polynomial: "Expr", low: "Expr", high: "Expr") -> bool:
     return bool(inside == 0 and polynomial.eval((low + high) / 2) > 0)
 
 
-def check(claimed: Fraction, budget: Budget) -> ClaimResult:
-    """Monotone in q, and below a bound: the limit at q -> 1 in closed form."""
+@PAPER.claim(
+    "figure-3-left",
+    "Section 5.2 and Figure 3, left, pp. 21-22",
+    expected=TIGHTENED,
+    claimed=Fraction(17, 10),
+    control=Fraction(5, 3),
+    assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+)
+def figure_3_left(claimed: Fraction) -> ClaimResult:
+    """For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7.
+
+    Monotone in q, and below a bound: the limit at q -> 1 in closed form.
+    """
     import sympy as sp
 
     q = geometric.symbol()
@@ -62,7 +73,7 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
     agrees = abs(float(cut) - float(quotient.subs(q, sp.Rational(1, 2)))) < 1e-12
     holds = grows and below and agrees
     return ClaimResult(
-        Verdict.TIGHTENED if holds else Verdict.FALSE,
+        TIGHTENED if holds else FALSE,
         "proved",
         f"increases in q, below {claimed}",
         f"supremum {limit} = {float(limit):.5f}, at q -> 1",
@@ -70,28 +81,6 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         "2q/(2+q) <= ln(1+q) <= q(2+q)/(2+2q) leaves polynomials without roots"
         + ("" if grows else " (fails)"),
         None if holds else f"q -> 1: {float(limit):.5f}",
-    )
-
-
-def check_cut(claimed: str, budget: Budget) -> ClaimResult:
-    """Lengths 1..u with P(o = k) proportional to q^(k-1): monotone in q?"""
-    grid = [Fraction(k, 40) for k in range(1, 41)]
-    cases = {u: [cut_ratio(q, u) for q in grid] for u in (2, 3, 8, 20)}
-    whole = claimed == "to q = 1"
-    falls = [
-        f"u = {u}: {float(max(v)):.4f} at q = {grid[v.index(max(v))]}, {float(v[-1]):.4f} at q = 1"
-        for u, v in cases.items()
-        if max(v) > v[-1]
-    ]
-    rising = [u for u, v in cases.items() if all(a < b for a, b in pairwise(v[:8]))]
-    broken = bool(falls) if whole else len(rising) < len(cases)
-    return ClaimResult(
-        Verdict.FALSE if broken else Verdict.HOLDS,
-        "proved" if broken else "4 cases",
-        f"the ratio on 1..u increases in q, {claimed}",
-        "; ".join(falls) if whole else f"it rises up to q = 1/5 for u = {rising}",
-        "exact values on a grid; near q = 1 the cut lengths become uniform, which costs less",
-        falls[0] if broken and falls else None,
     )
 
 
@@ -111,30 +100,35 @@ def recheck() -> str:
     return "u = 2: the ratio is 5/4 at q = 1/2 and falls to 17/14 at q = 1"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/figure-3-left",
-        source=source("Section 5.2 and Figure 3, left, pp. 21-22"),
-        statement="For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7.",
-        direction=Direction.UPPER,
-        assumptions=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
-        expected=Verdict.TIGHTENED,
-        check=check,
-        claimed=Fraction(17, 10),
-        control=Fraction(5, 3),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/figure-3-left-cut",
-        source=source("Section 5.2, p. 21: 'on the discrete space [1, u]'"),
-        statement="The same for lengths conditioned on 1..u.",
-        direction=Direction.UPPER,
-        assumptions=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, finite u"),
-        expected=Verdict.FALSE,
-        check=check_cut,
-        claimed="to q = 1",
-        control="to q = 1/5",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
-    ),
+@PAPER.claim(
+    "figure-3-left-cut",
+    "Section 5.2, p. 21: 'on the discrete space [1, u]'",
+    expected=FALSE,
+    claimed="to q = 1",
+    control="to q = 1/5",
+    recheck=recheck,
+    assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, finite u"),
 )
+def figure_3_left_cut(claimed: str) -> ClaimResult:
+    """The same for lengths conditioned on 1..u.
+
+    Lengths 1..u with P(o = k) proportional to q^(k-1): monotone in q?
+    """
+    grid = [Fraction(k, 40) for k in range(1, 41)]
+    cases = {u: [cut_ratio(q, u) for q in grid] for u in (2, 3, 8, 20)}
+    whole = claimed == "to q = 1"
+    falls = [
+        f"u = {u}: {float(max(v)):.4f} at q = {grid[v.index(max(v))]}, {float(v[-1]):.4f} at q = 1"
+        for u, v in cases.items()
+        if max(v) > v[-1]
+    ]
+    rising = [u for u, v in cases.items() if all(a < b for a, b in pairwise(v[:8]))]
+    broken = bool(falls) if whole else len(rising) < len(cases)
+    return decided(
+        not broken,
+        "proved" if broken else "4 cases",
+        f"the ratio on 1..u increases in q, {claimed}",
+        "; ".join(falls) if whole else f"it rises up to q = 1/5 for u = {rising}",
+        "exact values on a grid; near q = 1 the cut lengths become uniform, which costs less",
+        falls[0] if broken and falls else None,
+    )

@@ -2,13 +2,24 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.chen2025.claims._lemma2 import source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, TIGHTENED, ClaimResult
 from ratiolab.theory.quotient import amin, geometric
 
 
-def check(claimed: Fraction, budget: Budget) -> ClaimResult:
-    """Monotone by counting the roots of the derivative, and below a bound by the limit."""
+@PAPER.claim(
+    "figure-3-right",
+    "Section 5.3 and Figure 3, right, pp. 21-22",
+    expected=TIGHTENED,
+    claimed=Fraction(8, 5),
+    control=Fraction(3, 2),
+    assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+)
+def figure_3_right(claimed: Fraction) -> ClaimResult:
+    """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6.
+
+    Monotone by counting the roots of the derivative, and below a bound by the limit.
+    """
     import sympy as sp
 
     q = geometric.symbol()
@@ -27,7 +38,7 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
     peak = amin.quotient([2, 1])  # u = 2, q = 1/4
     holds = grows and agrees and limit < claimed
     return ClaimResult(
-        Verdict.TIGHTENED if holds else Verdict.FALSE,
+        TIGHTENED if holds else FALSE,
         "proved",
         f"increases in q, below {claimed}",
         f"{'increasing' if grows else 'not increasing'}, supremum {limit} at q -> 1",
@@ -36,17 +47,3 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         "q = 1. The mass peaks near 1/ln(1/q), not log(1/q) as the text has it",
         None if holds else f"q -> 1: {limit}",
     )
-
-
-CLAIM = Claim(
-    id="chen2025/figure-3-right",
-    source=source("Section 5.3 and Figure 3, right, pp. 21-22"),
-    statement="For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6.",
-    direction=Direction.UPPER,
-    assumptions=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
-    expected=Verdict.TIGHTENED,
-    check=check,
-    claimed=Fraction(8, 5),
-    control=Fraction(3, 2),
-    control_verdict=Verdict.FALSE,
-)

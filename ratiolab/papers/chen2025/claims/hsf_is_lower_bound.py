@@ -9,8 +9,9 @@ from fractions import Fraction
 
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult
+from ratiolab.papers.witness import read_witness
 from ratiolab.theory.limits.staggered import (
     batched_completions,
     batching_loss,
@@ -39,50 +40,6 @@ def bracket(output: int, memory: int, requests: int) -> tuple[int, Fraction, Fra
     return batched, Fraction(batched, min(achieved, batched)), Fraction(batched, bound)
 
 
-def check(claimed: Fraction, budget: Budget) -> ClaimResult:
-    """Whether H-SF is within the stated factor of every schedule, on equal requests."""
-    longest, batches = (24, 60) if budget.slow else (12, 40)
-    least, most, tested = Fraction(1), Fraction(1), 0
-    where = ""
-    for output in range(1, longest + 1):
-        # o (o + 1) / 2 must divide M for a steady stream to keep the memory full
-        for copies in (1, 2):
-            batch = copies * (output + 1)
-            for requests in (batch, 2 * batch, 7 * batch // 2, batches * batch):
-                _, low, high = bracket(output, batch * output, requests)
-                tested += 1
-                most = max(most, high)
-                if low > least:
-                    least, where = low, f"{requests} requests, o = {output}, M = {batch * output}"
-    if least > claimed:
-        verdict = Verdict.FALSE
-    else:
-        verdict = Verdict.HOLDS if most <= claimed else Verdict.UNDECIDED
-    return ClaimResult(
-        verdict,
-        "proved",
-        f"TEL(H-SF) at most {claimed} times the latency of any schedule",
-        f"up to {float(least):.4f} times that of a feasible schedule, at most {float(most):.4f} "
-        f"times the optimum, in {tested} cases",
-        "a schedule that starts equally many every round, judged; a weighted sum of memory "
-        f"constraints bounds every schedule; in the limit 2 o / (o + 1), as "
-        f"{batching_loss(longest)} for o = {longest}, and below 2 always (proof: "
-        "ratiolab.theory.limits.staggered)",
-        where if least > claimed else None,
-    )
-
-
-def witnesses() -> dict[str, Witness]:
-    """The smallest with equal requests, and the smallest we know with a prompt of positive size."""
-    claim = "chen2025/hsf-is-lower-bound"
-    small = Instance("equal", 6, [0] * 5, [0] * 5, [3] * 5)
-    mixed = Instance("mixed", 5, [0] * 4, [1] * 4, [1, 1, 3, 3])
-    return {
-        EQUAL: Witness(claim, small, {"staggered": (0, 1, 2, 3, 4)}, {"h_sf": 27, "staggered": 25}),
-        MIXED: Witness(claim, mixed, {"better": (0, 1, 0, 3)}, {"h_sf": 13, "better": 12}),
-    }
-
-
 def recheck() -> str:
     """Replay H-SF on both witnesses and judge the better schedules."""
     gains = []
@@ -97,23 +54,46 @@ def recheck() -> str:
     return f"feasible schedules beat H-SF: {' and '.join(gains)}"
 
 
-CLAIM = Claim(
-    id="chen2025/hsf-is-lower-bound",
-    source="Chen, Ye, Zhou (2025), Section 6, p. 23, arXiv 2508.14544v2",
-    statement="H-SF, which knows every output length, is a lower bound on achievable latency.",
-    direction=Direction.LOWER,
-    assumptions=(
+@PAPER.claim(
+    "hsf-is-lower-bound",
+    "Section 6, p. 23",
+    expected=FALSE,
+    claimed=Fraction(1),
+    control=Fraction(2),
+    recheck=recheck,
+    assumes=(
         "H-SF as printed, Algorithm 3; no evictions needed",
         "the factor is decided on equal requests, s = 0, o divides M, all present at round 0",
     ),
-    expected=Verdict.FALSE,
-    check=check,
-    claimed=Fraction(1),
-    control=Fraction(2),
-    control_verdict=Verdict.HOLDS,
-    recheck=recheck,
 )
+def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
+    """H-SF, which knows every output length, is a lower bound on achievable latency.
 
-if __name__ == "__main__":
-    for file, content in witnesses().items():
-        write_witness(content, file)
+    Whether H-SF is within the stated factor of every schedule, on equal requests.
+    """
+    longest, batches = (24, 60) if slow else (12, 40)
+    least, most, tested = Fraction(1), Fraction(1), 0
+    where = ""
+    for output in range(1, longest + 1):
+        # o (o + 1) / 2 must divide M for a steady stream to keep the memory full
+        for copies in (1, 2):
+            batch = copies * (output + 1)
+            for requests in (batch, 2 * batch, 7 * batch // 2, batches * batch):
+                _, low, high = bracket(output, batch * output, requests)
+                tested += 1
+                most = max(most, high)
+                if low > least:
+                    least, where = low, f"{requests} requests, o = {output}, M = {batch * output}"
+    verdict = FALSE if least > claimed else HOLDS if most <= claimed else UNDECIDED
+    return ClaimResult(
+        verdict,
+        "proved",
+        f"TEL(H-SF) at most {claimed} times the latency of any schedule",
+        f"up to {float(least):.4f} times that of a feasible schedule, at most {float(most):.4f} "
+        f"times the optimum, in {tested} cases",
+        "a schedule that starts equally many every round, judged; a weighted sum of memory "
+        f"constraints bounds every schedule; in the limit 2 o / (o + 1), as "
+        f"{batching_loss(longest)} for o = {longest}, and below 2 always (proof: "
+        "ratiolab.theory.limits.staggered)",
+        where if least > claimed else None,
+    )

@@ -9,19 +9,34 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from ratiolab.model import Instance
 from ratiolab.online import make, simulate
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
-from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.witness import read_witness
 
 NAME = "chen2025-lemma-1-printed"
 Law = Callable[[Any, Any, Any], Any]
 
 
-def check(claimed: Law, budget: Budget) -> ClaimResult:
-    """A law (s, i, j) of survival keeps a batch exactly full, and so does thinning by 1/(s+a+1)."""
+@PAPER.claim(
+    "lemma-1",
+    "Lemma 1, p. 14, proof p. ec12",
+    expected=HOLDS,
+    claimed=lambda s, i, j: (s + i) / (s + j),
+    control=lambda s, i, j: (s + i) / (s + i + 2 * (j - i)),
+    assumes=(
+        "fluid model: requests that start together keep the memory granted to them, s + i "
+        "each, and those that go are chosen regardless of length (a-min-fluid)"
+    ),
+)
+def lemma_1(claimed: Law) -> ClaimResult:
+    """Of b_ij requests of length j served in period i, (s+i)/(s+j) b_ij are completed and the
+    others deleted, in expectation.
+
+    A law (s, i, j) of survival keeps a batch exactly full, and so does thinning by 1/(s+a+1).
+    """
     import sympy as sp
 
     s, i, a = sp.symbols("s i a", positive=True)
@@ -29,33 +44,16 @@ def check(claimed: Law, budget: Budget) -> ClaimResult:
     stays_full = sp.simplify((s + a) * claimed(s, i, a) - (s + i)) == 0
     step = sp.simplify(claimed(s, i, a + 1) / claimed(s, i, a) - (1 - 1 / (s + a + 1))) == 0
     holds = starts_full and stays_full and step
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
+    return decided(
+        holds,
         "proved",
         "P(a run with bound i completes j tokens) = (s+i)/(s+j)",
         f"memory {'stays' if stays_full else 'does not stay'} full at every age; thinning with "
         f"probability 1/(s+a+1) {'gives' if step else 'does not give'} this law",
         "induction over the age: (s+a) P(a) = s + i. Which requests go is independent of their "
         "length, so c_ij and d_ij = b_ij - c_ij follow",
-        None if holds else "the tokens of a batch change with its age",
+        "the tokens of a batch change with its age",
     )
-
-
-def check_printed(policy: str, budget: Budget) -> ClaimResult:
-    """Completed over served requests of the first period, by length, at large n and M."""
-    claimed = {f"c_1{j}/b_1{j}": Fraction(1, j) for j in range(2, 6)}
-
-    def share(j: int) -> Callable[..., float]:
-        return lambda served, done: done[1, j] / served[1, j]
-
-    found = {f"c_1{j}/b_1{j}": _printed.measured(policy, share(j)) for j in range(2, 6)}
-    return _printed.compare(policy, claimed, found, "Lemma 1, uniform lengths 1..5")
-
-
-def witness() -> Witness:
-    """Two requests that always fit together: the long one is never deleted."""
-    instance = Instance("Lemma 1", 2, [0, 0], [0, 0], [1, 2], lower=[1, 1])
-    return Witness("chen2025/lemma-1-printed", instance, {}, {"completed": "1", "claimed": "1/2"})
 
 
 def recheck() -> str:
@@ -72,43 +70,24 @@ def recheck() -> str:
     return "M = 2, outputs 1 and 2: c_12 = b_12 = 1 in every order; Lemma 1 gives 1/2"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/lemma-1",
-        source=source("Lemma 1, p. 14, proof p. ec12"),
-        statement=(
-            "Of b_ij requests of length j served in period i, (s+i)/(s+j) b_ij are completed and "
-            "the others deleted, in expectation."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=(
-            "fluid model: requests that start together keep the memory granted to them, s + i "
-            "each, and those that go are chosen regardless of length (a-min-fluid)",
-        ),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=lambda s, i, j: (s + i) / (s + j),
-        control=lambda s, i, j: (s + i) / (s + i + 2 * (j - i)),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/lemma-1-printed",
-        source=source("Lemma 1, p. 14, for Algorithm 2"),
-        statement="Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation.",
-        direction=Direction.EQUAL,
-        assumptions=(
-            ALGORITHM_2,
-            "the check uses large n and M, the witness has two requests",
-        ),
-        expected=Verdict.FALSE,
-        check=check_printed,
-        claimed="a-min",
-        control="a-min-fluid",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
-    ),
+@PAPER.claim(
+    "lemma-1-printed",
+    "Lemma 1, p. 14, for Algorithm 2",
+    expected=FALSE,
+    claimed="a-min",
+    control="a-min-fluid",
+    recheck=recheck,
+    assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
 )
+def lemma_1_printed(policy: str) -> ClaimResult:
+    """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation.
 
+    Completed over served requests of the first period, by length, at large n and M.
+    """
+    claimed = {f"c_1{j}/b_1{j}": Fraction(1, j) for j in range(2, 6)}
 
-if __name__ == "__main__":
-    write_witness(witness(), NAME)
+    def share(j: int) -> Callable[..., float]:
+        return lambda served, done: done[1, j] / served[1, j]
+
+    found = {f"c_1{j}/b_1{j}": _printed.measured(policy, share(j)) for j in range(2, 6)}
+    return _printed.compare(policy, claimed, found, "Lemma 1, uniform lengths 1..5")

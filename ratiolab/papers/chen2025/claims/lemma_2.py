@@ -6,50 +6,15 @@ from random import Random
 from typing import Any
 
 from ratiolab.online import make
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
-from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, latency, source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, latency
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.theory.limits.fluid import shortest_first_latency
 from ratiolab.theory.quotient import amin
 
 Form = Callable[[Sequence[Fraction], int, int], Any]
-
-
-def check(claimed: Form, budget: Budget) -> ClaimResult:
-    """The numerator against the recursion over bounds, the denominator against H-SF, in fractions;
-    then the quotient against the policy of that recursion, simulated."""
-    import sympy as sp
-
-    s, x, i, k, low = sp.symbols("s x i k l", positive=True)
-    # Proposition 1: what is left of length i after period k.
-    left = x * (1 - (s + low) / (s + i) - (k - low) / (s + i))
-    remains = sp.simplify(left - x * (i - k) / (s + i)) == 0
-    draw = Random(5)
-    cases, wrong = 0, 0
-    for _ in range(200 if budget.slow else 40):
-        lower, prompt, width = draw.randint(1, 3), draw.randint(0, 4), draw.randint(1, 6)
-        shares = [Fraction(draw.randint(0, 5), 7) for _ in range(width)]
-        shares[draw.randrange(width)] += 1
-        cases += 1
-        wrong += claimed(shares, lower, prompt) != latency(shares, lower, prompt)
-    simulated = fluid_ratio(
-        make("a-min-fluid"), _printed.UNIFORM, 0, _printed.MEMORY, _printed.REQUESTS, range(4)
-    )
-    fifths = [Fraction(1, 5)] * 5
-    value = claimed(fifths, 1, 0) / shortest_first_latency(_printed.UNIFORM)
-    near = abs(simulated.mean - value) <= simulated.high - simulated.mean + Fraction(2, 100)
-    holds = remains and wrong == 0 and near
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
-        "proved" if holds else f"{cases} cases",
-        f"uniform lengths 1..5: ratio {float(value):.4f}",
-        f"recursion: {cases - wrong} of {cases} agree; a-min-fluid simulated {simulated}",
-        "what remains after a period, symbolically from Prop. 1; then only sums. In the model in "
-        "which a run with bound i reaches age j with probability (s+i)/(s+j), as a-min-fluid does. "
-        "Lemma 2 is the value at one x: the supremum over x is missing in its display",
-        None if holds else f"{wrong} of {cases} distributions differ",
-    )
 
 
 def _paper(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
@@ -68,40 +33,67 @@ def _delta_of_one(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
     return total
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/lemma-2",
-        source=source("Lemma 2, p. 15"),
-        statement=(
-            "As n and M grow with shares x of the lengths, A_min / H-SF tends to sum_k d_k "
-            "(sum_{i>=k} i x_i)(sum_{i>=k} d_k x_i/(s+i) + 2 sum_{i>k} (i-k) x_i/(s+i)) over "
-            "sum_k k (s+k) x_k (x_k + 2 sum_{i>k} x_i), with d_l = s + l and d_k = 1 after it."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=(
-            "the fluid model of Lemma 1 and Prop. 1, whose policy is a-min-fluid",
-            "all requests arrive at round 0, equal prompts, one interval",
-        ),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=_paper,
-        control=_delta_of_one,
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/lemma-2-printed",
-        source=source("Lemma 2, p. 15, for Algorithm 2"),
-        statement="Algorithm 2 has the ratio of Lemma 2 as n and M grow.",
-        direction=Direction.EQUAL,
-        assumptions=(
-            ALGORITHM_2,
-            "large n and M stand for the limit",
-        ),
-        expected=Verdict.FALSE,
-        check=_printed.check_quotients,
-        claimed="a-min",
-        control="a-min-fluid",
-        control_verdict=Verdict.HOLDS,
-        recheck=_printed.recheck_quotient,
+@PAPER.claim(
+    "lemma-2",
+    "Lemma 2, p. 15",
+    expected=HOLDS,
+    claimed=_paper,
+    control=_delta_of_one,
+    assumes=(
+        "the fluid model of Lemma 1 and Prop. 1, whose policy is a-min-fluid",
+        "all requests arrive at round 0, equal prompts, one interval",
     ),
 )
+def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
+    """As n and M grow with shares x of the lengths, A_min / H-SF tends to sum_k d_k (sum_{i>=k} i
+    x_i)(sum_{i>=k} d_k x_i/(s+i) + 2 sum_{i>k} (i-k) x_i/(s+i)) over sum_k k (s+k) x_k (x_k + 2
+    sum_{i>k} x_i), with d_l = s + l and d_k = 1 after it.
+
+    The numerator against the recursion over bounds, the denominator against H-SF, in fractions;
+    then the quotient against the policy of that recursion, simulated.
+    """
+    import sympy as sp
+
+    s, x, i, k, low = sp.symbols("s x i k l", positive=True)
+    # Proposition 1: what is left of length i after period k.
+    left = x * (1 - (s + low) / (s + i) - (k - low) / (s + i))
+    remains = sp.simplify(left - x * (i - k) / (s + i)) == 0
+    draw = Random(5)
+    cases, wrong = 0, 0
+    for _ in range(200 if slow else 40):
+        lower, prompt, width = draw.randint(1, 3), draw.randint(0, 4), draw.randint(1, 6)
+        shares = [Fraction(draw.randint(0, 5), 7) for _ in range(width)]
+        shares[draw.randrange(width)] += 1
+        cases += 1
+        wrong += claimed(shares, lower, prompt) != latency(shares, lower, prompt)
+    simulated = fluid_ratio(
+        make("a-min-fluid"), _printed.UNIFORM, 0, _printed.MEMORY, _printed.REQUESTS, range(4)
+    )
+    fifths = [Fraction(1, 5)] * 5
+    value = claimed(fifths, 1, 0) / shortest_first_latency(_printed.UNIFORM)
+    near = abs(simulated.mean - value) <= simulated.high - simulated.mean + Fraction(2, 100)
+    holds = remains and wrong == 0 and near
+    return decided(
+        holds,
+        "proved" if holds else f"{cases} cases",
+        f"uniform lengths 1..5: ratio {float(value):.4f}",
+        f"recursion: {cases - wrong} of {cases} agree; a-min-fluid simulated {simulated}",
+        "what remains after a period, symbolically from Prop. 1; then only sums. In the model in "
+        "which a run with bound i reaches age j with probability (s+i)/(s+j), as a-min-fluid does. "
+        "Lemma 2 is the value at one x: the supremum over x is missing in its display",
+        f"{wrong} of {cases} distributions differ",
+    )
+
+
+@PAPER.claim(
+    "lemma-2-printed",
+    "Lemma 2, p. 15, for Algorithm 2",
+    expected=FALSE,
+    claimed="a-min",
+    control="a-min-fluid",
+    recheck=_printed.recheck_quotient,
+    assumes=(ALGORITHM_2, "large n and M stand for the limit"),
+)
+def lemma_2_printed(policy: str, slow: bool) -> ClaimResult:
+    """Algorithm 2 has the ratio of Lemma 2 as n and M grow."""
+    return _printed.check_quotients(policy, slow)

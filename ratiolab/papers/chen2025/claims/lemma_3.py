@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
-from ratiolab.papers.chen2025.claims._lemma2 import source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult
 from ratiolab.theory.quotient import amin
 
 
@@ -23,11 +23,22 @@ def pivots(matrix: Any) -> list[Fraction]:
     return found
 
 
-def check(claimed: int, budget: Budget) -> ClaimResult:
-    """Exact pivots for a prompt; at s = 0 also the paper's kernel, in symbols."""
+@PAPER.claim(
+    "lemma-3",
+    "Lemma 3, p. 16, proof p. ec13",
+    expected=HOLDS,
+    claimed=0,
+    control=3,
+    assumes="s = 0, l = 1, as in Corollary 1",
+)
+def lemma_3(claimed: int, slow: bool) -> ClaimResult:
+    """For every u the matrices A_u and B_u are positive definite.
+
+    Exact pivots for a prompt; at s = 0 also the paper's kernel, in symbols.
+    """
     import sympy as sp
 
-    upper = 60 if budget.slow else 24
+    upper = 60 if slow else 24
     A, B = amin.matrices(1, upper, claimed, exact=True)
     signs = {name: pivots(matrix) for name, matrix in (("A", A), ("B", B))}
     definite = all(len(p) == upper and min(p) > 0 for p in signs.values())
@@ -45,7 +56,7 @@ def check(claimed: int, budget: Budget) -> ClaimResult:
     proved = definite and identity and spectrum == 0 and claimed == 0
     bad = {name: min(p) for name, p in signs.items() if min(p) <= 0}
     return ClaimResult(
-        Verdict.HOLDS if proved else Verdict.FALSE if bad else Verdict.UNDECIDED,
+        HOLDS if proved else FALSE if bad else UNDECIDED,
         "proved" if proved or bad else f"u up to {upper}",
         f"A_u and B_u are positive definite at s = {claimed}, l = 1",
         f"pivots up to u = {upper} "
@@ -55,17 +66,3 @@ def check(claimed: int, budget: Budget) -> ClaimResult:
         "Brownian kernel of k^2. With a prompt A need not be definite: s = 3, u = 2",
         f"s = {claimed}: {bad}" if bad else None,
     )
-
-
-CLAIM = Claim(
-    id="chen2025/lemma-3",
-    source=source("Lemma 3, p. 16, proof p. ec13"),
-    statement="For every u the matrices A_u and B_u are positive definite.",
-    direction=Direction.LOWER,
-    assumptions=("s = 0, l = 1, as in Corollary 1",),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed=0,
-    control=3,
-    control_verdict=Verdict.FALSE,
-)

@@ -11,9 +11,10 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._packing import mean, order_latencies
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.witness import Witness, read_witness
 
 NAME = "chen2025-lemma-ec1"
 
@@ -54,40 +55,6 @@ def small_cases(longest: int) -> Iterator[Case]:
                             yield Case(prompt, (lower, upper), memory, less, outputs)
 
 
-def check(claimed: Callable[[Case], bool], budget: Budget) -> ClaimResult:
-    """Exact means over all orders, on the small cases that the variant speaks of."""
-    tested, violated, rounding, worst, first = 0, 0, 0, Fraction(0), ""
-    for case in filter(claimed, small_cases(8 if budget.slow else 5)):
-        a_max, a_random = case.means()
-        tested += 1
-        worst = max(worst, a_max / a_random)
-        if a_max > a_random:
-            violated += 1
-            rounding += not is_divisible(case)
-            first = first or (
-                f"s = {case.prompt}, [l, u] = {list(case.interval)}, M = {case.memory}, "
-                f"o = {case.outputs}: A_max {a_max}, A_random in {case.less} {a_random}"
-            )
-    return ClaimResult(
-        Verdict.FALSE if violated else Verdict.HOLDS,
-        "proved" if violated else f"{tested} cases",
-        "E[TEL(A_max)] in M is at most E[TEL(A_random)] in alpha M",
-        f"violated in {violated} of {tested} cases; largest quotient {worst}",
-        f"exact means over all orders; {rounding} of the violations have an M that s + u does not "
-        "divide",
-        first or None,
-    )
-
-
-def witness() -> Witness:
-    """Two equal requests of length l = 4 with prompt 1; u = 8."""
-    n = 2
-    instance = Instance("Lemma EC.1", 14, [0] * n, [1] * n, [4] * n, [4] * n, [8] * n)
-    schedules = {"a-max": (0, 4), "a-random": (0, 3)}
-    figures: dict[str, int | str] = {"reduced_memory": 7, "a_max": 12, "a_random": 11}
-    return Witness("chen2025/lemma-ec1", instance, schedules, figures)
-
-
 def read_case(found: Witness) -> Case:
     """The case of a witness with one prompt length, one interval and a figure for alpha M."""
     instance, less = found.instance, int(found.figures["reduced_memory"])
@@ -114,25 +81,42 @@ def recheck() -> str:
     return f"A_max has {a_max} in memory {case.memory}, A_random {a_random} in {case.less}"
 
 
-CLAIM = Claim(
-    id="chen2025/lemma-ec1",
-    source="Chen, Ye, Zhou (2025), Lemma EC.1, p. 35, arXiv 2508.14544v2",
-    statement=(
-        "The expected total latency of A_max in memory M is at most that of A_random in memory "
-        "alpha M."
-    ),
-    direction=Direction.UPPER,
-    assumptions=(
+@PAPER.claim(
+    "lemma-ec1",
+    "Lemma EC.1, p. 35",
+    expected=FALSE,
+    claimed=lambda case: True,
+    control=is_divisible,
+    recheck=recheck,
+    assumes=(
         "A_max as printed with Eq. (3), every output taken as u; A_random is Algorithm 4",
         "alpha M is an integer and holds every single request; the lemma has no O(1/M) term",
     ),
-    expected=Verdict.FALSE,
-    check=check,
-    claimed=lambda case: True,
-    control=is_divisible,
-    control_verdict=Verdict.HOLDS,
-    recheck=recheck,
 )
+def lemma_ec1(claimed: Callable[[Case], bool], slow: bool) -> ClaimResult:
+    """The expected total latency of A_max in memory M is at most that of A_random in memory alpha
+    M.
 
-if __name__ == "__main__":
-    write_witness(witness(), NAME)
+    Exact means over all orders, on the small cases that the variant speaks of.
+    """
+    tested, violated, rounding, worst, first = 0, 0, 0, Fraction(0), ""
+    for case in filter(claimed, small_cases(8 if slow else 5)):
+        a_max, a_random = case.means()
+        tested += 1
+        worst = max(worst, a_max / a_random)
+        if a_max > a_random:
+            violated += 1
+            rounding += not is_divisible(case)
+            first = first or (
+                f"s = {case.prompt}, [l, u] = {list(case.interval)}, M = {case.memory}, "
+                f"o = {case.outputs}: A_max {a_max}, A_random in {case.less} {a_random}"
+            )
+    return decided(
+        not violated,
+        "proved" if violated else f"{tested} cases",
+        "E[TEL(A_max)] in M is at most E[TEL(A_random)] in alpha M",
+        f"violated in {violated} of {tested} cases; largest quotient {worst}",
+        f"exact means over all orders; {rounding} of the violations have an M that s + u does not "
+        "divide",
+        first,
+    )

@@ -4,20 +4,32 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from ratiolab.model import Instance
 from ratiolab.online import make, simulate
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
-from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, completions, source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, completions
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.witness import read_witness
 
 NAME = "chen2025-proposition-1-printed"
 Law = Callable[[Any, Any, Any], Any]
 """Completed share of the requests of length j in a period after the first: (s, i, j)."""
 
 
-def check(claimed: Law, budget: Budget) -> ClaimResult:
-    """The induction in symbols, and the recursion over bounds in fractions."""
+@PAPER.claim(
+    "proposition-1",
+    "Proposition 1, p. 15, proof p. ec12",
+    expected=HOLDS,
+    claimed=lambda s, i, j: 1 / (s + j),
+    control=lambda s, i, j: 1 / (s + i),
+    assumes="the fluid model of Lemma 1 (a-min-fluid)",
+)
+def proposition_1(claimed: Law) -> ClaimResult:
+    """Of x_j n requests of length j, (s+l)/(s+j) x_j n complete in period l and x_j n / (s+j) in
+    each period i = l+1..j, in expectation.
+
+    The induction in symbols, and the recursion over bounds in fractions.
+    """
     import sympy as sp
 
     s, low, i, j, k = sp.symbols("s l i j k", positive=True)
@@ -43,36 +55,16 @@ def check(claimed: Law, budget: Budget) -> ClaimResult:
                 expected = Fraction(claimed(Fraction(prompt), period, length))
                 wrong += share != expected * shares[length - lower]
     holds = first and step and value and wrong == 0
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
+    return decided(
+        holds,
         "proved" if holds else f"{cells} cases",
         "E[c_ij] = x_j n / (s+j) in every period after the first",
         f"induction {'closes' if first and step and value else 'fails'}; "
         f"{cells - wrong} of {cells} cells of the recursion agree",
         "induction over the periods on the number of requests with each bound, which the paper "
         "leaves to 'distribution preserving'; the first period is Lemma 1",
-        None if holds else f"{wrong} of {cells} cells differ",
+        f"{wrong} of {cells} cells differ",
     )
-
-
-def check_printed(policy: str, budget: Budget) -> ClaimResult:
-    """Completions at large n and M: of length 5 in the first period and in the second."""
-    claimed = {"c_15/(x_5 n)": Fraction(1, 5), "c_22/(x_2 n)": Fraction(1, 2)}
-    claimed["c_25/(x_5 n)"] = Fraction(1, 5)
-
-    def share(i: int, j: int) -> Any:
-        # every request of length j completes once, whenever that is
-        return lambda _, done: done[i, j] / sum(n for (_, o), n in done.items() if o == j)
-
-    found = {name: _printed.measured(policy, share(int(name[2]), int(name[3]))) for name in claimed}
-    return _printed.compare(policy, claimed, found, "Prop. 1, uniform lengths 1..5")
-
-
-def witness() -> Witness:
-    """Two requests that always fit together: nothing is left for the second period."""
-    instance = Instance("Prop. 1", 2, [0, 0], [0, 0], [1, 2], lower=[1, 1])
-    claim = "chen2025/proposition-1-printed"
-    return Witness(claim, instance, {}, {"second_period": "0", "claimed": "1/2"})
 
 
 def recheck() -> str:
@@ -88,40 +80,26 @@ def recheck() -> str:
     return "M = 2, outputs 1 and 2: c_22 = 0 in every order; Prop. 1 gives 1/2"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/proposition-1",
-        source=source("Proposition 1, p. 15, proof p. ec12"),
-        statement=(
-            "Of x_j n requests of length j, (s+l)/(s+j) x_j n complete in period l and "
-            "x_j n / (s+j) in each period i = l+1..j, in expectation."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=("the fluid model of Lemma 1 (a-min-fluid)",),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=lambda s, i, j: 1 / (s + j),
-        control=lambda s, i, j: 1 / (s + i),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/proposition-1-printed",
-        source=source("Proposition 1, p. 15, for Algorithm 2"),
-        statement="Algorithm 2 has these completions in expectation.",
-        direction=Direction.EQUAL,
-        assumptions=(
-            ALGORITHM_2,
-            "the check uses large n and M, the witness has two requests",
-        ),
-        expected=Verdict.FALSE,
-        check=check_printed,
-        claimed="a-min",
-        control="a-min-fluid",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
-    ),
+@PAPER.claim(
+    "proposition-1-printed",
+    "Proposition 1, p. 15, for Algorithm 2",
+    expected=FALSE,
+    claimed="a-min",
+    control="a-min-fluid",
+    recheck=recheck,
+    assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
 )
+def proposition_1_printed(policy: str) -> ClaimResult:
+    """Algorithm 2 has these completions in expectation.
 
+    Completions at large n and M: of length 5 in the first period and in the second.
+    """
+    claimed = {"c_15/(x_5 n)": Fraction(1, 5), "c_22/(x_2 n)": Fraction(1, 2)}
+    claimed["c_25/(x_5 n)"] = Fraction(1, 5)
 
-if __name__ == "__main__":
-    write_witness(witness(), NAME)
+    def share(i: int, j: int) -> Any:
+        # every request of length j completes once, whenever that is
+        return lambda _, done: done[i, j] / sum(n for (_, o), n in done.items() if o == j)
+
+    found = {name: _printed.measured(policy, share(int(name[2]), int(name[3]))) for name in claimed}
+    return _printed.compare(policy, claimed, found, "Prop. 1, uniform lengths 1..5")

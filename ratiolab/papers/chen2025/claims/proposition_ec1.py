@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import product
 
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._packing import (
     fits,
     is_packed,
@@ -19,48 +20,17 @@ from ratiolab.papers.chen2025.claims._packing import (
     packed_schedules,
     same_order,
 )
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.witness import read_witness
 
 Factor = Callable[[Fraction, int], Fraction]
 NAME = "chen2025-proposition-ec1"
 
 
-def check(claimed: Factor, budget: Budget) -> ClaimResult:
-    """All pairs of packed schedules of two or three short requests in any two memories."""
-    worst, pairs, violated = Fraction(0), 0, 0
-    smallest = ""
-    for prompt, outputs, memory, less in _cases(budget):
-        full = [(latency(outputs, i), i) for i in packed_schedules(prompt, outputs, memory)]
-        for reduced in packed_schedules(prompt, outputs, less):
-            cost = latency(outputs, reduced)
-            for base, starts in full:
-                if not same_order(starts, reduced):
-                    continue
-                pairs += 1
-                quotient = cost / (claimed(Fraction(less, memory), len(outputs)) * base)
-                worst = max(worst, quotient)
-                if quotient > 1:
-                    violated += 1
-                    smallest = smallest or (
-                        f"s = {prompt}, o = {outputs}, M = {memory}: {base} with starts {starts}, "
-                        f"but {cost} in memory {less} with starts {reduced}"
-                    )
-    return ClaimResult(
-        Verdict.FALSE if violated else Verdict.HOLDS,
-        "proved" if violated else f"{pairs} pairs of schedules",
-        "TEL(I') is at most the stated factor times TEL(I)",
-        f"violated by {violated} of {pairs} pairs; largest TEL(I') / (factor TEL(I)) is {worst}",
-        "complete enumeration of optimally packed schedules that preserve the corresponding order; "
-        "a long request in front makes the quotient tend to 2 as beta tends to 1",
-        smallest or None,
-    )
-
-
-def _cases(budget: Budget) -> list[tuple[int, tuple[int, ...], int, int]]:
+def _cases(slow: bool) -> list[tuple[int, tuple[int, ...], int, int]]:
     """(prompt, outputs, memory, less memory): two requests; with a slow budget also three."""
     cases = []
-    for n, longest in ((2, 3), (3, 3)) if budget.slow else ((2, 3),):
+    for n, longest in ((2, 3), (3, 3)) if slow else ((2, 3),):
         for prompt, outputs in product((1, 2), product(range(1, longest + 1), repeat=n)):
             needed = prompt + max(outputs)
             enough = sum(prompt + o for o in outputs)
@@ -82,19 +52,6 @@ def long_in_front(prompt: int) -> tuple[Fraction, Fraction]:
         assert is_packed(prompt, outputs, starts, available)
     ratio = Fraction(latency(outputs, reduced), latency(outputs, full))
     return Fraction(memory - 1, memory), ratio
-
-
-def witness() -> Witness:
-    """The smallest pair: two requests of one token in memory 4, and in memory 3."""
-    instance = Instance("Proposition EC.1", 4, [0, 0], [1, 1], [1, 1])
-    schedules = {"full": (0, 0), "reduced": (0, 1)}
-    figures: dict[str, int | str] = {
-        "reduced_memory": 3,
-        "latency": 2,
-        "reduced_latency": 3,
-        "bound": "8/3",
-    }
-    return Witness("chen2025/proposition-ec1", instance, schedules, figures)
 
 
 def recheck() -> str:
@@ -123,23 +80,46 @@ def recheck() -> str:
     )
 
 
-CLAIM = Claim(
-    id="chen2025/proposition-ec1",
-    source="Chen, Ye, Zhou (2025), Proposition EC.1, p. 32, arXiv 2508.14544v2",
-    statement=(
-        "Of two optimally packed schedules that preserve the corresponding order, one in memory M "
-        "and one in memory beta M, the second has at most 1/beta times the latency of the first."
-    ),
-    direction=Direction.UPPER,
-    assumptions=("Definitions EC.1 and EC.2 literally", "all requests arrive at round 0", "s > 0"),
-    expected=Verdict.FALSE,
-    check=check,
+@PAPER.claim(
+    "proposition-ec1",
+    "Proposition EC.1, p. 32",
+    expected=FALSE,
     claimed=lambda beta, n: 1 / beta,
     # A packed schedule never idles, so each of its n latencies is at most the sum of the outputs.
     control=lambda beta, n: Fraction(n),
-    control_verdict=Verdict.HOLDS,
     recheck=recheck,
+    assumes=("Definitions EC.1 and EC.2 literally", "all requests arrive at round 0", "s > 0"),
 )
+def proposition_ec1(claimed: Factor, slow: bool) -> ClaimResult:
+    """Of two optimally packed schedules that preserve the corresponding order, one in memory M and
+    one in memory beta M, the second has at most 1/beta times the latency of the first.
 
-if __name__ == "__main__":
-    write_witness(witness(), NAME)
+    All pairs of packed schedules of two or three short requests in any two memories.
+    """
+    worst, pairs, violated = Fraction(0), 0, 0
+    smallest = ""
+    for prompt, outputs, memory, less in _cases(slow):
+        full = [(latency(outputs, i), i) for i in packed_schedules(prompt, outputs, memory)]
+        for reduced in packed_schedules(prompt, outputs, less):
+            cost = latency(outputs, reduced)
+            for base, starts in full:
+                if not same_order(starts, reduced):
+                    continue
+                pairs += 1
+                quotient = cost / (claimed(Fraction(less, memory), len(outputs)) * base)
+                worst = max(worst, quotient)
+                if quotient > 1:
+                    violated += 1
+                    smallest = smallest or (
+                        f"s = {prompt}, o = {outputs}, M = {memory}: {base} with starts {starts}, "
+                        f"but {cost} in memory {less} with starts {reduced}"
+                    )
+    return decided(
+        not violated,
+        "proved" if violated else f"{pairs} pairs of schedules",
+        "TEL(I') is at most the stated factor times TEL(I)",
+        f"violated by {violated} of {pairs} pairs; largest TEL(I') / (factor TEL(I)) is {worst}",
+        "complete enumeration of optimally packed schedules that preserve the corresponding order; "
+        "a long request in front makes the quotient tend to 2 as beta tends to 1",
+        smallest,
+    )

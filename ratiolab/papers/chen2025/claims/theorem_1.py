@@ -12,18 +12,17 @@ from fractions import Fraction
 from itertools import product
 
 from ratiolab.online import make
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._a_max import (
     equal_requests_ratio,
     printed_bound,
     root_above,
     server_supremum,
 )
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.theory.limits.suprema import max_length_maximiser
 
-SOURCE = "Chen, Ye, Zhou (2025), Theorem 1, p. 10, arXiv 2508.14544v2"
-STATEMENT = "The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."
 PROMPTS = (0, 1, 7, 100)
 
 
@@ -32,9 +31,31 @@ def tightened(x: Fraction) -> Fraction:
     return x * (1 + root_above(x)) / 2
 
 
-def check(claimed: Callable[[Fraction], Fraction], budget: Budget) -> ClaimResult:
-    """Exact suprema of the server model against the bound, and against the better one."""
-    highest = 60 if budget.slow else 30
+SIMULATED = ((1, 2, 0), (1, 4, 0), (1, 4, 2), (3, 4, 0))
+
+
+def paper(x: Fraction) -> Fraction:
+    """The paper's bound for x = 1/alpha."""
+    return x * (1 + x) / 2
+
+
+@PAPER.claim(
+    "theorem-1",
+    "Theorem 1, p. 10",
+    expected=TIGHTENED,
+    claimed=paper,
+    control=lambda x: (1 + x) / 2,
+    assumes=(
+        "fluid limit; A_max as M/(s+u) parallel servers, as in the proof of Theorem 2; batch "
+        "accounting of H-SF"
+    ),
+)
+def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResult:
+    """The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M).
+
+    Exact suprema of the server model against the bound, and against the better one.
+    """
+    highest = 60 if slow else 30
     broken, loosest, tested, at = [], Fraction(0), 0, ""
     for upper in range(2, highest + 1):
         for lower, prompt in product(range(1, upper), PROMPTS):
@@ -46,7 +67,7 @@ def check(claimed: Callable[[Fraction], Fraction], budget: Budget) -> ClaimResul
                 broken.append(f"l, u, s = {lower}, {upper}, {prompt}")
             if claimed(x) / high > loosest:
                 loosest, at = claimed(x) / high, f"l, u, s = {lower}, {upper}, {prompt}"
-    verdict = Verdict.FALSE if broken else Verdict.TIGHTENED
+    verdict = FALSE if broken else TIGHTENED
     return ClaimResult(
         verdict,
         "proved in the server model",
@@ -61,18 +82,26 @@ def check(claimed: Callable[[Fraction], Fraction], budget: Budget) -> ClaimResul
     )
 
 
-SIMULATED = ((1, 2, 0), (1, 4, 0), (1, 4, 2), (3, 4, 0))
+@PAPER.claim(
+    "theorem-1-printed",
+    "Theorem 1, p. 10",
+    expected=HOLDS,
+    claimed=paper,
+    control=lambda x: (1 + x) / 2,
+    assumes="A_max as printed with Eq. (3), H-SF as printed; s + u divides M",
+)
+def theorem_1_printed(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
+    """The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M).
 
-
-def check_printed(claimed: Callable[[Fraction], Fraction], budget: Budget) -> ClaimResult:
-    """A proven bound from 1/alpha = 7 on; below that, simulation at the server model's worst."""
+    A proven bound from 1/alpha = 7 on; below that, simulation at the server model's worst.
+    """
     equal = equal_requests_ratio(7, 99)
     if claimed(Fraction(7)) < equal:
-        verdict, beyond = Verdict.FALSE, "equal requests of length 1, [l, u] = [1, 7], M = 7"
+        verdict, beyond = FALSE, "equal requests of length 1, [l, u] = [1, 7], M = 7"
     else:
         # 1 + x (1 + sqrt(x)) <= x (1 + x) / 2 for real x >= 7; the grid shows where it begins.
         proven = all(printed_bound(1, x) <= claimed(Fraction(x)) for x in range(7, 60))
-        verdict, beyond = (Verdict.HOLDS if proven else Verdict.UNDECIDED), None
+        verdict, beyond = (HOLDS if proven else UNDECIDED), None
     figures = []
     for lower, upper, prompt in SIMULATED:
         memory = 16 * (prompt + upper)
@@ -81,9 +110,9 @@ def check_printed(claimed: Callable[[Fraction], Fraction], budget: Budget) -> Cl
         figures.append(f"{ratio} at l, u, s = {lower}, {upper}, {prompt}")
         limit = claimed(Fraction(upper, lower))
         if ratio.low > limit:
-            verdict, beyond = Verdict.FALSE, figures[-1]
-        elif ratio.high > limit and verdict is Verdict.HOLDS:
-            verdict = Verdict.UNDECIDED
+            verdict, beyond = FALSE, figures[-1]
+        elif ratio.high > limit and verdict is HOLDS:
+            verdict = UNDECIDED
     return ClaimResult(
         verdict,
         f"proved for 1/alpha >= 7; {len(SIMULATED)} cases below",
@@ -94,39 +123,3 @@ def check_printed(claimed: Callable[[Fraction], Fraction], budget: Budget) -> Cl
         "for the server model",
         beyond,
     )
-
-
-def paper(x: Fraction) -> Fraction:
-    """The paper's bound for x = 1/alpha."""
-    return x * (1 + x) / 2
-
-
-CLAIMS = (
-    Claim(
-        id="chen2025/theorem-1",
-        source=SOURCE,
-        statement=STATEMENT,
-        direction=Direction.UPPER,
-        assumptions=(
-            "fluid limit; A_max as M/(s+u) parallel servers, as in the proof of Theorem 2; batch "
-            "accounting of H-SF",
-        ),
-        expected=Verdict.TIGHTENED,
-        check=check,
-        claimed=paper,
-        control=lambda x: (1 + x) / 2,
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/theorem-1-printed",
-        source=SOURCE,
-        statement=STATEMENT,
-        direction=Direction.UPPER,
-        assumptions=("A_max as printed with Eq. (3), H-SF as printed; s + u divides M",),
-        expected=Verdict.HOLDS,
-        check=check_printed,
-        claimed=paper,
-        control=lambda x: (1 + x) / 2,
-        control_verdict=Verdict.FALSE,
-    ),
-)

@@ -20,22 +20,21 @@ from itertools import product
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._a_max import (
     all_lengths_radicand,
     equal_requests_ratio,
     printed_bound,
     root_below,
 )
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits.fluid import max_length_ratio, shortest_first_latency
 from ratiolab.theory.limits.staggered import max_length_stream_latency
 from ratiolab.theory.limits.suprema import max_length_maximiser
 
-SOURCE = "Chen, Ye, Zhou (2025), Theorem 2, p. 10, arXiv 2508.14544v2"
-STATEMENT = "The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."
 NAME = "chen2025-theorem-2-servers"
 
 Radicand = Callable[[Fraction], Fraction]
@@ -53,38 +52,6 @@ def proof_ratio(alpha: Fraction, r: Fraction) -> Fraction:
 def two_lengths(alpha: Fraction) -> Fraction:
     """R of the supremum of `proof_ratio` over r, attained."""
     return 2 / (1 + alpha)
-
-
-def check(claimed: Radicand, budget: Budget) -> ClaimResult:
-    """Compare R with what two lengths attain and with what no distribution exceeds."""
-    highest = 200 if budget.slow else 40
-    alphas = [Fraction(low, high) for high in range(2, highest) for low in range(1, high)]
-    attained = above = 0
-    for alpha in alphas:
-        # ln x <= (x - 1/x) / 2 for x >= 1 makes 1 + ln(1/alpha)/2 rational from above.
-        ceiling = 1 + (1 / alpha - alpha) / 4
-        assert all_lengths_radicand(alpha.numerator, alpha.denominator) < ceiling
-        attained += claimed(alpha) <= two_lengths(alpha)
-        above += claimed(alpha) > ceiling
-    _check_two_lengths(alphas[:60])
-    quarter = Fraction(1, 4)
-    if attained == len(alphas):
-        verdict = Verdict.HOLDS
-    else:
-        verdict = Verdict.FALSE if above else Verdict.UNDECIDED
-    return ClaimResult(
-        verdict,
-        "proved",
-        "the supremum of A_max's ratio is at least (1/alpha) (1 + sqrt(R)) / 2",
-        f"two lengths attain it for {attained} of {len(alphas)} alphas; for {above} it is above "
-        "the supremum over all lengths, R < 1 + ln(1/alpha)/2",
-        "the supremum over r is exact, by the discriminant; ln x <= (x - 1/x)/2 and "
-        "3x/4 + 1/(4x) > 1 for x > 1 prove 1/alpha above every attainable R",
-        f"alpha = 1/4: the proof's ratio is {proof_ratio(quarter, Fraction(1, 2))}, the supremum "
-        f"over [1, 4] is 2 (1 + sqrt({all_lengths_radicand(1, 4)})) < 5, stated are 6"
-        if above
-        else None,
-    )
 
 
 def _check_two_lengths(alphas: list[Fraction]) -> None:
@@ -119,41 +86,6 @@ def printed_starts(outputs: tuple[int, ...], upper: int, memory: int) -> tuple[i
     return tuple(starts.tolist())
 
 
-def check_servers(claimed: Callable[[int], range], budget: Budget) -> ClaimResult:
-    """Every order of up to five requests on [1, u], with numbers of servers that divide M."""
-    longest, most = (4, 6) if budget.slow else (3, 5)
-    tested, first, different = 0, "", 0
-    for upper in range(1, longest + 1):
-        for servers in claimed(upper):
-            for n in range(1, most + 1):
-                for outputs in product(range(1, upper + 1), repeat=n):
-                    tested += 1
-                    printed = printed_starts(outputs, upper, servers * upper)
-                    model = server_starts(outputs, servers)
-                    if printed != model:
-                        different += 1
-                        first = first or (
-                            f"s = 0, [l, u] = [1, {upper}], M = {servers * upper}, o = {outputs}: "
-                            f"starts {printed}, servers {model}"
-                        )
-    return ClaimResult(
-        Verdict.FALSE if different else Verdict.HOLDS,
-        "proved" if different else f"{tested} orders",
-        "A_max as printed starts requests as M/u parallel servers do",
-        f"different in {different} of {tested} orders",
-        "Eq. (3) looks at what running requests will hold later: one that is older frees memory "
-        "before a new one needs it, so more than M/u run at once",
-        first or None,
-    )
-
-
-def servers_witness() -> Witness:
-    """Four requests on two servers of size 2; three of them run at once."""
-    instance = Instance("A_max staggers", 4, [0] * 4, [0] * 4, [1, 2, 2, 2], [1] * 4, [2] * 4)
-    schedules = {"printed": (0, 0, 1, 1), "servers": (0, 0, 1, 2)}
-    return Witness("chen2025/theorem-2-servers", instance, schedules, {"printed": 9, "servers": 10})
-
-
 def recheck_servers() -> str:
     """Both systems on the witness, in the order of the file."""
     found = read_witness(NAME)
@@ -168,8 +100,77 @@ def recheck_servers() -> str:
     return f"latency {found.figures['printed']} as printed, {found.figures['servers']} on servers"
 
 
-def check_printed(claimed: Radicand, budget: Budget) -> ClaimResult:
-    """Against equal requests, which attain 1/alpha, and a proven upper bound for all n, M = W u."""
+@PAPER.claim(
+    "theorem-2-servers",
+    "proof of Theorem 2, p. 11",
+    expected=FALSE,
+    claimed=lambda upper: range(1, 4),
+    control=lambda upper: range(1, 2),
+    recheck=recheck_servers,
+    assumes=(
+        "A_max as printed, Algorithm 1 with Eq. (3), in a given order",
+        "the control has memory for one request only, M = u",
+    ),
+)
+def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResult:
+    """With s = 0, A_max is M/u parallel servers, each of which processes one request at a time and
+    takes the next when it ends.
+
+    Every order of up to five requests on [1, u], with numbers of servers that divide M.
+    """
+    longest, most = (4, 6) if slow else (3, 5)
+    tested, first, different = 0, "", 0
+    for upper in range(1, longest + 1):
+        for servers in claimed(upper):
+            for n in range(1, most + 1):
+                for outputs in product(range(1, upper + 1), repeat=n):
+                    tested += 1
+                    printed = printed_starts(outputs, upper, servers * upper)
+                    model = server_starts(outputs, servers)
+                    if printed != model:
+                        different += 1
+                        first = first or (
+                            f"s = 0, [l, u] = [1, {upper}], M = {servers * upper}, o = {outputs}: "
+                            f"starts {printed}, servers {model}"
+                        )
+    return decided(
+        not different,
+        "proved" if different else f"{tested} orders",
+        "A_max as printed starts requests as M/u parallel servers do",
+        f"different in {different} of {tested} orders",
+        "Eq. (3) looks at what running requests will hold later: one that is older frees memory "
+        "before a new one needs it, so more than M/u run at once",
+        first,
+    )
+
+
+def recheck_printed() -> str:
+    """At alpha = 1/25 in fractions: 75 is stated, less than 70 bounds every instance."""
+    radicand = 1 + sum((Fraction(1, 2 * k - 1) for k in range(2, 26)), Fraction())
+    stated = 25 * Fraction(1 + 5, 2)
+    # 1 + 25 (1 + sqrt(radicand)) < stated
+    assert radicand < ((stated - 1) / 25 - 1) ** 2
+    assert proof_ratio(Fraction(1, 25), Fraction(1, 5)) < stated / 2
+    return f"alpha = 1/25: {stated} is stated; 1 + 25 (1 + sqrt({float(radicand):.4f})) is smaller"
+
+
+@PAPER.claim(
+    "theorem-2-printed",
+    "Theorem 2, p. 10",
+    expected=FALSE,
+    claimed=lambda alpha: 1 / alpha,
+    control=lambda alpha: Fraction(1),
+    recheck=recheck_printed,
+    assumes=(
+        "A_max as printed with Eq. (3); s = 0, u divides M, any n and any such M",
+        "false from 1/alpha = 25 on; the control is the bound 1/alpha",
+    ),
+)
+def theorem_2_printed(claimed: Radicand, slow: bool) -> ClaimResult:
+    """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2.
+
+    Against equal requests, which attain 1/alpha, and a proven upper bound for all n, M = W u.
+    """
     above = []
     attained = True
     for upper in (4, 9, 16, 25, 36, 64):
@@ -179,12 +180,12 @@ def check_printed(claimed: Radicand, budget: Budget) -> ClaimResult:
             stated = upper * (1 + root_below(claimed(alpha))) / 2
             if stated > printed_bound(1, upper):
                 above.append((alpha, stated, printed_bound(1, upper)))
-    short = Verdict.FALSE if above else Verdict.UNDECIDED
-    verdict = Verdict.HOLDS if attained else short
+    short = FALSE if above else UNDECIDED
+    verdict = HOLDS if attained else short
     # for the record, alpha = 1/4: equal requests, the proof's shares, the server model's worst case
     equal = equal_requests_ratio(4, 399)
     assert equal == Fraction(4 * 399 + 1, 400)
-    scale = 4 if budget.slow else 1
+    scale = 4 if slow else 1
     memory = 64 * scale
     shares = (two_point(1, 4, Fraction(1, 3)), max_length_maximiser(1, 4))
     proof, worst = (
@@ -208,16 +209,6 @@ def check_printed(claimed: Radicand, budget: Budget) -> ClaimResult:
     )
 
 
-def recheck_printed() -> str:
-    """At alpha = 1/25 in fractions: 75 is stated, less than 70 bounds every instance."""
-    radicand = 1 + sum((Fraction(1, 2 * k - 1) for k in range(2, 26)), Fraction())
-    stated = 25 * Fraction(1 + 5, 2)
-    # 1 + 25 (1 + sqrt(radicand)) < stated
-    assert radicand < ((stated - 1) / 25 - 1) ** 2
-    assert proof_ratio(Fraction(1, 25), Fraction(1, 5)) < stated / 2
-    return f"alpha = 1/25: {stated} is stated; 1 + 25 (1 + sqrt({float(radicand):.4f})) is smaller"
-
-
 def recheck() -> str:
     """At alpha = 1/4 in fractions, and the proof's own instance with l = 1, M = u, exactly."""
     radicand = 1 + Fraction(1, 3) + Fraction(1, 5) + Fraction(1, 7)
@@ -233,59 +224,45 @@ def recheck() -> str:
     return f"alpha = 1/4: {ratio} on the proof's instance, below 5 on any, 6 is stated"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/theorem-2",
-        source=SOURCE,
-        statement=STATEMENT,
-        direction=Direction.LOWER,
-        assumptions=(
-            "as in its proof: s = 0, n and M large, A_max as M/u parallel servers, H-SF in batches",
-            "the control is the supremum over two lengths, R = 2 / (1 + alpha)",
-        ),
-        expected=Verdict.FALSE,
-        check=check,
-        claimed=lambda alpha: 1 / alpha,
-        control=two_lengths,
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
-    ),
-    Claim(
-        id="chen2025/theorem-2-servers",
-        source="Chen, Ye, Zhou (2025), proof of Theorem 2, p. 11, arXiv 2508.14544v2",
-        statement=(
-            "With s = 0, A_max is M/u parallel servers, each of which processes one request at a "
-            "time and takes the next when it ends."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=(
-            "A_max as printed, Algorithm 1 with Eq. (3), in a given order",
-            "the control has memory for one request only, M = u",
-        ),
-        expected=Verdict.FALSE,
-        check=check_servers,
-        claimed=lambda upper: range(1, 4),
-        control=lambda upper: range(1, 2),
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_servers,
-    ),
-    Claim(
-        id="chen2025/theorem-2-printed",
-        source=SOURCE,
-        statement=STATEMENT,
-        direction=Direction.LOWER,
-        assumptions=(
-            "A_max as printed with Eq. (3); s = 0, u divides M, any n and any such M",
-            "false from 1/alpha = 25 on; the control is the bound 1/alpha",
-        ),
-        expected=Verdict.FALSE,
-        check=check_printed,
-        claimed=lambda alpha: 1 / alpha,
-        control=lambda alpha: Fraction(1),
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_printed,
+@PAPER.claim(
+    "theorem-2",
+    "Theorem 2, p. 10",
+    expected=FALSE,
+    claimed=lambda alpha: 1 / alpha,
+    control=two_lengths,
+    recheck=recheck,
+    assumes=(
+        "as in its proof: s = 0, n and M large, A_max as M/u parallel servers, H-SF in batches",
+        "the control is the supremum over two lengths, R = 2 / (1 + alpha)",
     ),
 )
+def theorem_2(claimed: Radicand, slow: bool) -> ClaimResult:
+    """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2.
 
-if __name__ == "__main__":
-    write_witness(servers_witness(), NAME)
+    Compare R with what two lengths attain and with what no distribution exceeds.
+    """
+    highest = 200 if slow else 40
+    alphas = [Fraction(low, high) for high in range(2, highest) for low in range(1, high)]
+    attained = above = 0
+    for alpha in alphas:
+        # ln x <= (x - 1/x) / 2 for x >= 1 makes 1 + ln(1/alpha)/2 rational from above.
+        ceiling = 1 + (1 / alpha - alpha) / 4
+        assert all_lengths_radicand(alpha.numerator, alpha.denominator) < ceiling
+        attained += claimed(alpha) <= two_lengths(alpha)
+        above += claimed(alpha) > ceiling
+    _check_two_lengths(alphas[:60])
+    quarter = Fraction(1, 4)
+    verdict = HOLDS if attained == len(alphas) else FALSE if above else UNDECIDED
+    return ClaimResult(
+        verdict,
+        "proved",
+        "the supremum of A_max's ratio is at least (1/alpha) (1 + sqrt(R)) / 2",
+        f"two lengths attain it for {attained} of {len(alphas)} alphas; for {above} it is above "
+        "the supremum over all lengths, R < 1 + ln(1/alpha)/2",
+        "the supremum over r is exact, by the discriminant; ln x <= (x - 1/x)/2 and "
+        "3x/4 + 1/(4x) > 1 for x > 1 prove 1/alpha above every attainable R",
+        f"alpha = 1/4: the proof's ratio is {proof_ratio(quarter, Fraction(1, 2))}, the supremum "
+        f"over [1, 4] is 2 (1 + sqrt({all_lengths_radicand(1, 4)})) < 5, stated are 6"
+        if above
+        else None,
+    )

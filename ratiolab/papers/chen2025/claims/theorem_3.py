@@ -14,7 +14,8 @@ from numpy.random import Generator
 from ratiolab.model import Instance
 from ratiolab.online import Information, make, simulate
 from ratiolab.online.view import Decision, Setting, View
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
 
 Bound = Callable[[int, int], float]
 MEMORY, PROMPT = 16, 1
@@ -57,27 +58,6 @@ def comparisons(items: int) -> int:
     return items - 1
 
 
-def check(claimed: Bound, budget: Budget) -> ClaimResult:
-    """Comparisons of the largest sort against the bound, as n grows with M fixed."""
-    sizes = [2**k for k in range(5, 15 if budget.slow else 12)]
-    measured = [counts(n) for n in sizes]
-    rates = [
-        comparisons(most) / claimed(MEMORY, n) for n, (most, _) in zip(sizes, measured, strict=True)
-    ]
-    bounded = max(rates) <= 2 * rates[0]
-    return ClaimResult(
-        Verdict.HOLDS if bounded else Verdict.FALSE,
-        f"{len(sizes)} cases" if bounded else "proved",
-        "comparisons in a round over the bound stay below a constant",
-        f"at n = {sizes[0]} {rates[0]:.2f}, at n = {sizes[-1]} {rates[-1]:.2f}",
-        f"M = {MEMORY}: R_t has {measured[-1][0]} requests at n = {sizes[-1]} while at most "
-        f"{max(most for _, most in measured)} run, as the proof says. For every C, n = C M log M + "
-        "2 requests need more than C M log M comparisons. With a heap over rounds it is "
-        "O((M + 1) log n) per round after one sort; a whole run has at least n (s + 1) / M rounds",
-        None if bounded else f"M = {MEMORY}, s = 1, n = {sizes[-1]}: {measured[-1][0]} sorted",
-    )
-
-
 def recheck() -> str:
     """No constant up to 20 saves the bound at M = 16."""
     items, running = counts(2000)
@@ -95,16 +75,34 @@ def _corrected(memory: int, requests: int) -> float:
     return (memory + requests) * log2(memory + requests)
 
 
-CLAIM = Claim(
-    id="chen2025/theorem-3",
-    source="Chen, Ye, Zhou (2025), Theorem 3, p. 13, proof p. ec10, arXiv 2508.14544v2",
-    statement="Algorithm 2 takes O(M log M) time (its proof: in every round).",
-    direction=Direction.UPPER,
-    assumptions=("all requests arrive at round 0", "comparisons are counted, per round"),
-    expected=Verdict.FALSE,
-    check=check,
+@PAPER.claim(
+    "theorem-3",
+    "Theorem 3, p. 13, proof p. ec10",
+    expected=FALSE,
     claimed=_printed,
     control=_corrected,
-    control_verdict=Verdict.HOLDS,
     recheck=recheck,
+    assumes=("all requests arrive at round 0", "comparisons are counted, per round"),
 )
+def theorem_3(claimed: Bound, slow: bool) -> ClaimResult:
+    """Algorithm 2 takes O(M log M) time (its proof: in every round).
+
+    Comparisons of the largest sort against the bound, as n grows with M fixed.
+    """
+    sizes = [2**k for k in range(5, 15 if slow else 12)]
+    measured = [counts(n) for n in sizes]
+    rates = [
+        comparisons(most) / claimed(MEMORY, n) for n, (most, _) in zip(sizes, measured, strict=True)
+    ]
+    bounded = max(rates) <= 2 * rates[0]
+    return decided(
+        bounded,
+        f"{len(sizes)} cases" if bounded else "proved",
+        "comparisons in a round over the bound stay below a constant",
+        f"at n = {sizes[0]} {rates[0]:.2f}, at n = {sizes[-1]} {rates[-1]:.2f}",
+        f"M = {MEMORY}: R_t has {measured[-1][0]} requests at n = {sizes[-1]} while at most "
+        f"{max(most for _, most in measured)} run, as the proof says. For every C, n = C M log M + "
+        "2 requests need more than C M log M comparisons. With a heap over rounds it is "
+        "O((M + 1) log n) per round after one sort; a whole run has at least n (s + 1) / M rounds",
+        None if bounded else f"M = {MEMORY}, s = 1, n = {sizes[-1]}: {measured[-1][0]} sorted",
+    )

@@ -8,8 +8,9 @@ printed.
 from fractions import Fraction
 
 from ratiolab.online.policies.kill_restart import KillRestart
-from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
+from ratiolab.papers.claim import FALSE, UNDECIDED, ClaimResult
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits import kill_restart
@@ -41,25 +42,6 @@ def constants() -> dict[str, float]:
     }
 
 
-def check(claimed: int, budget: Budget) -> ClaimResult:
-    """Lemma 2 at one distribution on 1..u against the smallest constant."""
-    found = constants()
-    least = min(found.values())
-    ratio = Fraction(amin.quotient(bad_shares(claimed)))
-    beaten = ratio > Fraction(least)
-    return ClaimResult(
-        Verdict.FALSE if beaten else Verdict.UNDECIDED,
-        "proved" if beaten else "1 case",
-        f"CR(A_min) <= CR(kill-restart) on lengths 1..{claimed}",
-        f"A_min has {float(ratio):.4f} or more; kill-restart at most {least:.4f}",
-        "A_min's ratio by Lemma 2 at P(o >= k) ~ 1/(2k-1), exact; it grows like ln(u)/4. "
-        "Constants: " + ", ".join(f"{name} {value:.4f}" for name, value in found.items()) + ". The "
-        "proof exchanges decisions as if the order of residual means were that of the bounds, "
-        "for which there is no distribution to take a mean over, and compares one round at a time",
-        f"lengths 1..{claimed}, shares of bad_shares: {float(ratio):.4f}" if beaten else None,
-    )
-
-
 def recheck() -> str:
     """The constant from its formula at the default base, and Lemma 2 in exact arithmetic."""
     from math import log
@@ -71,21 +53,38 @@ def recheck() -> str:
     return f"lengths 1..{UPPER}: A_min {float(ratio):.4f} > {constant:.4f}, base {base}"
 
 
-def check_printed(claimed: tuple[int, Fraction], budget: Budget) -> ClaimResult:
-    """The lower bound on printed A_min with two lengths against the same constants."""
-    upper, share = claimed
-    bound = ratio_lower_bound(upper, float(share))
-    least = constants()["refill, random offset"]
-    seen = fluid_ratio(KillRestart(), two_point(1, 8, Fraction(3, 40)), 0, 64, 2000, range(9))
-    beaten = bound > least
+@PAPER.claim(
+    "theorem-4",
+    "Theorem 4, p. 13, proof p. ec11",
+    expected=FALSE,
+    claimed=UPPER,
+    control=100,
+    control_verdict=UNDECIDED,
+    recheck=recheck,
+    assumes=(
+        "CR relative to H-SF, supremum over the outputs in [l, u], s = 0, l = 1",
+        "Lemma 2 as the ratio of A_min",
+    ),
+)
+def theorem_4(claimed: int) -> ClaimResult:
+    """As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs.
+
+    Lemma 2 at one distribution on 1..u against the smallest constant.
+    """
+    found = constants()
+    least = min(found.values())
+    ratio = Fraction(amin.quotient(bad_shares(claimed)))
+    beaten = ratio > Fraction(least)
     return ClaimResult(
-        Verdict.FALSE if beaten else Verdict.UNDECIDED,
-        "1 case",
-        f"CR(A_min) <= CR(kill-restart) on lengths 1 and {upper}, share {share}",
-        f"A_min has {bound:.3f} or more; kill-restart at most {least:.3f} on every distribution",
-        "the recursion of theory.limits.printed_a_min for n, M -> infinity, compared with "
-        f"simulation in its test; kill-restart simulated on lengths 1 and 8: {seen}",
-        f"lengths 1 and {upper}, share {share} long: {bound:.3f}" if beaten else None,
+        FALSE if beaten else UNDECIDED,
+        "proved" if beaten else "1 case",
+        f"CR(A_min) <= CR(kill-restart) on lengths 1..{claimed}",
+        f"A_min has {float(ratio):.4f} or more; kill-restart at most {least:.4f}",
+        "A_min's ratio by Lemma 2 at P(o >= k) ~ 1/(2k-1), exact; it grows like ln(u)/4. "
+        "Constants: " + ", ".join(f"{name} {value:.4f}" for name, value in found.items()) + ". The "
+        "proof exchanges decisions as if the order of residual means were that of the bounds, "
+        "for which there is no distribution to take a mean over, and compares one round at a time",
+        f"lengths 1..{claimed}, shares of bad_shares: {float(ratio):.4f}" if beaten else None,
     )
 
 
@@ -96,36 +95,32 @@ def recheck_printed() -> str:
     return f"printed A_min {bound:.3f} or more; kill-restart without randomness 5.828 at most"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/theorem-4",
-        source=source("Theorem 4, p. 13, proof p. ec11"),
-        statement=(
-            "As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs."
-        ),
-        direction=Direction.LOWER,
-        assumptions=(
-            "CR relative to H-SF, supremum over the outputs in [l, u], s = 0, l = 1",
-            "Lemma 2 as the ratio of A_min",
-        ),
-        expected=Verdict.FALSE,
-        check=check,
-        claimed=UPPER,
-        control=100,
-        control_verdict=Verdict.UNDECIDED,
-        recheck=recheck,
-    ),
-    Claim(
-        id="chen2025/theorem-4-printed",
-        source=source("Theorem 4, p. 13, for Algorithm 2"),
-        statement="The same for Algorithm 2 as printed.",
-        direction=Direction.LOWER,
-        assumptions=(ALGORITHM_2,),
-        expected=Verdict.FALSE,
-        check=check_printed,
-        claimed=(100, Fraction(3, 500)),
-        control=(4, Fraction(1, 5)),
-        control_verdict=Verdict.UNDECIDED,
-        recheck=recheck_printed,
-    ),
+@PAPER.claim(
+    "theorem-4-printed",
+    "Theorem 4, p. 13, for Algorithm 2",
+    expected=FALSE,
+    claimed=(100, Fraction(3, 500)),
+    control=(4, Fraction(1, 5)),
+    control_verdict=UNDECIDED,
+    recheck=recheck_printed,
+    assumes=ALGORITHM_2,
 )
+def theorem_4_printed(claimed: tuple[int, Fraction]) -> ClaimResult:
+    """The same for Algorithm 2 as printed.
+
+    The lower bound on printed A_min with two lengths against the same constants.
+    """
+    upper, share = claimed
+    bound = ratio_lower_bound(upper, float(share))
+    least = constants()["refill, random offset"]
+    seen = fluid_ratio(KillRestart(), two_point(1, 8, Fraction(3, 40)), 0, 64, 2000, range(9))
+    beaten = bound > least
+    return ClaimResult(
+        FALSE if beaten else UNDECIDED,
+        "1 case",
+        f"CR(A_min) <= CR(kill-restart) on lengths 1 and {upper}, share {share}",
+        f"A_min has {bound:.3f} or more; kill-restart at most {least:.3f} on every distribution",
+        "the recursion of theory.limits.printed_a_min for n, M -> infinity, compared with "
+        f"simulation in its test; kill-restart simulated on lengths 1 and 8: {seen}",
+        f"lengths 1 and {upper}, share {share} long: {bound:.3f}" if beaten else None,
+    )

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
+from ratiolab.papers.claim import FALSE, TIGHTENED, UNDECIDED, ClaimResult, decided
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
 from ratiolab.theory.quotient import amin
 from ratiolab.theory.quotient.asymptotics import closed_bound
@@ -23,9 +24,20 @@ def harmonic(upper: int) -> Fraction:
     return sum((Fraction(1, i) for i in range(1, upper + 1)), Fraction(0))
 
 
-def check(claimed: Bound, budget: Budget) -> ClaimResult:
-    """Certified maximum of Lemma 2 over distributions on 1..u against a bound in u."""
-    uppers = [1, 2, 3, 5, 8, 16, 64, 200, *([1000, 4000] if budget.slow else [])]
+@PAPER.claim(
+    "theorem-5",
+    "Theorem 5, p. 14, proof pp. 14-18",
+    expected=TIGHTENED,
+    claimed=harmonic,
+    control=lambda upper: harmonic(upper) / 2,
+    assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, alpha = 1/u"),
+)
+def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
+    """As M grows the ratio of A_min is O(log(1/alpha)); the proof's bound is H_u.
+
+    Certified maximum of Lemma 2 over distributions on 1..u against a bound in u.
+    """
+    uppers = [1, 2, 3, 5, 8, 16, 64, 200, *([1000, 4000] if slow else [])]
     ends = {u: nonnegative_maximum(u) for u in uppers}
     broken = [u for u in uppers if ends[u].below > claimed(u)]
     kept = all(ends[u].above <= claimed(u) for u in uppers)
@@ -33,12 +45,12 @@ def check(claimed: Bound, budget: Budget) -> ClaimResult:
     trace = all(amin.trace(1, u) == harmonic(u) for u in uppers)
     last = uppers[-1]
     if broken or not (kept and better and trace):
-        verdict = Verdict.FALSE if broken else Verdict.UNDECIDED
+        verdict = FALSE if broken else UNDECIDED
     else:
-        verdict = Verdict.TIGHTENED
+        verdict = TIGHTENED
     return ClaimResult(
         verdict,
-        "proved" if verdict is Verdict.TIGHTENED else f"{len(uppers)} cases",
+        "proved" if verdict is TIGHTENED else f"{len(uppers)} cases",
         f"rho(u) <= {float(claimed(last)):.4f} at u = {last}",
         f"rho({last}) = {float(ends[last].below):.6f}; rho <= 3/2 + (1/2) sum 1/(2k-1), "
         f"{float(closed_bound(1, last)):.4f} there; H_u = {float(harmonic(last)):.4f}",
@@ -46,31 +58,6 @@ def check(claimed: Bound, budget: Budget) -> ClaimResult:
         "the spectral radius; the closed bound is proved in theory.quotient.asymptotics, with "
         "rho = ln(u)/4 + 3/4 + ln(2)/2 + gamma/4 - pi^2/(24 ln u) + ..., a quarter of the trace",
         f"u = {broken[0]}" if broken else None,
-    )
-
-
-def check_prompt(claimed: str, budget: Budget) -> ClaimResult:
-    """Two lengths and a growing prompt, for which the ratio should stay below the trace at s = 0,
-    or below the bound that knows the prompt."""
-    broken = []
-    for upper in (16, 64, 256):
-        for prompt in (0, upper, 100 * upper):
-            bound = closed_bound(1, upper, prompt if claimed == "with prompt" else 0)
-            bound = bound if claimed == "with prompt" else harmonic(upper)
-            ratio = amin.quotient(two_lengths(upper, prompt), 1, prompt)
-            if ratio > bound:
-                broken.append((upper, prompt, float(ratio), float(bound)))
-    worst = max(broken, key=lambda case: case[2] / case[3], default=None)
-    alpha = Fraction(1, 256)
-    return ClaimResult(
-        Verdict.FALSE if broken else Verdict.HOLDS,
-        "proved" if broken else "9 cases",
-        "no prompt makes the ratio larger than the bound",
-        f"{len(broken)} of 9 cases exceed it; s -> infinity gives (1 + alpha^(-1/2)) / 2, "
-        f"{(1 + float(alpha) ** -0.5) / 2} at alpha = 1/256",
-        "Lemma 2 with its s at two lengths, exact; O(log(1/alpha)) holds for a bounded s/l only: "
-        "rho <= 3/2 + s/(2l) + (1/2) sum 1/(s+2k-1)",
-        None if worst is None else f"(u, s, ratio, bound) = {worst}",
     )
 
 
@@ -87,17 +74,73 @@ def recheck_prompt() -> str:
     return f"ratio {float(ratio):.4f}, H_256 = {float(harmonic(256)):.4f}"
 
 
-def check_printed(claimed: str, budget: Budget) -> ClaimResult:
-    """Lengths 1 and u, share 3/(5u) long: lower bounds on printed A_min, against ln u."""
-    uppers = [16, 64, 256, 1024, *([4096] if budget.slow else [])]
+@PAPER.claim(
+    "theorem-5-any-prompt",
+    "Theorem 5, p. 14: 'without loss of generality s = 0, l = 1', p. 16",
+    expected=FALSE,
+    claimed="without prompt",
+    control="with prompt",
+    recheck=recheck_prompt,
+    assumes=("Lemma 2 as the ratio of A_min", "l = 1"),
+)
+def theorem_5_any_prompt(claimed: str) -> ClaimResult:
+    """The bound for s = 0 serves every s.
+
+    Two lengths and a growing prompt, for which the ratio should stay below the trace at s = 0,
+    or below the bound that knows the prompt.
+    """
+    broken = []
+    for upper in (16, 64, 256):
+        for prompt in (0, upper, 100 * upper):
+            bound = closed_bound(1, upper, prompt if claimed == "with prompt" else 0)
+            bound = bound if claimed == "with prompt" else harmonic(upper)
+            ratio = amin.quotient(two_lengths(upper, prompt), 1, prompt)
+            if ratio > bound:
+                broken.append((upper, prompt, float(ratio), float(bound)))
+    worst = max(broken, key=lambda case: case[2] / case[3], default=None)
+    alpha = Fraction(1, 256)
+    return decided(
+        not broken,
+        "proved" if broken else "9 cases",
+        "no prompt makes the ratio larger than the bound",
+        f"{len(broken)} of 9 cases exceed it; s -> infinity gives (1 + alpha^(-1/2)) / 2, "
+        f"{(1 + float(alpha) ** -0.5) / 2} at alpha = 1/256",
+        "Lemma 2 with its s at two lengths, exact; O(log(1/alpha)) holds for a bounded s/l only: "
+        "rho <= 3/2 + s/(2l) + (1/2) sum 1/(s+2k-1)",
+        f"(u, s, ratio, bound) = {worst}",
+    )
+
+
+def recheck_printed() -> str:
+    """u = 400: the printed policy has at least 13, the proof's bound is 6.57."""
+    bound = ratio_lower_bound(400, 0.0015)
+    assert bound > 13 > 2 * harmonic(400) - 1, bound
+    return f"lengths 1 and 400: {bound:.2f} or more; H_400 = {float(harmonic(400)):.2f}"
+
+
+@PAPER.claim(
+    "theorem-5-printed",
+    "Theorem 5, p. 14, for Algorithm 2",
+    expected=FALSE,
+    claimed="printed",
+    control="lemma 2",
+    recheck=recheck_printed,
+    assumes=ALGORITHM_2,
+)
+def theorem_5_printed(claimed: str, slow: bool) -> ClaimResult:
+    """The ratio of Algorithm 2 is O(log(1/alpha)), at most H_u at s = 0, l = 1.
+
+    Lengths 1 and u, share 3/(5u) long: lower bounds on printed A_min, against ln u.
+    """
+    uppers = [16, 64, 256, 1024, *([4096] if slow else [])]
     if claimed == "printed":
         values = [ratio_lower_bound(u, 0.6 / u) for u in uppers]
     else:
         values = [spectral_radius(u).rho for u in uppers]
     steps = [b / a for a, b in pairwise(values)]
     breaks = values[-1] > float(harmonic(uppers[-1])) and min(steps) > 1.6
-    return ClaimResult(
-        Verdict.FALSE if breaks else Verdict.HOLDS,
+    return decided(
+        not breaks,
         f"{len(uppers)} cases",
         "ratio at most H_u, and it grows by a constant when u is multiplied by 4",
         ", ".join(f"u = {u}: {v:.2f}" for u, v in zip(uppers, values, strict=True)),
@@ -110,52 +153,3 @@ def check_printed(claimed: str, budget: Budget) -> ClaimResult:
         if breaks
         else None,
     )
-
-
-def recheck_printed() -> str:
-    """u = 400: the printed policy has at least 13, the proof's bound is 6.57."""
-    bound = ratio_lower_bound(400, 0.0015)
-    assert bound > 13 > 2 * harmonic(400) - 1, bound
-    return f"lengths 1 and 400: {bound:.2f} or more; H_400 = {float(harmonic(400)):.2f}"
-
-
-CLAIMS = (
-    Claim(
-        id="chen2025/theorem-5",
-        source=source("Theorem 5, p. 14, proof pp. 14-18"),
-        statement="As M grows the ratio of A_min is O(log(1/alpha)); the proof's bound is H_u.",
-        direction=Direction.ASYMPTOTIC,
-        assumptions=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, alpha = 1/u"),
-        expected=Verdict.TIGHTENED,
-        check=check,
-        claimed=harmonic,
-        control=lambda upper: harmonic(upper) / 2,
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/theorem-5-any-prompt",
-        source=source("Theorem 5, p. 14: 'without loss of generality s = 0, l = 1', p. 16"),
-        statement="The bound for s = 0 serves every s.",
-        direction=Direction.ASYMPTOTIC,
-        assumptions=("Lemma 2 as the ratio of A_min", "l = 1"),
-        expected=Verdict.FALSE,
-        check=check_prompt,
-        claimed="without prompt",
-        control="with prompt",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_prompt,
-    ),
-    Claim(
-        id="chen2025/theorem-5-printed",
-        source=source("Theorem 5, p. 14, for Algorithm 2"),
-        statement="The ratio of Algorithm 2 is O(log(1/alpha)), at most H_u at s = 0, l = 1.",
-        direction=Direction.ASYMPTOTIC,
-        assumptions=(ALGORITHM_2,),
-        expected=Verdict.FALSE,
-        check=check_printed,
-        claimed="printed",
-        control="lemma 2",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_printed,
-    ),
-)

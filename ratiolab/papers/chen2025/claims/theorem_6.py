@@ -5,9 +5,10 @@ from fractions import Fraction
 from typing import Any
 
 from ratiolab.online import make, simulate
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
-from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio, scaled_instance
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
 from ratiolab.theory.limits.suprema import lower_bound_two_point_supremum
@@ -16,8 +17,19 @@ from ratiolab.theory.quotient import amin
 Bound = Callable[[Any], Any]
 
 
-def check(claimed: Bound, budget: Budget) -> ClaimResult:
-    """The largest ratio over t = x_l / x_u by completing a square, at s = 0."""
+@PAPER.claim(
+    "theorem-6",
+    "Theorem 6, p. 20, proof p. ec14",
+    expected=HOLDS,
+    claimed=lambda a: (3 - a) / 2,
+    control=lambda a: (3 - 2 * a) / 2,
+    assumes=("Lemma 2 as the ratio of A_min", "s = 0, which the proof sets"),
+)
+def theorem_6(claimed: Bound) -> ClaimResult:
+    """With outputs in {l, u} the ratio of A_min is at most (3 - alpha) / 2.
+
+    The largest ratio over t = x_l / x_u by completing a square, at s = 0.
+    """
     import sympy as sp
 
     a, t = sp.symbols("alpha t", positive=True)
@@ -34,40 +46,13 @@ def check(claimed: Bound, budget: Budget) -> ClaimResult:
     gap = sp.factor(sp.simplify(claimed(a) - largest))
     values = [gap.subs(a, sp.Rational(k, 20)) for k in range(1, 20)]
     holds = formula and square and min(values) >= 0
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
+    return decided(
+        holds,
         "proved" if holds and gap == 0 else "19 cases",
         f"CR <= {claimed(a)}",
         f"supremum {sp.factor(largest)}, reached at x_l / x_u = 1/alpha",
         "(alpha t - 1)^2 >= 0, as in the paper; equality, so the bound is tight",
-        None if holds else f"bound minus supremum at alpha = 1/20, 2/20, ...: {min(values)}",
-    )
-
-
-def check_prompt(claimed: str, budget: Budget) -> ClaimResult:
-    """Lemma 2 at two lengths with a prompt, in fractions."""
-    broken, cases = [], 0
-    for low, u in [(1, 2), (1, 3), (1, 8), (2, 5), (3, 4)]:
-        for prompt in (0, 1, 3, 10, 100):
-            bound: Any = Fraction(3 * u - low, 2 * u)
-            if claimed == "with prompt":
-                bound = lower_bound_two_point_supremum(low, u, prompt)
-            shares = range(1, 4 * u)
-            ratio = max(
-                Fraction(amin.quotient([x] + [0] * (u - low - 1) + [1], low, prompt))
-                for x in shares
-            )
-            cases += 1
-            if ratio > bound:
-                broken.append(f"l = {low}, u = {u}, s = {prompt}: {ratio}")
-    return ClaimResult(
-        Verdict.FALSE if broken else Verdict.HOLDS,
-        "proved" if broken else f"{cases} cases",
-        "CR <= (3 - alpha) / 2" if claimed == "printed" else "CR <= 1 + (sqrt(r/alpha) - r) / 2",
-        f"exceeded in {len(broken)} of {cases} cases",
-        "exact; with r = (s+l)/(s+u) the supremum is 1 + (sqrt(r/alpha) - r)/2, which is the "
-        "printed bound only at s = 0 and tends to (1 + alpha^(-1/2))/2 as s grows",
-        broken[0] if broken else None,
+        f"bound minus supremum at alpha = 1/20, 2/20, ...: {min(values)}",
     )
 
 
@@ -87,22 +72,42 @@ def recheck_prompt() -> str:
     return f"l = 1, u = 3, s = 1, shares 5 : 2: {ratio} > 4/3"
 
 
-def check_printed(policy: str, budget: Budget) -> ClaimResult:
-    """Simulated ratio at lengths 1 and 4, one long request in five, against 11/8."""
-    size = (240, 48_000) if budget.slow else (_printed.MEMORY, _printed.REQUESTS)
-    found = fluid_ratio(make(policy), _printed.TWO_POINT, 0, *size, _printed.SEEDS)
-    bound = Fraction(11, 8)
-    limit = ratio_lower_bound(4, 0.2)
-    exceeds = found.low > float(bound) * (1 + _printed.TOLERANCE)
-    return ClaimResult(
-        Verdict.FALSE if exceeds else Verdict.HOLDS,
-        "1 case",
-        f"CR <= {bound} at alpha = 1/4",
-        f"{policy}: {found}",
-        f"M = {size[0]}, n = {size[1]}, {len(_printed.SEEDS)} seeds, 99 % Student interval; the "
-        f"limit of the printed one is {limit:.2f} or more by theory.limits.printed_a_min, and "
-        "grows like sqrt(u) with l = 1: the uniform bound 3/2 fails too",
-        f"lengths 1 and 4, share 1/5: {found}" if exceeds else None,
+@PAPER.claim(
+    "theorem-6-any-prompt",
+    "Theorem 6, p. 20",
+    expected=FALSE,
+    claimed="printed",
+    control="with prompt",
+    recheck=recheck_prompt,
+    assumes="Lemma 2 as the ratio of A_min",
+)
+def theorem_6_any_prompt(claimed: str) -> ClaimResult:
+    """The same for every prompt s, as it is stated.
+
+    Lemma 2 at two lengths with a prompt, in fractions.
+    """
+    broken, cases = [], 0
+    for low, u in [(1, 2), (1, 3), (1, 8), (2, 5), (3, 4)]:
+        for prompt in (0, 1, 3, 10, 100):
+            bound: Any = Fraction(3 * u - low, 2 * u)
+            if claimed == "with prompt":
+                bound = lower_bound_two_point_supremum(low, u, prompt)
+            shares = range(1, 4 * u)
+            ratio = max(
+                Fraction(amin.quotient([x] + [0] * (u - low - 1) + [1], low, prompt))
+                for x in shares
+            )
+            cases += 1
+            if ratio > bound:
+                broken.append(f"l = {low}, u = {u}, s = {prompt}: {ratio}")
+    return decided(
+        not broken,
+        "proved" if broken else f"{cases} cases",
+        "CR <= (3 - alpha) / 2" if claimed == "printed" else "CR <= 1 + (sqrt(r/alpha) - r) / 2",
+        f"exceeded in {len(broken)} of {cases} cases",
+        "exact; with r = (s+l)/(s+u) the supremum is 1 + (sqrt(r/alpha) - r)/2, which is the "
+        "printed bound only at s = 0 and tends to (1 + alpha^(-1/2))/2 as s grows",
+        broken[0] if broken else None,
     )
 
 
@@ -114,46 +119,32 @@ def recheck_printed() -> str:
     return f"M = 60, n = 1200: A_min {cost[0]}, H-SF {cost[1]}, ratio above 3/2"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/theorem-6",
-        source=source("Theorem 6, p. 20, proof p. ec14"),
-        statement="With outputs in {l, u} the ratio of A_min is at most (3 - alpha) / 2.",
-        direction=Direction.UPPER,
-        assumptions=("Lemma 2 as the ratio of A_min", "s = 0, which the proof sets"),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=lambda a: (3 - a) / 2,
-        control=lambda a: (3 - 2 * a) / 2,
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/theorem-6-any-prompt",
-        source=source("Theorem 6, p. 20"),
-        statement="The same for every prompt s, as it is stated.",
-        direction=Direction.UPPER,
-        assumptions=("Lemma 2 as the ratio of A_min",),
-        expected=Verdict.FALSE,
-        check=check_prompt,
-        claimed="printed",
-        control="with prompt",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_prompt,
-    ),
-    Claim(
-        id="chen2025/theorem-6-printed",
-        source=source("Theorem 6, p. 20, for Algorithm 2"),
-        statement="The same for Algorithm 2 as printed.",
-        direction=Direction.UPPER,
-        assumptions=(
-            ALGORITHM_2,
-            "large n and M stand for the limit",
-        ),
-        expected=Verdict.FALSE,
-        check=check_printed,
-        claimed="a-min",
-        control="a-min-fluid",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_printed,
-    ),
+@PAPER.claim(
+    "theorem-6-printed",
+    "Theorem 6, p. 20, for Algorithm 2",
+    expected=FALSE,
+    claimed="a-min",
+    control="a-min-fluid",
+    recheck=recheck_printed,
+    assumes=(ALGORITHM_2, "large n and M stand for the limit"),
 )
+def theorem_6_printed(policy: str, slow: bool) -> ClaimResult:
+    """The same for Algorithm 2 as printed.
+
+    Simulated ratio at lengths 1 and 4, one long request in five, against 11/8.
+    """
+    size = (240, 48_000) if slow else (_printed.MEMORY, _printed.REQUESTS)
+    found = fluid_ratio(make(policy), _printed.TWO_POINT, 0, *size, _printed.SEEDS)
+    bound = Fraction(11, 8)
+    limit = ratio_lower_bound(4, 0.2)
+    exceeds = found.low > float(bound) * (1 + _printed.TOLERANCE)
+    return decided(
+        not exceeds,
+        "1 case",
+        f"CR <= {bound} at alpha = 1/4",
+        f"{policy}: {found}",
+        f"M = {size[0]}, n = {size[1]}, {len(_printed.SEEDS)} seeds, 99 % Student interval; the "
+        f"limit of the printed one is {limit:.2f} or more by theory.limits.printed_a_min, and "
+        "grows like sqrt(u) with l = 1: the uniform bound 3/2 fails too",
+        f"lengths 1 and 4, share 1/5: {found}",
+    )

@@ -6,10 +6,10 @@ from typing import Any
 
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make
-from ratiolab.papers.chen2025.claims._lemma2 import source
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
 from ratiolab.papers.limits import limit_ratio
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits.fluid import promote_short_ratio
 from ratiolab.theory.limits.suprema import promote_short_supremum
@@ -28,8 +28,20 @@ def wide(alpha: Any) -> Any:
     return 1 + 2 * alpha**2
 
 
-def check(claimed: tuple[Bound, Bound], budget: Budget) -> ClaimResult:
-    """Both branches: the gap to the bound is a square, or a product of positive factors."""
+@PAPER.claim(
+    "theorem-7",
+    "Theorem 7, p. 20, proof p. ec15",
+    expected=HOLDS,
+    claimed=(narrow, wide),
+    control=(narrow, narrow),
+    assumes=("fluid limit, s = 0", "requests are evicted at exactly l tokens"),
+)
+def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
+    """With outputs in {l, u} the ratio of A_ell is at most 1 + alpha / (2 (1-alpha)) for alpha <=
+    1/2 and 1 + 2 alpha^2 for alpha >= 1/2.
+
+    Both branches: the gap to the bound is a square, or a product of positive factors.
+    """
     import sympy as sp
 
     a, t = sp.symbols("alpha t", positive=True)
@@ -49,19 +61,41 @@ def check(claimed: tuple[Bound, Bound], budget: Budget) -> ClaimResult:
     at_peak = sp.factor(sp.simplify((excess - a / (2 * (1 - a))).subs(t, 1 / a - 2)))
     rough = sp.simplify((a**2 * (t + 2) / (2 * a * (1 + a) * t)).subs({a: sp.Rational(1, 4), t: 1}))
     holds = formula and square and factors and at_peak == 0
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
+    return decided(
+        holds,
         "proved",
         f"CR <= {claimed[0](a)} up to alpha = 1/2, {claimed[1](a)} from there",
         f"first gap is a square: {square}, zero at t = 1/alpha - 2; second at t = 0: {factors}",
         "tight in both branches. The proof's step does not give it: dividing by 2 alpha (1+alpha) "
         f"t, from {sp.factor(step)} >= 0, leaves {rough} at alpha = 1/4, t = 1, above 1/6",
-        None if holds else "the gap between bound and ratio changes sign",
+        "the gap between bound and ratio changes sign",
     )
 
 
-def check_prompt(claimed: str, budget: Budget) -> ClaimResult:
-    """The fluid ratio of A_ell with a prompt, in fractions."""
+def recheck_prompt() -> str:
+    """l = 1, u = 8, s = 10, every third request long."""
+    x, y = Fraction(2, 3), Fraction(1, 3)
+    short, long = 1 * (10 + 1), 8 * (10 + 8)
+    ratio = (short * (1 + y) + long * y * y) / (short * x * (x + 2 * y) + long * y * y)
+    assert ratio == promote_short_ratio(two_point(1, 8, y), 10), ratio
+    assert ratio > narrow(Fraction(1, 8)), ratio
+    return f"l = 1, u = 8, s = 10, share 1/3: {ratio} > {narrow(Fraction(1, 8))}"
+
+
+@PAPER.claim(
+    "theorem-7-any-prompt",
+    "Theorem 7, p. 20",
+    expected=FALSE,
+    claimed="as printed",
+    control="with prompt",
+    recheck=recheck_prompt,
+    assumes=("fluid limit", "requests are evicted at exactly l tokens"),
+)
+def theorem_7_any_prompt(claimed: str) -> ClaimResult:
+    """The same for every prompt s, as it is stated.
+
+    The fluid ratio of A_ell with a prompt, in fractions.
+    """
     import sympy as sp
 
     broken, cases = [], 0
@@ -78,41 +112,13 @@ def check_prompt(claimed: str, budget: Budget) -> ClaimResult:
             cases += 1
             if sp.Rational(Fraction(ratio)) > bound:
                 broken.append(f"l = {low}, u = {u}, s = {prompt}: {ratio} > {bound}")
-    return ClaimResult(
-        Verdict.FALSE if broken else Verdict.HOLDS,
+    return decided(
+        not broken,
         "proved" if broken else f"{cases} cases",
         f"bound of Theorem 7 {claimed}",
         f"exceeded in {len(broken)} of {cases} cases",
         "with s > 0 the number sqrt(l (s+l) / (u (s+u))) > alpha takes the place of alpha",
         broken[0] if broken else None,
-    )
-
-
-def recheck_prompt() -> str:
-    """l = 1, u = 8, s = 10, every third request long."""
-    x, y = Fraction(2, 3), Fraction(1, 3)
-    short, long = 1 * (10 + 1), 8 * (10 + 8)
-    ratio = (short * (1 + y) + long * y * y) / (short * x * (x + 2 * y) + long * y * y)
-    assert ratio == promote_short_ratio(two_point(1, 8, y), 10), ratio
-    assert ratio > narrow(Fraction(1, 8)), ratio
-    return f"l = 1, u = 8, s = 10, share 1/3: {ratio} > {narrow(Fraction(1, 8))}"
-
-
-def check_literal(claimed: int, budget: Budget) -> ClaimResult:
-    """Evict long requests once they hold more than `claimed` tokens past l; planned with l."""
-    found = literal_run(claimed)
-    broken = violations(found)
-    large = limit_ratio(make("a-ell"), two_point(1, 4, Fraction(1, 3)), 0, 24, 600, range(4))
-    fluid = promote_short_ratio(two_point(1, 4, Fraction(1, 3)))
-    agrees = abs(large.mean - fluid) < 0.02
-    return ClaimResult(
-        Verdict.FALSE if broken or not agrees else Verdict.HOLDS,
-        "proved" if broken else "2 cases",
-        f"memory suffices when unfinished requests leave at age l + {claimed}",
-        str(broken[0]) if broken else "no rule is broken",
-        "four requests that fill the memory with l tokens each. Evicting at exactly l, as the text "
-        f"says, is feasible and simulated at large n and M: {large}, fluid {float(fluid):.4f}",
-        f"M = 4, s = 0, four long requests: {broken[0]}" if broken else None,
     )
 
 
@@ -129,11 +135,6 @@ def _run(instance: Instance, late: int) -> Schedule:
     return Schedule.from_runs(instance, runs)
 
 
-def witness() -> Witness:
-    """The literal Algorithm 6 holds eight tokens in a memory of four."""
-    return Witness("chen2025/theorem-7-printed", literal_run(1).instance, {}, {"tokens": 8})
-
-
 def recheck_literal() -> str:
     """All four are unfinished with exactly l = 1 token, so none is removed; then each holds two."""
     found = read_witness(NAME)
@@ -148,50 +149,31 @@ def recheck_literal() -> str:
     return f"round 2 needs {tokens} tokens of {instance.memory}"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/theorem-7",
-        source=source("Theorem 7, p. 20, proof p. ec15"),
-        statement=(
-            "With outputs in {l, u} the ratio of A_ell is at most 1 + alpha / (2 (1-alpha)) for "
-            "alpha <= 1/2 and 1 + 2 alpha^2 for alpha >= 1/2."
-        ),
-        direction=Direction.UPPER,
-        assumptions=("fluid limit, s = 0", "requests are evicted at exactly l tokens"),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=(narrow, wide),
-        control=(narrow, narrow),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/theorem-7-any-prompt",
-        source=source("Theorem 7, p. 20"),
-        statement="The same for every prompt s, as it is stated.",
-        direction=Direction.UPPER,
-        assumptions=("fluid limit", "requests are evicted at exactly l tokens"),
-        expected=Verdict.FALSE,
-        check=check_prompt,
-        claimed="as printed",
-        control="with prompt",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_prompt,
-    ),
-    Claim(
-        id="chen2025/theorem-7-printed",
-        source=source("Algorithm 6, p. ec16"),
-        statement="Removing requests with more than l tokens, Algorithm 6 keeps to the memory.",
-        direction=Direction.UPPER,
-        assumptions=("read literally: admission plans with l, removal waits for token l + 1",),
-        expected=Verdict.FALSE,
-        check=check_literal,
-        claimed=1,
-        control=0,
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_literal,
-    ),
+@PAPER.claim(
+    "theorem-7-printed",
+    "Algorithm 6, p. ec16",
+    expected=FALSE,
+    claimed=1,
+    control=0,
+    recheck=recheck_literal,
+    assumes="read literally: admission plans with l, removal waits for token l + 1",
 )
+def theorem_7_printed(claimed: int) -> ClaimResult:
+    """Removing requests with more than l tokens, Algorithm 6 keeps to the memory.
 
-
-if __name__ == "__main__":
-    write_witness(witness(), NAME)
+    Evict long requests once they hold more than `claimed` tokens past l; planned with l.
+    """
+    found = literal_run(claimed)
+    broken = violations(found)
+    large = limit_ratio(make("a-ell"), two_point(1, 4, Fraction(1, 3)), 0, 24, 600, range(4))
+    fluid = promote_short_ratio(two_point(1, 4, Fraction(1, 3)))
+    agrees = abs(large.mean - fluid) < 0.02
+    return decided(
+        not broken and agrees,
+        "proved" if broken else "2 cases",
+        f"memory suffices when unfinished requests leave at age l + {claimed}",
+        str(broken[0]) if broken else "no rule is broken",
+        "four requests that fill the memory with l tokens each. Evicting at exactly l, as the text "
+        f"says, is feasible and simulated at large n and M: {large}, fluid {float(fluid):.4f}",
+        f"M = 4, s = 0, four long requests: {broken[0]}" if broken else None,
+    )

@@ -6,13 +6,13 @@ In the Lemma 2 model, which the printed A_min does not follow (see ``lemma-2-pri
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
 from ratiolab.theory.quotient import amin, geometric
 
 if TYPE_CHECKING:
     from sympy import Expr
 
-SOURCE = "Chen, Ye, Zhou (2025), Theorem 8, p. 22, proof p. ec16, arXiv 2508.14544v2"
 NUMERATOR = "(1 + q)**2 * (1 + 3*q + 6*q**2 + 3*q**3 + q**4)"
 DENOMINATOR = "1 + 2*q + 11*q**2 + 8*q**3 + 11*q**4 + 2*q**5 + q**6"
 PRINTED_SUM = f"({DENOMINATOR}) / ((1 - q)**6 * (1 + q)**4)"
@@ -24,8 +24,20 @@ def _parse(text: str) -> "Expr":
     return sp.sympify(text, locals={"q": geometric.symbol()})
 
 
-def check(claimed: tuple[str, Fraction], budget: Budget) -> ClaimResult:
-    """Sum Lemma 2 term by term; decide the bound and its tightness by counting real roots."""
+@PAPER.claim(
+    "theorem-8",
+    "Theorem 8, p. 22, proof p. ec16",
+    expected=HOLDS,
+    claimed=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(14, 9)),
+    control=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(3, 2)),
+    assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+)
+def theorem_8(claimed: tuple[str, Fraction]) -> ClaimResult:
+    """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min is (1+q)^2 (1+3q+6q^2+3q^3+q^4) /
+    (1+2q+11q^2+8q^3+11q^4+2q^5+q^6), at most 14/9.
+
+    Sum Lemma 2 term by term; decide the bound and its tightness by counting real roots.
+    """
     import sympy as sp
 
     formula, bound = claimed
@@ -44,33 +56,15 @@ def check(claimed: tuple[str, Fraction], budget: Budget) -> ClaimResult:
     x = [k * half ** (k - 1) for k in range(1, 60)]
     cut = float(amin.quotient(x)) - float(derived.subs(q, half))
     holds = is_equal and is_bound and abs(cut) < 1e-12
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
+    return decided(
+        holds,
         "proved",
         f"CR = {formula}, at most {bound}",
         f"the formula {'agrees' if is_equal else 'differs'}; supremum "
         f"{sp.limit(derived, q, 1)}, {'increasing' if increases else 'not increasing'} in q",
         "both sums of Lemma 2 in closed form; no root of bound - CR inside (0, 1); the sum cut at "
         "60 lengths agrees at q = 1/2",
-        None if holds else f"at q -> 1 the ratio is {sp.limit(derived, q, 1)}",
-    )
-
-
-def check_sum(claimed: Literal["printed", "corrected"], budget: Budget) -> ClaimResult:
-    """Whether the integrand of the proof's denominator has the closed form beside it."""
-    import sympy as sp
-
-    half = {geometric.symbol(): sp.Rational(1, 2)}
-    value, closed = printed_sum(claimed), _parse(PRINTED_SUM)
-    agrees = sp.simplify(value - closed) == 0
-    at_half = value.subs(half)
-    return ClaimResult(
-        Verdict.HOLDS if agrees else Verdict.FALSE,
-        "proved",
-        f"the {claimed} sum equals {closed.subs(half)} at q = 1/2",
-        f"it is {at_half} there",
-        "summed in closed form; the 2 belongs to the inner sum, as in Lemma 2",
-        None if agrees else f"q = 1/2: {at_half}",
+        f"at q -> 1 the ratio is {sp.limit(derived, q, 1)}",
     )
 
 
@@ -97,36 +91,32 @@ def recheck() -> str:
     return f"q = 1/2: closed form {float(closed):.6f}, printed integrand {float(printed):.6f}"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/theorem-8",
-        source=SOURCE,
-        statement=(
-            "For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min is (1+q)^2 (1+3q+6q^2+3q^3+q^4) / "
-            "(1+2q+11q^2+8q^3+11q^4+2q^5+q^6), at most 14/9."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(14, 9)),
-        control=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(3, 2)),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/theorem-8-printed-sum",
-        source=SOURCE,
-        statement=(
-            "In the proof, sum k^3 q^(k-1) (2 k q^(k-1) + sum_{i>k} i q^(i-1)) has the closed form "
-            "printed beside it."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=("read as printed",),
-        expected=Verdict.FALSE,
-        check=check_sum,
-        claimed="printed",
-        control="corrected",
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
-    ),
+@PAPER.claim(
+    "theorem-8-printed-sum",
+    "Theorem 8, p. 22, proof p. ec16",
+    expected=FALSE,
+    claimed="printed",
+    control="corrected",
+    recheck=recheck,
+    assumes="read as printed",
 )
+def theorem_8_printed_sum(claimed: Literal["printed", "corrected"]) -> ClaimResult:
+    """In the proof, sum k^3 q^(k-1) (2 k q^(k-1) + sum_{i>k} i q^(i-1)) has the closed form printed
+    beside it.
+
+    Whether the integrand of the proof's denominator has the closed form beside it.
+    """
+    import sympy as sp
+
+    half = {geometric.symbol(): sp.Rational(1, 2)}
+    value, closed = printed_sum(claimed), _parse(PRINTED_SUM)
+    agrees = sp.simplify(value - closed) == 0
+    at_half = value.subs(half)
+    return decided(
+        agrees,
+        "proved",
+        f"the {claimed} sum equals {closed.subs(half)} at q = 1/2",
+        f"it is {at_half} there",
+        "summed in closed form; the 2 belongs to the inner sum, as in Lemma 2",
+        f"q = 1/2: {at_half}",
+    )

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
+from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._packing import mean, order_latencies
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import from_weights
 from ratiolab.theory.limits.fluid import batch_area, random_order_ratio
 from ratiolab.theory.limits.suprema import max_length_supremum, max_length_two_point_supremum
@@ -35,7 +36,7 @@ class Contest(NamedTuple):
     overall: Fraction
 
 
-def small_instances(budget: Budget) -> Iterator[Contest]:
+def small_instances(slow: bool) -> Iterator[Contest]:
     """Exact competitive ratios of printed policies, over {l, u}**n and over [l, u]**n."""
     for policy, lower, upper, memory, n in SETTINGS:
         ratios = competitive_ratios(policy, lower, upper, memory, n)
@@ -45,9 +46,9 @@ def small_instances(budget: Budget) -> Iterator[Contest]:
         yield Contest(name, extreme, ratios[worst])
 
 
-def random_order_fluid(budget: Budget) -> Iterator[Contest]:
+def random_order_fluid(slow: bool) -> Iterator[Contest]:
     """A_random in the fluid model: (2 ratio - 1)**2 against g(u)/g(l), its two-length supremum."""
-    weights = range(6 if budget.slow else 4)
+    weights = range(6 if slow else 4)
     for lower, upper, prompt in product((1, 2), (3, 4), (0, 1, 7)):
         extreme = Fraction(batch_area(upper, prompt), batch_area(lower, prompt))
         best = max(
@@ -78,29 +79,6 @@ def hindsight(outputs: tuple[int, ...], memory: int) -> int:
     return simulate(instance, make("h-sf")).schedule.total_latency
 
 
-def check(claimed: Callable[[Budget], Iterator[Contest]], budget: Budget) -> ClaimResult:
-    """Compare the supremum over {l, u} with the one over all lengths."""
-    contests = list(claimed(budget))
-    broken = [c for c in contests if c.overall > c.extreme]
-    two, every = max_length_two_point_supremum(1, 3), max_length_supremum(1, 3)
-    return ClaimResult(
-        Verdict.FALSE if broken else Verdict.HOLDS,
-        "proved" if broken else f"{len(contests)} cases",
-        "the largest ratio is reached with lengths in {l, u}",
-        "; ".join(f"{c.name}: {c.extreme} with l and u, {c.overall} over all" for c in contests),
-        "all multisets of lengths, exact means over all orders; in the fluid model of M/u servers "
-        f"A_max on [1, 3] reaches {two} with l and u, {every} with all",
-        broken[0].name if broken else None,
-    )
-
-
-def witness() -> Witness:
-    """Lengths 2 and 3 for A_random with [l, u] = [1, 3]."""
-    instance = Instance("Theorem EC.1", 4, [0, 0], [PROMPT] * 2, [2, 3], [1, 1], [3, 3])
-    figures: dict[str, int | str] = {"ratio": "15/14", "ratio_with_l_and_u": "1", "h_sf": 7}
-    return Witness("chen2025/theorem-ec1-part-1", instance, {"h-sf": (0, 2)}, figures)
-
-
 def recheck() -> str:
     """Recompute all six instances with n = 2 for A_random; the fluid suprema from radicands."""
     found = read_witness(NAME)
@@ -120,25 +98,33 @@ def recheck() -> str:
     return f"A_random: {ratios[outputs]} with lengths {outputs}, at most {extreme} with l and u"
 
 
-CLAIM = Claim(
-    id="chen2025/theorem-ec1-part-1",
-    source="Chen, Ye, Zhou (2025), Theorem EC.1, Eq. (EC.5), p. 34, arXiv 2508.14544v2",
-    statement=(
-        "For any policy the supremum of the ratio over output lengths in [l, u] is reached with "
-        "every length equal to l or u."
-    ),
-    direction=Direction.EQUAL,
-    assumptions=(
+@PAPER.claim(
+    "theorem-ec1-part-1",
+    "Theorem EC.1, Eq. (EC.5), p. 34",
+    expected=FALSE,
+    claimed=small_instances,
+    control=random_order_fluid,
+    recheck=recheck,
+    assumes=(
         "n, M, s, l, u are fixed, as in the definition of the ratio; H-SF is Algorithm 3",
         "the control is A_random in the fluid model, the only policy of which the proof speaks",
     ),
-    expected=Verdict.FALSE,
-    check=check,
-    claimed=small_instances,
-    control=random_order_fluid,
-    control_verdict=Verdict.HOLDS,
-    recheck=recheck,
 )
+def theorem_ec1_part_1(claimed: Callable[[bool], Iterator[Contest]], slow: bool) -> ClaimResult:
+    """For any policy the supremum of the ratio over output lengths in [l, u] is reached with every
+    length equal to l or u.
 
-if __name__ == "__main__":
-    write_witness(witness(), NAME)
+    Compare the supremum over {l, u} with the one over all lengths.
+    """
+    contests = list(claimed(slow))
+    broken = [c for c in contests if c.overall > c.extreme]
+    two, every = max_length_two_point_supremum(1, 3), max_length_supremum(1, 3)
+    return decided(
+        not broken,
+        "proved" if broken else f"{len(contests)} cases",
+        "the largest ratio is reached with lengths in {l, u}",
+        "; ".join(f"{c.name}: {c.extreme} with l and u, {c.overall} over all" for c in contests),
+        "all multisets of lengths, exact means over all orders; in the fluid model of M/u servers "
+        f"A_max on [1, 3] reaches {two} with l and u, {every} with all",
+        broken[0].name if broken else None,
+    )

@@ -13,22 +13,36 @@ from itertools import product
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.witness import read_witness
 from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import from_weights, two_point
 from ratiolab.theory.limits.fluid import batch_area, random_order_ratio
 
 NAME = "chen2025-theorem-ec1-part-2-denominator"
-SOURCE = "Chen, Ye, Zhou (2025), Theorem EC.1, Eq. (EC.6), p. 34, arXiv 2508.14544v2"
 
 INTERVALS = tuple((low, high) for high in range(2, 30) for low in range(1, high))
 PROMPTS = (0, 1, 10, 1000)
 
 
-def check(claimed: Callable[[int, int], Fraction], budget: Budget) -> ClaimResult:
-    """Bounds (1 + sqrt(R)) / 2 by their R, against g(u)/g(l), the exact supremum's."""
+@PAPER.claim(
+    "theorem-ec1-part-2",
+    "Theorem EC.1, Eq. (EC.6), p. 34",
+    expected=HOLDS,
+    claimed=lambda low, high: Fraction(high, low) ** 2,
+    control=lambda low, high: Fraction(high, low),
+    assumes=(
+        "batch accounting of the proof: every request holds s + o for o rounds, in A_random "
+        "and in H-SF alike; n, M large"
+    ),
+)
+def theorem_ec1_part_2(claimed: Callable[[int, int], Fraction]) -> ClaimResult:
+    """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M).
+
+    Bounds (1 + sqrt(R)) / 2 by their R, against g(u)/g(l), the exact supremum's.
+    """
     broken, tight, tested = [], 0, 0
     for (low, high), prompt in product(INTERVALS, PROMPTS):
         exact = Fraction(batch_area(high, prompt), batch_area(low, prompt))
@@ -43,8 +57,8 @@ def check(claimed: Callable[[int, int], Fraction], budget: Budget) -> ClaimResul
             if any(shares):
                 ratio = random_order_ratio(from_weights(low, shares), prompt)
                 assert 2 * ratio <= 1 or (2 * ratio - 1) ** 2 <= area
-    return ClaimResult(
-        Verdict.FALSE if broken else Verdict.HOLDS,
+    return decided(
+        not broken,
         "proved in the batch accounting",
         "ratio of A_random at most (1 + sqrt(R)) / 2 for the stated R",
         "the supremum is (1 + sqrt(g(u)/g(l))) / 2 with g(k) = k (s + k); the stated bound is "
@@ -58,9 +72,20 @@ def check(claimed: Callable[[int, int], Fraction], budget: Budget) -> ClaimResul
 CASES = ((1, 2, 0, Fraction(1, 2)), (1, 4, 0, Fraction(1, 4)), (1, 4, 2, Fraction(1, 4)))
 
 
-def check_printed(claimed: Callable[[int, int], Fraction], budget: Budget) -> ClaimResult:
-    """Simulate both algorithms at the worst shares and compare the 99 % intervals."""
-    scale = 4 if budget.slow else 1
+@PAPER.claim(
+    "theorem-ec1-part-2-printed",
+    "Theorem EC.1, Eq. (EC.6), p. 34",
+    expected=HOLDS,
+    claimed=lambda low, high: (1 + Fraction(high, low)) / 2,
+    control=lambda low, high: Fraction(1),
+    assumes="Algorithms 3 and 4 as printed, by simulation at large n and M",
+)
+def theorem_ec1_part_2_printed(claimed: Callable[[int, int], Fraction], slow: bool) -> ClaimResult:
+    """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M).
+
+    Simulate both algorithms at the worst shares and compare the 99 % intervals.
+    """
+    scale = 4 if slow else 1
     found: list[tuple[Fraction, Estimate]] = []
     for low, high, prompt, share in CASES:
         memory = 4 * high * (prompt + high) * scale
@@ -69,10 +94,10 @@ def check_printed(claimed: Callable[[int, int], Fraction], budget: Budget) -> Cl
         )
         found.append((claimed(low, high), ratio))
     if any(ratio.low > bound for bound, ratio in found):
-        verdict = Verdict.FALSE
+        verdict = FALSE
     else:
         holds = all(ratio.high <= bound for bound, ratio in found)
-        verdict = Verdict.HOLDS if holds else Verdict.UNDECIDED
+        verdict = HOLDS if holds else UNDECIDED
     return ClaimResult(
         verdict,
         f"{len(found)} cases",
@@ -96,34 +121,6 @@ def h_sf_quotient(scale: int, long: int) -> Fraction:
     return simulate(instance, make("h-sf")).schedule.total_latency / bound
 
 
-def check_denominator(claimed: Fraction, budget: Budget) -> ClaimResult:
-    """Whether TEL(H-SF) stays above the stated part of the paper's bound as M grows."""
-    scales = (1, 4, 16)
-    quotients = [h_sf_quotient(scale, 400 * scale) for scale in scales]
-    # The quotient does not depend on the scale, so no O(1/M) can repair a violation.
-    assert len(set(quotients)) == 1
-    fails = quotients[0] < claimed
-    return ClaimResult(
-        Verdict.FALSE if fails else Verdict.HOLDS,
-        "proved",
-        f"TEL(H-SF) at least {claimed} of the batch accounting, up to O(1/M)",
-        f"{float(quotients[0]):.4f} of it with lengths 1 and 2 for M = 6, 24 and 96, tending to "
-        "3/4 in n",
-        "H-SF simulated; a request holds at least half of k (s + k) in all, so no schedule costs "
-        "less than half of the accounting",
-        "s = 0, lengths 1 and 2, M = 6 c, N_l = 4 c" if fails else None,
-    )
-
-
-def witness() -> Witness:
-    """The member c = 1 with 14 long requests."""
-    starts = (0,) * 4 + tuple(k // 2 for k in range(14))
-    n = len(starts)
-    instance = Instance("staggered H-SF", 6, [0] * n, [0] * n, [1] * 4 + [2] * 14)
-    figures: dict[str, int | str] = {"h_sf": 74, "bound": "76"}
-    return Witness("chen2025/theorem-ec1-part-2-denominator", instance, {"h-sf": starts}, figures)
-
-
 def recheck() -> str:
     """H-SF makes the stored schedule, which is below the bound; and the family keeps at it."""
     found = read_witness(NAME)
@@ -141,51 +138,33 @@ def recheck() -> str:
     return f"H-SF has {figures['h_sf']} < {figures['bound']}; 600 c long ones: below 0.76 for any c"
 
 
-CLAIMS = (
-    Claim(
-        id="chen2025/theorem-ec1-part-2",
-        source=SOURCE,
-        statement="The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M).",
-        direction=Direction.UPPER,
-        assumptions=(
-            "batch accounting of the proof: every request holds s + o for o rounds, in A_random "
-            "and in H-SF alike; n, M large",
-        ),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=lambda low, high: Fraction(high, low) ** 2,
-        control=lambda low, high: Fraction(high, low),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/theorem-ec1-part-2-printed",
-        source=SOURCE,
-        statement="The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M).",
-        direction=Direction.UPPER,
-        assumptions=("Algorithms 3 and 4 as printed, by simulation at large n and M",),
-        expected=Verdict.HOLDS,
-        check=check_printed,
-        claimed=lambda low, high: (1 + Fraction(high, low)) / 2,
-        control=lambda low, high: Fraction(1),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="chen2025/theorem-ec1-part-2-denominator",
-        source="Chen, Ye, Zhou (2025), proof of Theorem EC.1, p. 38, arXiv 2508.14544v2",
-        statement=(
-            "TEL(H-SF) is at least (l (s+l) N_l**2 + 2 l (s+l) N_l N_u + u (s+u) N_u**2) / (2 M), "
-            "up to a factor 1 + O(1/M)."
-        ),
-        direction=Direction.LOWER,
-        assumptions=("H-SF as printed, Algorithm 3; N_l, N_u much larger than M",),
-        expected=Verdict.FALSE,
-        check=check_denominator,
-        claimed=Fraction(1),
-        control=Fraction(1, 2),
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
-    ),
+@PAPER.claim(
+    "theorem-ec1-part-2-denominator",
+    "proof of Theorem EC.1, p. 38",
+    expected=FALSE,
+    claimed=Fraction(1),
+    control=Fraction(1, 2),
+    recheck=recheck,
+    assumes="H-SF as printed, Algorithm 3; N_l, N_u much larger than M",
 )
+def theorem_ec1_part_2_denominator(claimed: Fraction) -> ClaimResult:
+    """TEL(H-SF) is at least (l (s+l) N_l**2 + 2 l (s+l) N_l N_u + u (s+u) N_u**2) / (2 M), up to a
+    factor 1 + O(1/M).
 
-if __name__ == "__main__":
-    write_witness(witness(), NAME)
+    Whether TEL(H-SF) stays above the stated part of the paper's bound as M grows.
+    """
+    scales = (1, 4, 16)
+    quotients = [h_sf_quotient(scale, 400 * scale) for scale in scales]
+    # The quotient does not depend on the scale, so no O(1/M) can repair a violation.
+    assert len(set(quotients)) == 1
+    fails = quotients[0] < claimed
+    return decided(
+        not fails,
+        "proved",
+        f"TEL(H-SF) at least {claimed} of the batch accounting, up to O(1/M)",
+        f"{float(quotients[0]):.4f} of it with lengths 1 and 2 for M = 6, 24 and 96, tending to "
+        "3/4 in n",
+        "H-SF simulated; a request holds at least half of k (s + k) in all, so no schedule costs "
+        "less than half of the accounting",
+        "s = 0, lengths 1 and 2, M = 6 c, N_l = 4 c",
+    )

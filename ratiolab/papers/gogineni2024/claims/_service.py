@@ -8,7 +8,7 @@ from ratiolab.theory.worst_case.round_robin import serve
 
 Measure: TypeAlias = Literal["ttft", "completion"]
 
-SOURCE = "Gogineni, Paul, Stec, Zhang (2024), {}"
+WORDS: dict[Measure, str] = {"ttft": "first token", "completion": "completion"}
 ONE_SERVER = (
     "one server, one token per round, all requests present at time 0, exact lengths, no cost of "
     "switching: the setting of Figure 1"

@@ -1,16 +1,28 @@
 """RR-SJF, Section 2.1: long requests start earlier than under shortest job first."""
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, SOURCE, small
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.gogineni2024 import PAPER
+from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, small
 from ratiolab.theory.worst_case.round_robin import serve
 
 QUANTA = (1, 2, 3)
 
 
-def check(rival_quantum: int | None, budget: Budget) -> ClaimResult:
-    """Compare every single first token with that of a rival in shortest-first order."""
+@PAPER.claim(
+    "earlier-start",
+    "Section 2.1 and Figure 1",
+    expected=HOLDS,
+    claimed=None,
+    control=1,
+    assumes=(ONE_SERVER, "control: slices of one token as the rival, which start earlier"),
+)
+def earlier_start(rival_quantum: int | None, slow: bool) -> ClaimResult:
+    """Under RR-SJF a request starts no later than under shortest job first.
+
+    Compare every single first token with that of a rival in shortest-first order.
+    """
     late, cases, earlier = [], 0, 0
-    for lengths in small(budget.slow):
+    for lengths in small(slow):
         rival = serve(lengths, shortest_first=True, quantum=rival_quantum)
         for quantum in QUANTA:
             mixed = serve(lengths, shortest_first=True, quantum=quantum)
@@ -19,8 +31,8 @@ def check(rival_quantum: int | None, budget: Budget) -> ClaimResult:
                 earlier += one < other
                 if one > other:
                     late.append((lengths, quantum))
-    return ClaimResult(
-        Verdict.FALSE if late else Verdict.HOLDS,
+    return decided(
+        not late,
         f"{cases} requests" if late else "proved",
         "no first token is later",
         f"later for {len(late)} of {cases} requests, earlier for {earlier}",
@@ -28,17 +40,3 @@ def check(rival_quantum: int | None, budget: Budget) -> ClaimResult:
         "of L_j",
         "lengths {}, slices of {}".format(*late[0]) if late else None,
     )
-
-
-CLAIM = Claim(
-    id="gogineni2024/earlier-start",
-    source=SOURCE.format("Section 2.1 and Figure 1"),
-    statement="Under RR-SJF a request starts no later than under shortest job first.",
-    direction=Direction.UPPER,
-    assumptions=(ONE_SERVER, "control: slices of one token as the rival, which start earlier"),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed=None,
-    control=1,
-    control_verdict=Verdict.FALSE,
-)

@@ -2,40 +2,13 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, SOURCE, small, total
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.gogineni2024 import PAPER
+from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, small, total
 from ratiolab.theory.worst_case.round_robin import cost_bound
 
 QUANTUM = 5  # the paper's choice in Section 3.4
 CROWDS = tuple((1024,) * n for n in (2, 10, 50))
-
-
-def check(limit: Fraction, budget: Budget) -> ClaimResult:
-    """Divide the total completion time of RR-SJF by that of SJF."""
-    cases = [(lengths, 1) for lengths in small(budget.slow)]
-    cases += [(lengths, QUANTUM) for lengths in CROWDS]
-    factors = {}
-    for lengths, quantum in cases:
-        mixed = total("completion", lengths, shortest_first=True, quantum=quantum)
-        plain = total("completion", lengths, shortest_first=True, quantum=None)
-        assert mixed <= cost_bound(lengths) == 2 * plain - sum(lengths)
-        factors[lengths, quantum] = Fraction(mixed, plain)
-    (lengths, quantum), worst = max(factors.items(), key=lambda item: item[1])
-    example = (
-        f"{len(lengths)} requests of {lengths[0]} tokens, slices of {quantum}: "
-        f"{worst} = {float(worst):.4f}"
-    )
-    holds = worst <= 1 + limit
-    return ClaimResult(
-        Verdict.HOLDS if holds else Verdict.FALSE,
-        "proved" if holds else f"{len(cases)} cases",
-        f"at most {1 + limit} times the latency of SJF",
-        f"up to {example}",
-        "request i ends by sum_j min(L_i, L_j), since a longer one gets less than L_i before it "
-        "ends; summed up that is 2 SJF - sum L, for every slice. Equal lengths come near it: the "
-        "factor tends to 2, a mean latency nearly doubled",
-        None if holds else example,
-    )
 
 
 def recheck() -> str:
@@ -53,21 +26,46 @@ def recheck() -> str:
     return f"4092/3072 for two requests of 1024 tokens, {float(ten):.4f} for ten"
 
 
-CLAIM = Claim(
-    id="gogineni2024/marginal-increase",
-    source=SOURCE.format("abstract"),
-    statement="RR-SJF has only a marginally larger end-to-end latency than shortest job first.",
-    direction=Direction.UPPER,
-    assumptions=(
+@PAPER.claim(
+    "marginal-increase",
+    "abstract",
+    expected=FALSE,
+    claimed=Fraction(1, 10),
+    control=Fraction(1),
+    recheck=recheck,
+    assumes=(
         ONE_SERVER,
         "marginal read as at most 10% of the mean; control: at most 100%, which is proved",
         "the paper measured a batch server on its own data, where half the requests were cut at "
         "1024 tokens; this is the statement in general",
     ),
-    expected=Verdict.FALSE,
-    check=check,
-    claimed=Fraction(1, 10),
-    control=Fraction(1),
-    control_verdict=Verdict.HOLDS,
-    recheck=recheck,
 )
+def marginal_increase(limit: Fraction, slow: bool) -> ClaimResult:
+    """RR-SJF has only a marginally larger end-to-end latency than shortest job first.
+
+    Divide the total completion time of RR-SJF by that of SJF.
+    """
+    cases = [(lengths, 1) for lengths in small(slow)]
+    cases += [(lengths, QUANTUM) for lengths in CROWDS]
+    factors = {}
+    for lengths, quantum in cases:
+        mixed = total("completion", lengths, shortest_first=True, quantum=quantum)
+        plain = total("completion", lengths, shortest_first=True, quantum=None)
+        assert mixed <= cost_bound(lengths) == 2 * plain - sum(lengths)
+        factors[lengths, quantum] = Fraction(mixed, plain)
+    (lengths, quantum), worst = max(factors.items(), key=lambda item: item[1])
+    example = (
+        f"{len(lengths)} requests of {lengths[0]} tokens, slices of {quantum}: "
+        f"{worst} = {float(worst):.4f}"
+    )
+    holds = worst <= 1 + limit
+    return decided(
+        holds,
+        "proved" if holds else f"{len(cases)} cases",
+        f"at most {1 + limit} times the latency of SJF",
+        f"up to {example}",
+        "request i ends by sum_j min(L_i, L_j), since a longer one gets less than L_i before it "
+        "ends; summed up that is 2 SJF - sum L, for every slice. Equal lengths come near it: the "
+        "factor tends to 2, a mean latency nearly doubled",
+        example,
+    )

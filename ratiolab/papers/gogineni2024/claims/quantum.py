@@ -2,18 +2,19 @@
 
 from itertools import pairwise
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, SOURCE, Measure, small, total
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.gogineni2024 import PAPER
+from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, WORDS, Measure, small, total
 
 Growth = tuple[Measure, int]
 """What is summed, and the sign of its growth with the slice."""
 
 
-def check(growth: Growth, budget: Budget) -> ClaimResult:
+def check(growth: Growth, slow: bool) -> ClaimResult:
     """Let the slice grow from one token to the longest length, over all small sets."""
     measure, sign = growth
     against, sets = [], 0
-    for lengths in small(budget.slow):
+    for lengths in small(slow):
         sets += 1
         values = [
             total(measure, lengths, shortest_first=True, quantum=quantum)
@@ -23,15 +24,28 @@ def check(growth: Growth, budget: Budget) -> ClaimResult:
             against.append((lengths, values))
     example = "lengths {}: sums {} for slices of 1, 2, ...".format(*against[0]) if against else None
     proved = measure == "ttft" and not against
-    return ClaimResult(
-        Verdict.FALSE if against else Verdict.HOLDS,
+    return decided(
+        not against,
         "proved" if proved else f"{sets} sets of requests",
-        f"sum of {measure.replace('_', ' ')} times never {'falls' if sign > 0 else 'rises'}",
+        f"sum of {WORDS[measure]} times never {'falls' if sign > 0 else 'rises'}",
         f"it does in {len(against)} of {sets} sets" + (f"; {example}" if example else ""),
         "first tokens wait for min(q, L_j) of each request ahead, which grows with q; completions "
         "end at their least, SJF, when q exceeds all lengths",
         example,
     )
+
+
+@PAPER.claim(
+    "ttft-grows-with-slice",
+    "Section 3.3 and Figure 2",
+    expected=HOLDS,
+    claimed=("ttft", 1),
+    control=("ttft", -1),
+    assumes=(ONE_SERVER, "weakly: it never falls"),
+)
+def ttft_grows_with_slice(growth: Growth, slow: bool) -> ClaimResult:
+    """The mean time to first token of RR-SJF grows with the slice."""
+    return check(growth, slow)
 
 
 def recheck() -> str:
@@ -41,34 +55,19 @@ def recheck() -> str:
     return "lengths 2, 2: completions sum to 7 in slices of one token, to 6 in slices of two"
 
 
-CLAIMS = (
-    Claim(
-        id="gogineni2024/ttft-grows-with-slice",
-        source=SOURCE.format("Section 3.3 and Figure 2"),
-        statement="The mean time to first token of RR-SJF grows with the slice.",
-        direction=Direction.UPPER,
-        assumptions=(ONE_SERVER, "weakly: it never falls"),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=("ttft", 1),
-        control=("ttft", -1),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="gogineni2024/e2e-grows-with-slice",
-        source=SOURCE.format("Section 3.3 and Figure 2"),
-        statement="The mean end-to-end latency of RR-SJF grows with the slice.",
-        direction=Direction.UPPER,
-        assumptions=(
-            ONE_SERVER,
-            "the paper measured it on its system and calls it surprising; the model has no batches "
-            "and no recomputation",
-        ),
-        expected=Verdict.FALSE,
-        check=check,
-        claimed=("completion", 1),
-        control=("ttft", 1),
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
+@PAPER.claim(
+    "e2e-grows-with-slice",
+    "Section 3.3 and Figure 2",
+    expected=FALSE,
+    claimed=("completion", 1),
+    control=("ttft", 1),
+    recheck=recheck,
+    assumes=(
+        ONE_SERVER,
+        "the paper measured it on its system and calls it surprising; the model has no batches "
+        "and no recomputation",
     ),
 )
+def e2e_grows_with_slice(growth: Growth, slow: bool) -> ClaimResult:
+    """The mean end-to-end latency of RR-SJF grows with the slice."""
+    return check(growth, slow)

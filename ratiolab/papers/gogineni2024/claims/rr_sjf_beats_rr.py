@@ -1,7 +1,8 @@
 """RR-SJF against round robin in the order of arrival: sums of first tokens and completions."""
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, SOURCE, Measure, small, total
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.gogineni2024 import PAPER
+from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, WORDS, Measure, small, total
 
 QUANTA = (1, 2, 3)
 Rivals = tuple[Measure, str]
@@ -14,11 +15,11 @@ EVIDENCE = {
 }
 
 
-def check(claimed: Rivals, budget: Budget) -> ClaimResult:
+def check(claimed: Rivals, slow: bool) -> ClaimResult:
     """Compare RR-SJF with round robin over all small sets, or with every rival."""
     measure, order = claimed
     worse, cases = [], 0
-    for lengths in small(budget.slow):
+    for lengths in small(slow):
         line = sorted(lengths, reverse=True) if order == "longest first" else lengths
         shortest = order == "shortest first"
         for quantum in QUANTA:
@@ -34,39 +35,37 @@ def check(claimed: Rivals, budget: Budget) -> ClaimResult:
                 worse.append((lengths, quantum, mixed, min(rivals)))
     proved = measure == "ttft" and not worse
     example = "lengths {}, slices of {}: sum {}, rival {}".format(*worse[0]) if worse else None
-    return ClaimResult(
-        Verdict.FALSE if worse else Verdict.HOLDS,
+    return decided(
+        not worse,
         "proved" if proved else f"{cases} cases",
-        f"no larger sum of {measure.replace('_', ' ')} times, {order}",
+        f"no larger sum of {WORDS[measure]} times, {order}",
         f"larger in {len(worse)} of {cases} cases",
         EVIDENCE[measure],
         example,
     )
 
 
-CLAIMS = (
-    Claim(
-        id="gogineni2024/rr-sjf-beats-rr",
-        source=SOURCE.format("Section 2.1"),
-        statement="The mean end-to-end latency of RR-SJF is at most that of round robin.",
-        direction=Direction.UPPER,
-        assumptions=(ONE_SERVER, "equal slices in both; the paper speaks of an example"),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=("completion", "shortest first"),
-        control=("completion", "longest first"),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="gogineni2024/lowest-ttft",
-        source=SOURCE.format("Section 3, first of three findings"),
-        statement="RR-SJF has a mean time to first token no larger than FCFS, SJF and RR.",
-        direction=Direction.UPPER,
-        assumptions=(ONE_SERVER, "equal slices in RR and RR-SJF"),
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=("ttft", "shortest first"),
-        control=("ttft", "longest first"),
-        control_verdict=Verdict.FALSE,
-    ),
+@PAPER.claim(
+    "rr-sjf-beats-rr",
+    "Section 2.1",
+    expected=HOLDS,
+    claimed=("completion", "shortest first"),
+    control=("completion", "longest first"),
+    assumes=(ONE_SERVER, "equal slices in both; the paper speaks of an example"),
 )
+def rr_sjf_beats_rr(claimed: Rivals, slow: bool) -> ClaimResult:
+    """The mean end-to-end latency of RR-SJF is at most that of round robin."""
+    return check(claimed, slow)
+
+
+@PAPER.claim(
+    "lowest-ttft",
+    "Section 3, first of three findings",
+    expected=HOLDS,
+    claimed=("ttft", "shortest first"),
+    control=("ttft", "longest first"),
+    assumes=(ONE_SERVER, "equal slices in RR and RR-SJF"),
+)
+def lowest_ttft(claimed: Rivals, slow: bool) -> ClaimResult:
+    """RR-SJF has a mean time to first token no larger than FCFS, SJF and RR."""
+    return check(claimed, slow)

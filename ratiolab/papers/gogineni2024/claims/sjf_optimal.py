@@ -4,8 +4,9 @@ from functools import cache
 from itertools import permutations
 from typing import Literal
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, SOURCE, Measure, small, total
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.gogineni2024 import PAPER
+from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, WORDS, Measure, small, total
 from ratiolab.theory.worst_case.round_robin import serve
 
 Rule = tuple[Measure, Literal["all schedules", "orders"], bool]
@@ -19,21 +20,21 @@ PROOF = {
 }
 
 
-def check(rule: Rule, budget: Budget) -> ClaimResult:
+def check(rule: Rule, slow: bool) -> ClaimResult:
     """Compare a rule with the least sum over all orders, or over all preemptive schedules."""
     measure, over, shortest_first = rule
     worse = []
-    sets = list(small(budget.slow))
+    sets = list(small(slow))
     for lengths in sets:
         value = total(measure, lengths, shortest_first=shortest_first, quantum=None)
         best = _least(measure, over, tuple(sorted(lengths)))
         if value > best:
             worse.append((lengths, value, best))
     example = f"lengths {worse[0][0]}: sum {worse[0][1]}, possible {worse[0][2]}" if worse else None
-    return ClaimResult(
-        Verdict.FALSE if worse else Verdict.HOLDS,
+    return decided(
+        not worse,
         "proved" if not worse else f"{len(sets)} sets of requests",
-        f"least sum of {measure.replace('_', ' ')} times among {over}",
+        f"least sum of {WORDS[measure]} times among {over}",
         f"not the least in {len(worse)} of {len(sets)} sets" + (f"; {example}" if example else ""),
         "all token-by-token schedules, or all orders, by exhaustion; " + PROOF[measure],
         example,
@@ -79,49 +80,49 @@ def _exhaust(measure: Measure, left: tuple[int, ...], started: tuple[bool, ...],
     return min(options, default=0)
 
 
-def _claim(
-    name: str, statement: str, rule: Rule, expected: Verdict, control: Rule, *assumptions: str
-) -> Claim:
-    is_false = expected is Verdict.FALSE
-    return Claim(
-        id=f"gogineni2024/{name}",
-        source=SOURCE.format("Section 1"),
-        statement=statement,
-        direction=Direction.EQUAL,
-        assumptions=(ONE_SERVER, *assumptions),
-        expected=expected,
-        check=check,
-        claimed=rule,
-        control=control,
-        control_verdict=Verdict.HOLDS if is_false else Verdict.FALSE,
-        recheck=recheck if is_false else None,
-    )
-
-
-CLAIMS = (
-    _claim(
-        "sjf-optimal-ttft",
-        "Shortest job first minimises the mean time to first token.",
-        ("ttft", "all schedules", True),
-        Verdict.FALSE,
-        ("ttft", "orders", True),
+@PAPER.claim(
+    "sjf-optimal-ttft",
+    "Section 1",
+    expected=FALSE,
+    claimed=("ttft", "all schedules", True),
+    control=("ttft", "orders", True),
+    recheck=recheck,
+    assumes=(
+        ONE_SERVER,
         "among all schedules, those that preempt included, as RR and RR-SJF do",
     ),
-    _claim(
-        "sjf-optimal-ttft-nonpreemptive",
-        "Among schedules that never preempt, shortest job first minimises the mean time to first "
-        "token.",
-        ("ttft", "orders", True),
-        Verdict.HOLDS,
-        ("ttft", "orders", False),
-        "control: first come, first served",
-    ),
-    _claim(
-        "sjf-optimal-e2e",
-        "Shortest job first minimises the mean end-to-end latency.",
-        ("completion", "all schedules", True),
-        Verdict.HOLDS,
-        ("completion", "all schedules", False),
+)
+def sjf_optimal_ttft(rule: Rule, slow: bool) -> ClaimResult:
+    """Shortest job first minimises the mean time to first token."""
+    return check(rule, slow)
+
+
+@PAPER.claim(
+    "sjf-optimal-ttft-nonpreemptive",
+    "Section 1",
+    expected=HOLDS,
+    claimed=("ttft", "orders", True),
+    control=("ttft", "orders", False),
+    assumes=(ONE_SERVER, "control: first come, first served"),
+)
+def sjf_optimal_ttft_nonpreemptive(rule: Rule, slow: bool) -> ClaimResult:
+    """Among schedules that never preempt, shortest job first minimises the mean time to first
+    token.
+    """
+    return check(rule, slow)
+
+
+@PAPER.claim(
+    "sjf-optimal-e2e",
+    "Section 1",
+    expected=HOLDS,
+    claimed=("completion", "all schedules", True),
+    control=("completion", "all schedules", False),
+    assumes=(
+        ONE_SERVER,
         "among all schedules, preemptive ones included; control: first come, first served",
     ),
 )
+def sjf_optimal_e2e(rule: Rule, slow: bool) -> ClaimResult:
+    """Shortest job first minimises the mean end-to-end latency."""
+    return check(rule, slow)

@@ -10,8 +10,6 @@ from ratiolab.model import Instance, Schedule
 from ratiolab.online import make, simulate
 from ratiolab.theory.worst_case.jaillet import staggered
 
-PAPER = "Jaillet et al. (2025)"
-ARXIV = "arXiv 2502.07115v5"
 SECTION_4 = (
     "all requests arrive at round 0 with the same prompt",
     "predictions are exact",

@@ -17,7 +17,7 @@ import numpy as np
 from ratiolab.hindsight.schedules.heuristics import list_schedule, serial_schedule
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import Budget, ClaimResult, Verdict
+from ratiolab.papers.claim import FALSE, UNDECIDED, ClaimResult
 from ratiolab.papers.witness import Witness, read_witness
 from ratiolab.workloads.generators import generate
 
@@ -118,7 +118,7 @@ def chances(ratios: Sequence[float], reported: Reported) -> dict[str, tuple[str,
     return found
 
 
-def check(model: Model, reported: Reported, budget: Budget) -> ClaimResult:
+def check(model: Model, reported: Reported, slow: bool) -> ClaimResult:
     """How likely our draws would be if the reported figures were those of the distribution."""
     every = []
     for seed, witness in enumerate(stored(model)):
@@ -130,7 +130,7 @@ def check(model: Model, reported: Reported, budget: Budget) -> ClaimResult:
     n, values = len(ratios), [float(ratio) for ratio in ratios]
     beaten = sum(ratio > 1 for ratio in ratios)
     found = chances(values, reported)
-    quick = 5 * DRAWS if budget.slow else DRAWS
+    quick = 5 * DRAWS if slow else DRAWS
     draws = (generate(f"jaillet-model-{model}", seed) for seed in range(quick))
     improved = sum(map(improved_by_orders, draws))
     trials = len(found) * len(LOOKS[model])
@@ -145,7 +145,7 @@ def check(model: Model, reported: Reported, budget: Budget) -> ClaimResult:
         for look in earlier
     )
     return ClaimResult(
-        Verdict.FALSE if refuted else Verdict.UNDECIDED,
+        FALSE if refuted else UNDECIDED,
         f"{n} draws, each with a certified better schedule",
         f"mean {reported.mean}, worst {reported.worst}"
         + ("" if reported.optimal is None else f", {reported.optimal} of {DRAWS} optimal"),

@@ -4,10 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import (
-    ARXIV,
-    PAPER,
     SECTION_4,
     Case,
     drawn,
@@ -60,17 +59,29 @@ def quotients(case: Case) -> Iterator[Fraction]:
             yield sum(around) / (max(middle) * unit)
 
 
-def check(claimed: Fraction, budget: Budget) -> ClaimResult:
-    """Compare volume and peak in every triple of every class in simulations."""
-    cases = [GAP, *small(), *equal(), *drawn(cases=600 if budget.slow else 60)]
+@PAPER.claim(
+    "claim-4-6",
+    "Claim 4.6, p. 10",
+    expected=TIGHTENED,
+    claimed=Fraction(1, 4),
+    control=Fraction(2),
+    assumes=SECTION_4,
+)
+def claim_4_6(claimed: Fraction, slow: bool) -> ClaimResult:
+    """Cut the time in which MC-SF processes a class into intervals of its largest output B: in any
+    three consecutive ones the class has volume at least peak(middle) vol(B)/(s+B)/4.
+
+    Compare volume and peak in every triple of every class in simulations.
+    """
+    cases = [GAP, *small(), *equal(), *drawn(cases=600 if slow else 60)]
     found = [quotient for case in cases for quotient in quotients(case)]
     least = min(found)
     if least < claimed:
-        verdict = Verdict.FALSE
+        verdict = FALSE
     elif claimed > BEST or least < BEST:
-        verdict = Verdict.UNDECIDED
+        verdict = UNDECIDED
     else:
-        verdict = Verdict.HOLDS if claimed == BEST else Verdict.TIGHTENED
+        verdict = HOLDS if claimed == BEST else TIGHTENED
     return ClaimResult(
         verdict,
         "proved" if claimed <= BEST else f"{len(found)} triples checked",
@@ -81,20 +92,3 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         f"longer requests may run already, as on {tuple(GAP)}; the proof repairs it",
         None if least >= claimed else f"quotient {least}",
     )
-
-
-CLAIM = Claim(
-    id="jaillet2025/claim-4-6",
-    source=f"{PAPER}, Claim 4.6, p. 10, {ARXIV}",
-    statement=(
-        "Cut the time in which MC-SF processes a class into intervals of its largest output B: in "
-        "any three consecutive ones the class has volume at least peak(middle) vol(B)/(s+B)/4."
-    ),
-    direction=Direction.LOWER,
-    assumptions=SECTION_4,
-    expected=Verdict.TIGHTENED,
-    check=check,
-    claimed=Fraction(1, 4),
-    control=Fraction(2),
-    control_verdict=Verdict.FALSE,
-)

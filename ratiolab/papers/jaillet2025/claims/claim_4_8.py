@@ -3,17 +3,30 @@
 from collections import Counter
 from typing import Literal, TypeAlias
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.jaillet2025.claims._cases import ARXIV, PAPER, drawn, small
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.jaillet2025 import PAPER
+from ratiolab.papers.jaillet2025.claims._cases import drawn, small
 from ratiolab.theory.worst_case.finish_program import finish_plan
 from ratiolab.theory.worst_case.jaillet import volume
 
 Counted: TypeAlias = Literal["shorter", "shorter and equal"]
 
 
-def check(claimed: Counted, budget: Budget) -> ClaimResult:
-    """Solve the program exactly and compare M t* of every length with the volume counted."""
-    cases = [*small(), *drawn(cases=200 if budget.slow else 30)]
+@PAPER.claim(
+    "claim-4-8",
+    "Claim 4.8, p. 13",
+    expected=HOLDS,
+    claimed="shorter",
+    control="shorter and equal",
+    assumes="t* of length o + 1 is read as that of the next length that occurs",
+)
+def claim_4_8(claimed: Counted, slow: bool) -> ClaimResult:
+    """In the optimal solution of the linear program (9), the first time at which a request of the
+    next length finishes is at least 1/M times the volume of all shorter requests.
+
+    Solve the program exactly and compare M t* of every length with the volume counted.
+    """
+    cases = [*small(), *drawn(cases=200 if slow else 30)]
     lengths, broken = 0, None
     for case in cases:
         plan = finish_plan(*case)
@@ -28,8 +41,8 @@ def check(claimed: Counted, budget: Budget) -> ClaimResult:
                     f"t* of {output} is {plan.first(output)}, volume {needed}"
                 )
             lengths, before = lengths + 1, before + own
-    return ClaimResult(
-        Verdict.FALSE if broken else Verdict.HOLDS,
+    return decided(
+        not broken,
         f"{len(cases)} cases checked" if broken else "proved",
         f"t* of a length is at least 1/M times the volume of the {claimed} ones",
         broken or f"true of {lengths} lengths in {len(cases)} programs",
@@ -38,20 +51,3 @@ def check(claimed: Counted, budget: Budget) -> ClaimResult:
         "ones first, and what is finished by time t fits in t M",
         broken,
     )
-
-
-CLAIM = Claim(
-    id="jaillet2025/claim-4-8",
-    source=f"{PAPER}, Claim 4.8, p. 13, {ARXIV}",
-    statement=(
-        "In the optimal solution of the linear program (9), the first time at which a request of "
-        "the next length finishes is at least 1/M times the volume of all shorter requests."
-    ),
-    direction=Direction.LOWER,
-    assumptions=("t* of length o + 1 is read as that of the next length that occurs",),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed="shorter",
-    control="shorter and equal",
-    control_verdict=Verdict.FALSE,
-)

@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.jaillet2025.claims._cases import ARXIV, PAPER, SECTION_4, drawn, equal, small
+from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.jaillet2025 import PAPER
+from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, drawn, equal, small
 from ratiolab.theory.worst_case.jaillet import (
     UPPER,
     UPPER_PRINTED,
@@ -13,9 +14,21 @@ from ratiolab.theory.worst_case.jaillet import (
 )
 
 
-def check(claimed: Factors, budget: Budget) -> ClaimResult:
-    """Simulate MC-SF on every case, against the claimed bound and against the proven one."""
-    cases = [*small(), *equal(), *drawn(cases=600 if budget.slow else 60)]
+@PAPER.claim(
+    "lemma-4-4",
+    "Lemma 4.4, p. 10",
+    expected=TIGHTENED,
+    claimed=UPPER_PRINTED,
+    control=Factors(Fraction(1, 2), Fraction(1)),
+    assumes=SECTION_4,
+)
+def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
+    """MC-SF has total latency at most 1536 A/M + 24 C, with C the sum of the outputs and A the sum
+    over requests of the volume of the outputs that are no longer, by lengths.
+
+    Simulate MC-SF on every case, against the claimed bound and against the proven one.
+    """
+    cases = [*small(), *equal(), *drawn(cases=600 if slow else 60)]
     worst, broken, proven_holds = Fraction(0), None, True
     for case in cases:
         prompt, outputs, memory = case
@@ -27,11 +40,11 @@ def check(claimed: Factors, budget: Budget) -> ClaimResult:
             broken = f"s = {prompt}, M = {memory}, {len(outputs)} outputs to {outputs[-1]}"
     looser = claimed.volume >= UPPER.volume and claimed.length >= UPPER.length
     if broken:
-        verdict = Verdict.FALSE
+        verdict = FALSE
     elif not (looser and proven_holds):
-        verdict = Verdict.UNDECIDED
+        verdict = UNDECIDED
     else:
-        verdict = Verdict.HOLDS if claimed == UPPER else Verdict.TIGHTENED
+        verdict = HOLDS if claimed == UPPER else TIGHTENED
     return ClaimResult(
         verdict,
         "proved" if looser else f"{len(cases)} cases checked",
@@ -43,20 +56,3 @@ def check(claimed: Factors, budget: Budget) -> ClaimResult:
         f"times the volume before it. {len(cases)} simulations obey that start by start bound",
         broken,
     )
-
-
-CLAIM = Claim(
-    id="jaillet2025/lemma-4-4",
-    source=f"{PAPER}, Lemma 4.4, p. 10, {ARXIV}",
-    statement=(
-        "MC-SF has total latency at most 1536 A/M + 24 C, with C the sum of the outputs and A the "
-        "sum over requests of the volume of the outputs that are no longer, by lengths."
-    ),
-    direction=Direction.UPPER,
-    assumptions=SECTION_4,
-    expected=Verdict.TIGHTENED,
-    check=check,
-    claimed=UPPER_PRINTED,
-    control=Factors(Fraction(1, 2), Fraction(1)),
-    control_verdict=Verdict.FALSE,
-)

@@ -3,10 +3,9 @@
 from collections import defaultdict
 from fractions import Fraction
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import (
-    ARXIV,
-    PAPER,
     SECTION_4,
     Case,
     drawn,
@@ -28,9 +27,21 @@ def spans(case: Case) -> list[tuple[list[int], int]]:
     ]
 
 
-def check(claimed: Factors, budget: Budget) -> ClaimResult:
-    """Measure every class in simulations, against the claimed bound and against the proven one."""
-    cases = [*small(), *equal(), *drawn(cases=600 if budget.slow else 60)]
+@PAPER.claim(
+    "lemma-4-5",
+    "Lemma 4.5, p. 10",
+    expected=TIGHTENED,
+    claimed=CLASS_PRINTED,
+    control=Factors(Fraction(1), Fraction(1)),
+    assumes=SECTION_4,
+)
+def lemma_4_5(claimed: Factors, slow: bool) -> ClaimResult:
+    """The requests with outputs from 2**l to B = 2**(l+1) - 1, of volume W together, are processed
+    by MC-SF within 192 W/M + 5 B rounds from first to last.
+
+    Measure every class in simulations, against the claimed bound and against the proven one.
+    """
+    cases = [*small(), *equal(), *drawn(cases=600 if slow else 60)]
     count, worst, broken, proven_holds = 0, Fraction(0), None, True
     for case in cases:
         for outputs, distance in spans(case):
@@ -44,11 +55,11 @@ def check(claimed: Factors, budget: Budget) -> ClaimResult:
                 )
     looser = claimed.volume >= CLASS.volume and claimed.length >= CLASS.length
     if broken:
-        verdict = Verdict.FALSE
+        verdict = FALSE
     elif not (looser and proven_holds):
-        verdict = Verdict.UNDECIDED
+        verdict = UNDECIDED
     else:
-        verdict = Verdict.HOLDS if claimed == CLASS else Verdict.TIGHTENED
+        verdict = HOLDS if claimed == CLASS else TIGHTENED
     return ClaimResult(
         verdict,
         "proved" if looser else f"{count} classes checked",
@@ -59,20 +70,3 @@ def check(claimed: Factors, budget: Budget) -> ClaimResult:
         f"{count} classes in {len(cases)} simulations obey it",
         broken,
     )
-
-
-CLAIM = Claim(
-    id="jaillet2025/lemma-4-5",
-    source=f"{PAPER}, Lemma 4.5, p. 10, {ARXIV}",
-    statement=(
-        "The requests with outputs from 2**l to B = 2**(l+1) - 1, of volume W together, are "
-        "processed by MC-SF within 192 W/M + 5 B rounds from first to last."
-    ),
-    direction=Direction.UPPER,
-    assumptions=SECTION_4,
-    expected=Verdict.TIGHTENED,
-    check=check,
-    claimed=CLASS_PRINTED,
-    control=Factors(Fraction(1), Fraction(1)),
-    control_verdict=Verdict.FALSE,
-)

@@ -4,20 +4,32 @@ import itertools
 from fractions import Fraction
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.jaillet2025.claims._cases import ARXIV, PAPER, Case, small
+from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.jaillet2025 import PAPER
+from ratiolab.papers.jaillet2025.claims._cases import Case, small
 from ratiolab.theory.worst_case.jaillet import LOWER, LOWER_PRINTED, Factors, linear_bound
 
 
-def check(claimed: Factors, budget: Budget) -> ClaimResult:
-    """Compare the bound with the optimum by brute force on all small cases."""
+@PAPER.claim(
+    "lemma-4-7",
+    "Lemma 4.7, p. 12",
+    expected=TIGHTENED,
+    claimed=LOWER_PRINTED,
+    control=Factors(Fraction(1), Fraction(1, 3)),
+    assumes=("all requests arrive at round 0 with the same prompt", "M >= max(s + o)"),
+)
+def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
+    """The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4.
+
+    Compare the bound with the optimum by brute force on all small cases.
+    """
     tight = [
         Case(prompt, outputs, prompt + outputs[-1])
         for n in range(1, 6)
         for outputs in itertools.combinations_with_replacement(range(1, 4), n)
         for prompt in (0, 1, 3)
     ]
-    cases = [*small(6 if budget.slow else 5), *tight]
+    cases = [*small(6 if slow else 5), *tight]
     broken, proven_holds, closest = None, True, Fraction(0)
     for case in cases:
         optimum = brute_force(case.instance()).total_latency
@@ -28,11 +40,11 @@ def check(claimed: Factors, budget: Budget) -> ClaimResult:
             broken = f"s = {case.prompt}, M = {case.memory}, outputs {case.outputs}: OPT {optimum}"
     looser = claimed.volume <= LOWER.volume and claimed.length <= LOWER.length
     if broken:
-        verdict = Verdict.FALSE
+        verdict = FALSE
     elif not (looser and proven_holds):
-        verdict = Verdict.UNDECIDED
+        verdict = UNDECIDED
     else:
-        verdict = Verdict.HOLDS if claimed == LOWER else Verdict.TIGHTENED
+        verdict = HOLDS if claimed == LOWER else TIGHTENED
     return ClaimResult(
         verdict,
         "proved" if looser else f"{len(cases)} cases checked",
@@ -46,17 +58,3 @@ def check(claimed: Factors, budget: Budget) -> ClaimResult:
         "no more",
         broken,
     )
-
-
-CLAIM = Claim(
-    id="jaillet2025/lemma-4-7",
-    source=f"{PAPER}, Lemma 4.7, p. 12, {ARXIV}",
-    statement=("The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4."),
-    direction=Direction.LOWER,
-    assumptions=("all requests arrive at round 0 with the same prompt", "M >= max(s + o)"),
-    expected=Verdict.TIGHTENED,
-    check=check,
-    claimed=LOWER_PRINTED,
-    control=Factors(Fraction(1), Fraction(1, 3)),
-    control_verdict=Verdict.FALSE,
-)

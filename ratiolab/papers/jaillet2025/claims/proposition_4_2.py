@@ -8,8 +8,8 @@ import numpy as np
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.jaillet2025.claims._cases import ARXIV, PAPER
+from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.jaillet2025 import PAPER
 
 Order: TypeAlias = Literal["quadratic", "linear", "harmonic"]
 
@@ -57,10 +57,24 @@ def run(memory: int, requests: list[tuple[int, int]]) -> tuple[list[int], int]:
     return starts, most
 
 
-def check(claimed: Order, budget: Budget) -> ClaimResult:
-    """Count the steps of every round, on random instances and on one that fills the profile."""
+@PAPER.claim(
+    "proposition-4-2",
+    "Proposition 4.2, p. 9, proof p. 28",
+    expected=TIGHTENED,
+    claimed="quadratic",
+    control="linear",
+    assumes=(
+        "the waiting requests are at hand in order of length: keeping them so is not counted",
+        "sums of (5) are kept in a profile of future memory",
+    ),
+)
+def proposition_4_2(claimed: Order, slow: bool) -> ClaimResult:
+    """A round of MC-SF costs O(M**2), however many requests wait.
+
+    Count the steps of every round, on random instances and on one that fills the profile.
+    """
     rng = np.random.default_rng(0)
-    sizes = (8, 16, 32, 64, 128) + ((256, 512) if budget.slow else ())
+    sizes = (8, 16, 32, 64, 128) + ((256, 512) if slow else ())
     exceeded, proven_holds, most = None, True, 0
     for memory in sizes:
         # as many requests of each length as fit: memory // i of them are at least i long
@@ -78,11 +92,11 @@ def check(claimed: Order, budget: Budget) -> ClaimResult:
             if steps > LIMITS[claimed](memory) and exceeded is None:
                 exceeded = f"M = {memory}: {steps} steps"
     if exceeded:
-        verdict = Verdict.FALSE
+        verdict = FALSE
     elif not proven_holds:
-        verdict = Verdict.UNDECIDED
+        verdict = UNDECIDED
     else:
-        verdict = Verdict.HOLDS if claimed == "harmonic" else Verdict.TIGHTENED
+        verdict = HOLDS if claimed == "harmonic" else TIGHTENED
     literal = sum(k * k for k in range(1, sizes[-1] + 1))
     return ClaimResult(
         verdict,
@@ -98,20 +112,3 @@ def check(claimed: Order, budget: Budget) -> ClaimResult:
         f"M = {sizes[-1]}, about M**3/3",
         exceeded,
     )
-
-
-CLAIM = Claim(
-    id="jaillet2025/proposition-4-2",
-    source=f"{PAPER}, Proposition 4.2, p. 9, proof p. 28, {ARXIV}",
-    statement="A round of MC-SF costs O(M**2), however many requests wait.",
-    direction=Direction.UPPER,
-    assumptions=(
-        "the waiting requests are at hand in order of length: keeping them so is not counted",
-        "sums of (5) are kept in a profile of future memory",
-    ),
-    expected=Verdict.TIGHTENED,
-    check=check,
-    claimed="quadratic",
-    control="linear",
-    control_verdict=Verdict.FALSE,
-)

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.jaillet2025.claims._cases import ARXIV, PAPER
+from ratiolab.papers.claim import TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.theory.worst_case.late_rush import printed, sharper
 
 PRINTED = Fraction(1, 392)
@@ -13,10 +13,23 @@ SUPREMUM = Fraction(1, 9)
 """Square of 1/3, which the sharper families come as near as one likes."""
 
 
-def check(claimed: Fraction, budget: Budget) -> ClaimResult:
-    """What the families force, exactly, over sqrt(n - 1); `claimed` is the constant's square."""
-    roots = (2, 3, 4, 6, 8, 10) + ((16, 20) if budget.slow else ())
-    shapes = [(2, 1), (2, 2), (2, 4), (3, 1), (3, 2), (4, 1)] + ([(4, 3)] if budget.slow else [])
+@PAPER.claim(
+    "theorem-4-1",
+    "Theorem 4.1, p. 8, proof p. 28",
+    expected=TIGHTENED,
+    claimed=PRINTED,
+    control=Fraction(1, 4),
+    control_verdict=UNDECIDED,
+    assumes=("arrivals chosen by an adversary", "no evictions, as in the paper's model"),
+)
+def theorem_4_1(claimed: Fraction, slow: bool) -> ClaimResult:
+    """Every deterministic algorithm has a competitive ratio of order at least sqrt(n); the proof
+    gives sqrt(M)/28 with n = M/2 + 1 requests, that is sqrt(2)/28 sqrt(n - 1).
+
+    What the families force, exactly, over sqrt(n - 1); `claimed` is the constant's square.
+    """
+    roots = (2, 3, 4, 6, 8, 10) + ((16, 20) if slow else ())
+    shapes = [(2, 1), (2, 2), (2, 4), (3, 1), (3, 2), (4, 1)] + ([(4, 3)] if slow else [])
     paper = [(rush.forced() ** 2 / (rush.requests - 1)) for rush in map(printed, roots)]
     proven = True
     for h, i in shapes:
@@ -24,9 +37,9 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         proven &= rush.forced() >= Fraction(4 * h, 3 * (4 * h + 1)) * 2 * h * i
     enough = all(square >= claimed for square in paper)
     if not (proven and claimed < SUPREMUM):
-        verdict = Verdict.UNDECIDED  # these families do not force it; others might
+        verdict = UNDECIDED  # these families do not force it; others might
     else:
-        verdict = Verdict.TIGHTENED if enough else Verdict.UNDECIDED
+        verdict = TIGHTENED if enough else UNDECIDED
     least = float(min(paper)) ** 0.5
     return ClaimResult(
         verdict,
@@ -38,20 +51,3 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         "latency over the optimum of the instance it provokes, least over all starts. The constant "
         "1/3 has its proof in ratiolab.theory.worst_case.late_rush (larger prompts, shorter delay)",
     )
-
-
-CLAIM = Claim(
-    id="jaillet2025/theorem-4-1",
-    source=f"{PAPER}, Theorem 4.1, p. 8, proof p. 28, {ARXIV}",
-    statement=(
-        "Every deterministic algorithm has a competitive ratio of order at least sqrt(n); the "
-        "proof gives sqrt(M)/28 with n = M/2 + 1 requests, that is sqrt(2)/28 sqrt(n - 1)."
-    ),
-    direction=Direction.LOWER,
-    assumptions=("arrivals chosen by an adversary", "no evictions, as in the paper's model"),
-    expected=Verdict.TIGHTENED,
-    check=check,
-    claimed=PRINTED,
-    control=Fraction(1, 4),
-    control_verdict=Verdict.UNDECIDED,
-)

@@ -5,8 +5,9 @@ from fractions import Fraction
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.jaillet2025.claims._cases import ARXIV, PAPER, SECTION_4, Case, small
+from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.jaillet2025 import PAPER
+from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, small
 from ratiolab.papers.jaillet2025.claims._worst_case import climb, ratio
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.worst_case.jaillet import ratio_bound, staggered
@@ -25,11 +26,37 @@ def predicted(stretch: int) -> list[tuple[Case, list[int]]]:
     return found
 
 
-def check(claimed: Fraction, budget: Budget) -> ClaimResult:
-    """Search for the largest MC-SF/OPT: all small cases, hill climbing, and equal requests."""
+def recheck() -> str:
+    """A tiny instance on which MC-SF is far from a schedule that the judge accepts."""
+    witness = read_witness(WITNESS)
+    instance = witness.instance
+    latency = simulate(instance, make("mc-sf")).schedule.total_latency
+    better = witness.schedule("better").total_latency
+    assert witness.figures == {"mc-sf": latency, "better": better}, (latency, better)
+    assert (instance.arrival == 0).all()
+    assert len(set(instance.prompt.tolist())) == 1
+    assert instance.memory >= 2 * (instance.prompt + instance.output).max()
+    return f"MC-SF needs {latency} rounds, a feasible schedule {better}, {len(instance)} requests"
+
+
+@PAPER.claim(
+    "theorem-4-3",
+    "Theorem 4.3, p. 9, with Appendix B.3",
+    expected=TIGHTENED,
+    claimed=Fraction(9216),
+    control=Fraction(3, 2),
+    recheck=recheck,
+    assumes=(*SECTION_4[:1], "o <= prediction <= a o", "M >= 2 max(s + prediction)"),
+)
+def theorem_4_3(claimed: Fraction, slow: bool) -> ClaimResult:
+    """MC-SF is O(1)-competitive for equal prompts and arrivals at 0; the constants of Lemmas 4.4
+    and 4.7 give 9216 for exact predictions.
+
+    Search for the largest MC-SF/OPT: all small cases, hill climbing, and equal requests.
+    """
     ratios = [ratio(case) for case in small()]
-    for seed in range(8 if budget.slow else 2):
-        requests, steps = (8, 200) if budget.slow else (6, 60)
+    for seed in range(8 if slow else 2):
+        requests, steps = (8, 200) if slow else (6, 60)
         ratios.append(climb(seed, requests, steps, 5)[0])
     tiny = max(ratios)
     long = staggered(40, 1, 4000)
@@ -46,11 +73,11 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         stretched_worst = max(stretched_worst, Fraction(latency, optimum))
 
     if worst > claimed:
-        verdict = Verdict.FALSE
+        verdict = FALSE
     elif claimed < BEST or worst > BEST or stretched_worst > ratio_bound(Fraction(2), Fraction(3)):
-        verdict = Verdict.UNDECIDED
+        verdict = UNDECIDED
     else:
-        verdict = Verdict.HOLDS if claimed == BEST else Verdict.TIGHTENED
+        verdict = HOLDS if claimed == BEST else TIGHTENED
     return ClaimResult(
         verdict,
         "proved" if claimed >= BEST else f"{len(ratios)} cases checked",
@@ -63,34 +90,3 @@ def check(claimed: Fraction, budget: Budget) -> ClaimResult:
         f"{len(ratios)} ratios and {len(stretched)} with predictions obey the bounds",
         None if worst <= claimed else f"MC-SF {long.mc_sf}, a schedule of {long.better}",
     )
-
-
-def recheck() -> str:
-    """A tiny instance on which MC-SF is far from a schedule that the judge accepts."""
-    witness = read_witness(WITNESS)
-    instance = witness.instance
-    latency = simulate(instance, make("mc-sf")).schedule.total_latency
-    better = witness.schedule("better").total_latency
-    assert witness.figures == {"mc-sf": latency, "better": better}, (latency, better)
-    assert (instance.arrival == 0).all()
-    assert len(set(instance.prompt.tolist())) == 1
-    assert instance.memory >= 2 * (instance.prompt + instance.output).max()
-    return f"MC-SF needs {latency} rounds, a feasible schedule {better}, {len(instance)} requests"
-
-
-CLAIM = Claim(
-    id="jaillet2025/theorem-4-3",
-    source=f"{PAPER}, Theorem 4.3, p. 9, with Appendix B.3, {ARXIV}",
-    statement=(
-        "MC-SF is O(1)-competitive for equal prompts and arrivals at 0; the constants of Lemmas "
-        "4.4 and 4.7 give 9216 for exact predictions."
-    ),
-    direction=Direction.UPPER,
-    assumptions=(*SECTION_4[:1], "o <= prediction <= a o", "M >= 2 max(s + prediction)"),
-    expected=Verdict.TIGHTENED,
-    check=check,
-    claimed=Fraction(9216),
-    control=Fraction(3, 2),
-    control_verdict=Verdict.FALSE,
-    recheck=recheck,
-)

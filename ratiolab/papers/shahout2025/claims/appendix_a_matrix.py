@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.laws.bin_filter import (
     Matrix,
     apply,
@@ -21,7 +22,7 @@ ASSUMPTIONS = (
 )
 
 
-def check(builder: Builder, budget: Budget) -> ClaimResult:
+def check(builder: Builder) -> ClaimResult:
     """Move one unit of mass from every bin by one token, exactly."""
     steps = {
         mean_length(apply(builder(k, b), unit), b) - mean_length(unit, b)
@@ -35,18 +36,31 @@ def check(builder: Builder, budget: Budget) -> ClaimResult:
         for k, b in SIZES
     )
     agrees = steps == {Fraction(-1)} and kept
-    return ClaimResult(
-        Verdict.HOLDS if agrees else Verdict.FALSE,
+    return decided(
+        agrees,
         "proved",
         "a token shortens the expected remaining length by one; only requests in bin 0 can end",
         f"a token changes it by {', '.join(map(str, sorted(steps)))}; "
         f"only bin 0 loses mass: {'yes' if kept else 'no'}",
         f"exact for {len(SIZES)} pairs of bins and widths; column j has 1/b one place above "
         "or below its diagonal, which moves the mean by b/b = 1 token down or up, whatever b",
-        None
-        if agrees
-        else "bins of 256/5 tokens: from bin 4 the mean goes from 1152/5 up to 1157/5",
+        "bins of 256/5 tokens: from bin 4 the mean goes from 1152/5 up to 1157/5",
     )
+
+
+@PAPER.claim(
+    "section-3-1-matrix",
+    "Section 3.1",
+    expected=HOLDS,
+    claimed=transition,
+    control=transition_as_printed,
+    assumes=ASSUMPTIONS,
+)
+def section_3_1_matrix(builder: Builder) -> ClaimResult:
+    """The matrix of the running text, T[i][i] = 1 - 1/b and T[i][i+1] = 1/b, moves a remaining
+    length to the adjacent lower bin with probability 1/b per token.
+    """
+    return check(builder)
 
 
 def recheck() -> str:
@@ -59,40 +73,21 @@ def recheck() -> str:
     return "one token lengthens the mean by one; 5/256 of the longest bin vanishes"
 
 
+@PAPER.claim(
+    "appendix-a-matrix",
+    "Appendix A (p. 14)",
+    expected=FALSE,
+    claimed=transition_as_printed,
+    control=transition,
+    recheck=recheck,
+    assumes=ASSUMPTIONS,
+)
+def appendix_a_matrix(builder: Builder) -> ClaimResult:
+    """The displayed matrix, 1 - 1/b on the diagonal and 1/b below it, moves a remaining length to
+    the adjacent lower bin with probability 1/b per token.
+    """
+    return check(builder)
+
+
 def _unit(place: int, bins: int) -> tuple[Fraction, ...]:
     return tuple(Fraction(int(i == place)) for i in range(bins))
-
-
-CLAIMS = (
-    Claim(
-        id="shahout2025/appendix-a-matrix",
-        source="Shahout et al. (2024), Appendix A (p. 14), arXiv 2410.01035",
-        statement=(
-            "The displayed matrix, 1 - 1/b on the diagonal and 1/b below it, moves a remaining "
-            "length to the adjacent lower bin with probability 1/b per token."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=ASSUMPTIONS,
-        expected=Verdict.FALSE,
-        check=check,
-        claimed=transition_as_printed,
-        control=transition,
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
-    ),
-    Claim(
-        id="shahout2025/section-3-1-matrix",
-        source="Shahout et al. (2024), Section 3.1, arXiv 2410.01035",
-        statement=(
-            "The matrix of the running text, T[i][i] = 1 - 1/b and T[i][i+1] = 1/b, moves a "
-            "remaining length to the adjacent lower bin with probability 1/b per token."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=ASSUMPTIONS,
-        expected=Verdict.HOLDS,
-        check=check,
-        claimed=transition,
-        control=transition_as_printed,
-        control_verdict=Verdict.FALSE,
-    ),
-)

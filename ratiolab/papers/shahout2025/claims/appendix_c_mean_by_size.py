@@ -3,12 +3,41 @@
 from fractions import Fraction
 from math import factorial
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.queues.mg1_light_traffic import two_jobs
 
 
-def check(law: str, budget: Budget) -> ClaimResult:
-    """Average over sizes and compare with E[T], to first order in the arrival rate."""
+def recheck() -> str:
+    """Integrate the two parts by hand: waiting 1/4, residence 1/8 where 1/4 is due."""
+
+    def integral(n: int, k: int) -> Fraction:  # of u^n e^(-k u)
+        return Fraction(factorial(n), k ** (n + 1))
+
+    # int_0^y t^2 e^-t dt + y^2 e^-y = 2 - (2 y + 2) e^-y, averaged with e^-y.
+    waiting = (2 * integral(0, 1) - 2 * integral(1, 2) - 2 * integral(0, 2)) / 2
+    # Age a and rank u = y - a are passed when x > a: int int e^-a e^-(a+u) m(u) da du.
+    passing = integral(0, 1) - integral(0, 2) - integral(1, 2)
+    assert waiting + passing == two_jobs(Fraction(1)) == Fraction(1, 2)
+    assert waiting + passing * integral(0, 2) == Fraction(3, 8)
+    return "with independent x and y the derivative is 3/8; with y given x it is 1/2"
+
+
+@PAPER.claim(
+    "appendix-c-mean-by-size",
+    "end of Appendix C (p. 16 or 17)",
+    expected=FALSE,
+    claimed="of all predictions",
+    control="given the size",
+    recheck=recheck,
+    assumes=("one server, Poisson arrivals", "E[T(x, y)] by the corrected Lemma 1"),
+)
+def appendix_c_mean_by_size(law: str) -> ClaimResult:
+    """The mean response time of jobs of size x is E[T(x, y)] averaged over y with f_p(y), the
+    density of the predictions of all jobs.
+
+    Average over sizes and compare with E[T], to first order in the arrival rate.
+    """
     import sympy
 
     x, y, a, s = sympy.symbols("x y a s", positive=True)
@@ -33,46 +62,13 @@ def check(law: str, budget: Budget) -> ClaimResult:
         slope = sympy.integrate(both.expand(), (x, 0, sympy.oo))
     found, truth = Fraction(str(sympy.nsimplify(slope))), two_jobs(Fraction(1))
     agrees = found == truth
-    return ClaimResult(
-        Verdict.HOLDS if agrees else Verdict.FALSE,
+    return decided(
+        agrees,
         "proved",
         f"E[T(x)] averages E[T(x, y)] over the law {law}; then int f(x) E[T(x)] dx = E[T]",
         f"d/dlambda at 0: {found} against {truth}",
         "exponential sizes, perfect predictions, C = 1, corrected formula, symbolic integrals; "
         "E[T] to first order from two jobs. Sizes and predictions depend on each other, so the law "
         "of y must be g(x, y)/f(x)",
-        None if agrees else f"derivative at rate 0: {found}, not {truth}",
+        f"derivative at rate 0: {found}, not {truth}",
     )
-
-
-def recheck() -> str:
-    """Integrate the two parts by hand: waiting 1/4, residence 1/8 where 1/4 is due."""
-
-    def integral(n: int, k: int) -> Fraction:  # of u^n e^(-k u)
-        return Fraction(factorial(n), k ** (n + 1))
-
-    # int_0^y t^2 e^-t dt + y^2 e^-y = 2 - (2 y + 2) e^-y, averaged with e^-y.
-    waiting = (2 * integral(0, 1) - 2 * integral(1, 2) - 2 * integral(0, 2)) / 2
-    # Age a and rank u = y - a are passed when x > a: int int e^-a e^-(a+u) m(u) da du.
-    passing = integral(0, 1) - integral(0, 2) - integral(1, 2)
-    assert waiting + passing == two_jobs(Fraction(1)) == Fraction(1, 2)
-    assert waiting + passing * integral(0, 2) == Fraction(3, 8)
-    return "with independent x and y the derivative is 3/8; with y given x it is 1/2"
-
-
-CLAIM = Claim(
-    id="shahout2025/appendix-c-mean-by-size",
-    source="Shahout et al. (2024), end of Appendix C (p. 16 or 17), arXiv 2410.01035",
-    statement=(
-        "The mean response time of jobs of size x is E[T(x, y)] averaged over y with f_p(y), the "
-        "density of the predictions of all jobs."
-    ),
-    direction=Direction.EQUAL,
-    assumptions=("one server, Poisson arrivals", "E[T(x, y)] by the corrected Lemma 1"),
-    expected=Verdict.FALSE,
-    check=check,
-    claimed="of all predictions",
-    control="given the size",
-    control_verdict=Verdict.HOLDS,
-    recheck=recheck,
-)

@@ -2,17 +2,31 @@
 
 import numpy as np
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
-from ratiolab.papers.shahout2025 import appendix_d
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.shahout2025 import PAPER, appendix_d
 from ratiolab.theory.queues import mg1
 
 FRACTIONS = (0.0, 0.2, 0.5, 0.8, 1.0)
 
 
-def check(measure: str, budget: Budget) -> ClaimResult:
-    """Follow a measure as C falls, for both predictors and several loads."""
-    loads = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95) if budget.slow else (0.3, 0.6, 0.9)
-    fractions = tuple(k / 10 for k in range(11)) if budget.slow else FRACTIONS
+@PAPER.claim(
+    "appendix-d-memory",
+    "Appendix D and Figure 8 (pp. 17 and 18)",
+    expected=HOLDS,
+    claimed="memory",
+    control="response_time",
+    assumes=(
+        "memory is the total age of the jobs in the system; its time average, not its peak",
+        "one server, Poisson arrivals, exponential sizes; perfect or exponential predictions",
+    ),
+)
+def appendix_d_memory(measure: str, slow: bool) -> ClaimResult:
+    """Limiting preemption, that is a smaller C, lowers the memory in use.
+
+    Follow a measure as C falls, for both predictors and several loads.
+    """
+    loads = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95) if slow else (0.3, 0.6, 0.9)
+    fractions = tuple(k / 10 for k in range(11)) if slow else FRACTIONS
     rises, cells = 0, 0
     texts = []
     for name, model in (("perfect", mg1.PERFECT), ("exponential", mg1.EXPONENTIAL)):
@@ -25,8 +39,8 @@ def check(measure: str, budget: Budget) -> ClaimResult:
             f"{name} predictions, load {loads[-1]}: {values[-1, -1]:.3f} at C = 1, "
             f"{values[0, -1]:.3f} at C = 0"
         )
-    return ClaimResult(
-        Verdict.FALSE if rises else Verdict.HOLDS,
+    return decided(
+        not rises,
         f"{cells} steps of C, two predictors, {len(loads)} loads",
         f"mean {measure.replace('_', ' ')} falls with C",
         f"it does not in {rises} of {cells} steps; {'; '.join(texts)}",
@@ -35,20 +49,3 @@ def check(measure: str, budget: Budget) -> ClaimResult:
         "rises as C falls, but with exponential predictions near saturation (load 0.97) less "
         "preemption is faster as well",
     )
-
-
-CLAIM = Claim(
-    id="shahout2025/appendix-d-memory",
-    source="Shahout et al. (2024), Appendix D and Figure 8 (pp. 17 and 18), arXiv 2410.01035",
-    statement="Limiting preemption, that is a smaller C, lowers the memory in use.",
-    direction=Direction.UPPER,
-    assumptions=(
-        "memory is the total age of the jobs in the system; its time average, not its peak",
-        "one server, Poisson arrivals, exponential sizes; perfect or exponential predictions",
-    ),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed="memory",
-    control="response_time",
-    control_verdict=Verdict.FALSE,
-)

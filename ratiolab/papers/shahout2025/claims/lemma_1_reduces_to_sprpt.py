@@ -5,31 +5,11 @@ from math import e, exp
 
 import numpy as np
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.queues import mg1, mg1_simulation
 
 JOBS = tuple((rate, x) for rate in (0.2, 0.5, 0.8) for x in (0.25, 1.0, 2.0, 4.0))
-SOURCE = "Shahout et al. (2024), Section 3.3{}, arXiv 2410.01035"
-
-
-def check_formula(printed: bool, budget: Budget) -> ClaimResult:
-    """Compare the formula at C = 1 with that of SRPT, job by job."""
-    gaps = {
-        (rate, x): _srpt(rate, x) - mg1.response_time(mg1.PERFECT, 1, rate, x, x, printed=printed)
-        for rate, x in JOBS
-    }
-    agrees = all(abs(gap) < 1e-7 for gap in gaps.values())
-    worst = max(gaps, key=lambda job: abs(gaps[job]))
-    return ClaimResult(
-        Verdict.HOLDS if agrees else Verdict.FALSE,
-        f"{len(JOBS)} jobs" if agrees else "proved",
-        "at C = 1 the formula is that of SPRPT; with perfect predictions, of SRPT",
-        "equal to 1e-7" if agrees else f"up to {gaps[worst]:.4f} short, at {_name(*worst)}",
-        "perfect predictions, exponential sizes; Schrage and Miller's SRPT, coded apart. "
-        "The old jobs' integral starts at t = r + a_0 = 2 r instead of r, so the printed formula "
-        "misses exactly lambda x^2 P(x < X <= 2 x) / (2 (1 - rho_x)^2) > 0.",
-        None if agrees else "x = r = 1, lambda = 1/2: (e - 1)/(e + 2)^2 too little",
-    )
 
 
 def recheck_formula() -> str:
@@ -40,10 +20,53 @@ def recheck_formula() -> str:
     return f"the printed formula is (e - 1)/(e + 2)^2 = {gap:.6f} below SRPT for x = 1, rate 1/2"
 
 
-def check_policy(fraction: Fraction, budget: Budget) -> ClaimResult:
-    """Serve small queues by limited preemption and, unit by unit, by SPRPT."""
+@PAPER.claim(
+    "lemma-1-reduces-to-sprpt",
+    "Section 3.3 and Lemma 1",
+    expected=FALSE,
+    claimed=True,
+    control=False,
+    recheck=recheck_formula,
+    assumes=("one server, Poisson arrivals", "formula to the letter"),
+)
+def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
+    """At C = 1 the formula of Lemma 1 is the mean response time of SPRPT.
+
+    Compare the formula at C = 1 with that of SRPT, job by job.
+    """
+    gaps = {
+        (rate, x): _srpt(rate, x) - mg1.response_time(mg1.PERFECT, 1, rate, x, x, printed=printed)
+        for rate, x in JOBS
+    }
+    agrees = all(abs(gap) < 1e-7 for gap in gaps.values())
+    worst = max(gaps, key=lambda job: abs(gaps[job]))
+    return decided(
+        agrees,
+        f"{len(JOBS)} jobs" if agrees else "proved",
+        "at C = 1 the formula is that of SPRPT; with perfect predictions, of SRPT",
+        "equal to 1e-7" if agrees else f"up to {gaps[worst]:.4f} short, at {_name(*worst)}",
+        "perfect predictions, exponential sizes; Schrage and Miller's SRPT, coded apart. "
+        "The old jobs' integral starts at t = r + a_0 = 2 r instead of r, so the printed formula "
+        "misses exactly lambda x^2 P(x < X <= 2 x) / (2 (1 - rho_x)^2) > 0.",
+        "x = r = 1, lambda = 1/2: (e - 1)/(e + 2)^2 too little",
+    )
+
+
+@PAPER.claim(
+    "c-1-is-sprpt",
+    "Section 3.3",
+    expected=HOLDS,
+    claimed=Fraction(1),
+    control=Fraction(1, 2),
+    assumes=("predictions are positive", "no two ranks are equal"),
+)
+def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
+    """At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does.
+
+    Serve small queues by limited preemption and, unit by unit, by SPRPT.
+    """
     rng = np.random.default_rng(7)
-    queues = 2000 if budget.slow else 300
+    queues = 2000 if slow else 300
     different = []
     for _ in range(queues):
         n = int(rng.integers(2, 7))
@@ -57,8 +80,8 @@ def check_policy(fraction: Fraction, budget: Budget) -> ClaimResult:
         if limited.tolist() != _sprpt(arrival.tolist(), size.tolist(), predicted.tolist()):
             different.append((arrival.tolist(), size.tolist(), predicted.tolist()))
     same = not different
-    return ClaimResult(
-        Verdict.HOLDS if same else Verdict.FALSE,
+    return decided(
+        same,
         "proved" if same else f"{queues} queues",
         f"at C = {fraction} jobs leave as under SPRPT",
         f"{len(different)} of {queues} queues differ",
@@ -96,32 +119,3 @@ def _sprpt(arrival: list[int], size: list[int], predicted: list[float]) -> list[
 
 def _name(rate: float, x: float) -> str:
     return f"lambda = {rate}, x = r = {x}"
-
-
-CLAIMS = (
-    Claim(
-        id="shahout2025/lemma-1-reduces-to-sprpt",
-        source=SOURCE.format(" and Lemma 1"),
-        statement="At C = 1 the formula of Lemma 1 is the mean response time of SPRPT.",
-        direction=Direction.EQUAL,
-        assumptions=("one server, Poisson arrivals", "formula to the letter"),
-        expected=Verdict.FALSE,
-        check=check_formula,
-        claimed=True,
-        control=False,
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_formula,
-    ),
-    Claim(
-        id="shahout2025/c-1-is-sprpt",
-        source=SOURCE.format(""),
-        statement="At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does.",
-        direction=Direction.EQUAL,
-        assumptions=("predictions are positive", "no two ranks are equal"),
-        expected=Verdict.HOLDS,
-        check=check_policy,
-        claimed=Fraction(1),
-        control=Fraction(1, 2),
-        control_verdict=Verdict.FALSE,
-    ),
-)

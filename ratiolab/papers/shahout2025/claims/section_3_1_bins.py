@@ -3,37 +3,34 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.laws.bin_filter import middles
 
 BINS, WIDTH = 10, Fraction(512, 10)
-SOURCE = "Shahout et al. (2024), Section 3.1, arXiv 2410.01035"
 ASSUMPTIONS = ("k = 10 bins of equal width over 0 to 512 tokens; bin i starts at 512 i / 10",)
 
 
-def check_middles(formula: Callable[[int], Fraction], budget: Budget) -> ClaimResult:
-    """Compare a formula with the middle of every bin."""
+@PAPER.claim(
+    "section-3-1-middles",
+    "Section 3.1",
+    expected=HOLDS,
+    claimed=lambda i: Fraction(128 * (2 * i + 1), 5),
+    control=lambda i: Fraction(128 * (2 * i - 1), 5),
+    assumes=(*ASSUMPTIONS, "lengths uniform within a bin; i counts from 0"),
+)
+def section_3_1_middles(formula: Callable[[int], Fraction]) -> ClaimResult:
+    """The mean length in bin i is m_i = 128 (2 i + 1) / 5.
+
+    Compare a formula with the middle of every bin.
+    """
     wrong = [i for i, middle in enumerate(middles(BINS, WIDTH)) if formula(i) != middle]
-    return ClaimResult(
-        Verdict.FALSE if wrong else Verdict.HOLDS,
+    return decided(
+        not wrong,
         "proved",
         f"m_0 = {formula(0)}, m_9 = {formula(9)}",
         f"{len(wrong)} of {BINS} bins have another middle",
         "all ten bins in exact arithmetic",
-    )
-
-
-def check_final(index: int, budget: Budget) -> ClaimResult:
-    """Compare the bin of an index with the range [460.8, 512]."""
-    low, high = index * WIDTH, (index + 1) * WIDTH
-    agrees = (low, high) == (Fraction("460.8"), Fraction(512))
-    return ClaimResult(
-        Verdict.HOLDS if agrees else Verdict.FALSE,
-        "proved",
-        f"b_{index} covers 460.8 to 512",
-        f"b_{index} covers {float(low)} to {float(high)}",
-        "the paper's own formula for bin i; counting from 0, as its formula for m_i needs",
-        None if agrees else f"bin {index} starts at {low}",
     )
 
 
@@ -43,30 +40,27 @@ def recheck() -> str:
     return "b_9 covers 460.8 to 512; b_10 would start at 512"
 
 
-CLAIMS = (
-    Claim(
-        id="shahout2025/section-3-1-middles",
-        source=SOURCE,
-        statement="The mean length in bin i is m_i = 128 (2 i + 1) / 5.",
-        direction=Direction.EQUAL,
-        assumptions=(*ASSUMPTIONS, "lengths uniform within a bin; i counts from 0"),
-        expected=Verdict.HOLDS,
-        check=check_middles,
-        claimed=lambda i: Fraction(128 * (2 * i + 1), 5),
-        control=lambda i: Fraction(128 * (2 * i - 1), 5),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="shahout2025/section-3-1-final-bin",
-        source=SOURCE,
-        statement="The final bin, b_10, covers [460.8, 512].",
-        direction=Direction.EQUAL,
-        assumptions=ASSUMPTIONS,
-        expected=Verdict.FALSE,
-        check=check_final,
-        claimed=10,
-        control=9,
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck,
-    ),
+@PAPER.claim(
+    "section-3-1-final-bin",
+    "Section 3.1",
+    expected=FALSE,
+    claimed=10,
+    control=9,
+    recheck=recheck,
+    assumes=ASSUMPTIONS,
 )
+def section_3_1_final_bin(index: int) -> ClaimResult:
+    """The final bin, b_10, covers [460.8, 512].
+
+    Compare the bin of an index with the range [460.8, 512].
+    """
+    low, high = index * WIDTH, (index + 1) * WIDTH
+    agrees = (low, high) == (Fraction("460.8"), Fraction(512))
+    return decided(
+        agrees,
+        "proved",
+        f"b_{index} covers 460.8 to 512",
+        f"b_{index} covers {float(low)} to {float(high)}",
+        "the paper's own formula for bin i; counting from 0, as its formula for m_i needs",
+        f"bin {index} starts at {low}",
+    )

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.laws.bin_filter import (
     Vector,
     World,
@@ -24,12 +25,14 @@ WORLD = World(
     likelihood=((F(3, 5), F(2, 5)), (F(1, 4), F(3, 4)), (F(1, 10), F(9, 10))),
 )
 MATRIX = transition(3, WORLD.width)
-SOURCE = "Shahout et al. (2024), Section 3.1, {}, arXiv 2410.01035"
 ASSUMPTIONS = (
     "bins follow the paper's chain; outputs are independent given the bins",
     "p(t) is what an ideal classifier gives: the posterior under its class frequencies",
     "the matrix of the running text, which moves lengths down; Appendix A prints it the other way",
 )
+
+
+EVERYWHERE = "as a general statement: for every chain and ideal classifier, after every token"
 
 
 def as_printed(outputs: list[Vector]) -> list[Vector]:
@@ -47,14 +50,14 @@ def corrected(outputs: list[Vector]) -> list[Vector]:
     return bayes_filter(outputs, MATRIX, WORLD.start)
 
 
-def check_posterior(rule: Filter, budget: Budget) -> ClaimResult:
+def check_posterior(rule: Filter, slow: bool) -> ClaimResult:
     """Compare a filter with the posterior by summing over all paths of bins."""
-    length = 7 if budget.slow else 4
+    length = 7 if slow else 4
     paths = list(product(range(2), repeat=length))
     wrong = [symbols for symbols in paths if _estimate(rule, symbols) != _truth(symbols)]
     example = f"symbols {wrong[0]}: {_text(rule, wrong[0])}" if wrong else None
-    return ClaimResult(
-        Verdict.FALSE if wrong else Verdict.HOLDS,
+    return decided(
+        not wrong,
         f"{len(paths)} sequences of {length} outputs, exact fractions",
         "the estimate is the law of the present bin given all outputs",
         f"{len(wrong)} of {len(paths)} estimates differ" + (f"; {example}" if example else ""),
@@ -63,14 +66,14 @@ def check_posterior(rule: Filter, budget: Budget) -> ClaimResult:
     )
 
 
-def check_smoothing(rule: str, budget: Budget) -> ClaimResult:
+def check_smoothing(rule: str, slow: bool) -> ClaimResult:
     """Compare exact mean squared errors, token after token, with the classifier alone."""
-    tokens = range(1, 5 if budget.slow else 4)
+    tokens = range(1, 5 if slow else 4)
     errors = {t: demonstration(t) for t in tokens}
     worse = [t for t in tokens if errors[t][rule] >= errors[t]["classifier alone"]]
     last = errors[tokens[-1]]
-    return ClaimResult(
-        Verdict.FALSE if worse else Verdict.HOLDS,
+    return decided(
+        not worse,
         f"{len(tokens)} tokens of one world, exact",
         f"smoothing ({rule}) predicts better than the classifier alone after every token",
         f"not better after {', '.join(map(str, worse)) or 'none'} of {len(tokens)} tokens; after "
@@ -126,63 +129,65 @@ def _text(rule: Filter, symbols: tuple[int, ...]) -> str:
     return f"({estimate}), posterior ({truth})"
 
 
-CLAIMS = (
-    Claim(
-        id="shahout2025/section-3-1-update",
-        source=SOURCE.format("steps 1 to 3"),
-        statement=(
-            "Propagating the prior by T and multiplying by the classifier's output gives, after "
-            "normalising, the Bayesian estimate of the present bin from all outputs so far."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=(*ASSUMPTIONS, "step 2 to the letter: the old prior, not the old estimate"),
-        expected=Verdict.FALSE,
-        check=check_posterior,
-        claimed=as_printed,
-        control=corrected,
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_update,
-    ),
-    Claim(
-        id="shahout2025/section-3-1-likelihood",
-        source=SOURCE.format("step 3"),
-        statement=(
-            "With the last estimate as the next starting point, as the text says, multiplying by "
-            "the classifier's output gives the Bayesian estimate."
-        ),
-        direction=Direction.EQUAL,
-        assumptions=(*ASSUMPTIONS, "step 2 as the text says: the old estimate is propagated"),
-        expected=Verdict.FALSE,
-        check=check_posterior,
-        claimed=propagated,
-        control=corrected,
-        control_verdict=Verdict.HOLDS,
-        recheck=recheck_likelihood,
-    ),
-    *(
-        Claim(
-            id=f"shahout2025/section-3-1-smoothing{suffix}",
-            source=SOURCE.format("smoothing" + where),
-            statement=(
-                "Smoothing by steps 1 to 3 estimates the remaining length more accurately than the "
-                "classifier's output alone."
-            ),
-            direction=Direction.UPPER,
-            assumptions=(
-                *ASSUMPTIONS[:2],
-                matrix,
-                "as a general statement: for every chain and ideal classifier, after every token",
-            ),
-            expected=Verdict.FALSE,
-            check=check_smoothing,
-            claimed=rule,
-            control="posterior, likelihood",
-            control_verdict=Verdict.HOLDS,
-            recheck=recheck_smoothing,
-        )
-        for suffix, where, matrix, rule in (
-            ("", "", ASSUMPTIONS[2], "as printed, matrix turned"),
-            ("-printed", " and Appendix A", "the matrix of Appendix A", "as printed"),
-        )
-    ),
+@PAPER.claim(
+    "section-3-1-update",
+    "Section 3.1, steps 1 to 3",
+    expected=FALSE,
+    claimed=as_printed,
+    control=corrected,
+    recheck=recheck_update,
+    assumes=(*ASSUMPTIONS, "step 2 to the letter: the old prior, not the old estimate"),
 )
+def section_3_1_update(rule: Filter, slow: bool) -> ClaimResult:
+    """Propagating the prior by T and multiplying by the classifier's output gives, after
+    normalising, the Bayesian estimate of the present bin from all outputs so far.
+    """
+    return check_posterior(rule, slow)
+
+
+@PAPER.claim(
+    "section-3-1-likelihood",
+    "Section 3.1, step 3",
+    expected=FALSE,
+    claimed=propagated,
+    control=corrected,
+    recheck=recheck_likelihood,
+    assumes=(*ASSUMPTIONS, "step 2 as the text says: the old estimate is propagated"),
+)
+def section_3_1_likelihood(rule: Filter, slow: bool) -> ClaimResult:
+    """With the last estimate as the next starting point, as the text says, multiplying by the
+    classifier's output gives the Bayesian estimate.
+    """
+    return check_posterior(rule, slow)
+
+
+@PAPER.claim(
+    "section-3-1-smoothing",
+    "Section 3.1, smoothing",
+    expected=FALSE,
+    claimed="as printed, matrix turned",
+    control="posterior, likelihood",
+    recheck=recheck_smoothing,
+    assumes=(*ASSUMPTIONS, EVERYWHERE),
+)
+def section_3_1_smoothing(rule: str, slow: bool) -> ClaimResult:
+    """Smoothing by steps 1 to 3 estimates the remaining length more accurately than the
+    classifier's output alone.
+    """
+    return check_smoothing(rule, slow)
+
+
+@PAPER.claim(
+    "section-3-1-smoothing-printed",
+    "Section 3.1, smoothing and Appendix A",
+    expected=FALSE,
+    claimed="as printed",
+    control="posterior, likelihood",
+    recheck=recheck_smoothing,
+    assumes=(*ASSUMPTIONS[:2], "the matrix of Appendix A", EVERYWHERE),
+)
+def section_3_1_smoothing_printed(rule: str, slow: bool) -> ClaimResult:
+    """Smoothing by steps 1 to 3 estimates the remaining length more accurately than the
+    classifier's output alone.
+    """
+    return check_smoothing(rule, slow)

@@ -3,30 +3,12 @@
 from itertools import pairwise
 from math import exp
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import LogT
 
 ALPHA, CAP = 0.9, 1024.0
 SIGMAS = (0.2, 0.4, 0.8, 1.6)
-
-
-def check(mu: float, budget: Budget) -> ClaimResult:
-    """Compare the CVaR of capped lengths of growing spread around one median."""
-    laws = [LogT(mu, sigma) for sigma in SIGMAS]
-    values = [law.cvar(ALPHA, CAP) for law in laws]
-    rising = all(one < two for one, two in pairwise(values))
-    beyond = [law.survival(CAP) for law in laws]
-    return ClaimResult(
-        Verdict.HOLDS if rising else Verdict.FALSE,
-        f"{len(SIGMAS)} laws" if rising else "proved",
-        "of two requests with one median the riskier has the larger CVaR",
-        f"CVaR {', '.join(f'{value:.1f}' for value in values)} for sigma {SIGMAS}, with "
-        f"P(X > cap) {', '.join(f'{share:.3f}' for share in beyond)}",
-        "CVaR_alpha of min(X, cap) is the cap whenever P(X > cap) >= 1 - alpha, so requests that "
-        "reach the cap with probability 1/10 or more get one and the same penalty; only their "
-        "capped expectations order them",
-        None if rising else "median e^7 > 1024, sigma 0.2 and 1.6: CVaR 1024 for both",
-    )
 
 
 def recheck() -> str:
@@ -37,19 +19,35 @@ def recheck() -> str:
     return "four laws of different spread, all with CVaR 1024"
 
 
-CLAIM = Claim(
-    id="zheng2026/cvar-at-cap",
-    source="Zheng et al. (2026), TIE score, from a published summary, arXiv 2604.00499",
-    statement="The CVaR term gives a higher score to the request with the higher tail risk.",
-    direction=Direction.LOWER,
-    assumptions=(
+@PAPER.claim(
+    "cvar-at-cap",
+    "TIE score",
+    expected=FALSE,
+    claimed=7.0,
+    control=4.0,
+    recheck=recheck,
+    assumes=(
         "log-t laws (mu, sigma, 3.5) of equal median; risk grows with sigma",
         "alpha = 0.9, lengths capped at max_tokens = 1024",
     ),
-    expected=Verdict.FALSE,
-    check=check,
-    claimed=7.0,
-    control=4.0,
-    control_verdict=Verdict.HOLDS,
-    recheck=recheck,
 )
+def cvar_at_cap(mu: float) -> ClaimResult:
+    """The CVaR term gives a higher score to the request with the higher tail risk.
+
+    Compare the CVaR of capped lengths of growing spread around one median.
+    """
+    laws = [LogT(mu, sigma) for sigma in SIGMAS]
+    values = [law.cvar(ALPHA, CAP) for law in laws]
+    rising = all(one < two for one, two in pairwise(values))
+    beyond = [law.survival(CAP) for law in laws]
+    return decided(
+        rising,
+        f"{len(SIGMAS)} laws" if rising else "proved",
+        "of two requests with one median the riskier has the larger CVaR",
+        f"CVaR {', '.join(f'{value:.1f}' for value in values)} for sigma {SIGMAS}, with "
+        f"P(X > cap) {', '.join(f'{share:.3f}' for share in beyond)}",
+        "CVaR_alpha of min(X, cap) is the cap whenever P(X > cap) >= 1 - alpha, so requests that "
+        "reach the cap with probability 1/10 or more get one and the same penalty; only their "
+        "capped expectations order them",
+        "median e^7 > 1024, sigma 0.2 and 1.6: CVaR 1024 for both",
+    )

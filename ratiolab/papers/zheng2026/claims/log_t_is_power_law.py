@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from math import exp, log
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import LogT
 
 Tail = Callable[[float], float]
@@ -22,24 +23,6 @@ def pareto_tail(x: float) -> float:
     return float(x**-0.5)
 
 
-def check(tail: Tail, budget: Budget) -> ClaimResult:
-    """Measure the local exponent between x and x^2 for growing x."""
-    local = [log(tail(exp(z)) / tail(exp(2 * z))) / z for z in EXPONENTS]
-    constant = max(local) - min(local) < 0.01 * max(local)
-    return ClaimResult(
-        Verdict.HOLDS if constant else Verdict.FALSE,
-        f"{len(EXPONENTS)} points" if constant else "proved",
-        "ln(P(X > x) / P(X > x^2)) / ln x tends to the exponent, above 0",
-        ", ".join(f"{value:.4f}" for value in local)
-        + f" at ln x = {', '.join(map(str, EXPONENTS))}",
-        "for Student's density h, h(2 z) >= 2^(-nu-1) h(z), so P(X > x^2) >= 2^(-nu) P(X > x) for "
-        "all x >= 1 when mu = 0: the tail falls like (ln x)^(-nu), slower than every power of x, "
-        "and E[X] without a cap is infinite. Both are heavy-tailed; the theorem does not select "
-        "this family",
-        None if constant else "P(X > x^2) >= 2^(-7/2) P(X > x) for all x >= 1",
-    )
-
-
 def recheck() -> str:
     """Verify the bound on the density, whose ratio falls in z, and on the tail."""
     assert all(
@@ -51,20 +34,34 @@ def recheck() -> str:
     return "squaring x divides the tail by at most 2^(7/2), up to x = e^350; x^-a would be squared"
 
 
-CLAIM = Claim(
-    id="zheng2026/log-t-is-power-law",
-    source="Zheng et al. (2026), Theorem 3.2 and its use, from a published summary, "
-    "arXiv 2604.00499",
-    statement="The log-t law fitted to lengths has the power-law tail that Theorem 3.2 derives.",
-    direction=Direction.ASYMPTOTIC,
-    assumptions=(
+@PAPER.claim(
+    "log-t-is-power-law",
+    "Theorem 3.2 and its use",
+    expected=FALSE,
+    claimed=log_t_tail,
+    control=pareto_tail,
+    recheck=recheck,
+    assumes=(
         "log-t law without a cap, nu = 3.5",
         "our reading of the step from the theorem to the family; the paper says heavy-tailed",
     ),
-    expected=Verdict.FALSE,
-    check=check,
-    claimed=log_t_tail,
-    control=pareto_tail,
-    control_verdict=Verdict.HOLDS,
-    recheck=recheck,
 )
+def log_t_is_power_law(tail: Tail) -> ClaimResult:
+    """The log-t law fitted to lengths has the power-law tail that Theorem 3.2 derives.
+
+    Measure the local exponent between x and x^2 for growing x.
+    """
+    local = [log(tail(exp(z)) / tail(exp(2 * z))) / z for z in EXPONENTS]
+    constant = max(local) - min(local) < 0.01 * max(local)
+    return decided(
+        constant,
+        f"{len(EXPONENTS)} points" if constant else "proved",
+        "ln(P(X > x) / P(X > x^2)) / ln x tends to the exponent, above 0",
+        ", ".join(f"{value:.4f}" for value in local)
+        + f" at ln x = {', '.join(map(str, EXPONENTS))}",
+        "for Student's density h, h(2 z) >= 2^(-nu-1) h(z), so P(X > x^2) >= 2^(-nu) P(X > x) for "
+        "all x >= 1 when mu = 0: the tail falls like (ln x)^(-nu), slower than every power of x, "
+        "and E[X] without a cap is infinite. Both are heavy-tailed; the theorem does not select "
+        "this family",
+        "P(X > x^2) >= 2^(-7/2) P(X > x) for all x >= 1",
+    )

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import LogT
 
 Score = Callable[[LogT], float]
@@ -24,23 +25,6 @@ def by_trapezium(law: LogT) -> float:
     return float(values.mean() + BETA * values[-2:].mean())
 
 
-def check(score: Score, budget: Budget) -> ClaimResult:
-    """Compare a score without samples with adaptive quadrature of the survival function."""
-    errors = [abs(score(law) / _reference(law) - 1) for law in LAWS]
-    noise = [law.sampling_error(BETA, CAP, ALPHA) / _reference(law) for law in LAWS]
-    needed = any(error > 0.001 * spread for error, spread in zip(errors, noise, strict=True))
-    return ClaimResult(
-        Verdict.HOLDS if needed else Verdict.FALSE,
-        f"{len(LAWS)} laws",
-        "without samples the score is known less well than from 10 000 of them",
-        f"relative error at most {max(errors):.1e}; standard error of 10 000 samples "
-        f"{min(noise):.1%} to {max(noise):.1%}",
-        "reference: E and CVaR as integrals of P(X > x) by adaptive quadrature, coded apart; "
-        "needed means an error above a thousandth of the sampling error",
-        None if needed else f"16 laws, each to {max(errors):.1e} without a sample",
-    )
-
-
 def recheck() -> str:
     """Compare one score with both routes and with 10 000 samples."""
     law = LogT(5.0, 0.8)
@@ -51,6 +35,38 @@ def recheck() -> str:
     estimate = sample.mean() + BETA * sample[-1000:].mean()
     assert 1e-4 * exact < abs(estimate - exact) < 5 * law.sampling_error(BETA, CAP, ALPHA)
     return f"score {exact:.6f} by two quadratures, {estimate:.2f} from 10 000 samples"
+
+
+@PAPER.claim(
+    "monte-carlo-needed",
+    "TIE score",
+    expected=FALSE,
+    claimed=by_quadrature,
+    control=by_trapezium,
+    recheck=recheck,
+    assumes=(
+        "log-t laws (mu, sigma, 3.5) capped at 2048, alpha = 0.9, beta = 0.3",
+        "the paper samples; that sampling is necessary is our reading",
+    ),
+)
+def monte_carlo_needed(score: Score) -> ClaimResult:
+    """Expectation and CVaR of a request have to be estimated, from 10 000 samples each.
+
+    Compare a score without samples with adaptive quadrature of the survival function.
+    """
+    errors = [abs(score(law) / _reference(law) - 1) for law in LAWS]
+    noise = [law.sampling_error(BETA, CAP, ALPHA) / _reference(law) for law in LAWS]
+    needed = any(error > 0.001 * spread for error, spread in zip(errors, noise, strict=True))
+    return decided(
+        needed,
+        f"{len(LAWS)} laws",
+        "without samples the score is known less well than from 10 000 of them",
+        f"relative error at most {max(errors):.1e}; standard error of 10 000 samples "
+        f"{min(noise):.1%} to {max(noise):.1%}",
+        "reference: E and CVaR as integrals of P(X > x) by adaptive quadrature, coded apart; "
+        "needed means an error above a thousandth of the sampling error",
+        f"16 laws, each to {max(errors):.1e} without a sample",
+    )
 
 
 def _reference(law: LogT) -> float:
@@ -75,21 +91,3 @@ def _reference(law: LogT) -> float:
     mean = integral(np.exp(-30), low) + (integral(low, CAP) if low < CAP else 0.0)
     tail = integral(low, CAP) / (1 - ALPHA) if low < CAP else 0.0
     return mean + BETA * (low + tail)
-
-
-CLAIM = Claim(
-    id="zheng2026/monte-carlo-needed",
-    source="Zheng et al. (2026), TIE score, from a published summary, arXiv 2604.00499",
-    statement="Expectation and CVaR of a request have to be estimated, from 10 000 samples each.",
-    direction=Direction.EQUAL,
-    assumptions=(
-        "log-t laws (mu, sigma, 3.5) capped at 2048, alpha = 0.9, beta = 0.3",
-        "the paper samples; that sampling is necessary is our reading",
-    ),
-    expected=Verdict.FALSE,
-    check=check,
-    claimed=by_quadrature,
-    control=by_trapezium,
-    control_verdict=Verdict.HOLDS,
-    recheck=recheck,
-)

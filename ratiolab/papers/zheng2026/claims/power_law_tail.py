@@ -4,15 +4,31 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import factorial
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.zheng2026 import PAPER
 
 Constant = Callable[[int], int]
 """The factor Gamma(a) as a function of an integer exponent a."""
 
 
-def check(gamma: Constant, budget: Budget) -> ClaimResult:
-    """Divide exact tails of f(p) = a p^(a-1) by the formula with c = a."""
-    top = 6 if budget.slow else 4
+@PAPER.claim(
+    "power-law-tail",
+    "Theorem 3.2",
+    expected=HOLDS,
+    claimed=lambda a: factorial(a - 1),
+    control=lambda a: 1,
+    assumes=(
+        "one trajectory ends at each token with the same probability p, independently",
+        "a > 0; proof for every a, exact tails for integers a",
+    ),
+)
+def power_law_tail(gamma: Constant, slow: bool) -> ClaimResult:
+    """If the density of termination probabilities over trajectories behaves as c p^(a-1) near p =
+    0, then the length L satisfies P(L > n) ~ c Gamma(a) / n^a.
+
+    Divide exact tails of f(p) = a p^(a-1) by the formula with c = a.
+    """
+    top = 6 if slow else 4
     far = []
     worst = Fraction(0)
     for a in range(1, 7):
@@ -24,8 +40,8 @@ def check(gamma: Constant, budget: Budget) -> ClaimResult:
             worst = max(worst, abs(gap))
             if not 0 <= gap <= Fraction(a * (a + 1), 2 * n):
                 far.append((a, n))
-    return ClaimResult(
-        Verdict.FALSE if far else Verdict.HOLDS,
+    return decided(
+        not far,
         "proved",
         "P(L > n) n^a tends to c Gamma(a)",
         f"{len(far)} of {6 * top} exact tails outside [1 - a (a + 1) / (2 n), 1] of the formula",
@@ -35,23 +51,3 @@ def check(gamma: Constant, budget: Budget) -> ClaimResult:
         "Exact family f = a p^(a-1): the ratio is the product of n/(n + i), i = 1 .. a",
         f"a = {far[0][0]}, n = {far[0][1]}" if far else None,
     )
-
-
-CLAIM = Claim(
-    id="zheng2026/power-law-tail",
-    source="Zheng et al. (2026), Theorem 3.2, from a published summary, arXiv 2604.00499",
-    statement=(
-        "If the density of termination probabilities over trajectories behaves as c p^(a-1) near "
-        "p = 0, then the length L satisfies P(L > n) ~ c Gamma(a) / n^a."
-    ),
-    direction=Direction.ASYMPTOTIC,
-    assumptions=(
-        "one trajectory ends at each token with the same probability p, independently",
-        "a > 0; proof for every a, exact tails for integers a",
-    ),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed=lambda a: factorial(a - 1),
-    control=lambda a: 1,
-    control_verdict=Verdict.FALSE,
-)

@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.zheng2026 import PAPER
 
 F = Fraction
-SOURCE = "Zheng et al. (2026), {}, from a published summary, arXiv 2604.00499"
 POLICIES = ("FCFS", "SSJF", "LTR", "TIE")
 LATENCY = {
     "LMSYS-Chat-1M, 8B, mean": ("3.17", "1.95", "1.55", "0.67"),
@@ -17,13 +17,13 @@ LATENCY = {
 WORSENED = ("7.42", "8.55", "6.17", "3.68")
 
 
-def check_rows(claimed: tuple[tuple[str, ...], str], budget: Budget) -> ClaimResult:
+def check_rows(claimed: tuple[tuple[str, ...], str]) -> ClaimResult:
     """Rank the policies in every row of a data set and compare the first places."""
     places, data = claimed
     ranked = {row: _ranked(values) for row, values in LATENCY.items() if row.startswith(data)}
     other = {row: order for row, order in ranked.items() if order[: len(places)] != places}
-    return ClaimResult(
-        Verdict.FALSE if other else Verdict.HOLDS,
+    return decided(
+        not other,
         f"{len(ranked)} rows",
         f"in every row{' of ' + data if data else ''} the order begins {', '.join(places)}",
         "; ".join(f"{row}: {', '.join(order)}" for row, order in other.items()) or "so in each",
@@ -32,8 +32,46 @@ def check_rows(claimed: tuple[tuple[str, ...], str], budget: Budget) -> ClaimRes
     )
 
 
-def check_resilience(pair: tuple[str, str], budget: Budget) -> ClaimResult:
-    """Divide the latencies at 100 requests per second by their factors, with rounding intervals."""
+@PAPER.claim(
+    "first-in-every-row",
+    "main results and generalization",
+    expected=HOLDS,
+    claimed=(("TIE",), ""),
+    control=(("LTR",), ""),
+    assumes="the printed figures are right",
+)
+def first_in_every_row(claimed: tuple[tuple[str, ...], str]) -> ClaimResult:
+    """TIE has the least latency per token on every data set and model of the tables."""
+    return check_rows(claimed)
+
+
+@PAPER.claim(
+    "ltr-strongest-baseline",
+    "abstract",
+    expected=HOLDS,
+    claimed=(("TIE", "LTR"), "LMSYS-Chat-1M"),
+    control=(("TIE", "LTR"), ""),
+    assumes="the printed figures are right",
+)
+def ltr_strongest_baseline(claimed: tuple[tuple[str, ...], str]) -> ClaimResult:
+    """On LMSYS-Chat-1M, though not on Alpaca, LTR is the strongest baseline."""
+    return check_rows(claimed)
+
+
+@PAPER.claim(
+    "rps-resilience",
+    "key findings",
+    expected=HOLDS,
+    claimed=("TIE", "SSJF"),
+    control=("LTR", "SSJF"),
+    assumes=("the printed figures are right", "against SSJF, the fastest baseline at 30"),
+)
+def rps_resilience(pair: tuple[str, str]) -> ClaimResult:
+    """From 30 to 100 requests per second FCFS, SSJF, LTR and TIE worsen 7.42, 8.55, 6.17 and 3.68
+    times; TIE, the least affected, is the fastest at 30 as well.
+
+    Divide the latencies at 100 requests per second by their factors, with rounding intervals.
+    """
     implied = {
         policy: (
             (F(now) - F(1, 200)) / (F(by) + F(1, 200)),
@@ -45,8 +83,8 @@ def check_resilience(pair: tuple[str, str], budget: Budget) -> ClaimResult:
     }
     first, second = (implied[policy] for policy in pair)
     better = first[1] < second[0]
-    return ClaimResult(
-        Verdict.HOLDS if better else Verdict.FALSE,
+    return decided(
+        better,
         "proved",
         f"{pair[0]} is faster than {pair[1]} at 30 requests per second too",
         "; ".join(
@@ -59,46 +97,3 @@ def check_resilience(pair: tuple[str, str], budget: Budget) -> ClaimResult:
 
 def _ranked(values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(policy for _, policy in sorted(zip(map(F, values), POLICIES, strict=True)))
-
-
-CLAIMS = (
-    Claim(
-        id="zheng2026/first-in-every-row",
-        source=SOURCE.format("main results and generalization"),
-        statement="TIE has the least latency per token on every data set and model of the tables.",
-        direction=Direction.UPPER,
-        assumptions=("the printed figures are right",),
-        expected=Verdict.HOLDS,
-        check=check_rows,
-        claimed=(("TIE",), ""),
-        control=(("LTR",), ""),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="zheng2026/ltr-strongest-baseline",
-        source=SOURCE.format("abstract"),
-        statement="On LMSYS-Chat-1M, though not on Alpaca, LTR is the strongest baseline.",
-        direction=Direction.UPPER,
-        assumptions=("the printed figures are right",),
-        expected=Verdict.HOLDS,
-        check=check_rows,
-        claimed=(("TIE", "LTR"), "LMSYS-Chat-1M"),
-        control=(("TIE", "LTR"), ""),
-        control_verdict=Verdict.FALSE,
-    ),
-    Claim(
-        id="zheng2026/rps-resilience",
-        source=SOURCE.format("key findings"),
-        statement=(
-            "From 30 to 100 requests per second FCFS, SSJF, LTR and TIE worsen 7.42, 8.55, 6.17 "
-            "and 3.68 times; TIE, the least affected, is the fastest at 30 as well."
-        ),
-        direction=Direction.UPPER,
-        assumptions=("the printed figures are right", "against SSJF, the fastest baseline at 30"),
-        expected=Verdict.HOLDS,
-        check=check_resilience,
-        claimed=("TIE", "SSJF"),
-        control=("LTR", "SSJF"),
-        control_verdict=Verdict.FALSE,
-    ),
-)

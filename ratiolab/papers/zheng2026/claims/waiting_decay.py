@@ -4,7 +4,8 @@ from math import exp, inf, log
 
 import numpy as np
 
-from ratiolab.papers.claim import Budget, Claim, ClaimResult, Direction, Verdict
+from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import head_start
 
 TAU = 30.0
@@ -14,14 +15,28 @@ Waiting = tuple[float, int]
 """Score and arrival, in seconds."""
 
 
-def check(gamma: float, budget: Budget) -> ClaimResult:
-    """Flood a server with fresh short requests, then serve random ones and see who passes whom."""
-    horizon = 20_000 if budget.slow else 2000
+@PAPER.claim(
+    "waiting-decay",
+    "TIE score",
+    expected=HOLDS,
+    claimed=0.9,
+    control=1.0,
+    assumes=(
+        "bounded scores, at least 1 token; finitely many arrivals in finite time",
+        "decay read as part of the order at every decision",
+    ),
+)
+def waiting_decay(gamma: float, slow: bool) -> ClaimResult:
+    """Decaying the score of those who wait prevents starvation.
+
+    Flood a server with fresh short requests, then serve random ones and see who passes whom.
+    """
+    horizon = 20_000 if slow else 2000
     waits = {ratio: _flooded(ratio, gamma, horizon) for ratio in RATIOS}
     starved = [ratio for ratio in RATIOS if waits[ratio] == inf]
     rng = np.random.default_rng(30)
     passes = late = 0
-    for _ in range(100 if budget.slow else 5):
+    for _ in range(100 if slow else 5):
         scores = np.exp(rng.normal(0, 1.5, 150)).tolist()
         arrivals = sorted(rng.integers(0, 100, 150).tolist())
         order = _serve(list(zip(scores, arrivals, strict=True)), gamma)
@@ -31,8 +46,8 @@ def check(gamma: float, budget: Budget) -> ClaimResult:
                     passes += 1
                     late += gamma == 1 or arrival - earlier > head_start(other / score, gamma, TAU)
     kept = not starved and not late
-    return ClaimResult(
-        Verdict.HOLDS if kept else Verdict.FALSE,
+    return decided(
+        kept,
         "proved" if kept else f"{len(RATIOS)} floods of {horizon} s",
         "no request waits for ever, whatever arrives",
         "flooded requests served after "
@@ -76,20 +91,3 @@ def _serve(requests: list[Waiting], gamma: float) -> list[Waiting]:
 
 def _first(queue: list[Waiting], now: int, gamma: float) -> Waiting:
     return min(queue, key=lambda request: request[0] * exp(log(gamma) * (now - request[1]) / TAU))
-
-
-CLAIM = Claim(
-    id="zheng2026/waiting-decay",
-    source="Zheng et al. (2026), TIE score, from a published summary, arXiv 2604.00499",
-    statement="Decaying the score of those who wait prevents starvation.",
-    direction=Direction.UPPER,
-    assumptions=(
-        "bounded scores, at least 1 token; finitely many arrivals in finite time",
-        "decay read as part of the order at every decision",
-    ),
-    expected=Verdict.HOLDS,
-    check=check,
-    claimed=0.9,
-    control=1.0,
-    control_verdict=Verdict.FALSE,
-)
