@@ -61,11 +61,11 @@ def verify(
     from fnmatch import fnmatch
 
     from ratiolab.records.record import read_records
-    from ratiolab.records.store import Store
+    from ratiolab.records.store import RecordStore
     from ratiolab.records.verify import faults
 
     require_folder("--instances", instances)
-    store = Store(instances, results)
+    store = RecordStore(instances, results)
     chosen = [record for record in read_records(store.table) if fnmatch(record.instance, only)]
     if not chosen:
         raise ValueError(f"--only {only!r}: no record in {store.table} has such a name")
@@ -107,7 +107,7 @@ def improve(
     """
     from ratiolab.records.improve import Failure, Try
     from ratiolab.records.improve import improve as improve_records
-    from ratiolab.records.store import Store
+    from ratiolab.records.store import RecordStore
 
     require_folder("--instances", instances)
 
@@ -125,7 +125,7 @@ def improve(
         typer.echo(line(done), err=True)
 
     tried = improve_records(
-        Store(instances, results), minutes, only=only, workers=workers, tell=tell
+        RecordStore(instances, results), minutes, only=only, workers=workers, tell=tell
     )
     better = [done for done in tried if isinstance(done, Try) and done.better]
     failed = {done.instance: str(done.error) for done in tried if isinstance(done, Failure)}

@@ -46,10 +46,10 @@ def solve(
     method: Annotated[
         str,
         typer.Option(
-            help="auto: bounds, configuration cuts, windows, layered search, the program with the "
-            "cuts. ip: the integer program as printed. cuts: the bound of the cuts alone. dp: the "
-            "layered search, exact or an interval. beam: it with few states, for a good schedule. "
-            "brute: every schedule, up to 8 requests."
+            help="auto: bounds, configuration cuts, dynamic programming, the program with the "
+            "cuts. ip: the integer program as printed. cuts: the bound of the cuts alone. dp: "
+            "dynamic programming, exact or an interval. beam: the same with few states, for a good "
+            "schedule. brute: every schedule, up to 8 requests."
         ),
     ] = "auto",
     memory_limit: Annotated[

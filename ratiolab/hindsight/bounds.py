@@ -23,7 +23,7 @@ FRACTION_BITS = 64
 
 
 @dataclass(frozen=True)
-class Bound:
+class LowerBound:
     """A proven lower bound on the total latency of every schedule, and who proves it."""
 
     value: int
@@ -39,16 +39,16 @@ class Piece(NamedTuple):
     last: bool
 
 
-def alone(instance: Instance) -> Bound:
+def alone(instance: Instance) -> LowerBound:
     """No request is faster than alone: the sum of all outputs. Cost O(n).
 
     >>> alone(Instance("two", 10, [0, 3], [1, 1], [2, 4])).value
     6
     """
-    return Bound(sum(instance.output.tolist()), "alone")
+    return LowerBound(sum(instance.output.tolist()), "alone")
 
 
-def volume(instance: Instance) -> Bound:
+def volume(instance: Instance) -> LowerBound:
     """Completions in order, each held back by memory volume and by its rank alone.
 
     Let C(1) <= ... <= C(n) be the completions of any schedule in order. (i) In slots the schedule
@@ -67,10 +67,10 @@ def volume(instance: Instance) -> Bound:
     total = sum(
         max(-(-end // memory), soonest) for end, soonest in zip(sorted(ends), earliest, strict=True)
     )
-    return Bound(total - sum(instance.arrival.tolist()), "volume")
+    return LowerBound(total - sum(instance.arrival.tolist()), "volume")
 
 
-def mean_busy_time(instance: Instance) -> Bound:
+def mean_busy_time(instance: Instance) -> LowerBound:
     """Sum of mean busy times, minimised over all ways to share the slots.
 
     A request that starts at p holds s + g tokens at p + g, so the mean of the times of its slots is
@@ -101,13 +101,13 @@ def mean_busy_time(instance: Instance) -> Bound:
         growth = prompt * output * (output + 1) // 2 + output * (output + 1) * (2 * output + 1) // 6
         total += output - arrival
         scaled += ((weight - growth) << FRACTION_BITS) // tokens
-    return Bound(total - (-scaled >> FRACTION_BITS), "mean-busy-time")
+    return LowerBound(total - (-scaled >> FRACTION_BITS), "mean-busy-time")
 
 
-BOUNDS: tuple[Callable[[Instance], Bound], ...] = (alone, volume, mean_busy_time)
+BOUNDS: tuple[Callable[[Instance], LowerBound], ...] = (alone, volume, mean_busy_time)
 
 
-def best_lower_bound(instance: Instance) -> Bound:
+def best_lower_bound(instance: Instance) -> LowerBound:
     """The largest of all bounds; the simplest among equals. Cost O(n log n)."""
     return max((bound(instance) for bound in BOUNDS), key=lambda bound: bound.value)
 

@@ -1,4 +1,4 @@
-"""What the stages of a solve allocate, estimated before they do.
+"""Estimates of what the stages of a solve allocate, and the memory budget.
 
 Estimates are from above: from the arrays that a stage writes, and from peaks of resident memory
 where HiGHS makes copies of its own; `tests/hindsight/test_memory.py` holds solves to their limit.
@@ -8,7 +8,6 @@ What HiGHS adds while it branches cannot be foreseen: it is watched instead.
 import os
 from pathlib import Path
 
-from ratiolab.hindsight.certificates.prices import Prices
 from ratiolab.model.instance import Instance
 
 MEGABYTE = 10**6
@@ -32,65 +31,52 @@ ORDER_ROUND = 40
 """Bytes for a round of the profiles of the search over orders."""
 
 
-def room(limit: int | None) -> int | None:
-    """Bytes that a limit in megabytes leaves to arrays; None without a limit.
+def budget(limit: int | None) -> int | None:
+    """Return the bytes that a limit in megabytes leaves to arrays; None without a limit.
 
-    >>> room(1350)
+    >>> budget(1350)
     1000000000
     """
     return None if limit is None else max(0, limit - LIBRARIES) * MEGABYTE
 
 
 def order_bytes(instance: Instance) -> int:
-    """What the search over orders allocates."""
+    """Return the bytes that the search over orders allocates."""
     rounds = int(instance.arrival.max()) + 2 * int(instance.output.sum())
     return ORDER_ROUND * (rounds + len(instance))
 
 
 def cut_bytes(instance: Instance, horizon: int) -> int:
-    """What the bound by configuration cuts allocates."""
+    """Return the bytes that the bound by configuration cuts allocates."""
     entries = len(instance) * horizon * int(instance.output.max())
     return ENTRY * entries + TABLES * 8 * (instance.memory + 1) ** 2
 
 
-def layer_width(instance: Instance, rounds: int, room: int) -> int:
-    """States that each layer may keep in so many bytes, 0 when not even one fits.
+def layer_width(instance: Instance, rounds: int, budget: int) -> int:
+    """Return the states that a layer may keep within a budget, 0 when not even one fits.
 
     A layer is written with room for children, sorted, and taken; two columns of each remain.
     """
-    from ratiolab.hindsight.layers.walk import LEAST_ROOM, ROOM
+    from ratiolab.hindsight.dynamic_programming.beam_search import CAPACITY, LEAST_CAPACITY
 
     most = min(len(instance), instance.memory // (int(instance.prompt.min()) + 1))
     state = 48 + 4 * most
-    written = 4 * ROOM * 2 * state
-    return max(0, (room - 8 * LEAST_ROOM * state) // (written + 16 * rounds))
+    written = 4 * CAPACITY * 2 * state
+    return max(0, (budget - 8 * LEAST_CAPACITY * state) // (written + 16 * rounds))
 
 
-def window_width(instance: Instance, prices: Prices, room: int) -> int:
-    """States that each layer of a window may keep in so many bytes, 0 when not even one fits.
-
-    Beside the states and their children stand the prices of what items hold later.
-    """
-    from ratiolab.hindsight.layers.walk import LEAST_ROOM, ROOM
-
-    most = instance.memory // (int(instance.prompt.min()) + 1)
-    state = 64 + 4 * most + int(instance.output.max())
-    tables = 3 * 8 * (len(prices.memory) + 1) * (instance.memory + 1) ** 2
-    return max(0, (room - tables - 8 * LEAST_ROOM * state) // (4 * ROOM * 2 * state))
-
-
-def program_entries(room: int) -> int:
-    """Non-zeros of the largest integer program that so many bytes hold."""
-    return room // NONZERO
+def program_entries(budget: int) -> int:
+    """Return the non-zeros of the largest integer program within a budget."""
+    return budget // NONZERO
 
 
 def needs(count: int) -> str:
-    """Why arrays of so many bytes are not made."""
+    """Return a note: arrays of so many bytes exceed the budget."""
     return f"about {count // MEGABYTE} MB of arrays are more than the memory limit leaves"
 
 
-class Watch:
-    """Says whether the process holds more memory than a limit, megabytes, and remembers it."""
+class MemoryWatch:
+    """A predicate: has the process ever held more memory than a limit, megabytes?"""
 
     def __init__(self, limit: int | None) -> None:
         self.limit, self.met = limit, False
@@ -101,7 +87,7 @@ class Watch:
 
 
 def resident() -> int:
-    """Bytes of memory that the process holds; 0 where the system does not tell."""
+    """Return the bytes that the process holds; 0 where the system does not tell."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:

@@ -1,19 +1,17 @@
-"""The stages that hand an integer program to a solver, and the one that tries everything.
-
-`ratiolab.hindsight.stages` says what a stage is.
-"""
+"""The stages that hand an integer program to a solver, and complete enumeration."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from ratiolab.hindsight import memory
+from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.programs.timeindexed import build, size
 from ratiolab.hindsight.schedules.heuristics import serial_schedule
-from ratiolab.hindsight.search import Search
 from ratiolab.hindsight.stages import MOST_REQUESTS
-from ratiolab.model.feasibility import require_feasible, violations
+from ratiolab.hindsight.state import Callbacks, Found, SolveState
+from ratiolab.model.feasibility import violations
 from ratiolab.model.schedule import Schedule
 
 MOST_NONZEROS = 2_000_000
@@ -41,55 +39,54 @@ class IntegerProgram:
 
     easy: bool = False
 
-    def __call__(self, search: Search) -> str:
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.cuts.strengthen import strengthen
         from ratiolab.hindsight.programs import highs
 
-        instance = search.instance
+        instance = state.instance
         if len(instance) > MOST_REQUESTS:
-            return _too_many(search)
-        if search.nodes and search.nodes_left == 0:
-            return "stopped before proof: node limit"
-        last = last_starts(instance, search.upper)
-        horizon = first_horizon(search.schedule)
+            return _too_many(state)
+        if state.nodes and state.nodes_left == 0:
+            return Found(note="stopped before proof: node limit")
+        last = last_starts(instance, state.upper)
+        horizon = first_horizon(state.schedule)
         while True:
             entries = size(instance, last, horizon)
             if self.easy and entries > EASY_NONZEROS:
-                return ""
-            if refused := _too_large(search, entries):
+                return Found()
+            if refused := _too_large(state, entries):
                 return refused
             program = build(instance, last, horizon)
-            if search.prices is not None:
-                program = strengthen(program, search.prices, search.upper)
-            full = memory.Watch(search.options["memory_limit"])
-            nodes = search.nodes_left
+            if state.duals is not None:
+                program = strengthen(program, state.duals, state.upper)
+            full = memory.MemoryWatch(state.options.memory_limit)
+            nodes = state.nodes_left
             if self.easy:
                 nodes = EASY_NODES if nodes is None else min(EASY_NODES, nodes)
-            outcome = highs.solve_program(
+            result = highs.solve_program(
                 program,
-                start=program.counts(search.schedule.starts),
-                time_limit=search.share(EASY_PART if self.easy else 1.0),
+                start=program.counts(state.schedule.starts),
+                time_limit=state.share(EASY_PART if self.easy else 1.0),
                 node_limit=nodes,
-                seed=search.options["seed"],
-                progress=search.tell,
+                seed=state.options.seed,
+                progress=call.progress,
                 stop=full,
             )
-            search.nodes += outcome.nodes
-            search.interrupted = outcome.interrupted
-            search.raise_lower(outcome.lower, "HiGHS")
-            if outcome.counts is not None:
-                starts = program.starts(outcome.counts)
-                literal = Schedule.from_starts(instance, starts)
-                if violations(literal):
-                    literal = serial_schedule(instance, np.argsort(starts, kind="stable"))
-                search.offer(literal)
-            if search.closed:
-                return ""
-            if not outcome.optimal:
-                cause = "memory limit" if full.met else outcome.status
-                return f"HiGHS stopped before proof: {cause}"
+            schedule = None
+            if result.counts is not None:
+                starts = program.starts(result.counts)
+                schedule = Schedule.from_starts(instance, starts)
+                if violations(schedule):
+                    schedule = serial_schedule(instance, np.argsort(starts, kind="stable"))
+            bound = None if result.lower is None else LowerBound(result.lower, "HiGHS")
+            call.found(Found(schedule, bound, nodes=result.nodes, interrupted=result.interrupted))
+            if state.closed:
+                return Found()
+            if not result.optimal:
+                cause = "memory limit" if full.met else result.status
+                return Found(note=f"HiGHS stopped before proof: {cause}")
             if horizon >= last.max():  # nothing was deferred: only a solver's error leads here
-                return "HiGHS's optimum failed the exact check"
+                return Found(note="HiGHS's optimum failed the exact check")
             horizon += max(1, horizon // 2)
 
 
@@ -99,59 +96,59 @@ class PulpProgram:
 
     solver: str
 
-    def __call__(self, search: Search) -> str:
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.programs import pulp
 
-        instance = search.instance
+        instance = state.instance
         if len(instance) > MOST_REQUESTS:
-            return _too_many(search)
-        last = last_starts(instance, search.upper)
-        if refused := _too_large(search, size(instance, last, int(last.max()), merge=False)):
+            return _too_many(state)
+        last = last_starts(instance, state.upper)
+        if refused := _too_large(state, size(instance, last, int(last.max()), merge=False)):
             return refused
         answer = pulp.solve_model(
             instance,
             last.tolist(),
             solver=self.solver,
-            time_limit=search.time_left,
-            seed=search.options["seed"],
+            time_limit=state.time_left,
+            seed=state.options.seed,
         )
-        if answer.schedule is not None:
-            search.offer(require_feasible(answer.schedule))
-            if answer.proven:
-                search.raise_lower(answer.schedule.total_latency, f"{self.solver} through PuLP")
-        return "" if answer.proven else f"{self.solver} stopped before proof: {answer.status}"
+        if answer.schedule is None or not answer.proven:
+            note = f"{self.solver} stopped before proof: {answer.status}"
+            return Found(answer.schedule, note=note)
+        optimum = answer.schedule.total_latency
+        return Found(answer.schedule, LowerBound(optimum, f"{self.solver} through PuLP"))
 
 
 @dataclass(frozen=True)
 class BruteForce:
     """Every vector of starts that could still be best."""
 
-    def __call__(self, search: Search) -> str:
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.bruteforce import brute_force
 
-        search.offer(brute_force(search.instance))
-        search.raise_lower(search.upper, "brute force")
-        return ""
+        schedule = brute_force(state.instance)
+        return Found(schedule, LowerBound(schedule.total_latency, "brute force"))
 
 
 def first_horizon(known: Schedule) -> int:
-    """Where the first tail relaxation ends: a little beyond the last start of a good schedule."""
+    """Return the end of the first tail relaxation: a little beyond a good schedule's last start."""
     latest = int(known.starts.max())
     return latest + max(1, int(TAIL * latest))
 
 
-def _too_many(search: Search) -> str:
-    requests = f"{len(search.instance)} requests, more than {MOST_REQUESTS}"
-    return f"no program: {requests}; bounds and heuristics only"
+def _too_many(state: SolveState) -> Found:
+    requests = f"{len(state.instance)} requests, more than {MOST_REQUESTS}"
+    return Found(note=f"no program: {requests}; bounds and heuristics only")
 
 
-def _too_large(search: Search, entries: int) -> str:
-    """Why a program of so many non-zeros is not built; empty when it is."""
+def _too_large(state: SolveState, entries: int) -> Found | None:
+    """Return why a program of so many non-zeros is not built; None when it is."""
+    left, budget = state.time_left, state.memory_budget
     if entries > MOST_NONZEROS:
-        return f"no program: {entries} non-zeros, more than {MOST_NONZEROS}"
-    left = search.time_left
+        return Found(note=f"no program: {entries} non-zeros, more than {MOST_NONZEROS}")
     if left is not None and entries > max(AT_ONCE, A_SECOND * left):
-        return f"no program: {entries} non-zeros are too many for the {left:.1f} s that are left"
-    if search.room is not None and entries > memory.program_entries(search.room):
-        return f"no program: {memory.needs(entries * memory.NONZERO)}"
-    return ""
+        seconds = f"the {left:.1f} s that are left"
+        return Found(note=f"no program: {entries} non-zeros are too many for {seconds}")
+    if budget is not None and entries > memory.program_entries(budget):
+        return Found(note=f"no program: {memory.needs(entries * memory.NONZERO)}")
+    return None

@@ -1,7 +1,7 @@
-"""What solving tells while it runs, and what it returns."""
+"""Options of a solve, its progress while it runs, and its result."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -12,8 +12,33 @@ if TYPE_CHECKING:
     from ratiolab.hindsight.certificates.certificate import Certificate
 
 
+@dataclass(frozen=True)
+class SolveOptions:
+    """Options of a solve; `ratiolab.hindsight.solve` explains them, None stands for no limit.
+
+    ``backend`` is None where no program is solved.
+    """
+
+    method: str
+    backend: str | None = None
+    time_limit: float | None = None
+    node_limit: int | None = None
+    memory_limit: int | None = None
+    seed: int = 0
+    steps: int = 0
+    threads: int = 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the options as JSON shows them, without the number of threads."""
+        shown = asdict(self)
+        del shown["threads"]
+        if self.backend is None:
+            del shown["backend"]
+        return shown
+
+
 class Progress(NamedTuple):
-    """What a running solve knows: seconds and nodes so far, proven bounds, and what it does."""
+    """Progress of a running solve: seconds and nodes so far, proven bounds, and the stage."""
 
     seconds: float
     nodes: int
@@ -23,7 +48,7 @@ class Progress(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """What was known when a stage of a solve ended, and what a reader should know of it.
+    """Bounds at the end of a stage of a solve, and a note for the reader.
 
     ``seconds`` are those since the solve began; ``note`` is empty when the stage did all it could.
     """
@@ -48,11 +73,11 @@ class OptResult:
     status : "optimal" when upper equals lower, else "bounded".
     upper : total latency of the schedule, rounds.
     lower : proven lower bound of the total latency of every schedule, rounds.
-    lower_source : who proves it: a bound of `ratiolab.hindsight.bounds`, or a solver.
+    lower_source : what proves it: a bound of `ratiolab.hindsight.bounds`, or a solver.
     nodes : nodes of the solver's search tree.
-    options : what `solve` was asked for.
-    stages : what was done, in order, each with the bounds it left.
-    note : what the reader should know, such as that no program was solved or a limit was met.
+    options : the options of the solve.
+    stages : the stages in order, each with the bounds at its end.
+    note : why the interval is open, such as that no program was solved or a limit was met.
     interrupted : whether Ctrl-C ended the solve.
     certificate : proof of the best bound that needs no solver's word, checked by
         `ratiolab.hindsight.certificates.certify`.
@@ -68,7 +93,7 @@ class OptResult:
     lower_source: str
     nodes: int
     seconds: float
-    options: Mapping[str, Any] = field(repr=False)
+    options: SolveOptions = field(repr=False)
     stages: tuple[Stage, ...] = field(repr=False)
     certificate: "Certificate" = field(repr=False)
     note: str = ""
@@ -77,15 +102,15 @@ class OptResult:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the schedule is proven optimal."""
+        """Return whether the schedule is proven optimal."""
         return self.upper == self.lower
 
     @property
     def certified(self) -> int:
-        """The bound of the certificate, rounds; it may be below ``lower``."""
+        """Return the bound of the certificate, rounds; it may be below ``lower``."""
         return self.certificate.bound
 
     @property
     def gap(self) -> Fraction:
-        """The schedule is at most this part above the optimum: (upper - lower) / lower."""
+        """Return (upper - lower) / lower: how far above the optimum the schedule is at most."""
         return Fraction(self.upper - self.lower, self.lower)

@@ -1,63 +1,55 @@
-"""The one door to the hindsight optimum: a schedule, and proven bounds around the optimum."""
+"""The solver of the hindsight optimum: a schedule, and proven bounds around the optimum."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ratiolab.hindsight import memory
-from ratiolab.hindsight.beside import SchedulesBeside, threads_here
+from ratiolab.hindsight.background import BackgroundHeuristic, threads_here
+from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
-from ratiolab.hindsight.certificates.certificate import Certificate, PriceCertificate
+from ratiolab.hindsight.certificates.certificate import Certificate, DualCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
-from ratiolab.hindsight.result import OptResult, Report
+from ratiolab.hindsight.result import OptResult, Report, SolveOptions
 from ratiolab.hindsight.schedules.heuristics import STEPS
-from ratiolab.hindsight.search import Search
-from ratiolab.hindsight.stages import Cuts, Layers, MemoryPrices, Orders, WindowCosts
+from ratiolab.hindsight.stages import Cuts, DualAscent, DynamicProgramming, OrderSearch
+from ratiolab.hindsight.state import Found, SolveState, Work
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
-Work = Callable[[Search], str]
-
-ORDERS = ("orders", Orders(part=0.15))
-PRICES = ("memory prices", MemoryPrices(part=0.5))
+ORDERS = ("orders", OrderSearch(part=0.15))
+DUALS = ("dual ascent", DualAscent(part=0.5))
 
 FEW_REQUESTS = 20
-"""With more, layers under the prices of few cuts prove less than more cuts do."""
-
-MOST_FOR_WINDOWS = 32
-"""With more, narrow walks leave out too much to prove anything in a minute."""
-
-WIDTHS = 8_000, 30_000, 100_000
-"""States that the layers of windows keep, one pass after the other."""
+"""With more, dynamic programming under the duals of few cuts proves less than more cuts do."""
 
 PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
     "auto": (
         ORDERS,
-        PRICES,
+        DUALS,
         ("easy program", IntegerProgram(easy=True)),
-        # more rounds raise the bound slowly: few are enough for layers at n = 12, often
+        # more rounds raise the bound slowly: few are often enough at n = 12
         ("few cuts", Cuts(rounds=7, part=0.2, most=FEW_REQUESTS)),
-        ("layers", Layers(width=300_000, part=0.2, most=FEW_REQUESTS)),
+        ("dynamic programming", DynamicProgramming(width=300_000, part=0.2, most=FEW_REQUESTS)),
         ("cuts", Cuts(rounds=40, part=0.4)),
-        ("windows", WindowCosts(widths=WIDTHS, part=0.6, most=MOST_FOR_WINDOWS)),
-        ("wide layers", Layers(width=1_000_000, part=0.8)),
+        ("wide dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
-        ("more orders", Orders(part=1.0, rest=True)),
+        ("more orders", OrderSearch(part=1.0, rest=True)),
     ),
-    "ip": (ORDERS, PRICES, ("program", IntegerProgram())),
-    "cuts": (ORDERS, PRICES, ("cuts", Cuts(rounds=40, part=1.0))),
+    "ip": (ORDERS, DUALS, ("program", IntegerProgram())),
+    "cuts": (ORDERS, DUALS, ("cuts", Cuts(rounds=40, part=1.0))),
     "dp": (
         ORDERS,
-        PRICES,
+        DUALS,
         ("cuts", Cuts(rounds=40, part=0.5)),
-        ("layers", Layers(width=1_000_000, part=1.0)),
+        ("dynamic programming", DynamicProgramming(width=1_000_000, part=1.0)),
     ),
     "beam": (
         ORDERS,
-        PRICES,
+        DUALS,
         ("cuts", Cuts(rounds=12, part=0.5)),
-        ("layers", Layers(width=2_000, part=0.5)),
-        ("more orders", Orders(part=1.0, rest=True)),
+        ("dynamic programming", DynamicProgramming(width=2_000, part=0.5)),
+        ("more orders", OrderSearch(part=1.0, rest=True)),
     ),
     "brute": (("brute force", BruteForce()),),
 }
@@ -70,7 +62,7 @@ METHODS = tuple(PLANS)
 
 
 def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResult:
-    """Bounds around the optimum without any solver, for any number of requests.
+    """Return bounds around the optimum without any solver, for any number of requests.
 
     Parameters
     ----------
@@ -81,10 +73,8 @@ def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResu
     >>> result.lower, result.upper, result.status
     (6, 6, 'optimal')
     """
-    options = {"method": "bracket", "seed": seed, "steps": steps}
-    limits = dict.fromkeys(("time_limit", "node_limit", "memory_limit"))
-    search = Search(instance, options | limits)
-    return _run(search, (ORDERS, PRICES), "bounds and heuristics only, no program was solved")
+    state = SolveState(instance, SolveOptions("bracket", seed=seed, steps=steps))
+    return _run(state, (ORDERS, DUALS), "bounds and heuristics only, no program was solved")
 
 
 def solve(
@@ -102,24 +92,24 @@ def solve(
     proven: Certificate | None = None,
     progress: Report | None = None,
 ) -> OptResult:
-    """The hindsight optimum, or the proven interval that the limits allow.
+    """Return the hindsight optimum, or the proven interval that the limits allow.
 
     Stages follow one another until the schedule is proven optimal (`PLANS`); ``stages`` of the
-    result tells what each left. In ``auto``, bounds and heuristics come first. When they do not
-    meet, configuration cuts raise the lower bound, and a layered search guided by them looks for
-    better schedules, exactly when few states are enough (`ratiolab.hindsight.layers.beam`). Then
-    the integer program of Jaillet et al., Section 3, is solved with those cuts and without the
-    columns that the bound excludes (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit
-    is set. Instances whose program would be too large get their interval from bounds and heuristics
-    alone, and ``note`` says so. Ctrl-C ends the solve and keeps the interval, both ends with their
-    proof.
+    result has the bounds at the end of each. In ``auto``, bounds and heuristics come first. When
+    they do not meet, configuration cuts raise the lower bound, and a dynamic program guided by
+    their duals looks for better schedules, exactly when few states are enough
+    (`ratiolab.hindsight.dynamic_programming.beam`). Then the integer program of Jaillet et al.,
+    Section 3, is solved with those cuts and without the columns that the bound excludes
+    (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit is set. Instances whose program
+    would be too large get their interval from bounds and heuristics alone, and ``note`` says so.
+    Ctrl-C ends the solve and keeps the interval, both ends with their proof.
 
     Parameters
     ----------
     method : ``auto``, as above; ``ip``, the integer program as printed, without cuts; ``cuts``, the
-        bound of the cuts and no program; ``dp``, the layered search with as many states as a layer
-        needs, up to a million: exact, or an interval that says it is not; ``beam``, the layered
-        search with few states, for a good schedule; ``brute``, complete enumeration.
+        bound of the cuts and no program; ``dp``, dynamic programming with as many states as a
+        layer needs, up to a million: exact, or an interval that says it is not; ``beam``, the same
+        with few states, for a good schedule; ``brute``, complete enumeration.
     time_limit : seconds in all; results then depend on the machine.
     node_limit : nodes of the search tree in all; HiGHS only.
     memory_limit : megabytes of the whole process. Stages whose arrays would exceed it are narrowed
@@ -127,8 +117,8 @@ def solve(
     backend : "highs" for HiGHS through its own interface; "pulp" or, as in "pulp:HiGHS", "pulp:"
         with the name of any solver that PuLP finds, for the program written a second time.
     seed, steps : of the search for a first schedule; the seed also goes to HiGHS.
-    threads : 2 lets a second thread look for schedules, see `ratiolab.hindsight.beside`; by default
-        where there are two cores.
+    threads : 2 lets a second thread look for schedules, see `ratiolab.hindsight.background`; by
+        default where there are two cores.
     known, proven : a schedule and the certificate of a bound to begin with; both are checked.
     progress : called when a stage begins, whenever a bound or the schedule gets better, and every
         few tenths of a second while HiGHS runs.
@@ -148,15 +138,10 @@ def solve(
     >>> solve(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).upper
     12
     """
-    options: dict[str, Any] = {
-        "method": method,
-        "backend": backend,
-        "time_limit": time_limit,
-        "node_limit": node_limit,
-        "memory_limit": memory_limit,
-        "seed": seed,
-        "steps": steps,
-    }
+    threads = threads_here() if threads is None else threads
+    options = SolveOptions(
+        method, backend, time_limit, node_limit, memory_limit, seed, steps, threads
+    )
     _require(instance, options, progress)
     plan = PLANS[method]
     library, _, solver = backend.partition(":")
@@ -164,50 +149,49 @@ def solve(
         from ratiolab.hindsight.programs import pulp
 
         solver = pulp.require_solver(solver or pulp.DEFAULT_SOLVER)
-        options |= {"method": "ip", "backend": f"pulp:{solver}"}
-        plan = (ORDERS, PRICES, ("program", PulpProgram(solver)))
-    search = Search(instance, options, progress)
+        options = replace(options, method="ip", backend=f"pulp:{solver}")
+        plan = (ORDERS, DUALS, ("program", PulpProgram(solver)))
+    state = SolveState(instance, options, progress)
     if proven is not None:
-        certify(proven, instance)
-        search.prove(proven, "certificate")
-        search.guide_by(proven if isinstance(proven, PriceCertificate) else None)
+        bound = LowerBound(certify(proven, instance), "certificate")
+        duals = proven if isinstance(proven, DualCertificate) else None
+        state.keep(Found(bound=bound, certificate=proven, duals=duals))
     if known is not None:
         if known.instance.digest != instance.digest:
             raise ValueError(f"known schedule is of {known.instance.name}, not of this instance")
-        search.offer(known)
-    return _run(search, plan, threads=threads_here() if threads is None else threads)
+        state.keep(Found(known))
+    return _run(state, plan)
 
 
-def _run(
-    search: Search, plan: Sequence[tuple[str, Work]], note: str = "", threads: int = 1
-) -> OptResult:
-    """Do the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
-    with SchedulesBeside(search, threads):
+def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:
+    """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
+    with BackgroundHeuristic(state):
         for name, work in plan:
-            if search.closed or search.interrupted:
+            if state.closed or state.interrupted:
                 break
-            if search.time_left == 0:
+            if state.time_left == 0:
                 note = f"stopped before proof: time limit before stage {name}"
                 break
-            search.run(name, work)
-    return search.result(note)
+            state.run(name, work)
+    return state.result(note)
 
 
-def _require(instance: Instance, options: dict[str, Any], progress: Report | None) -> None:
-    """Nothing, or `ValueError` naming the option that is not possible."""
-    method, backend = options["method"], options["backend"]
+def _require(instance: Instance, options: SolveOptions, progress: Report | None) -> None:
+    """Raise `ValueError` naming the option that is not possible, if any."""
+    method, backend = options.method, options.backend or ""
     if method not in METHODS:
         raise ValueError(f"method {method!r} must be one of {', '.join(METHODS)}")
     library = backend.partition(":")[0]
     if library not in ("highs", "pulp") or (library == "highs" and backend != "highs"):
         raise ValueError(f"backend {backend!r} must be 'highs', 'pulp' or 'pulp:SOLVER'")
-    least = {"time_limit": 0, "node_limit": 0, "memory_limit": memory.LEAST}
-    for name, value in least.items():
-        if options[name] is not None and options[name] < value:
-            raise ValueError(f"{name} {options[name]} must be at least {value}")
+    limits = ("time_limit", 0), ("node_limit", 0), ("memory_limit", memory.LEAST)
+    for name, least in limits:
+        value = getattr(options, name)
+        if value is not None and value < least:
+            raise ValueError(f"{name} {value} must be at least {least}")
     if library == "pulp" and method not in ("auto", "ip"):
         raise ValueError(f"backend {backend} solves the program: method {method!r} must be 'ip'")
-    if library == "pulp" and (options["node_limit"] is not None or progress is not None):
+    if library == "pulp" and (options.node_limit is not None or progress is not None):
         raise ValueError("backend pulp has neither node_limit nor progress")
     if method == "brute" and len(instance) > MOST_BRUTE:
         raise ValueError(f"method 'brute': {len(instance)} requests, at most {MOST_BRUTE}")

@@ -1,7 +1,7 @@
 """The stages of a solve: each improves the schedule, the bound, or both.
 
-A stage takes the `Search`, works within its part of the time that is left and of the memory, and
-returns what a reader should know of it: why it did nothing, or where it stopped.
+`ratiolab.hindsight.state.Work` defines a stage. It works within its part of the time and memory
+that are left, and its note says why it did nothing, or where it stopped.
 """
 
 from dataclasses import dataclass
@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ratiolab.hindsight import memory
-from ratiolab.hindsight.certificates.certificate import LayerCertificate, WindowCertificate
+from ratiolab.hindsight.bounds import LowerBound
+from ratiolab.hindsight.certificates.certificate import (
+    DualCertificate,
+    DynamicProgrammingCertificate,
+)
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
-from ratiolab.hindsight.search import Search
+from ratiolab.hindsight.state import Callbacks, Found, SolveState
 
 if TYPE_CHECKING:
-    from ratiolab.hindsight.layers.windows import Pass
+    from ratiolab.hindsight.dynamic_programming.beam_search import BeamResult
 
 MOST_REQUESTS = 400
-"""Most requests for which a program is considered: windows cost O(n^2 log n)."""
+"""Most requests for which a program is considered: last starts cost O(n^2 log n)."""
 
 LEAST_SEARCH = 0.001
 """A search that takes fewer seconds has nothing to search for, and does not go on."""
 
 MOST_CERTIFIED = 10**7
-"""States of a search that its certificate asks a checker to do again, in about 10 seconds."""
+"""States of a search that its certificate asks a checker to repeat, in about 10 seconds."""
 
 
 @dataclass(frozen=True)
-class Orders:
+class OrderSearch:
     """A good schedule by the search over orders.
 
     ``rest`` goes on for what a time limit leaves, each search from the best schedule so far.
@@ -37,117 +41,87 @@ class Orders:
     part: float
     rest: bool = False
 
-    def __call__(self, search: Search) -> str:
-        said, room, steps = search.stages[-1].note, search.room, search.options["steps"]
-        if not steps or (self.rest and search.time_left is None):
-            return said
-        if room is not None and memory.order_bytes(search.instance) > room:
-            return f"no search over orders: {memory.needs(memory.order_bytes(search.instance))}"
-        rng = np.random.default_rng(search.options["seed"] + self.rest)
-        stop, again = search.until(self.part), True
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
+        options, budget = state.options, state.memory_budget
+        if not options.steps or (self.rest and state.time_left is None):
+            return Found()
+        if budget is not None and memory.order_bytes(state.instance) > budget:
+            needed = memory.needs(memory.order_bytes(state.instance))
+            return Found(note=f"no search over orders: {needed}")
+        rng = np.random.default_rng(options.seed + self.rest)
+        stop, again = state.deadline(self.part), True
         while again:
-            before = search.seconds
-            improved_schedule(search.schedule, rng, steps, stop=stop, found=search.offer)
-            again = self.rest and not stop() and search.seconds > before + LEAST_SEARCH
-        return said
+            before = state.seconds
+            improved_schedule(
+                *(state.schedule, rng, options.steps),
+                stop=stop,
+                found=lambda schedule: call.found(Found(schedule)),
+            )
+            again = self.rest and not stop() and state.seconds > before + LEAST_SEARCH
+        return Found()
 
 
 @dataclass(frozen=True)
-class MemoryPrices:
-    """The bound by prices of memory, also where cuts are out of reach."""
+class DualAscent:
+    """The bound by duals of memory, also where cuts are out of reach."""
 
     part: float
 
-    def __call__(self, search: Search) -> str:
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.relaxation.dual_bound import dual_bound
 
-        if len(search.instance) <= FEW:
-            return ""
-        found = dual_bound(search.instance, search.upper, stop=search.until(self.part))
-        search.prove(found, "lagrangian")
-        return ""
+        if len(state.instance) <= FEW:
+            return Found()
+        proof = dual_bound(state.instance, state.upper, stop=state.deadline(self.part))
+        return Found(bound=LowerBound(proof.bound, "lagrangian"), certificate=proof)
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """The bound by configuration cuts, whose prices guide what follows; up to ``most`` requests."""
+    """The bound by configuration cuts, whose duals guide what follows; up to ``most`` requests."""
 
     rounds: int
     part: float
     most: int = MOST_REQUESTS
 
-    def __call__(self, search: Search) -> str:
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.cuts.cut_bound import cut_bound, fits
 
-        instance, horizon = search.instance, search.schedule.makespan
+        instance, horizon = state.instance, state.schedule.makespan
         if self.most < len(instance) <= MOST_REQUESTS:
-            return f"no cuts yet: {len(instance)} requests, more than {self.most}"
+            return Found(note=f"no cuts yet: {len(instance)} requests, more than {self.most}")
         if len(instance) > MOST_REQUESTS or not fits(instance, horizon):
-            return "no cuts: requests, memory or horizon are too many for configurations"
-        needed = memory.cut_bytes(instance, horizon)
-        if search.room is not None and needed > search.room:
-            return f"no cuts: {memory.needs(needed)}"
-        found = cut_bound(
+            return Found(
+                note="no cuts: requests, memory or horizon are too many for configurations"
+            )
+        needed, budget = memory.cut_bytes(instance, horizon), state.memory_budget
+        if budget is not None and needed > budget:
+            return Found(note=f"no cuts: {memory.needs(needed)}")
+
+        def bound(value: int) -> LowerBound:
+            return LowerBound(value, "configuration cuts")
+
+        result = cut_bound(
             instance,
             horizon=horizon,
             rounds=self.rounds,
-            time_limit=search.share(self.part),
-            target=search.upper,
-            progress=lambda now: search.raise_lower(now.lower, "configuration cuts"),
+            time_limit=state.share(self.part),
+            target=state.upper,
+            progress=lambda now: call.found(Found(bound=bound(now.lower))),
         )
-        search.prove(found.certificate, "configuration cuts")
-        if search.prices is None or found.lower >= search.prices.bound:
-            search.guide_by(found.certificate)
-        search.interrupted = found.stopped == "interrupted"
-        return f"cuts ended: {found.stopped}"
+        best = state.duals is None or result.lower >= state.duals.bound
+        return Found(
+            bound=bound(result.lower),
+            certificate=result.certificate,
+            duals=result.certificate if best else None,
+            note=f"cuts ended: {result.stopped}",
+            interrupted=result.stopped == "interrupted",
+        )
 
 
 @dataclass(frozen=True)
-class WindowCosts:
-    """What is still to come after each time, which raises the bound and guides the layers.
-
-    Walks get wider until one leaves out nothing. ``most`` requests are worth their time.
-    """
-
-    widths: tuple[int, ...]
-    part: float
-    most: int
-
-    def __call__(self, search: Search) -> str:
-        from ratiolab.hindsight.layers import windows
-
-        instance, prices = search.instance, search.prices
-        if len(instance) > self.most:
-            return f"no windows: {len(instance)} requests, more than {self.most}"
-        if instance.memory > windows.LARGEST_MEMORY:
-            return f"no windows: memory {instance.memory}, more than {windows.LARGEST_MEMORY}"
-        if prices is None:
-            return "no windows: there are no prices of cuts to guide them"
-        widest, stop = self.widths[-1], search.until(self.part)
-        if search.room is not None:
-            widest = min(widest, memory.window_width(instance, prices.prices, search.room))
-        known = windows.NONE
-        for width in (*(width for width in self.widths if width < widest), widest):
-            if width < 1:
-                return "no windows: the memory limit leaves no room for a layer"
-            found = windows.window_pass(
-                *(instance, prices.prices, search.upper),
-                width=width,
-                known=known,
-                stop=stop,
-                proved=lambda found: _prove_windows(search, found),
-            )
-            known = found.windows
-            if search.closed or found.exact:
-                return ""
-            if stop():
-                return f"windows stopped by the time limit, at {width} states a layer"
-        return f"windows not exact: at most {widest} states a layer"
-
-
-@dataclass(frozen=True)
-class Layers:
-    """The search layer by layer, guided by the prices of the cuts; exact when all states fit.
+class DynamicProgramming:
+    """The dynamic program over rounds, guided by the duals of the cuts; exact when all states fit.
 
     ``most`` is the number of requests up to which it is worth its time.
     """
@@ -156,57 +130,42 @@ class Layers:
     part: float
     most: int = 64
 
-    def __call__(self, search: Search) -> str:
-        from ratiolab.hindsight.layers import beam, walk
-        from ratiolab.hindsight.layers.windows import NONE
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
+        from ratiolab.hindsight.dynamic_programming import beam, beam_search
 
-        instance, width = search.instance, self.width
-        most = min(self.most, walk.MOST_REQUESTS)
+        instance, duals, width = state.instance, state.duals, self.width
+        most = min(self.most, beam_search.MOST_REQUESTS)
         if len(instance) > most:
-            return f"no layered search: {len(instance)} requests, more than {most}"
-        if search.prices is None:
-            return "no layered search: there are no prices of cuts to guide it"
-        if search.room is not None:
-            width = min(width, memory.layer_width(instance, search.schedule.makespan, search.room))
+            note = f"no dynamic programming: {len(instance)} requests, more than {most}"
+            return Found(note=note)
+        if duals is None:
+            return Found(note="no dynamic programming: there are no duals of cuts to guide it")
+        if state.memory_budget is not None:
+            makespan, budget = state.schedule.makespan, state.memory_budget
+            width = min(width, memory.layer_width(instance, makespan, budget))
         if width < 1:
-            return "no layered search: the memory limit leaves no room for a layer"
-        stop = search.until(self.part)
-        found = beam.widening_beam(
-            instance,
-            search.prices.prices,
-            search.schedule,
+            return Found(note="no dynamic programming: the memory limit leaves no room for a layer")
+        stop = state.deadline(self.part)
+        result = beam.widening_beam(
+            *(instance, duals.duals, state.schedule),
             width=width,
-            windows=search.windows or NONE,
             stop=stop,
-            found=search.offer,
-            proved=lambda result: _prove(search, result.lower, result.states),
+            found=lambda schedule: call.found(Found(schedule)),
+            proved=lambda result: call.found(_proven(duals, result)),
         )
-        search.raise_lower(found.lower, "layered search")
-        if found.exhausted:
-            return ""
+        bound = LowerBound(result.lower, "dynamic programming")
+        if result.exhausted:
+            return Found(bound=bound)
         narrowed = f", narrowed from {self.width} by the memory limit" * (width < self.width)
         stopped = "stopped by the time limit" if stop() else "not exact"
-        return f"layered search {stopped}: at most {width} states a layer{narrowed}"
+        note = f"dynamic programming {stopped}: at most {width} states a layer{narrowed}"
+        return Found(bound=bound, note=note)
 
 
-def _prove(search: Search, bound: int, states: int) -> None:
-    """Keep a bound of a layered search, with a certificate where a checker can search again."""
-    prices = search.prices
-    if prices is not None and bound > prices.bound and states <= MOST_CERTIFIED:
-        named = prices.instance, prices.digest
-        search.prove(LayerCertificate(*named, bound, prices.value, prices.prices), "layered search")
-    search.raise_lower(bound, "layered search")
-
-
-def _prove_windows(search: Search, found: "Pass") -> None:
-    """Keep windows, and their bound with a certificate where a checker can search again."""
-    prices = search.prices
-    if prices is None:
-        return
-    search.windows = found.windows
-    if found.lower > prices.bound and found.states <= MOST_CERTIFIED:
-        named = prices.instance, prices.digest
-        proven = found.windows.needed
-        certificate = WindowCertificate(*named, found.lower, prices.value, prices.prices, proven)
-        search.prove(certificate, "windows")
-    search.raise_lower(found.lower, "windows")
+def _proven(duals: DualCertificate, result: "BeamResult") -> Found:
+    """Return a bound, with a certificate where a checker can repeat the search."""
+    bound, certificate = LowerBound(result.lower, "dynamic programming"), None
+    if result.lower > duals.bound and result.states <= MOST_CERTIFIED:
+        named = duals.instance, duals.digest
+        certificate = DynamicProgrammingCertificate(*named, result.lower, duals.value, duals.duals)
+    return Found(bound=bound, certificate=certificate)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.records.record import Record
-from ratiolab.records.store import Store
+from ratiolab.records.store import RecordStore
 
 LEAST_SECONDS = 5.0
 """Shortest try."""
@@ -55,7 +55,7 @@ class Try:
 
 
 def improve(
-    store: Store,
+    store: RecordStore,
     minutes: float,
     *,
     only: str = "*",
@@ -105,7 +105,7 @@ def improve(
     return done
 
 
-def instances(store: Store) -> list[str]:
+def instances(store: RecordStore) -> list[str]:
     """Names of the instances that the table holds, or that wait in its folders for a first try."""
     folders = ("jaillet2025", "families")
     files = (path for folder in folders for path in (store.instances / folder).glob("*.json"))
@@ -113,7 +113,7 @@ def instances(store: Store) -> list[str]:
     return sorted(waiting | set(store.records()))
 
 
-def widest(store: Store, names: Iterable[str]) -> list[str]:
+def widest(store: RecordStore, names: Iterable[str]) -> list[str]:
     """Those that are not certified, the widest gap first."""
     records = store.records()
 
@@ -132,7 +132,7 @@ def attempt(instances: Path, results: Path, name: str, seconds: float) -> OptRes
 
 
 def _solve(instances: Path, results: Path, name: str, seconds: float) -> OptResult:
-    store = Store(instances, results)
+    store = RecordStore(instances, results)
     instance, record = store.instance(name), store.records().get(name)
     if record is None:
         return solve(instance, time_limit=seconds, threads=1)
@@ -147,7 +147,7 @@ def _solve(instances: Path, results: Path, name: str, seconds: float) -> OptResu
 
 
 def _solved(
-    store: Store, names: Iterable[str], seconds: float, ends: float, workers: int
+    store: RecordStore, names: Iterable[str], seconds: float, ends: float, workers: int
 ) -> Iterator[tuple[str, OptResult | Exception]]:
     """Results as they come, as long as there is time."""
     waiting = iter(names)

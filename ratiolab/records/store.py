@@ -21,7 +21,7 @@ TABLE = "records.csv"
 FOLDER = "records"
 
 
-class Store:
+class RecordStore:
     """Instances below one folder, the table and its files below another."""
 
     def __init__(self, instances: Path, results: Path) -> None:
@@ -74,7 +74,7 @@ def merged(name: str, before: Record | None, result: OptResult) -> Record:
         lower=result.certified,
         upper=result.upper,
         proved=result.lower,
-        lower_by=_source(result.certificate),
+        lower_by=result.certificate.source,
         proved_by=result.lower_source,
         upper_by=next(s.name for s in result.stages if s.upper == last.upper),
         seconds=round(result.seconds, 1),
@@ -96,8 +96,3 @@ def merged(name: str, before: Record | None, result: OptResult) -> Record:
     if found.upper < now.upper:
         now = replace(now, upper=found.upper, upper_by=found.upper_by, schedule=found.schedule)
     return now
-
-
-def _source(certificate: Certificate) -> str:
-    """What a certificate proves its bound by."""
-    return getattr(certificate, "source", "prices of cuts and memory")

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.model import FormatError, violations
 from ratiolab.records.record import Record
-from ratiolab.records.store import FOLDER, Store
+from ratiolab.records.store import FOLDER, RecordStore
 
 
-def faults(store: Store, record: Record) -> list[str]:
+def faults(store: RecordStore, record: Record) -> list[str]:
     """What is wrong with a record, a line each; none when it proves what it says.
 
     The row itself has been checked when the table was read.
@@ -19,7 +19,7 @@ def faults(store: Store, record: Record) -> list[str]:
         return [str(error)]
 
 
-def _faults(store: Store, record: Record) -> Iterator[str]:
+def _faults(store: RecordStore, record: Record) -> Iterator[str]:
     instance = store.instance(record.instance)
     actual = len(instance), instance.memory, instance.digest
     stated = record.requests, record.memory, record.digest
@@ -41,7 +41,7 @@ def _faults(store: Store, record: Record) -> Iterator[str]:
             yield f"{record.certificate}: proves {proven}, not {record.lower}"
 
 
-def strays(store: Store) -> list[str]:
+def strays(store: RecordStore) -> list[str]:
     """Files of the library that no record names, such as a stopped write leaves."""
     named = {
         name

@@ -29,7 +29,7 @@ def optimum_data(result: OptResult) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "stages": [s._asdict() | {"seconds": round(s.seconds, 3)} for s in result.stages],
         "note": result.note,
-        "options": dict(result.options),
+        "options": result.options.as_dict(),
     }
 
 

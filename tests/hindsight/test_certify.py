@@ -16,10 +16,10 @@ from tiny_instances import tiny
 from ratiolab.hindsight.bounds import BOUNDS
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certificate import (
+    DualCertificate,
     FormulaCertificate,
-    PriceCertificate,
+    dual_certificate,
     numbers_check,
-    price_certificate,
     read_certificate,
     write_certificate,
 )
@@ -37,7 +37,7 @@ from ratiolab.model import FormatError, Instance
 
 
 @pytest.fixture(scope="module")
-def ten() -> tuple[Instance, PriceCertificate]:
+def ten() -> tuple[Instance, DualCertificate]:
     rng = np.random.default_rng(4)
     prompt = rng.integers(1, 6, 10)
     output = [int(rng.integers(1, 24 - s + 1)) for s in prompt]
@@ -45,10 +45,10 @@ def ten() -> tuple[Instance, PriceCertificate]:
     return instance, cut_bound(instance, rounds=4).certificate
 
 
-def test_the_checker_proves_what_the_solver_claims(ten: tuple[Instance, PriceCertificate]) -> None:
+def test_the_checker_proves_what_the_solver_claims(ten: tuple[Instance, DualCertificate]) -> None:
     instance, certificate = ten
     assert certify(certificate, instance) == certificate.bound
-    assert len(certificate.prices.tables) > 5
+    assert len(certificate.duals.tables) > 5
     for seed in range(40):
         found = cut_bound(tiny(seed), rounds=5)
         assert certify(found.certificate, found.instance) == found.lower
@@ -59,14 +59,14 @@ def test_any_nonnegative_prices_prove_at_most_the_optimum() -> None:
     for seed in range(100):
         instance = tiny(seed)
         rng = np.random.default_rng(seed)
-        good = cut_bound(instance, rounds=3).certificate.prices
+        good = cut_bound(instance, rounds=3).certificate.duals
         memory = [int(price * rng.uniform(0.5, 1.5)) for price in good.memory]
         cuts = [(*cut[:3], int(cut[3] * rng.uniform(0.5, 1.5))) for cut in good.cuts]
-        prices = replace(good, memory=tuple(memory), cuts=tuple(cuts))
+        duals = replace(good, memory=tuple(memory), cuts=tuple(cuts))
         grid = columns(instance, len(memory))
-        dense = [table.dense(instance.memory) for table in prices.tables]
-        value = scaled_bound(grid, prices, reduced_costs(grid, prices, dense))
-        bound = certify(price_certificate(instance, prices, value), instance)
+        dense = [table.dense(instance.memory) for table in duals.tables]
+        value = scaled_bound(grid, duals, reduced_costs(grid, duals, dense))
+        bound = certify(dual_certificate(instance, duals, value), instance)
         assert bound <= brute_force(instance).total_latency
         useful += bound > int(instance.output.sum())
     assert useful > 30
@@ -83,7 +83,7 @@ def test_two_dynamic_programs_agree() -> None:
         assert _heaviest(items, memory) == expected
 
 
-def test_a_file_keeps_everything(tmp_path: Path, ten: tuple[Instance, PriceCertificate]) -> None:
+def test_a_file_keeps_everything(tmp_path: Path, ten: tuple[Instance, DualCertificate]) -> None:
     instance, certificate = ten
     formula = FormulaCertificate("ten", instance.digest, 7, "volume")
     for given in (certificate, formula):
@@ -128,7 +128,7 @@ def every_number(data: Numbers) -> list[tuple[str, Callable[[Numbers, int], None
 
 
 def test_every_changed_number_is_detected_and_none_proves_another_bound(
-    tmp_path: Path, ten: tuple[Instance, PriceCertificate]
+    tmp_path: Path, ten: tuple[Instance, DualCertificate]
 ) -> None:
     """Without the check digits a change may leave another proof of the same bound."""
     instance, certificate = ten
@@ -160,10 +160,10 @@ def test_every_changed_number_is_detected_and_none_proves_another_bound(
         (lambda d: d.update(digest="0" * 12), "digest"),
         (lambda d: d.update(bound=d["bound"] + 1), "is proven"),
         (lambda d: d.update(bound=d["bound"] - 1), "is proven"),
-        (lambda d: d.update(value=d["value"] + 1), "the prices prove"),
+        (lambda d: d.update(value=d["value"] + 1), "the duals prove"),
         (lambda d: d.update(denominator=0), "denominator 0"),
         (lambda d: d.update(denominator=1.5), "must be an integer"),
-        (lambda d: d["memory"].append(1), "the prices prove"),
+        (lambda d: d["memory"].append(1), "the duals prove"),
         (lambda d: d["memory"].__setitem__(0, -1), "memory at time 1 is negative"),
         (lambda d: d["cuts"][0].__setitem__(3, -1), "cut 0 is negative"),
         (lambda d: d["cuts"][0].__setitem__(3, True), "list of integers"),
@@ -184,7 +184,7 @@ def test_every_changed_number_is_detected_and_none_proves_another_bound(
 )
 def test_each_rule_has_a_certificate_that_breaks_it(
     tmp_path: Path,
-    ten: tuple[Instance, PriceCertificate],
+    ten: tuple[Instance, DualCertificate],
     change: Callable[[Numbers], Any],
     message: str,
 ) -> None:

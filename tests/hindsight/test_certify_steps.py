@@ -1,4 +1,4 @@
-"""Prices over runs of times are checked by another route than the one that found them."""
+"""Duals over runs of times are checked by another route than the one that found them."""
 
 import json
 from collections.abc import Callable
@@ -18,16 +18,16 @@ from ratiolab.hindsight import bracket
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates import certify_steps as checker
 from ratiolab.hindsight.certificates.certificate import (
-    StepCertificate,
+    StepDualCertificate,
     numbers_check,
     read_certificate,
     write_certificate,
 )
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.certify_steps import scaled_value
-from ratiolab.hindsight.certificates.prices import Steps
+from ratiolab.hindsight.certificates.duals import StepDuals
 from ratiolab.hindsight.relaxation.dual_bound import (
-    Prices,
+    BucketDuals,
     dual_bound,
     exact_value,
     step_certificate,
@@ -44,8 +44,8 @@ def long_tails(n: int, rate: float) -> Instance:
     return Instance(f"{n} at {rate}", 5_000, arrival.astype(np.int64), prompt, output)
 
 
-def by_definition(instance: Instance, steps: Steps) -> int:
-    """Every start up to the end of the prices, every age, time by time."""
+def by_definition(instance: Instance, steps: StepDuals) -> int:
+    """Every start up to the end of the duals, every age, time by time."""
     price: dict[int, int] = {}
     before = steps.begin
     for end, token in zip(steps.ends, steps.token, strict=True):
@@ -73,7 +73,7 @@ def test_any_runs_of_prices_prove_at_most_the_optimum_and_are_priced_exactly(
 ) -> None:
     instance = tiny(seed, most=4)
     ends = tuple((begin + np.cumsum([length for length, _ in runs])).tolist()) if runs else ()
-    steps = Steps(denominator, begin, ends, tuple(price for _, price in runs))
+    steps = StepDuals(denominator, begin, ends, tuple(price for _, price in runs))
     value = scaled_value(steps, instance)
     assert value == by_definition(instance, steps)
     assert Fraction(value, denominator) <= brute_force(instance).total_latency
@@ -92,8 +92,8 @@ def test_the_checker_proves_what_the_ascent_claims(rate: float) -> None:
 def test_equal_neighbours_become_one_run_and_prove_the_same(token: list[int], width: int) -> None:
     instance = tiny(4, most=4)
     origin = int(instance.arrival.min())
-    prices = Prices(origin, width, 4, np.array(token))
-    certificate = step_certificate(instance, exact_value(instance, prices), prices)
+    duals = BucketDuals(origin, width, 4, np.array(token))
+    certificate = step_certificate(instance, exact_value(instance, duals), duals)
     steps = certificate.steps
     assert all(a != b for a, b in pairwise(steps.token))
     assert steps.token[-1:] != (0,)
@@ -103,18 +103,18 @@ def test_equal_neighbours_become_one_run_and_prove_the_same(token: list[int], wi
 def test_a_result_without_cuts_carries_this_proof() -> None:
     instance = long_tails(100, 0.9)
     result = bracket(instance, steps=0)
-    assert isinstance(result.certificate, StepCertificate)
+    assert isinstance(result.certificate, StepDualCertificate)
     assert certify(result.certificate, instance) == result.certified == result.lower
 
 
 @pytest.fixture(scope="module")
-def hundred() -> tuple[Instance, StepCertificate]:
+def hundred() -> tuple[Instance, StepDualCertificate]:
     instance = long_tails(300, 0.9)
     return instance, dual_bound(instance, best_list_schedule(instance).total_latency)
 
 
 def test_a_file_keeps_everything_and_is_small(
-    tmp_path: Path, hundred: tuple[Instance, StepCertificate]
+    tmp_path: Path, hundred: tuple[Instance, StepDualCertificate]
 ) -> None:
     path = tmp_path / "c.json"
     write_certificate(hundred[1], path)
@@ -123,7 +123,7 @@ def test_a_file_keeps_everything_and_is_small(
 
 
 def test_every_changed_number_is_detected_and_none_proves_another_bound(
-    tmp_path: Path, hundred: tuple[Instance, StepCertificate]
+    tmp_path: Path, hundred: tuple[Instance, StepDualCertificate]
 ) -> None:
     instance, certificate = hundred
     path = tmp_path / "c.json"
@@ -161,7 +161,7 @@ def test_every_changed_number_is_detected_and_none_proves_another_bound(
     [
         (lambda d: d.update(digest="0" * 12), "digest"),
         (lambda d: d.update(bound=d["bound"] + 1), "is proven"),
-        (lambda d: d.update(value=d["value"] + 1), "the prices prove"),
+        (lambda d: d.update(value=d["value"] + 1), "the duals prove"),
         (lambda d: d.update(denominator=0), "denominator 0"),
         (lambda d: d.update(denominator=1.5), "must be an integer"),
         (lambda d: d["token"].__setitem__(0, -1), "run 0 is negative"),
@@ -175,7 +175,7 @@ def test_every_changed_number_is_detected_and_none_proves_another_bound(
 )
 def test_each_rule_has_a_certificate_that_breaks_it(
     tmp_path: Path,
-    hundred: tuple[Instance, StepCertificate],
+    hundred: tuple[Instance, StepDualCertificate],
     change: Callable[[dict[str, Any]], Any],
     message: str,
 ) -> None:
@@ -185,7 +185,7 @@ def test_each_rule_has_a_certificate_that_breaks_it(
 
 
 def test_a_proof_that_takes_too_long_is_refused(
-    hundred: tuple[Instance, StepCertificate], monkeypatch: pytest.MonkeyPatch
+    hundred: tuple[Instance, StepDualCertificate], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker, "MOST_PIECES", 100)
     with pytest.raises(CertificateError, match="more than 100 pieces"):

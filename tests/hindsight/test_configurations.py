@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from ratiolab.hindsight.certificates.prices import Table
+from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.cuts.configurations import Separator, heaviest, real_items
 from ratiolab.hindsight.cuts.covering_kernels import separating_weights
 from ratiolab.model import Instance

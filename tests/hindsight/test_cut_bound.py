@@ -7,10 +7,10 @@ from tiny_instances import tiny
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.cuts import master as master_module
-from ratiolab.hindsight.cuts.cut_bound import Progress, cut_bound
+from ratiolab.hindsight.cuts.cut_bound import CutProgress, cut_bound
 from ratiolab.hindsight.cuts.master import Master
 from ratiolab.hindsight.cuts.spans import SPANS, Row, first_spans, single, split
-from ratiolab.hindsight.layers.beam import beam
+from ratiolab.hindsight.dynamic_programming.beam import beam
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance
 
@@ -47,7 +47,7 @@ def test_cuts_close_most_of_the_gap_of_a_drawn_instance() -> None:
     instance = drawn(9)
     first = list_schedule(instance, np.argsort(instance.output, kind="stable"))
     bound = cut_bound(instance, horizon=first.makespan, rounds=25)
-    best = beam(instance, bound.certificate.prices, first)
+    best = beam(instance, bound.certificate.duals, first)
     assert best.exhausted  # so its schedule is optimal
     optimum = best.schedule.total_latency
     assert bound.lower <= optimum
@@ -80,7 +80,7 @@ def test_splitting_ends_with_a_span_for_each_time_and_keeps_what_is_proven() -> 
     coarse, found = master.lower, 0
     while not single(edges):
         proven, before = master.lower, edges
-        edges, rows = split(edges, master.loads(), master.rows, master.duals, master.weights)
+        edges, rows = split(edges, master.loads(), master.rows, master.row_duals, master.weights)
         assert set(edges) > set(before)
         assert {row.table for row in rows} <= {0}
         master.add_rows(rows)
@@ -127,7 +127,7 @@ def test_limits_stop_it_with_what_is_proven() -> None:
     stopped = cut_bound(instance, target=target)
     assert stopped.stopped == "target"
     assert stopped.lower >= target
-    seen: list[Progress] = []
+    seen: list[CutProgress] = []
     cut_bound(instance, rounds=3, progress=seen.append)
     assert [now.rounds for now in seen] == [0, 1, 2, 3]
     assert sorted(now.lower for now in seen) == [now.lower for now in seen]

@@ -1,4 +1,4 @@
-"""Prices of memory prove lower bounds: any prices, exactly; good prices, good bounds."""
+"""Duals of memory prove lower bounds: any duals, exactly; good duals, good bounds."""
 
 import math
 from collections.abc import Callable
@@ -16,10 +16,10 @@ from ratiolab.hindsight import OptResult, bracket, solve
 from ratiolab.hindsight.bounds import best_lower_bound, mean_busy_time
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.relaxation.dual_bound import (
-    Prices,
+    BucketDuals,
     dual_bound,
     exact_value,
-    fluid_prices,
+    fluid_duals,
     rounded,
 )
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
@@ -38,16 +38,16 @@ def log_normal(n: int, rate: float, seed: int = 7) -> Instance:
     return Instance(f"{n} at {rate}", MEMORY, arrival.astype(np.int64), prompt, output)
 
 
-def by_definition(instance: Instance, prices: Prices) -> Fraction:
+def by_definition(instance: Instance, duals: BucketDuals) -> Fraction:
     """The bound summed time by time in fractions, trying every start."""
 
     def price(time: int) -> Fraction:
-        bucket = (time - prices.origin - 1) // prices.width
-        inside = 0 <= bucket < len(prices.token)
-        return Fraction(int(prices.token[bucket]) if inside else 0, prices.denominator)
+        bucket = (time - duals.origin - 1) // duals.width
+        inside = 0 <= bucket < len(duals.token)
+        return Fraction(int(duals.token[bucket]) if inside else 0, duals.denominator)
 
-    end = prices.origin + prices.width * len(prices.token)
-    total = -instance.memory * sum(price(t) for t in range(prices.origin + 1, end + 1))
+    end = duals.origin + duals.width * len(duals.token)
+    total = -instance.memory * sum(price(t) for t in range(duals.origin + 1, end + 1))
     for a, s, o in instance.requests:
         total += min(
             p + o - a + sum(price(p + g) * (s + g) for g in range(1, o + 1))
@@ -68,9 +68,9 @@ def test_any_prices_prove_a_bound_and_pricing_is_exact(
 ) -> None:
     instance = tiny(seed, most=4)
     origin = int(instance.arrival.min())
-    prices = Prices(origin, width, denominator, np.array(token))
-    value = exact_value(instance, prices)
-    assert value == by_definition(instance, prices)
+    duals = BucketDuals(origin, width, denominator, np.array(token))
+    value = exact_value(instance, duals)
+    assert value == by_definition(instance, duals)
     assert value <= brute_force(instance).total_latency
 
 
@@ -86,9 +86,9 @@ def test_pricing_by_hand() -> None:
     # M = 2, two requests with s = o = 1, price x at time 1 and none later. Start 0 costs
     # 1 + 2x, start 1 costs 2. x = 1/2: both cost 2, so 4 - 2/2 = 3, the optimum 1 + 2.
     two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
-    assert exact_value(two, Prices(0, 1, 4, np.array([2]))) == 3
-    assert exact_value(two, Prices(0, 1, 4, np.array([1]))) == Fraction(5, 2)
-    assert exact_value(two, Prices(0, 1, 4, np.array([8]))) == 0
+    assert exact_value(two, BucketDuals(0, 1, 4, np.array([2]))) == 3
+    assert exact_value(two, BucketDuals(0, 1, 4, np.array([1]))) == Fraction(5, 2)
+    assert exact_value(two, BucketDuals(0, 1, 4, np.array([8]))) == 0
 
 
 @pytest.mark.parametrize("width", [1, 3, 7])
@@ -97,8 +97,8 @@ def test_pricing_in_buckets_is_pricing_time_by_time(width: int) -> None:
     for _ in range(20):
         instance = log_normal(30, 0.2, int(rng.integers(10**6)))
         token = rng.integers(0, 40, 200) * (rng.random(200) < 0.7)
-        coarse = Prices(0, width, 2**12, token)
-        fine = Prices(0, 1, 2**12, np.repeat(token, width))
+        coarse = BucketDuals(0, width, 2**12, token)
+        fine = BucketDuals(0, 1, 2**12, np.repeat(token, width))
         assert exact_value(instance, coarse) == exact_value(instance, fine)
 
 
@@ -169,7 +169,7 @@ def test_shifting_all_arrivals_changes_nothing() -> None:
 
 
 def test_the_largest_numbers_stay_exact() -> None:
-    # prices reach 2^21 rounds only, and their unit grows until 64 bits hold everything
+    # duals reach 2^21 rounds only, and their unit grows until 64 bits hold everything
     huge = 10**9
     one = Instance("huge", huge, [0, huge], [0, 0], [huge, huge])
     assert 2 * huge <= dual_bound(one, 3 * huge, iterations=0).bound <= 3 * huge
@@ -180,20 +180,20 @@ def test_the_largest_numbers_stay_exact() -> None:
 
 def test_prices_are_rounded_down() -> None:
     instance = log_normal(50, 0)
-    origin, width, token = fluid_prices(instance)
-    prices = rounded(instance, token, origin, width)
-    assert (prices.token <= token * prices.denominator).all()
-    assert (prices.token + 1 > token * prices.denominator).all()
+    origin, width, token = fluid_duals(instance)
+    duals = rounded(instance, token, origin, width)
+    assert (duals.token <= token * duals.denominator).all()
+    assert (duals.token + 1 > token * duals.denominator).all()
 
 
 def test_false_prices_are_refused() -> None:
     instance = tiny(1, most=6)
     with pytest.raises(ValueError, match="at least 0"):
-        exact_value(instance, Prices(0, 1, 1, np.array([-1])))
+        exact_value(instance, BucketDuals(0, 1, 1, np.array([-1])))
     with pytest.raises(ValueError, match="origin"):
-        exact_value(instance, Prices(9, 1, 1, np.array([1])))
+        exact_value(instance, BucketDuals(9, 1, 1, np.array([1])))
     with pytest.raises(OverflowError):
-        exact_value(instance, Prices(0, 1, 1, np.array([2**61])))
+        exact_value(instance, BucketDuals(0, 1, 1, np.array([2**61])))
     with pytest.raises(ValueError, match="iterations"):
         dual_bound(instance, 1, iterations=-1)
 

@@ -1,4 +1,4 @@
-"""Windows keep every optimal schedule, and are much shorter than the paper's horizon."""
+"""CostToGoBounds keep every optimal schedule, and are much shorter than the paper's horizon."""
 
 from itertools import product
 

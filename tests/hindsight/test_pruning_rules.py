@@ -1,7 +1,7 @@
 """No rule that leaves something out loses the optimum: thousands of tiny instances, all starts.
 
 Each search begins with a schedule one round worse than the optimum, so that every rule prunes as
-hard as it ever may, and under prices drawn at random, which make weak bounds but must never make
+hard as it ever may, and under duals drawn at random, which make weak bounds but must never make
 wrong ones.
 """
 
@@ -14,14 +14,14 @@ from numba import njit
 from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.certificates.certificate import price_certificate
-from ratiolab.hindsight.certificates.prices import Prices, Table
+from ratiolab.hindsight.certificates.certificate import dual_certificate
+from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.cuts.configurations import heaviest, real_items
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.cuts.strengthen import strengthen
+from ratiolab.hindsight.dynamic_programming import beam_search
+from ratiolab.hindsight.dynamic_programming.beam import beam
 from ratiolab.hindsight.horizon import last_starts
-from ratiolab.hindsight.layers import walk
-from ratiolab.hindsight.layers.beam import beam
 from ratiolab.hindsight.programs.timeindexed import build
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
 from ratiolab.model import Instance, Schedule
@@ -85,8 +85,8 @@ def one_worse(best: Schedule) -> Schedule:
     return Schedule.from_starts(best.instance, starts)
 
 
-def drawn_prices(instance: Instance, rng: np.random.Generator) -> Prices:
-    """Prices of memory and of one valid table, at random times up to a random horizon."""
+def drawn_duals(instance: Instance, rng: np.random.Generator) -> Duals:
+    """Duals of memory and of one valid table, at random times up to a random horizon."""
     horizon = int(rng.integers(1, 16))
     scale = 2 * DENOMINATOR // instance.memory
     memory = rng.integers(0, scale + 1, horizon) * rng.integers(0, 2, horizon)
@@ -98,7 +98,7 @@ def drawn_prices(instance: Instance, rng: np.random.Generator) -> Prices:
     cap = heaviest([(int(m), int(r)) for m, r in items], closed, instance.memory)[0]
     begin = int(rng.integers(1, horizon + 1))
     price = int(rng.integers(0, 2 * DENOMINATOR // cap + 1))
-    return Prices(
+    return Duals(
         DENOMINATOR,
         tuple(memory.tolist()),
         (replace(table, cap=cap),),
@@ -106,20 +106,20 @@ def drawn_prices(instance: Instance, rng: np.random.Generator) -> Prices:
     )
 
 
-def missed(prices: Any, many: int = MANY) -> int:
+def missed(duals: Any, many: int = MANY) -> int:
     """Instances whose optimum the layered search does not find although it leaves nothing out."""
     count = 0
     for seed in range(many):
         instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
-        result = beam(instance, prices(instance, seed), one_worse(best))
+        result = beam(instance, duals(instance, seed), one_worse(best))
         assert result.exhausted
         count += result.schedule.total_latency != best.total_latency
     return count
 
 
-def random_prices(instance: Instance, seed: int) -> Prices:
-    return drawn_prices(instance, np.random.default_rng(seed))
+def random_duals(instance: Instance, seed: int) -> Duals:
+    return drawn_duals(instance, np.random.default_rng(seed))
 
 
 def test_the_compiled_oracle_is_the_plain_one() -> None:
@@ -129,15 +129,15 @@ def test_the_compiled_oracle_is_the_plain_one() -> None:
 
 
 def test_bounds_twins_idleness_and_dominance_keep_the_optimum() -> None:
-    assert missed(random_prices) == 0
+    assert missed(random_duals) == 0
 
 
 def test_good_prices_keep_the_optimum() -> None:
     for seed in range(250):
         instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
-        prices = cut_bound(instance, rounds=seed % 3).certificate.prices
-        result = beam(instance, prices, one_worse(best))
+        duals = cut_bound(instance, rounds=seed % 3).certificate.duals
+        result = beam(instance, duals, one_worse(best))
         assert result.exhausted
         assert result.schedule.total_latency == best.total_latency, seed
 
@@ -148,13 +148,13 @@ def test_fixing_and_rows_keep_the_optimum() -> None:
         instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
         rng = np.random.default_rng(seed)
-        prices = drawn_prices(instance, rng)
+        duals = drawn_duals(instance, rng)
         if seed % 4 == 3:
-            prices = cut_bound(instance, rounds=1).certificate.prices
-        grid = columns(instance, len(prices.memory))
-        dense = [table.dense(instance.memory) for table in prices.tables]
-        value = scaled_bound(grid, prices, reduced_costs(grid, prices, dense))
-        proof = price_certificate(instance, prices, value)
+            duals = cut_bound(instance, rounds=1).certificate.duals
+        grid = columns(instance, len(duals.memory))
+        dense = [table.dense(instance.memory) for table in duals.tables]
+        value = scaled_bound(grid, duals, reduced_costs(grid, duals, dense))
+        proof = dual_certificate(instance, duals, value)
         assert proof.bound <= best.total_latency
         last = last_starts(instance, best.total_latency)
         program = build(instance, last, int(rng.integers(0, 16)))
@@ -174,34 +174,34 @@ def test_fixing_and_rows_keep_the_optimum() -> None:
 def test_what_is_left_out_never_proves_too_much(
     monkeypatch: pytest.MonkeyPatch, bounding: bool
 ) -> None:
-    monkeypatch.setattr(walk, "ROOM", 2)
-    monkeypatch.setattr(walk, "LEAST_ROOM", 3)
+    monkeypatch.setattr(beam_search, "CAPACITY", 2)
+    monkeypatch.setattr(beam_search, "LEAST_CAPACITY", 3)
     short = raised = 0
     for seed in range(MANY):
         instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
-        prices = random_prices(instance, seed)
-        result = beam(instance, prices, one_worse(best), width=1 + seed % 3, bounding=bounding)
+        duals = random_duals(instance, seed)
+        result = beam(instance, duals, one_worse(best), width=1 + seed % 3, bounding=bounding)
         assert result.lower <= best.total_latency <= result.schedule.total_latency, seed
-        assert result.lower >= layered_root(instance, prices)
+        assert result.lower >= layered_root(instance, duals)
         short += result.lower < best.total_latency
-        raised += result.lower > layered_root(instance, prices)
+        raised += result.lower > layered_root(instance, duals)
     assert short > 200
     assert raised > 500
 
 
-def layered_root(instance: Instance, prices: Prices) -> int:
-    """The bound of the prices alone."""
-    grid = columns(instance, len(prices.memory))
-    dense = [table.dense(instance.memory) for table in prices.tables]
-    value = scaled_bound(grid, prices, reduced_costs(grid, prices, dense))
-    return -(-value // prices.denominator)
+def layered_root(instance: Instance, duals: Duals) -> int:
+    """The bound of the duals alone."""
+    grid = columns(instance, len(duals.memory))
+    dense = [table.dense(instance.memory) for table in duals.tables]
+    value = scaled_bound(grid, duals, reduced_costs(grid, duals, dense))
+    return -(-value // duals.denominator)
 
 
 def test_a_bound_that_forgets_what_it_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    genuine = walk.Walk.leave_out
+    genuine = beam_search.BeamSearch.leave_out
     monkeypatch.setattr(
-        walk.Walk,
+        beam_search.BeamSearch,
         "leave_out",
         lambda self, bounds: genuine(self, bounds[1:]),
     )
@@ -209,7 +209,7 @@ def test_a_bound_that_forgets_what_it_left_out_is_noticed(monkeypatch: pytest.Mo
     for seed in range(300):
         instance = tiny(seed, most=6, longest=6)
         best = optimum(instance)
-        prices = random_prices(instance, seed)
-        result = beam(instance, prices, one_worse(best), width=1, bounding=True)
+        duals = random_duals(instance, seed)
+        result = beam(instance, duals, one_worse(best), width=1, bounding=True)
         wrong += result.lower > best.total_latency
     assert wrong > 0

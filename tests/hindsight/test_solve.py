@@ -132,11 +132,14 @@ def test_every_method_holds_the_optimum_and_exact_ones_find_it(method: str) -> N
 def test_an_inexact_layered_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = sys.modules["ratiolab.hindsight.stages"]
     plans = sys.modules["ratiolab.hindsight.solve"].PLANS
-    narrow = (("cuts", stages.Cuts(rounds=2, part=1.0)), ("layers", stages.Layers(1, 1.0)))
+    narrow = (
+        ("cuts", stages.Cuts(rounds=2, part=1.0)),
+        ("dynamic programming", stages.DynamicProgramming(1, 1.0)),
+    )
     monkeypatch.setitem(plans, "dp", narrow)
     result = solve(paper_like(1, 14), method="dp")
     check(result)
-    assert result.note == "layered search not exact: at most 1 states a layer"
+    assert result.note == "dynamic programming not exact: at most 1 states a layer"
     assert result.lower_source == "configuration cuts"
 
 
@@ -154,22 +157,22 @@ def test_the_stages_tell_what_each_left() -> None:
 def test_ctrl_c_in_the_layered_search_keeps_its_schedules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from ratiolab.hindsight.layers import layered
+    from ratiolab.hindsight.dynamic_programming import beam_search
 
     instance = paper_like(0, 14)
-    improve = layered.LayeredSearch._improve
+    improve = beam_search.BeamSearch._improve
     found = []
 
-    def once(self: layered.LayeredSearch, *where: object) -> None:
+    def once(self: beam_search.BeamSearch, *where: object) -> None:
         improve(self, *where)  # type: ignore[arg-type]
         found.append(self.schedule.total_latency)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(layered.LayeredSearch, "_improve", once)
+    monkeypatch.setattr(beam_search.BeamSearch, "_improve", once)
     result = solve(instance, method="beam", steps=0)
     check(result)
     assert result.upper == found[0] < bracket(instance, steps=0).upper
-    assert result.note == "Ctrl-C in stage layers"
+    assert result.note == "Ctrl-C in stage dynamic programming"
 
 
 def test_a_short_time_limit_is_short_also_for_many_requests() -> None:

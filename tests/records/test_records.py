@@ -21,7 +21,7 @@ from ratiolab.records import improve as improving
 from ratiolab.records.improve import Failure, Try, improve, instances, widest
 from ratiolab.records.library import DRAWN, SIZES, recipes
 from ratiolab.records.record import HEADER, Record, read_records
-from ratiolab.records.store import Store, merged
+from ratiolab.records.store import RecordStore, merged
 from ratiolab.records.verify import faults, strays
 from ratiolab.workloads.generators import generate, regenerate
 
@@ -52,8 +52,8 @@ def better() -> OptResult:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    found = Store(tmp_path / "instances", tmp_path / "results")
+def store(tmp_path: Path) -> RecordStore:
+    found = RecordStore(tmp_path / "instances", tmp_path / "results")
     write_instance(EASY, found.instances / f"{NAME}.json")
     write_instance(hard(), found.instances / "jaillet2025" / "hard.json")
     return found
@@ -76,7 +76,7 @@ def test_no_instance_is_in_the_library_twice() -> None:
 
 
 def test_shipped_records_are_of_shipped_instances_and_their_files_are_there() -> None:
-    shipped = Store(SHIPPED / "instances", SHIPPED / "results")
+    shipped = RecordStore(SHIPPED / "instances", SHIPPED / "results")
     records = shipped.records()
     assert set(records) == {recipe.name for recipe in recipes()}
     assert strays(shipped) == []
@@ -89,7 +89,7 @@ def test_shipped_records_are_of_shipped_instances_and_their_files_are_there() ->
         assert faults(shipped, record) == []
 
 
-def test_improving_fills_proves_and_never_loses(store: Store) -> None:
+def test_improving_fills_proves_and_never_loses(store: RecordStore) -> None:
     assert instances(store) == [NAME, "jaillet2025/hard"]
     done = [each for each in improve(store, 0.1) if isinstance(each, Try)]
     assert {each.now.instance for each in done} == {NAME, "jaillet2025/hard"}
@@ -106,7 +106,7 @@ def test_improving_fills_proves_and_never_loses(store: Store) -> None:
     assert strays(store) == []
 
 
-def test_a_worse_try_changes_nothing_but_its_count_and_seconds(store: Store) -> None:
+def test_a_worse_try_changes_nothing_but_its_count_and_seconds(store: RecordStore) -> None:
     best = solve(EASY)
     _, record = store.keep(NAME, best)
     before, now = store.keep(NAME, bracket(EASY, steps=0))
@@ -116,7 +116,7 @@ def test_a_worse_try_changes_nothing_but_its_count_and_seconds(store: Store) -> 
     assert faults(store, now) == []
 
 
-def test_each_value_is_replaced_on_its_own(store: Store) -> None:
+def test_each_value_is_replaced_on_its_own(store: RecordStore) -> None:
     assert bound().certified > weak().certified
     assert better().upper < weak().upper
     _, first = store.keep("jaillet2025/hard", weak())
@@ -125,7 +125,7 @@ def test_each_value_is_replaced_on_its_own(store: Store) -> None:
     assert (second.lower, second.schedule) == (bound().certified, first.schedule)
     assert (third.upper, third.certificate) == (better().upper, second.certificate)
     assert third.upper_by == "orders"
-    assert third.lower_by == "prices of cuts and memory"
+    assert third.lower_by == "duals of cuts and memory"
     assert faults(store, third) == []
     assert strays(store) == []
 
@@ -137,7 +137,7 @@ def test_a_record_of_another_instance_is_not_touched() -> None:
 
 
 @pytest.mark.parametrize("column", HEADER)
-def test_any_changed_cell_of_the_table_shows(store: Store, column: str) -> None:
+def test_any_changed_cell_of_the_table_shows(store: RecordStore, column: str) -> None:
     store.keep(NAME, bracket(EASY, steps=0))
     header, row = store.table.read_text().splitlines()
     cells = row.split(",")
@@ -154,7 +154,7 @@ def with_text(path: Path, old: str, new: str) -> None:
     path.write_bytes(gzip.compress(text.replace(old, new, 1).encode()))
 
 
-def test_changed_files_show(store: Store) -> None:
+def test_changed_files_show(store: RecordStore) -> None:
     _, record = store.keep("jaillet2025/hard", bound())
     certificate, schedule = (store.results / f for f in (record.certificate, record.schedule))
     kept = {path: path.read_bytes() for path in (certificate, schedule)}
@@ -185,7 +185,7 @@ def test_changed_files_show(store: Store) -> None:
 
 
 def test_a_crash_between_files_and_table_leaves_a_table_that_holds(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.keep("jaillet2025/hard", weak())
 
@@ -202,7 +202,7 @@ def test_a_crash_between_files_and_table_leaves_a_table_that_holds(
 
 
 def test_the_widest_gaps_come_first_and_certified_ones_never() -> None:
-    class Known(Store):
+    class Known(RecordStore):
         def records(self) -> dict[str, Record]:
             return {name: row(name, lower) for name, lower in (("a", 80), ("b", 100), ("c", 60))}
 
@@ -216,7 +216,9 @@ def row(name: str, lower: int) -> Record:
     return Record(instance=name, seconds=1.0, tries=1, **counts, **dict.fromkeys(words, "x"))  # type: ignore[arg-type]
 
 
-def test_ctrl_c_keeps_what_the_try_has_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_keeps_what_the_try_has_found(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(schedule: object, *_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -228,7 +230,7 @@ def test_ctrl_c_keeps_what_the_try_has_found(store: Store, monkeypatch: pytest.M
 
 
 def test_a_solve_that_fails_is_told_and_does_not_end_the_others(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(instance: Instance, **_: object) -> OptResult:
         if len(instance) == len(EASY):
@@ -244,7 +246,7 @@ def test_a_solve_that_fails_is_told_and_does_not_end_the_others(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a process")
 def test_sigint_ends_two_workers_and_keeps_their_tries(tmp_path: Path) -> None:
-    store = Store(tmp_path / "instances", tmp_path / "results")
+    store = RecordStore(tmp_path / "instances", tmp_path / "results")
     for n in (40, 41, 42):
         write_instance(hard(n), store.instances / "families" / f"hard-{n}.json")
     folders = ["--instances", str(store.instances), "--results", str(store.results)]
@@ -270,7 +272,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 
 
 def test_the_commands_tell_and_judge(
-    store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    store: RecordStore, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = ("--instances", store.instances, "--results", store.results)
     short = ("records", "improve", "--minutes", "0.05")
@@ -324,7 +326,9 @@ def test_a_solve_begins_with_what_is_known_and_checks_it() -> None:
         solve(instance, proven=claim)
 
 
-def test_attempts_have_seeds_of_their_own(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attempts_have_seeds_of_their_own(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seeds = []
 
     def noted(instance: Instance, **options: object) -> OptResult:

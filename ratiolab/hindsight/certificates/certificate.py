@@ -7,21 +7,21 @@ A file of format ``ratiolab-certificate/1`` is a JSON object with
 - ``kind``: ``"formula"``, with ``source``, the name of a bound of `ratiolab.hindsight.bounds` that
   the checker computes afresh; or ``"prices"``, with the numbers of
   `ratiolab.hindsight.relaxation.lagrangian`:
-  ``denominator`` D; ``value``, D times the Lagrangian bound; ``memory``, the prices times D of
+  ``denominator`` D; ``value``, D times the Lagrangian bound; ``memory``, the duals times D of
   the memory rows at times 1..T; ``tables``, each a list ``[cap, m, r, weight, m, r, weight, ...]``
-  of the items at which it rises; ``cuts``, each ``[table, begin, end, price]``, the price times D
-  of a table at times begin <= t < end. T is the length of ``memory``. Or ``"steps"``, prices of
+  of the items at which it rises; ``cuts``, each ``[table, begin, end, dual]``, the dual times D
+  of a table at times begin <= t < end. T is the length of ``memory``. Or ``"steps"``, duals of
   memory alone, for many requests and rounds: ``denominator`` D; ``value``, D times the Lagrangian
   bound; ``begin``, a time; ``ends``, the last times of runs of times after it; ``token``, D times
-  the price of each run. Or ``"layers"``, the numbers of ``"prices"`` with a larger ``bound``: every
-  schedule of a smaller latency is excluded by a search that these prices guide, which the checker
+  the dual of each run. Or ``"layers"``, the numbers of ``"prices"`` with a larger ``bound``: every
+  schedule of a smaller latency is excluded by a search that these duals guide, which the checker
   does again. Or ``"windows"``, the numbers of ``"prices"``, a larger ``bound``, and ``windows``, a
-  list of ``[time, cost]`` in falling time, the last time 0: D times the latency that the prices do
+  list of ``[time, cost]`` in falling time, the last time 0: D times the latency that the duals do
   not prove is at least ``cost`` in what runs after ``time`` or starts then or later. The last cost,
   added to ``value``, proves ``bound``, and the checker searches again for a cheaper way through
-  each window (`ratiolab.hindsight.certificates.certify_windows`).
+  each window (`ratiolab.hindsight.certificates.certify_cost_to_go`).
 
-Prices come with ``check``, twelve hexadecimal digits of SHA-256 over their numbers: a change that
+Duals come with ``check``, twelve hexadecimal digits of SHA-256 over their numbers: a change that
 leaves a valid proof shows, too.
 
 `ratiolab.hindsight.certificates.certify` checks what they prove.
@@ -32,9 +32,9 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from ratiolab.hindsight.certificates.prices import Prices, Steps, Table
+from ratiolab.hindsight.certificates.duals import Duals, StepDuals, Table
 from ratiolab.model.instance import Instance, shown
 from ratiolab.model.io import (
     FormatError,
@@ -66,11 +66,11 @@ class _Claim:
 
 
 @dataclass(frozen=True)
-class _PricedClaim(_Claim):
-    """With prices and what they prove, ``value`` over their denominator."""
+class _DualClaim(_Claim):
+    """With duals and what they prove, ``value`` over their denominator."""
 
     value: int
-    prices: Prices = field(repr=False)
+    duals: Duals = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -81,25 +81,30 @@ class FormulaCertificate(_Claim):
 
 
 @dataclass(frozen=True)
-class PriceCertificate(_PricedClaim):
-    """The claim that these prices prove ``bound``, the integer at or above value / denominator."""
+class DualCertificate(_DualClaim):
+    """The claim that these duals prove ``bound``, the integer at or above value / denominator."""
+
+    source: ClassVar[str] = "duals of cuts and memory"
 
 
 @dataclass(frozen=True)
-class StepCertificate(_Claim):
-    """The claim that these prices prove ``bound``, the integer at or above value / denominator."""
+class StepDualCertificate(_Claim):
+    """The claim that these duals prove ``bound``, the integer at or above value / denominator."""
 
+    source: ClassVar[str] = "duals of memory"
     value: int
-    steps: Steps = field(repr=False)
+    steps: StepDuals = field(repr=False)
 
 
 @dataclass(frozen=True)
-class LayerCertificate(_PricedClaim):
-    """The claim that a search which these prices guide finds no schedule below ``bound``."""
+class DynamicProgrammingCertificate(_DualClaim):
+    """The claim that a search which these duals guide finds no schedule below ``bound``."""
+
+    source: ClassVar[str] = "dynamic programming"
 
 
 @dataclass(frozen=True)
-class WindowCertificate(_PricedClaim):
+class CostToGoCertificate(_DualClaim):
     """The claim that costs of windows, each proven with those before it, prove ``bound``.
 
     Parameters
@@ -108,28 +113,31 @@ class WindowCertificate(_PricedClaim):
         ``bound`` is the integer at or above (value + last cost) / denominator.
     """
 
+    source: ClassVar[str] = "cost-to-go bounds"
     windows: tuple[tuple[int, int], ...] = field(repr=False)
 
 
-GuidedCertificate: TypeAlias = PriceCertificate | LayerCertificate | WindowCertificate
-Certificate: TypeAlias = FormulaCertificate | StepCertificate | GuidedCertificate
+CertificateWithDuals: TypeAlias = (
+    DualCertificate | DynamicProgrammingCertificate | CostToGoCertificate
+)
+Certificate: TypeAlias = FormulaCertificate | StepDualCertificate | CertificateWithDuals
 
 
-def price_certificate(instance: Instance, prices: Prices, value: int) -> PriceCertificate:
-    """The certificate of prices whose exact bound is value over their denominator.
+def dual_certificate(instance: Instance, duals: Duals, value: int) -> DualCertificate:
+    """The certificate of duals whose exact bound is value over their denominator.
 
-    Tables without a price are left out.
+    Tables without a dual are left out.
     """
-    used = sorted({cut[0] for cut in prices.cuts})
+    used = sorted({cut[0] for cut in duals.cuts})
     number = {table: new for new, table in enumerate(used)}
-    kept = Prices(
-        prices.denominator,
-        prices.memory,
-        tuple(prices.tables[table] for table in used),
-        tuple((number[table], begin, end, price) for table, begin, end, price in prices.cuts),
+    kept = Duals(
+        duals.denominator,
+        duals.memory,
+        tuple(duals.tables[table] for table in used),
+        tuple((number[table], begin, end, dual) for table, begin, end, dual in duals.cuts),
     )
-    bound = -(-value // prices.denominator)
-    return PriceCertificate(instance.name, instance.digest, bound, value, kept)
+    bound = -(-value // duals.denominator)
+    return DualCertificate(instance.name, instance.digest, bound, value, kept)
 
 
 def write_certificate(certificate: Certificate, path: PathLike) -> None:
@@ -148,9 +156,9 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
     write_text(path, json_lines(data))
 
 
-def _numbers(certificate: StepCertificate | GuidedCertificate) -> tuple[str, dict[str, Any]]:
-    """Kind and numbers of a proof by prices."""
-    if isinstance(certificate, StepCertificate):
+def _numbers(certificate: StepDualCertificate | CertificateWithDuals) -> tuple[str, dict[str, Any]]:
+    """Kind and numbers of a proof by duals."""
+    if isinstance(certificate, StepDualCertificate):
         steps = certificate.steps
         return "steps", {
             "denominator": steps.denominator,
@@ -159,18 +167,18 @@ def _numbers(certificate: StepCertificate | GuidedCertificate) -> tuple[str, dic
             "ends": steps.ends,
             "token": steps.token,
         }
-    prices = certificate.prices
+    duals = certificate.duals
     numbers = {
-        "denominator": prices.denominator,
+        "denominator": duals.denominator,
         "value": certificate.value,
-        "memory": prices.memory,
-        "tables": [[table.cap, *chain(*table.items)] for table in prices.tables],
-        "cuts": prices.cuts,
+        "memory": duals.memory,
+        "tables": [[table.cap, *chain(*table.items)] for table in duals.tables],
+        "cuts": duals.cuts,
     }
-    if isinstance(certificate, PriceCertificate):
+    if isinstance(certificate, DualCertificate):
         return "prices", numbers
     numbers = {"bound": certificate.bound, **numbers}
-    if isinstance(certificate, LayerCertificate):
+    if isinstance(certificate, DynamicProgrammingCertificate):
         return "layers", numbers
     return "windows", {**numbers, "windows": certificate.windows}
 
@@ -204,14 +212,14 @@ def read_certificate(path: PathLike) -> Certificate:
         value = _integer(data, "value")
         certificate: Certificate
         if kind == "steps":
-            certificate = StepCertificate(*common, value, _steps(data))
+            certificate = StepDualCertificate(*common, value, _steps(data))
         elif kind == "windows":
             windows = _rows(data, "windows", "time and cost", 2)
             pairs = tuple((time, cost) for time, cost in windows)
-            certificate = WindowCertificate(*common, value, _prices(data), pairs)
+            certificate = CostToGoCertificate(*common, value, _duals(data), pairs)
         else:
-            known = LayerCertificate if kind == "layers" else PriceCertificate
-            certificate = known(*common, value, _prices(data))
+            known = DynamicProgrammingCertificate if kind == "layers" else DualCertificate
+            certificate = known(*common, value, _duals(data))
         if data["check"] != numbers_check(kind, data):
             raise ValueError(f"check {shown(data['check'])} is not that of the numbers")
         return certificate
@@ -219,7 +227,7 @@ def read_certificate(path: PathLike) -> Certificate:
         raise FormatError(f"{path}: {error}") from None
 
 
-def _prices(data: dict[str, Any]) -> Prices:
+def _duals(data: dict[str, Any]) -> Duals:
     tables = []
     for number, row in enumerate(_list(data["tables"], "tables")):
         cap, *rest = _integers(row, f"table {number}")
@@ -227,17 +235,19 @@ def _prices(data: dict[str, Any]) -> Prices:
             raise ValueError(f"table {number} must hold a cap and then m, r, weight of each item")
         triples = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
         tables.append(Table(cap, tuple(triples)))
-    rows = _rows(data, "cuts", "table, begin, end and price", 4)
-    cuts = [(table, begin, end, price) for table, begin, end, price in rows]
+    rows = _rows(data, "cuts", "table, begin, end and dual", 4)
+    cuts = [(table, begin, end, dual) for table, begin, end, dual in rows]
     memory = _integers(data["memory"], "memory", empty=True)
-    return Prices(_integer(data, "denominator"), tuple(memory), tuple(tables), tuple(cuts))
+    return Duals(_integer(data, "denominator"), tuple(memory), tuple(tables), tuple(cuts))
 
 
-def _steps(data: dict[str, Any]) -> Steps:
+def _steps(data: dict[str, Any]) -> StepDuals:
     ends, token = (_integers(data[name], name, empty=True) for name in ("ends", "token"))
     if len(ends) != len(token):
         raise ValueError(f"token must hold {len(ends)} numbers, as ends does, not {len(token)}")
-    return Steps(_integer(data, "denominator"), _integer(data, "begin"), tuple(ends), tuple(token))
+    return StepDuals(
+        _integer(data, "denominator"), _integer(data, "begin"), tuple(ends), tuple(token)
+    )
 
 
 def _rows(data: dict[str, Any], name: str, columns: str, width: int) -> list[list[int]]:

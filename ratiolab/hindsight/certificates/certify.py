@@ -1,13 +1,13 @@
 """The independent checker of certificates, in plain Python integers.
 
-The exceptions are searches over layers and through windows, which are compiled:
-`ratiolab.hindsight.certificates.certify_layers`, `ratiolab.hindsight.certificates.certify_windows`.
+The exceptions are the searches of `ratiolab.hindsight.certificates.certify_dynamic_programming` and
+`ratiolab.hindsight.certificates.certify_cost_to_go`, which are compiled.
 
 It shares nothing with the solver but the footprint and the names of what it reads. What a
-certificate of prices proves, and why, stands in `ratiolab.hindsight.relaxation.lagrangian` (the
+certificate of duals proves, and why, stands in `ratiolab.hindsight.relaxation.lagrangian` (the
 bound, and that no horizon is assumed) and `ratiolab.hindsight.cuts.configurations` (why one test
 for each item decides what fits). Checked here: that the certificate is of this instance; that no
-price is negative; that no configuration weighs more than the cap of its table; and that the claimed
+dual is negative; that no configuration weighs more than the cap of its table; and that the claimed
 value is the Lagrangian bound, every start of every request priced.
 """
 
@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from ratiolab.hindsight.bounds import BOUNDS
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
+    CertificateWithDuals,
+    DualCertificate,
+    DynamicProgrammingCertificate,
     FormulaCertificate,
-    GuidedCertificate,
-    LayerCertificate,
-    PriceCertificate,
-    StepCertificate,
+    StepDualCertificate,
 )
 from ratiolab.hindsight.certificates.certify_steps import scaled_value
 from ratiolab.model.footprint import held
@@ -46,10 +46,10 @@ def certify(certificate: Certificate, instance: Instance) -> int:
     Raises
     ------
     CertificateError
-        saying what is wrong: another instance, a negative price, a table that some configuration
+        saying what is wrong: another instance, a negative dual, a table that some configuration
         exceeds, or a claim that differs from what the numbers prove.
 
-    Cost of prices: O(n T o) for the starts of n requests up to time T, and for each table
+    Cost of duals: O(n T o) for the starts of n requests up to time T, and for each table
     O(M^2) states times its items.
 
     >>> from ratiolab.hindsight.bounds import best_lower_bound
@@ -65,7 +65,7 @@ def certify(certificate: Certificate, instance: Instance) -> int:
         )
     if isinstance(certificate, FormulaCertificate):
         bound = _formula(certificate.source, instance)
-    elif isinstance(certificate, StepCertificate):
+    elif isinstance(certificate, StepDualCertificate):
         bound = _stepwise(certificate, instance)
     else:
         bound = _priced(certificate, instance)
@@ -82,57 +82,57 @@ def _formula(source: str, instance: Instance) -> int:
     raise CertificateError(f"source {shown(source)} is no bound that can be recomputed")
 
 
-def _stepwise(certificate: StepCertificate, instance: Instance) -> int:
+def _stepwise(certificate: StepDualCertificate, instance: Instance) -> int:
     steps = certificate.steps
     try:
         value = scaled_value(steps, instance)
     except ValueError as error:
         raise CertificateError(str(error)) from None
     if value != certificate.value:
-        raise CertificateError(f"value {certificate.value} is claimed, the prices prove {value}")
+        raise CertificateError(f"value {certificate.value} is claimed, the duals prove {value}")
     return -(-value // steps.denominator)
 
 
-def _priced(certificate: GuidedCertificate, instance: Instance) -> int:
-    prices, memory = certificate.prices, instance.memory
-    horizon = len(prices.memory)
-    if prices.denominator < 1:
-        raise CertificateError(f"denominator {prices.denominator} must be at least 1")
-    for t, price in enumerate(prices.memory, 1):
-        if price < 0:
-            raise CertificateError(f"price {price} of memory at time {t} is negative")
+def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
+    duals, memory = certificate.duals, instance.memory
+    horizon = len(duals.memory)
+    if duals.denominator < 1:
+        raise CertificateError(f"denominator {duals.denominator} must be at least 1")
+    for t, dual in enumerate(duals.memory, 1):
+        if dual < 0:
+            raise CertificateError(f"dual {dual} of memory at time {t} is negative")
     steps = len(instance) * (horizon + 1) * int(instance.output.max())
-    steps += sum(_steps(table.items, memory) for table in prices.tables)
-    steps += sum(max(0, min(end, horizon + 1) - begin) for _, begin, end, _ in prices.cuts)
+    steps += sum(_steps(table.items, memory) for table in duals.tables)
+    steps += sum(max(0, min(end, horizon + 1) - begin) for _, begin, end, _ in duals.cuts)
     if steps > MOST_STATES:
         raise CertificateError(f"about {steps} steps exceed {MOST_STATES}, the most that are taken")
     weights = [
         _weights(number, table.cap, table.items, memory)
-        for number, table in enumerate(prices.tables)
+        for number, table in enumerate(duals.tables)
     ]
     active: list[list[tuple[int, Matrix]]] = [[] for _ in range(horizon + 1)]
-    paid = [memory * price for price in prices.memory]
-    for number, (table, begin, end, price) in enumerate(prices.cuts):
-        if price < 0:
-            raise CertificateError(f"price {price} of cut {number} is negative")
+    paid = [memory * dual for dual in duals.memory]
+    for number, (table, begin, end, dual) in enumerate(duals.cuts):
+        if dual < 0:
+            raise CertificateError(f"dual {dual} of cut {number} is negative")
         if not 0 <= table < len(weights):
             raise CertificateError(f"cut {number}: there is no table {table}")
         if not 1 <= begin < end <= horizon + 1:
             raise CertificateError(f"cut {number}: times {begin} to {end} are not within 1..T")
         for t in range(begin, end):
-            paid[t - 1] += price * prices.tables[table].cap
-            active[t].append((price, weights[table]))
+            paid[t - 1] += dual * duals.tables[table].cap
+            active[t].append((dual, weights[table]))
     known: list[dict[tuple[int, int], int]] = [{} for _ in range(horizon + 1)]
 
     def price_of(t: int, m: int, r: int) -> int:
         if (m, r) not in known[t]:
-            cuts = sum(price * weight[m][r] for price, weight in active[t])
-            known[t][m, r] = prices.memory[t - 1] * m + cuts
+            cuts = sum(dual * weight[m][r] for dual, weight in active[t])
+            known[t][m, r] = duals.memory[t - 1] * m + cuts
         return known[t][m, r]
 
     own = [
         [
-            prices.denominator * (start + output - arrival)
+            duals.denominator * (start + output - arrival)
             + sum(
                 price_of(start + age, held(prompt, age), output - age)
                 for age in range(1, min(output, horizon - start) + 1)
@@ -143,9 +143,9 @@ def _priced(certificate: GuidedCertificate, instance: Instance) -> int:
     ]
     value = sum(map(min, own)) - sum(paid)
     if value != certificate.value:
-        raise CertificateError(f"value {certificate.value} is claimed, the prices prove {value}")
-    if isinstance(certificate, PriceCertificate):
-        return -(-value // prices.denominator)
+        raise CertificateError(f"value {certificate.value} is claimed, the duals prove {value}")
+    if isinstance(certificate, DualCertificate):
+        return -(-value // duals.denominator)
     items = [
         [
             [price_of(t, held(prompt, age), output - age) for t in range(1, horizon + 1)]
@@ -154,16 +154,18 @@ def _priced(certificate: GuidedCertificate, instance: Instance) -> int:
         for _, prompt, output in instance.requests
     ]
     try:
-        if isinstance(certificate, LayerCertificate):
-            from ratiolab.hindsight.certificates.certify_layers import require_no_better
+        if isinstance(certificate, DynamicProgrammingCertificate):
+            from ratiolab.hindsight.certificates.certify_dynamic_programming import (
+                require_no_better,
+            )
 
             bound = certificate.bound
-            require_no_better(instance, bound, prices.denominator, value, own, items, paid)
+            require_no_better(instance, bound, duals.denominator, value, own, items, paid)
             return bound
-        from ratiolab.hindsight.certificates.certify_windows import proven_cost
+        from ratiolab.hindsight.certificates.certify_cost_to_go import proven_cost
 
         cost = proven_cost(instance, certificate.windows, own, items, paid)
-        return -(-(value + cost) // prices.denominator)
+        return -(-(value + cost) // duals.denominator)
     except ValueError as error:
         raise CertificateError(str(error)) from None
 

@@ -1,7 +1,7 @@
-"""What prices of memory over runs of times prove, in plain Python integers.
+"""What duals of memory over runs of times prove, in plain Python integers.
 
 The bound and its proof stand in `ratiolab.hindsight.relaxation.dual_bound`. Here the cost of a
-start p is computed in another way than there, from two sums over times: with price u_t of a token
+start p is computed in another way than there, from two sums over times: with dual u_t of a token
 at time t,
 
     L(t) = sum of u_x over x <= t,    K(t) = sum of L(x) over x < t,
@@ -19,28 +19,28 @@ follow when latency alone reaches the least cost so far.
 from bisect import bisect_right
 from itertools import pairwise
 
-from ratiolab.hindsight.certificates.prices import Steps
+from ratiolab.hindsight.certificates.duals import StepDuals
 from ratiolab.model.instance import Instance
 
 MOST_TIMES = 2**22
-"""Most times with prices; sums are kept for each."""
+"""Most times with duals; sums are kept for each."""
 
 MOST_PIECES = 3 * 10**7
 """Pieces after which the checker refuses, so that a hostile file cannot keep it busy."""
 
 
-def scaled_value(steps: Steps, instance: Instance) -> int:
-    """The lower bound that these prices prove, times their denominator.
+def scaled_value(steps: StepDuals, instance: Instance) -> int:
+    """The lower bound that these duals prove, times their denominator.
 
     Raises
     ------
     ValueError
-        when a price is negative, runs do not ascend, or checking would take too long.
+        when a dual is negative, runs do not ascend, or checking would take too long.
 
-    Cost O(T + n w), T the times with prices and w the pieces that a request may wait.
+    Cost O(T + n w), T the times with duals and w the pieces that a request may wait.
 
     >>> two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
-    >>> scaled_value(Steps(2, 0, (1,), (1,)), two)  # 1/2 a token at time 1 proves 3
+    >>> scaled_value(StepDuals(2, 0, (1,), (1,)), two)  # 1/2 a token at time 1 proves 3
     6
     """
     if steps.denominator < 1:
@@ -50,23 +50,23 @@ def scaled_value(steps: Steps, instance: Instance) -> int:
         if end <= before:
             raise ValueError(f"run {run} ends at {end}, not after {before}")
         if steps.token[run] < 0:
-            raise ValueError(f"price {steps.token[run]} of run {run} is negative")
+            raise ValueError(f"dual {steps.token[run]} of run {run} is negative")
     if edges[-1] - edges[0] > MOST_TIMES:
         raise ValueError(f"prices reach over {edges[-1] - edges[0]} times, more than {MOST_TIMES}")
     return _Checker(steps, edges, instance).value()
 
 
 class _Checker:
-    """Sums of the prices, and what starts cost."""
+    """Sums of the duals, and what starts cost."""
 
-    def __init__(self, steps: Steps, edges: list[int], instance: Instance) -> None:
+    def __init__(self, steps: StepDuals, edges: list[int], instance: Instance) -> None:
         self.unit, self.edges, self.instance = steps.denominator, edges, instance
-        self.price = [0, *steps.token, 0]  # before the runs, in each, after them
+        self.dual = [0, *steps.token, 0]  # before the runs, in each, after them
         self.level, self.area = [0], [0]  # L and K, from time `begin` on
-        for (before, end), price in zip(pairwise(edges), steps.token, strict=True):
+        for (before, end), dual in zip(pairwise(edges), steps.token, strict=True):
             for _ in range(end - before):
                 self.area.append(self.area[-1] + self.level[-1])
-                self.level.append(self.level[-1] + price)
+                self.level.append(self.level[-1] + dual)
         self.left = MOST_PIECES
 
     def value(self) -> int:
@@ -89,7 +89,7 @@ class _Checker:
 
     def least(self, arrival: int, prompt: int, output: int) -> int:
         """The least cost over all starts from the arrival on."""
-        edges, price, unit = self.edges, self.price, self.unit
+        edges, dual, unit = self.edges, self.dual, self.unit
         request = arrival, prompt, output
         start = arrival
         best = self.cost(start, *request)
@@ -102,7 +102,7 @@ class _Checker:
             end = edges[head]
             if tail < len(edges):
                 end = min(end, edges[tail] - output)
-            rise = price[head] - price[tail]
+            rise = dual[head] - dual[tail]
             if rise > 0:
                 first = self.cost(start + 1, *request) - self.cost(start, *request)
                 turn = start + -(first // rise) if first < 0 else start

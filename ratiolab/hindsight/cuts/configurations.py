@@ -39,7 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.certificates.prices import Table
+from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.cuts import configuration_kernels as kernels
 from ratiolab.hindsight.cuts.covering_kernels import separating_weights
 from ratiolab.model.footprint import IntArray, held

@@ -2,9 +2,9 @@
 
 Rounds: solve the linear program; look for cuts that its solution violates, first among the tables
 known, in every span of times, then by separation; drop cuts that have lost their price; repeat.
-Times of a span share their prices, which makes the program small. Spans grow with time: nearly all
+Times of a span share their duals, which makes the program small. Spans grow with time: nearly all
 that schedules leave unused at a price, they leave in the first third of their rounds. When rounds
-gain little, spans are split where prices seem to change (`ratiolab.hindsight.cuts.spans`), and the
+gain little, spans are split where duals seem to change (`ratiolab.hindsight.cuts.spans`), and the
 program goes on from its basis. After each round the duals are rounded to integers and
 `ratiolab.hindsight.relaxation.lagrangian` proves the bound, so that a bound never rests on floating
 point, and stopping early only makes it weaker.
@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.certificate import PriceCertificate, price_certificate
+from ratiolab.hindsight.certificates.certificate import DualCertificate, dual_certificate
 from ratiolab.hindsight.cuts.configurations import Separator
 from ratiolab.hindsight.cuts.master import Master
 from ratiolab.hindsight.cuts.spans import Row, first_spans, means, present, single, split
@@ -51,7 +51,7 @@ MOST_ENTRIES = 10_000_000
 """Most non-zeros of the memory rows."""
 
 
-class Progress(NamedTuple):
+class CutProgress(NamedTuple):
     """Seconds and rounds so far, and the best proven bound."""
 
     seconds: float
@@ -59,7 +59,7 @@ class Progress(NamedTuple):
     lower: int
 
 
-Report: TypeAlias = Callable[[Progress], None]
+Report: TypeAlias = Callable[[CutProgress], None]
 Stopped: TypeAlias = Literal["converged", "rounds", "time", "target", "interrupted"]
 
 
@@ -74,7 +74,7 @@ class CutBound:
     instance: Instance
     lower: int
     plain: int
-    certificate: PriceCertificate = field(repr=False)
+    certificate: DualCertificate = field(repr=False)
     rounds: int
     seconds: float
     stopped: Stopped
@@ -133,7 +133,7 @@ def cut_bound(
     try:
         while True:
             if progress is not None:
-                progress(Progress(clock.seconds, done, master.lower))
+                progress(CutProgress(clock.seconds, done, master.lower))
             if target is not None and master.lower >= target:
                 stopped = "target"
                 break
@@ -149,7 +149,7 @@ def cut_bound(
             if single(edges) or not stalled:
                 rows = _violated(master, separate, edges, means(loads, edges), clock)
             while not (rows or single(edges) or clock.over):
-                edges, rows = split(edges, loads, master.rows, master.duals, master.weights)
+                edges, rows = split(edges, loads, master.rows, master.row_duals, master.weights)
                 gains = []
             if not rows:
                 stopped = "time" if clock.over else "converged"
@@ -158,9 +158,9 @@ def cut_bound(
             done += 1
             solved = master.solve(clock.left)
             gains.append(master.lower - before)
-    except KeyboardInterrupt:  # prices and their value change together: what is proven stays
+    except KeyboardInterrupt:  # duals and their value change together: what is proven stays
         stopped = "interrupted"
-    certificate = price_certificate(instance, master.prices, master.value)
+    certificate = dual_certificate(instance, master.duals, master.value)
     return CutBound(instance, certificate.bound, plain, certificate, done, clock.seconds, stopped)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.prices import Prices, Table
+from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.cuts.spans import Row
 from ratiolab.hindsight.programs.highs_lp import FloatArray, LinearProgram, Solution
 from ratiolab.hindsight.relaxation.lagrangian import (
@@ -78,16 +78,16 @@ class Master:
         self.weights = np.zeros((0, len(real)))  # of the items in each table, over its cap
         tokens = range(1, instance.memory + 1)
         self.add_table(Table(instance.memory, tuple((m, 0, m) for m in tokens)))
-        self.prices = Prices(DENOMINATOR, (0,) * self.horizon, (), ())
+        self.duals = Duals(DENOMINATOR, (0,) * self.horizon, (), ())
         reduced = self.columns.cost * DENOMINATOR
-        self.value = scaled_bound(self.columns, self.prices, reduced)  # of the prices
+        self.value = scaled_bound(self.columns, self.duals, reduced)  # of the duals
         self.open = float("inf")  # value of the program above the bound proven from its duals
         self._last_value = 0.0
         self.amount = np.zeros(len(self.columns.cost))  # value of each column
         self.solution: Solution
         self.program: LinearProgram
         self.rows: list[Row]
-        self.duals: FloatArray  # of each row, at least 0
+        self.row_duals: FloatArray  # of each row, at least 0
         self.idle: IntArray  # rounds since each row had a price
         self.place: IntArray  # of each column in the program, -1 outside
         self._start(np.arange(len(self.columns.cost)), edges)
@@ -121,7 +121,7 @@ class Master:
     @property
     def lower(self) -> int:
         """The best bound proven."""
-        return -(-self.value // self.prices.denominator)
+        return -(-self.value // self.duals.denominator)
 
     def loads(self) -> FloatArray:
         """What the solution has in memory: amount of each item at times 0..T, (T + 1, items)."""
@@ -147,7 +147,7 @@ class Master:
         indptr, indices = matrix.indptr.astype(np.int64), self.place[inside][matrix.indices]
         self.program.add_rows(-np.inf * ones, ones, indptr, indices, matrix.data)
         self.rows += rows
-        self.duals = np.append(self.duals, 0.0 * ones)
+        self.row_duals = np.append(self.row_duals, 0.0 * ones)
         self.idle = np.append(self.idle, np.zeros(len(rows), np.int64))
 
     def _solve(self, time_limit: float | None, *, primal: bool = False) -> bool:
@@ -155,13 +155,13 @@ class Master:
         if self.solution.optimal:
             inside = self.place >= 0
             self.amount[inside] = self.solution.columns[self.place[inside]]
-            self.duals = np.maximum(0.0, -self.solution.duals[self.classes :])
+            self.row_duals = np.maximum(0.0, -self.solution.duals[self.classes :])
         return self.solution.optimal
 
     def _start(self, chosen: IntArray, edges: list[int]) -> None:
         """A program of these columns, with rows for classes and of the memory in these spans."""
         self.program, self.rows = LinearProgram(), []
-        self.duals, self.idle = np.zeros(0), np.zeros(0, np.int64)
+        self.row_duals, self.idle = np.zeros(0), np.zeros(0, np.int64)
         self.place = np.full(len(self.columns.cost), -1)
         count = self.columns.multiplicity.astype(float)
         none = np.zeros(self.classes + 1, np.int64)
@@ -220,35 +220,35 @@ class Master:
 
     def _prove(self) -> IntArray:
         """Price all columns with the duals, rounded; those near the least of their class."""
-        prices = self._rounded()
-        reduced = reduced_costs(self.columns, prices, self.dense)
-        proven = scaled_bound(self.columns, prices, reduced)
+        duals = self._rounded()
+        reduced = reduced_costs(self.columns, duals, self.dense)
+        proven = scaled_bound(self.columns, duals, reduced)
         if proven > self.value:
-            self.value, self.prices = proven, prices
+            self.value, self.duals = proven, duals
         self.open = self.solution.value - proven / DENOMINATOR
         least = np.rint(self.solution.duals[: self.classes] * DENOMINATOR).astype(np.int64)
         return np.flatnonzero(reduced < least[self.columns.group] + NEAR * DENOMINATOR)
 
-    def _rounded(self) -> Prices:
+    def _rounded(self) -> Duals:
         """Duals rounded down; a row of the program is a table's row divided by its cap."""
         memory = np.zeros(self.horizon + 1, np.int64)
         cuts = []
-        for (table, begin, end), dual in zip(self.rows, self.duals.tolist(), strict=True):
+        for (table, begin, end), dual in zip(self.rows, self.row_duals.tolist(), strict=True):
             price = int(dual * DENOMINATOR / (self.tables[table].cap * (end - begin)))
             if table == 0:
                 memory[begin:end] += price
             elif price:
                 cuts.append((table, begin, end, price))
-        return Prices(DENOMINATOR, tuple(memory[1:].tolist()), tuple(self.tables), tuple(cuts))
+        return Duals(DENOMINATOR, tuple(memory[1:].tolist()), tuple(self.tables), tuple(cuts))
 
     def _drop(self) -> None:
         """Drop rows that are slack or idle, and forget tables."""
-        self.idle = np.where(self.duals > 0, 0, self.idle + 1)
+        self.idle = np.where(self.row_duals > 0, 0, self.idle + 1)
         drop = (self.solution.rows[self.classes :] < 1 - SLACK) | (self.idle >= IDLE)
         if drop.any():
             self.program.delete_rows(self.classes + np.flatnonzero(drop))
             self.rows = [row for row, out in zip(self.rows, drop, strict=True) if not out]
-            self.duals, self.idle = self.duals[~drop], self.idle[~drop]
+            self.row_duals, self.idle = self.row_duals[~drop], self.idle[~drop]
         used = {0, *(row.table for row in self.rows)}
         unused = [table for table in range(len(self.tables)) if table not in used]
         forgotten = set(unused[: max(0, len(self.tables) - MOST_TABLES)])

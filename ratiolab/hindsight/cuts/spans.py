@@ -1,9 +1,9 @@
-"""Spans of times that share their prices, and where to split them.
+"""Spans of times that share their duals, and where to split them.
 
-A row for the mean of several times is a relaxation of their rows: one price for all. With prices
+A row for the mean of several times is a relaxation of their rows: one price for all. With duals
 of its own, a part of a span could charge what the solution holds there above the cap, at first
 order price times excess for each of its times. Spans are split where that promises most, so that
-the program grows only where prices change.
+the program grows only where duals change.
 """
 
 from itertools import pairwise
@@ -52,7 +52,7 @@ def means(loads: FloatArray, edges: list[int]) -> FloatArray:
 
 
 def split(
-    edges: list[int], loads: FloatArray, rows: list[Row], prices: FloatArray, weights: FloatArray
+    edges: list[int], loads: FloatArray, rows: list[Row], duals: FloatArray, weights: FloatArray
 ) -> tuple[list[int], list[Row]]:
     """Edges with some spans halved, and the rows that their halves exceed.
 
@@ -60,11 +60,11 @@ def split(
     ----------
     edges : first times of the spans, rising from 1, and T + 1.
     loads : amount of each item at times 0..T, shape (T + 1, items).
-    rows, prices : rows of the program and their duals, at least 0.
+    rows, duals : rows of the program and their duals, at least 0.
     weights : of the items in each table, over its cap, shape (tables, items).
     """
     table, begin, end = np.array(rows, np.int64).reshape(-1, 3).T
-    rate = prices / (end - begin)
+    rate = duals / (end - begin)
     promise: dict[int, float] = {}
     exceeded: dict[int, list[Row]] = {}
     for first, last in pairwise(edges):

@@ -1,6 +1,6 @@
 """The integer program made small and tight by a proven bound: fewer columns, and cuts as rows.
 
-**Fixing.** Prices prove a lower bound L on every schedule, and the reduced cost of a column
+**Fixing.** Duals prove a lower bound L on every schedule, and the reduced cost of a column
 (request i started at p) exceeds the least of its class by some e: forcing that column raises the
 bound to L + e, since every other request still costs at least its least. So no schedule of latency
 at most U uses a column with L + e > U, and its variable may be fixed to 0. A deferral stands for
@@ -20,19 +20,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.certificate import PriceCertificate
+from ratiolab.hindsight.certificates.certificate import DualCertificate
 from ratiolab.hindsight.programs.timeindexed import Program
 from ratiolab.hindsight.relaxation.lagrangian import Columns, columns, reduced_costs
 from ratiolab.model.footprint import IntArray, held
 
 
-def strengthen(program: Program, certificate: PriceCertificate, upper: int) -> Program:
+def strengthen(program: Program, certificate: DualCertificate, upper: int) -> Program:
     """The program without columns that no schedule of latency at most `upper` uses, with cuts.
 
     Parameters
     ----------
     program : of the certificate's instance, full or a tail relaxation.
-    certificate : prices of memory and cuts, and the bound that they prove.
+    certificate : duals of memory and cuts, and the bound that they prove.
     upper : latency of a known schedule, rounds.
 
     Returns
@@ -40,12 +40,12 @@ def strengthen(program: Program, certificate: PriceCertificate, upper: int) -> P
     A program of the same columns, some with upper bound 0, and more rows. Cost: one pricing of all
     columns, and O(entries) for each priced time of a cut.
     """
-    prices = certificate.prices
-    all_columns = columns(program.instance, len(prices.memory))
-    dense = [table.dense(program.instance.memory) for table in prices.tables]
-    reduced = reduced_costs(all_columns, prices, dense)
-    excess = _excess(program, all_columns, reduced, prices.denominator)
-    room = upper * prices.denominator - certificate.value
+    duals = certificate.duals
+    all_columns = columns(program.instance, len(duals.memory))
+    dense = [table.dense(program.instance.memory) for table in duals.tables]
+    reduced = reduced_costs(all_columns, duals, dense)
+    excess = _excess(program, all_columns, reduced, duals.denominator)
+    room = upper * duals.denominator - certificate.value
     fixed = np.where(excess > room, 0, program.upper)
     return _with_rows(replace(program, upper=fixed), certificate, dense)
 
@@ -61,7 +61,7 @@ def _excess(
     assert len(groups) == program.group[-1] + 1
     priced = of_request[member][program.group]  # class of `all_columns` of each column
     arrival = instance.arrival[member][program.group]
-    # beyond the horizon prices are zero: each round later costs one round more
+    # beyond the horizon duals are zero: each round later costs one round more
     inside = np.minimum(program.start, np.maximum(all_columns.horizon, arrival))
     beyond = program.start - inside
     place = all_columns.first[priced] + inside - arrival
@@ -74,8 +74,8 @@ def _excess(
     return excess
 
 
-def _with_rows(program: Program, certificate: PriceCertificate, dense: list[IntArray]) -> Program:
-    """The program with a row for each time at which the certificate prices a table."""
+def _with_rows(program: Program, certificate: DualCertificate, dense: list[IntArray]) -> Program:
+    """The program with a row for each time at which the certificate duals a table."""
     from scipy.sparse import csc_array, vstack
 
     column, time, m, r = _items(program)
@@ -86,8 +86,8 @@ def _with_rows(program: Program, certificate: PriceCertificate, dense: list[IntA
     places: list[IntArray] = []
     weights: list[IntArray] = []
     caps: list[int] = []
-    prices = certificate.prices
-    pairs = sorted({(k, t) for k, begin, end, _ in prices.cuts for t in range(begin, end)})
+    duals = certificate.duals
+    pairs = sorted({(k, t) for k, begin, end, _ in duals.cuts for t in range(begin, end)})
     for table, t in pairs:
         if t > horizon:
             continue
@@ -97,7 +97,7 @@ def _with_rows(program: Program, certificate: PriceCertificate, dense: list[IntA
         rows.append(np.full(int(active.sum()), len(caps)))
         places.append(column[entries[active]])
         weights.append(weight[active])
-        caps.append(prices.tables[table].cap)
+        caps.append(duals.tables[table].cap)
     if not caps:
         return program
     cuts = csc_array(

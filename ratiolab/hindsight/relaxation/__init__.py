@@ -1,1 +1,1 @@
-"""Prices in place of rows: the Lagrangian bound, and bounds for thousands of requests."""
+"""Duals in place of rows: the Lagrangian bound, and bounds for thousands of requests."""

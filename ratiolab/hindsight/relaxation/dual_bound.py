@@ -1,25 +1,25 @@
-"""A lower bound for thousands of requests: prices of memory, and what they prove exactly.
+"""A lower bound for thousands of requests: duals of memory, and what they prove exactly.
 
-The bound. Let u_t >= 0 be prices of a token of memory at times t = 1..T, zero beyond T. Adding to
-the latency of any feasible schedule price times (tokens held - M), which is at most 0, and then
+The bound. Let u_t >= 0 be duals of a token of memory at times t = 1..T, zero beyond T. Adding to
+the latency of any feasible schedule dual times (tokens held - M), which is at most 0, and then
 letting every request choose its start alone,
 
     latency >= sum over i of min over p >= a_i of c_i(p) - M sum over t of u_t,
     c_i(p) = p + o_i - a_i + sum over ages g = 1..o_i of u_{p+g} (s_i + g).
 
-The tail. A start p >= T pays no price: c_i(p) = p + o_i - a_i grows with p, so p <= max(T, a_i)
-suffices. T only says where prices end; no horizon of the schedules is assumed.
+The tail. A start p >= T pays no dual: c_i(p) = p + o_i - a_i grows with p, so p <= max(T, a_i)
+suffices. T only says where duals end; no horizon of the schedules is assumed.
 
-Any prices prove a bound. The best prove the value of the linear relaxation in which requests are
+Any duals prove a bound. The best prove the value of the linear relaxation in which requests are
 started in parts (Geoffrion 1974: the choice of a start alone has integer vertices). `dual_bound`
-starts from the prices of the preemptive schedule behind `mean_busy_time` and climbs by deflected
-subgradients; prices are equal within buckets of times, which keeps 200,000 rounds cheap. What is
-returned is recomputed in integers from prices rounded to a common denominator: a theorem, which
+starts from the duals of the preemptive schedule behind `mean_busy_time` and climbs by deflected
+subgradients; duals are equal within buckets of times, which keeps 200,000 rounds cheap. What is
+returned is recomputed in integers from duals rounded to a common denominator: a theorem, which
 `ratiolab.hindsight.certificates.certify_steps` checks by another route.
 
 What it cannot see. The relaxation fills memory to the last token. Schedules of requests that each
 take a good part of it leave some idle, and near or above load 1 a few percent of memory are a
-large part of the waiting: there the gap is the relaxation's, and better prices do not close it.
+large part of the waiting: there the gap is the relaxation's, and better duals do not close it.
 
 Source: Lagrangian relaxation of the capacity rows of a time-indexed program: Christofides,
 Alvarez-Valdes, Tamarit (1987), European J. Oper. Res. 29; deflection: Camerini, Fratta, Maffioli
@@ -36,8 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.bounds import preempt
-from ratiolab.hindsight.certificates.certificate import StepCertificate
-from ratiolab.hindsight.certificates.prices import Steps
+from ratiolab.hindsight.certificates.certificate import StepDualCertificate
+from ratiolab.hindsight.certificates.duals import StepDuals
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -50,16 +50,16 @@ MOST_PIECES = 6 * 10**8
 """Pieces of cost functions that the ascent looks at, about; some seconds."""
 
 LEVELS = ((16, 3), (4, 2), (1, 1))
-"""Buckets that share a price while climbing, from coarse to fine, and parts of the steps."""
+"""Buckets that share a dual while climbing, from coarse to fine, and parts of the steps."""
 
 MOST_BUCKETS = 4096
-"""Most buckets of times with prices of their own."""
+"""Most buckets of times with duals of their own."""
 
 LONGEST = 2**21
-"""Most rounds that have prices."""
+"""Most rounds that have duals."""
 
 FINEST_BITS = 30
-"""Prices are multiples of at least 2 ** -FINEST_BITS."""
+"""Duals are multiples of at least 2 ** -FINEST_BITS."""
 
 LARGEST_VALUE = 2**62
 """Bound on intermediate values, so that 64-bit integers never overflow."""
@@ -81,14 +81,14 @@ CLOSER = 0.7
 
 
 @dataclass(frozen=True, eq=False)
-class Prices:
-    """Nonnegative integer prices of a token, over one denominator.
+class BucketDuals:
+    """Nonnegative integer duals of a token, over one denominator.
 
     Parameters
     ----------
-    origin : time 0 of the prices, at most the first arrival.
+    origin : time 0 of the duals, at most the first arrival.
     width : times in a bucket.
-    token : ``token[b] / denominator`` is the price of a token at times
+    token : ``token[b] / denominator`` is the dual of a token at times
         ``origin + b width + 1 .. origin + (b + 1) width``; beyond the last bucket it is zero.
     """
 
@@ -98,34 +98,34 @@ class Prices:
     token: IntArray = field(repr=False)
 
 
-def exact_value(instance: Instance, prices: Prices) -> Fraction:
-    """The lower bound that these prices prove, without rounding. Cost O(n T / width).
+def exact_value(instance: Instance, duals: BucketDuals) -> Fraction:
+    """The lower bound that these duals prove, without rounding. Cost O(n T / width).
 
     Raises
     ------
     ValueError
-        when a price is negative, or the origin is after an arrival.
+        when a dual is negative, or the origin is after an arrival.
     OverflowError
         when values could exceed `LARGEST_VALUE`.
 
     >>> two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
-    >>> exact_value(two, Prices(0, 1, 2, np.array([1])))  # 1/2 a token at time 1
+    >>> exact_value(two, BucketDuals(0, 1, 2, np.array([1])))  # 1/2 a token at time 1
     Fraction(3, 1)
     """
     from ratiolab.hindsight.relaxation.dual_kernels import choose
 
-    token, unit = np.asarray(prices.token, np.int64), prices.denominator
+    token, unit = np.asarray(duals.token, np.int64), duals.denominator
     if unit < 1 or len(token) == 0 or token.min() < 0:
         raise ValueError("prices must be at least 0, of one bucket or more, over 1 or more")
-    if prices.origin > instance.arrival.min():
-        raise ValueError(f"origin {prices.origin} must not be after an arrival")
-    if _magnitude(instance, prices.width, token.tolist(), unit, prices.origin) > LARGEST_VALUE:
+    if duals.origin > instance.arrival.min():
+        raise ValueError(f"origin {duals.origin} must not be after an arrival")
+    if _magnitude(instance, duals.width, token.tolist(), unit, duals.origin) > LARGEST_VALUE:
         raise OverflowError("prices are too large for 64-bit integers")
-    arrival = instance.arrival - prices.origin
+    arrival = instance.arrival - duals.origin
     least, _, _ = choose(
-        arrival, instance.prompt, instance.output, token, prices.width, np.int64(unit)
+        arrival, instance.prompt, instance.output, token, duals.width, np.int64(unit)
     )
-    value = sum(least.tolist()) - instance.memory * prices.width * sum(token.tolist())
+    value = sum(least.tolist()) - instance.memory * duals.width * sum(token.tolist())
     return Fraction(value, unit)
 
 
@@ -135,10 +135,10 @@ def dual_bound(
     *,
     iterations: int = ITERATIONS,
     stop: Callable[[], bool] = lambda: False,
-) -> StepCertificate:
-    """The best bound found by an ascent over prices of memory, with the prices that prove it.
+) -> StepDualCertificate:
+    """The best bound found by an ascent over duals of memory, with the duals that prove it.
 
-    What it returns is proven whatever the prices are. The ascent has a fixed number of steps, not
+    What it returns is proven whatever the duals are. The ascent has a fixed number of steps, not
     of seconds. Cost O(iterations n w), w the buckets that a request may wait.
 
     Parameters
@@ -153,39 +153,41 @@ def dual_bound(
     """
     if iterations < 0:
         raise ValueError(f"iterations {iterations} must be at least 0")
-    origin, width, start = fluid_prices(instance)
+    origin, width, start = fluid_duals(instance)
     found = [rounded(instance, start, origin, width)]
     if iterations:
         climbed = ascend(instance, start, origin, width, upper, iterations, stop)
         found.append(rounded(instance, climbed, origin, width))
-    proven = [(exact_value(instance, prices), prices) for prices in found]
+    proven = [(exact_value(instance, duals), duals) for duals in found]
     return step_certificate(instance, *max(proven, key=lambda pair: pair[0]))
 
 
-def step_certificate(instance: Instance, value: Fraction, prices: Prices) -> StepCertificate:
-    """The certificate of prices that prove this value; equal neighbours become one run."""
-    token = np.trim_zeros(prices.token, "b")
+def step_certificate(
+    instance: Instance, value: Fraction, duals: BucketDuals
+) -> StepDualCertificate:
+    """The certificate of duals that prove this value; equal neighbours become one run."""
+    token = np.trim_zeros(duals.token, "b")
     last = np.flatnonzero(np.diff(token, append=-1))
-    ends = prices.origin + (last + 1) * prices.width
-    steps = Steps(
-        prices.denominator, prices.origin, tuple(ends.tolist()), tuple(token[last].tolist())
+    ends = duals.origin + (last + 1) * duals.width
+    steps = StepDuals(
+        duals.denominator, duals.origin, tuple(ends.tolist()), tuple(token[last].tolist())
     )
-    return StepCertificate(
-        instance.name, instance.digest, math.ceil(value), int(value * prices.denominator), steps
+    return StepDualCertificate(
+        instance.name, instance.digest, math.ceil(value), int(value * duals.denominator), steps
     )
 
 
-def rounded(instance: Instance, token: FloatArray, origin: int, width: int) -> Prices:
-    """Prices rounded down to multiples of the finest power of two that 64 bits allow."""
+def rounded(instance: Instance, token: FloatArray, origin: int, width: int) -> BucketDuals:
+    """Duals rounded down to multiples of the finest power of two that 64 bits allow."""
     fits = LARGEST_VALUE / _magnitude(instance, width, token.tolist(), 1, origin)
     denominator = 2 ** max(0, min(FINEST_BITS, math.floor(math.log2(fits)) - 1))
-    return Prices(origin, width, denominator, np.floor(token * denominator).astype(np.int64))
+    return BucketDuals(origin, width, denominator, np.floor(token * denominator).astype(np.int64))
 
 
-def fluid_prices(instance: Instance) -> tuple[int, int, FloatArray]:
-    """Origin, width and the optimal prices of the relaxation by mean busy times.
+def fluid_duals(instance: Instance) -> tuple[int, int, FloatArray]:
+    """Origin, width and the optimal duals of the relaxation by mean busy times.
 
-    There a slot of time t costs request i t / v_i. The dual price is the maximum over released i
+    There a slot of time t costs request i t / v_i. The dual is the maximum over released i
     of k_i - t / v_i: it falls with slope 1 / v_i while i is served, does not jump when i has its
     last slot, is zero when memory idles, and k_i is one number for all pieces of i.
     """
@@ -211,9 +213,9 @@ def fluid_prices(instance: Instance) -> tuple[int, int, FloatArray]:
     served = np.minimum(np.searchsorted(ends, middle, side="right"), len(pieces) - 1)
     request = np.array([i for i, _, _ in pieces])[served]
     heights = np.array([height[i] for i in request.tolist()])
-    price = heights - middle * np.array(slope)[request]
+    dual = heights - middle * np.array(slope)[request]
     idle = (middle >= ends[-1]) | (middle < np.array([begin for _, begin, _ in pieces])[served])
-    return origin, width, np.where(idle, 0.0, np.maximum(price, 0.0))
+    return origin, width, np.where(idle, 0.0, np.maximum(dual, 0.0))
 
 
 def ascend(
@@ -225,13 +227,13 @@ def ascend(
     iterations: int,
     stop: Callable[[], bool] = lambda: False,
 ) -> FloatArray:
-    """Prices of a subgradient ascent in floating point, first on coarse buckets, then on finer."""
+    """Duals of a subgradient ascent in floating point, first on coarse buckets, then on finer."""
     token, aim, shares = start, AIM, sum(share for _, share in LEVELS)
     for group, share in LEVELS:
         steps = -(-iterations * share // shares)
         climb = _Climb(instance, origin, width * group)
         # fine detail of the start may be worth more than what coarse steps found
-        entries = [prices.reshape(-1, group).mean(axis=1) for prices in (token, start)]
+        entries = [duals.reshape(-1, group).mean(axis=1) for duals in (token, start)]
         coarse = max(entries, key=lambda entry: climb.value(entry)[0])
         steps = min(steps, MOST_PIECES * share // (shares * climb.pieces))
         coarse, aim = climb.run(coarse, max(aim, LEAST_AIM), upper, steps, stop)
@@ -249,7 +251,7 @@ class _Climb:
         self.pieces = 1  # looked at for the last value
 
     def value(self, token: FloatArray) -> tuple[float, FloatArray]:
-        """The bound of these prices, and a subgradient: token-rounds above memory, by bucket."""
+        """The bound of these duals, and a subgradient: token-rounds above memory, by bucket."""
         from ratiolab.hindsight.relaxation.dual_kernels import bucket_usage, choose
 
         least, starts, pieces = choose(
@@ -262,7 +264,7 @@ class _Climb:
     def run(
         self, token: FloatArray, aim: float, upper: int, steps: int, stop: Callable[[], bool]
     ) -> tuple[FloatArray, float]:
-        """The best prices met, and the aim at the end.
+        """The best duals met, and the aim at the end.
 
         Steps are as long as would reach, were the bound linear, a target a little above the best
         bound so far; ``aim`` is how far, as a part of it. An upper bound would be a poor target:

@@ -1,6 +1,6 @@
 """The compiled sweep of `dual_bound`: every request chooses its cheapest start.
 
-Prices are int64, then everything is exact, or float64. Times are counted from the first arrival.
+Duals are int64, then everything is exact, or float64. Times are counted from the first arrival.
 """
 
 from typing import Any
@@ -12,28 +12,28 @@ compiled: Any = njit(cache=True, nogil=True)
 
 
 @compiled
-def choose(arrival, prompt, output, prices, width, unit):  # type: ignore[no-untyped-def]
+def choose(arrival, prompt, output, duals, width, unit):  # type: ignore[no-untyped-def]
     """Least cost of each request, a start that attains it, and the pieces looked at in all.
 
-    ``prices[b]`` is the price of a token at times ``b width + 1 .. (b + 1) width``, and ``unit``
+    ``duals[b]`` is the dual of a token at times ``b width + 1 .. (b + 1) width``, and ``unit``
     what a round of latency costs. A start p costs
 
-        c(p) = unit (p + o - a) + sum over ages g = 1..o of price(p + g) (s + g).
+        c(p) = unit (p + o - a) + sum over ages g = 1..o of dual(p + g) (s + g).
 
-    While neither p + 1 nor p + o + 1 changes bucket, with prices alpha and beta, the differences
-    c(p + 1) - c(p) = unit - (sum of the prices at p+1..p+o) - s alpha + (s + o) beta grow by
+    While neither p + 1 nor p + o + 1 changes bucket, with duals alpha and beta, the differences
+    c(p + 1) - c(p) = unit - (sum of the duals at p+1..p+o) - s alpha + (s + o) beta grow by
     alpha - beta a step: c is quadratic there, and its least value stands at an end or at the sign
     change of the differences. Latency alone is at most c: no start needs a look once its latency
     reaches the least cost so far.
     """
-    buckets, end = len(prices), len(prices) * width
-    zero = prices[0] * 0
-    level = np.zeros(buckets + 1, prices.dtype)  # sum of the prices before a bucket
-    moment = np.zeros(buckets + 1, prices.dtype)  # the same, each times its time
+    buckets, end = len(duals), len(duals) * width
+    zero = duals[0] * 0
+    level = np.zeros(buckets + 1, duals.dtype)  # sum of the duals before a bucket
+    moment = np.zeros(buckets + 1, duals.dtype)  # the same, each times its time
     for b in range(buckets):
-        level[b + 1] = level[b] + width * prices[b]
-        moment[b + 1] = moment[b] + prices[b] * (width * (2 * b * width + width + 1) // 2)
-    least = np.zeros(len(arrival), prices.dtype)
+        level[b + 1] = level[b] + width * duals[b]
+        moment[b + 1] = moment[b] + duals[b] * (width * (2 * b * width + width + 1) // 2)
+    least = np.zeros(len(arrival), duals.dtype)
     starts = np.zeros(len(arrival), np.int64)
     pieces = 0
     for i in range(len(arrival)):
@@ -47,8 +47,8 @@ def choose(arrival, prompt, output, prices, width, unit):  # type: ignore[no-unt
                 before, times = level[b], moment[b]
                 if b < buckets:
                     past = t - b * width
-                    before += past * prices[b]
-                    times += prices[b] * (past * (2 * b * width + past + 1) // 2)
+                    before += past * duals[b]
+                    times += duals[b] * (past * (2 * b * width + past + 1) // 2)
                 window += sign * before
                 cost += sign * (times + (s - a) * before)
         best, at, p = cost, a, a
@@ -56,9 +56,9 @@ def choose(arrival, prompt, output, prices, width, unit):  # type: ignore[no-unt
             pieces += 1
             b, e = p // width, (p + o) // width
             run = (b + 1) * width - p
-            alpha, beta = prices[b], zero
+            alpha, beta = duals[b], zero
             if e < buckets:
-                beta = prices[e]
+                beta = duals[e]
                 run = min(run, (e + 1) * width - p - o)
             step = alpha - beta
             difference = unit - window - s * alpha + (s + o) * beta

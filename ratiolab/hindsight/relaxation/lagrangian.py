@@ -1,18 +1,18 @@
-"""Prices of memory and of configuration cuts, and the exact bound that they prove.
+"""Duals of memory and of configuration cuts, and the exact bound that they prove.
 
-The bound. Let u_t >= 0 be prices of the memory rows and v_{k,t} >= 0 of cuts (table k at time t),
-t = 1..T, all zero beyond T. For every feasible schedule, adding price times (row - right side),
+The bound. Let u_t >= 0 be duals of the memory rows and v_{k,t} >= 0 of cuts (table k at time t),
+t = 1..T, all zero beyond T. For every feasible schedule, adding dual times (row - right side),
 which is at most 0, and then letting every request choose its start alone,
 
     latency >= sum over i of min over p >= a_i of c_i(p) - M sum_t u_t - sum_{k,t} v_{k,t} cap_k,
     c_i(p) = p + o_i - a_i + sum over ages g = 1..o_i of
              [u_{p+g} (s_i + g) + sum_k v_{k,p+g} W_k(s_i + g, o_i - g)].
 
-The tail. A start p >= T has all its ages beyond T, where prices are zero: c_i(p) = p + o_i - a_i
+The tail. A start p >= T has all its ages beyond T, where duals are zero: c_i(p) = p + o_i - a_i
 grows with p, so the minimum over all p >= a_i is one over a_i <= p <= max(T, a_i). No horizon
-of the schedules is assumed: T only says where prices end.
+of the schedules is assumed: T only says where duals end.
 
-Any prices prove a bound; good ones are duals of a linear program. Here they are integers over
+Any duals prove a bound; good ones are duals of a linear program. Here they are integers over
 one denominator D, so that D times the bound is an integer, found without rounding; since latency
 is an integer, the bound is rounded up.
 """
@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.prices import Prices
+from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 
 DENOMINATOR = 10**9
-"""Prices are rounded down to multiples of 1 / DENOMINATOR."""
+"""Duals are rounded down to multiples of 1 / DENOMINATOR."""
 
 LARGEST_VALUE = 2**62
 """Bound on intermediate values, so that 64-bit integers never overflow."""
@@ -90,29 +90,29 @@ def columns(instance: Instance, horizon: int) -> Columns:
     )
 
 
-def item_prices(memory: int, prices: Prices, dense: Sequence[IntArray]) -> IntArray:
-    """Price of holding item (m, r) at times 0..T, scaled, shape (T + 1, M + 1, M + 1).
+def item_costs(memory: int, duals: Duals, dense: Sequence[IntArray]) -> IntArray:
+    """Dual cost of holding item (m, r) at times 0..T, scaled, shape (T + 1, M + 1, M + 1).
 
     ``dense`` holds the weights of each table as a matrix.
     """
-    priced = np.zeros((len(prices.memory) + 1, memory + 1, memory + 1), np.int64)
-    priced[1:] = np.array(prices.memory)[:, None, None] * np.arange(memory + 1)[:, None]
-    for table, begin, end, price in prices.cuts:
-        priced[begin:end] += price * dense[table]
+    priced = np.zeros((len(duals.memory) + 1, memory + 1, memory + 1), np.int64)
+    priced[1:] = np.array(duals.memory)[:, None, None] * np.arange(memory + 1)[:, None]
+    for table, begin, end, dual in duals.cuts:
+        priced[begin:end] += dual * dense[table]
     return priced
 
 
-def payments(memory: int, prices: Prices) -> list[int]:
-    """Sum of price times right side over the rows of times 0..T, scaled, shape (T + 1,)."""
-    most = [0] + [price * memory for price in prices.memory]
-    for table, begin, end, price in prices.cuts:
+def capacity_costs(memory: int, duals: Duals) -> list[int]:
+    """Sum of dual times right side over the rows of times 0..T, scaled, shape (T + 1,)."""
+    most = [0] + [dual * memory for dual in duals.memory]
+    for table, begin, end, dual in duals.cuts:
         for time in range(begin, end):
-            most[time] += price * prices.tables[table].cap
+            most[time] += dual * duals.tables[table].cap
     return most
 
 
-def reduced_costs(columns: Columns, prices: Prices, dense: Sequence[IntArray]) -> IntArray:
-    """Latency plus prices of each column, times the denominator, shape (columns,).
+def reduced_costs(columns: Columns, duals: Duals, dense: Sequence[IntArray]) -> IntArray:
+    """Latency plus duals of each column, times the denominator, shape (columns,).
 
     Raises
     ------
@@ -121,17 +121,17 @@ def reduced_costs(columns: Columns, prices: Prices, dense: Sequence[IntArray]) -
     """
     memory = columns.instance.memory
     rounds, latency = int(columns.instance.output.max()), int(columns.cost.max())
-    most = max(payments(memory, prices)) * rounds + latency * prices.denominator
+    most = max(capacity_costs(memory, duals)) * rounds + latency * duals.denominator
     if most > LARGEST_VALUE:
         raise OverflowError("prices are too large for 64-bit integers")
-    priced = item_prices(memory, prices, dense)
-    total = columns.cost * prices.denominator
+    priced = item_costs(memory, duals, dense)
+    total = columns.cost * duals.denominator
     np.add.at(total, columns.column, priced[columns.time, columns.m, columns.r])
     return total
 
 
-def scaled_bound(columns: Columns, prices: Prices, reduced: IntArray) -> int:
-    """The lower bound that these prices prove times their denominator, exactly.
+def scaled_bound(columns: Columns, duals: Duals, reduced: IntArray) -> int:
+    """The lower bound that these duals prove times their denominator, exactly.
 
     ``reduced`` are the `reduced_costs`. Over the denominator and rounded up it bounds latency.
     """
@@ -140,4 +140,4 @@ def scaled_bound(columns: Columns, prices: Prices, reduced: IntArray) -> int:
         count * cost
         for count, cost in zip(columns.multiplicity.tolist(), least.tolist(), strict=True)
     )
-    return value - sum(payments(columns.instance.memory, prices))
+    return value - sum(capacity_costs(columns.instance.memory, duals))

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from ratiolab.hindsight.certificates.prices import Prices
-from ratiolab.hindsight.relaxation.lagrangian import item_prices, payments
+from ratiolab.hindsight.certificates.duals import Duals
+from ratiolab.hindsight.relaxation.lagrangian import capacity_costs, item_costs
 from ratiolab.model import Instance
 
 Pair = tuple[int, int]
@@ -14,16 +14,16 @@ Pair = tuple[int, int]
 class Ways:
     """Costs of windows: every way is tried, and nothing is left out.
 
-    `ratiolab.hindsight.certificates.certify_windows` defines ways.
+    `ratiolab.hindsight.certificates.certify_cost_to_go` defines ways.
     """
 
-    def __init__(self, instance: Instance, prices: Prices) -> None:
+    def __init__(self, instance: Instance, duals: Duals) -> None:
         self.requests, self.memory = list(instance.requests), instance.memory
-        self.denominator, self.horizon = prices.denominator, len(prices.memory)
+        self.denominator, self.horizon = duals.denominator, len(duals.memory)
         self.last = int(instance.arrival.max())
-        dense = [table.dense(instance.memory) for table in prices.tables]
-        self.priced = item_prices(instance.memory, prices, dense)
-        self.paid = payments(instance.memory, prices)
+        dense = [table.dense(instance.memory) for table in duals.tables]
+        self.priced = item_costs(instance.memory, duals, dense)
+        self.paid = capacity_costs(instance.memory, duals)
         self.end = max(self.horizon, self.last)
         self.cheapest = [
             min(self.cost(i, p) for p in range(arrival, self.end + 1))
@@ -70,7 +70,7 @@ class Ways:
 
     def _rest(self, running: tuple[Pair, ...], t: int) -> int:
         """The least cost from round t on, of starts and of what rows leave."""
-        if t >= self.end:  # when prices have ended and all have arrived
+        if t >= self.end:  # when duals have ended and all have arrived
             return 0  # of starting nothing more; no cost is negative
         arrived = [(i, 0) for i, (arrival, _, _) in enumerate(self.requests) if arrival <= t]
         costs = []

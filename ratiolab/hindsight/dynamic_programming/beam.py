@@ -1,4 +1,4 @@
-"""Layer by layer through time, guided by the prices that prove the lower bound.
+"""Dynamic programming over rounds, guided by the duals that prove the lower bound.
 
 States. Layer t holds what may have happened before round t: the set of requests started, the
 requests still running with their ages, and the latency of all started ones. From a state at t,
@@ -7,12 +7,12 @@ t. Requests with equal arrival, prompt and output start in order of index (excha
 nothing), and a layer passes without any running request only while some have not arrived (an
 optimal schedule is never idle otherwise: `ratiolab.hindsight.horizon`, serial horizon).
 
-Bound. Let c_i(p) be the priced cost of a start and R_t the prices times right sides of time t, as
-in `ratiolab.hindsight.relaxation.lagrangian`. Every completion of a state at t has a latency of at
-least
+Bound. Let c_i(p) be the Lagrangian cost of a start and R_t the duals times right sides of time t,
+as in `ratiolab.hindsight.relaxation.lagrangian`. Every completion of a state at t has a latency of
+at least
 
     sum over started i of c_i(p_i) + sum over others of min over p >= t of c_i(p)
-    - sum of R_t' over all t' + sum over t' <= t of (R_t' - prices of what was held at t'),
+    - sum of R_t' over all t' + sum over t' <= t of (R_t' - duals of what was held at t'),
 
 since the last bracket is what the rows of times t' <= t leave, which the state knows, and those
 of later times leave at least 0. All of it is in integers over the prices' denominator. A state
@@ -36,10 +36,13 @@ lead to, the limit falls until it does.
 from collections.abc import Callable
 from dataclasses import replace
 
-from ratiolab.hindsight.certificates.prices import Prices
-from ratiolab.hindsight.layers.layered import BeamResult, Found, LayeredSearch
-from ratiolab.hindsight.layers.walk import Stop, require_few
-from ratiolab.hindsight.layers.windows import NONE, Windows
+from ratiolab.hindsight.certificates.duals import Duals
+from ratiolab.hindsight.dynamic_programming.beam_search import (
+    MOST_REQUESTS,
+    BeamResult,
+    BeamSearch,
+    Stop,
+)
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
@@ -55,31 +58,29 @@ WIDEST_FOR_SCHEDULES = 4 * WIDTH
 
 def beam(
     instance: Instance,
-    prices: Prices,
+    duals: Duals,
     known: Schedule,
     *,
     width: int = WIDTH,
     bounding: bool = False,
-    windows: Windows = NONE,
     stop: Stop | None = None,
-    found: Found | None = None,
+    found: Callable[[Schedule], None] | None = None,
 ) -> BeamResult:
     """Search for a schedule better than a known one, exactly if the width suffices.
 
     Parameters
     ----------
-    prices : any nonnegative prices; those of a good bound make states few.
+    duals : any nonnegative duals; those of a good bound make states few.
     known : a feasible schedule.
     width : states that a layer keeps, at least 1.
     bounding : search for a bound alone, and leave out what cannot raise it.
-    windows : what is known to follow, proven under the same prices.
     stop : asked once a layer; True ends the search.
     found : told of each better schedule, so that Ctrl-C does not lose it.
 
     Raises
     ------
     ValueError
-        when the instance has more than `ratiolab.hindsight.layers.walk.MOST_REQUESTS` requests.
+        when the instance has more than `MOST_REQUESTS` requests.
 
     Cost: up to width states a layer, each with the sets of requests that may start; exponential
     in the worst case for the exact search.
@@ -87,25 +88,24 @@ def beam(
     >>> from ratiolab.hindsight.cuts.cut_bound import cut_bound
     >>> from ratiolab.hindsight.schedules.heuristics import list_schedule
     >>> four = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
-    >>> result = beam(four, cut_bound(four).certificate.prices, list_schedule(four, [3, 2, 1, 0]))
+    >>> result = beam(four, cut_bound(four).certificate.duals, list_schedule(four, [3, 2, 1, 0]))
     >>> result.schedule.total_latency, result.exhausted
     (12, True)
     """
-    require_few(instance)
-    told = found or (lambda schedule: None)
-    search = LayeredSearch(instance, prices, known, width, told, bounding, windows)
+    if len(instance) > MOST_REQUESTS:
+        raise ValueError(f"{len(instance)} requests: the search takes at most {MOST_REQUESTS}")
+    search = BeamSearch(instance, duals, known, width, found or (lambda _: None), bounding)
     return search.run(stop or (lambda: False))
 
 
 def widening_beam(
     instance: Instance,
-    prices: Prices,
+    duals: Duals,
     known: Schedule,
     *,
     width: int = 100 * WIDTH,
-    windows: Windows = NONE,
     stop: Stop | None = None,
-    found: Found | None = None,
+    found: Callable[[Schedule], None] | None = None,
     proved: Callable[[BeamResult], None] | None = None,
 ) -> BeamResult:
     """Searches of growing width for bounds and schedules, until they meet.
@@ -120,10 +120,9 @@ def widening_beam(
             if not bounding and next_width > WIDEST_FOR_SCHEDULES:
                 continue
             result = beam(
-                *(instance, prices, known),
+                *(instance, duals, known),
                 width=next_width,
                 bounding=bounding,
-                windows=windows,
                 stop=stop,
                 found=found,
             )

@@ -10,27 +10,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cost_to_go_paths import Ways
 from mutations import outcomes
 from tiny_instances import tiny
-from window_ways import Ways
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.certificates import certify_windows
+from ratiolab.hindsight.certificates import certify_cost_to_go
 from ratiolab.hindsight.certificates.certificate import (
-    WindowCertificate,
+    CostToGoCertificate,
     read_certificate,
     write_certificate,
 )
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
-from ratiolab.hindsight.certificates.prices import Prices
+from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.layers.windows import window_pass
 from ratiolab.model import FormatError, Instance
 
 
-def prices_of(instance: Instance, seed: int) -> Prices:
+def duals_of(instance: Instance, seed: int) -> Duals:
     """Those of a short bound by cuts, or these made weak at random, or without the later half."""
-    good = cut_bound(instance, rounds=seed % 3).certificate.prices
+    good = cut_bound(instance, rounds=seed % 3).certificate.duals
     rng = np.random.default_rng(seed)
     if seed % 5 == 0:
         weak = tuple(int(price * rng.uniform(0, 1)) for price in good.memory)
@@ -43,12 +42,12 @@ def prices_of(instance: Instance, seed: int) -> Prices:
     return good
 
 
-def claim(instance: Instance, ways: Ways, prices: Prices, begins: list[int]) -> WindowCertificate:
+def claim(instance: Instance, ways: Ways, duals: Duals, begins: list[int]) -> CostToGoCertificate:
     """Of the exact costs of windows."""
     windows = tuple((begin, ways.least(begin)) for begin in begins)
-    bound = -(-(ways.value + windows[-1][1]) // prices.denominator)
-    return WindowCertificate(
-        instance.name, instance.digest, bound, ways.value, prices, windows=windows
+    bound = -(-(ways.value + windows[-1][1]) // duals.denominator)
+    return CostToGoCertificate(
+        instance.name, instance.digest, bound, ways.value, duals, windows=windows
     )
 
 
@@ -79,11 +78,11 @@ def test_the_cheapest_way_is_accepted_and_no_higher_cost() -> None:
     proper = 0
     for seed in range(160):
         instance = small(seed)
-        prices = prices_of(instance, seed)
-        ways = Ways(instance, prices)
+        duals = duals_of(instance, seed)
+        ways = Ways(instance, duals)
         rng = np.random.default_rng(seed)
         times = rng.permutation(np.arange(1, ways.horizon + 1))[: seed % 4]
-        right = claim(instance, ways, prices, [*sorted(times.tolist(), reverse=True), 0])
+        right = claim(instance, ways, duals, [*sorted(times.tolist(), reverse=True), 0])
         assert certify(right, instance) == right.bound, seed
         assert right.bound <= brute_force(instance).total_latency, seed
         proper += right.windows[-1][1] > 0
@@ -102,10 +101,10 @@ def test_equal_requests_may_run_at_equal_ages() -> None:
         n, prompt, output = (int(rng.integers(*span)) for span in ((2, 6), (0, 3), (2, 5)))
         memory = int(rng.integers(prompt + output, 13))
         instance = Instance("equal", memory, [0] * n, [prompt] * n, [output] * n)
-        prices = prices_of(instance, seed)
-        ways = Ways(instance, prices)
+        duals = duals_of(instance, seed)
+        ways = Ways(instance, duals)
         for begin in range(ways.horizon + 1):
-            late = claim(instance, ways, prices, [begin])
+            late = claim(instance, ways, duals, [begin])
             cost = late.windows[0][1]
             last = ((0, cost),) if begin else ()
             assert certify(replace(late, windows=late.windows + last), instance) == late.bound
@@ -118,7 +117,7 @@ def test_no_optimal_schedule_pays_less_than_a_window_claims() -> None:
     seen = 0
     for seed in range(96):
         instance = tiny(seed, most=3, longest=4)
-        ways = Ways(instance, prices_of(instance, seed))
+        ways = Ways(instance, duals_of(instance, seed))
         latency = brute_force(instance).total_latency
         least = [ways.least(begin) for begin in range(ways.horizon + 1)]
         assert least == sorted(least, reverse=True)
@@ -133,46 +132,30 @@ def test_no_optimal_schedule_pays_less_than_a_window_claims() -> None:
 def test_windows_of_less_than_the_least_cost_prove_as_much_of_those_that_follow() -> None:
     for seed in range(64):
         instance = small(seed)
-        ways = Ways(instance, prices_of(instance, seed))
+        ways = Ways(instance, duals_of(instance, seed))
         rng = np.random.default_rng(seed)
         times = [int(time) for time in range(ways.horizon, 0, -1) if rng.random() < 0.4]
         less = tuple((time, int(ways.least(time) * rng.uniform(0.3, 1))) for time in times)
-        prices = prices_of(instance, seed)
-        right = claim(instance, ways, prices, [0])
+        duals = duals_of(instance, seed)
+        right = claim(instance, ways, duals, [0])
         assert certify(replace(right, windows=less + right.windows), instance) == right.bound
         wrong = (*less, (0, right.windows[-1][1] + 1))
         with pytest.raises(CertificateError, match=f"a way costs {right.windows[-1][1]}$"):
             certify(replace(right, windows=wrong), instance)
 
 
-def test_what_a_narrow_or_a_wide_search_proves_is_proven_again() -> None:
-    """A wide search finds the least cost of all ways, a narrow one no more."""
-    for seed in range(96):
-        instance = tiny(seed, most=6, longest=6)
-        prices = prices_of(instance, seed)
-        optimum = brute_force(instance).total_latency
-        for width in (3, 100_000):
-            found = window_pass(instance, prices, optimum + 1, width=width)
-            windows, value = found.windows.needed, Ways(instance, prices).value
-            made = WindowCertificate("", instance.digest, found.lower, value, prices, windows)
-            assert certify(made, instance) == found.lower <= optimum, seed
-        cost = windows[-1][1]
-        with pytest.raises(CertificateError, match=f"a way costs {cost}$"):
-            certify(replace(made, windows=(*windows[:-1], (0, cost + 1))), instance)
-
-
-Proof = tuple[Instance, WindowCertificate]
+Proof = tuple[Instance, CostToGoCertificate]
 
 
 @pytest.fixture(scope="module")
 def ten() -> Proof:
-    """Prices that three windows improve on; what these cost comes from claims that are refused."""
+    """Duals that three windows improve on; what these cost comes from claims that are refused."""
     rng = np.random.default_rng(1)
     output = rng.integers(1, 20, 10)
     instance = Instance("ten", 20, [0] * 10, [1] * 10, output)
     weak = cut_bound(instance, rounds=4).certificate
-    made = WindowCertificate("ten", instance.digest, 0, weak.value, weak.prices, windows=())
-    unit = weak.prices.denominator
+    made = CostToGoCertificate("ten", instance.digest, 0, weak.value, weak.duals, windows=())
+    unit = weak.duals.denominator
     for begin in (12, 6, 0):
         asked = (*made.windows, (begin, 4 * unit))
         with pytest.raises(CertificateError, match="a way costs") as refused:
@@ -234,7 +217,7 @@ def test_claims_beyond_the_windows_are_refused(ten: Proof) -> None:
     bound = ten[1].bound
     refused(ten, f"bound {bound + 1} is claimed, {bound} is proven", bound=bound + 1)
     refused(ten, f"bound {bound - 1} is claimed, {bound} is proven", bound=bound - 1)
-    refused(ten, "numbers are too large", windows=((0, certify_windows.LARGEST),))
+    refused(ten, "numbers are too large", windows=((0, certify_cost_to_go.LARGEST),))
 
 
 def test_a_window_needs_what_those_before_it_claim(ten: Proof) -> None:
@@ -255,20 +238,20 @@ def test_a_window_needs_what_those_before_it_claim(ten: Proof) -> None:
 def test_a_claim_that_takes_too_long_to_check_is_refused(
     monkeypatch: pytest.MonkeyPatch, ten: Proof, limit: str, most: int, reason: str
 ) -> None:
-    monkeypatch.setattr(certify_windows, limit, most)
-    monkeypatch.setattr(certify_windows, "ROOM", 8)
+    monkeypatch.setattr(certify_cost_to_go, limit, most)
+    monkeypatch.setattr(certify_cost_to_go, "ROOM", 8)
     refused(ten, reason)
 
 
 def test_little_room_at_first_changes_nothing(monkeypatch: pytest.MonkeyPatch, ten: Proof) -> None:
-    monkeypatch.setattr(certify_windows, "ROOM", 4)
+    monkeypatch.setattr(certify_cost_to_go, "ROOM", 4)
     assert certify(ten[1], ten[0]) == ten[1].bound
 
 
 def test_more_memory_than_seven_bits_count_is_refused() -> None:
     instance = Instance("wide", 128, [0], [1], [2])
-    prices = Prices(1, (), (), ())
-    made = WindowCertificate("wide", instance.digest, 2, 2, prices, windows=((0, 0),))
+    duals = Duals(1, (), (), ())
+    made = CostToGoCertificate("wide", instance.digest, 2, 2, duals, windows=((0, 0),))
     with pytest.raises(CertificateError, match="memory 128, windows are checked up to 127"):
         certify(made, instance)
     narrow = Instance("narrow", 127, [0], [1], [126])

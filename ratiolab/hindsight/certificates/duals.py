@@ -1,7 +1,7 @@
-"""Weights of items and prices of rows: what a proof consists of, without what finds or checks it.
+"""Weights of items and duals of rows: what a proof consists of, without what finds or checks it.
 
 `ratiolab.hindsight.cuts.configurations` explains tables, `ratiolab.hindsight.relaxation.lagrangian`
-prices.
+duals.
 """
 
 from dataclasses import dataclass, field
@@ -37,13 +37,13 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Prices:
-    """Nonnegative integer prices over a denominator.
+class Duals:
+    """Nonnegative integer duals over a denominator.
 
     Parameters
     ----------
-    memory : price of the memory row of times 1..T.
-    cuts : (table, begin, end, price): the table has this price at times begin <= t < end.
+    memory : dual of the memory row of times 1..T.
+    cuts : (table, begin, end, dual): the table has this dual at times begin <= t < end.
     """
 
     denominator: int
@@ -53,15 +53,15 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Steps:
-    """Nonnegative integer prices of a token over a denominator, constant over runs of times.
+class StepDuals:
+    """Nonnegative integer duals of a token over a denominator, constant over runs of times.
 
     Parameters
     ----------
-    begin : no time up to this one has a price.
+    begin : no time up to this one has a dual.
     ends : last times of the runs, ascending; the first run begins after ``begin``, and times after
-        the last have no price.
-    token : price of each run.
+        the last have no dual.
+    token : dual of each run.
     """
 
     denominator: int

@@ -1,4 +1,4 @@
-"""A second thread that looks for better schedules while the stages of a solve work.
+"""The background heuristic: a thread that looks for better schedules while the stages work.
 
 Most of a solve is compiled code and HiGHS, which leave Python's lock to others. Each half of the
 work gains by the other: stages need a good schedule to leave things out, and the search for
@@ -13,7 +13,8 @@ from types import TracebackType
 import numpy as np
 
 from ratiolab.hindsight.schedules.heuristics import FEW_STEPS, MEDIUM, improved_schedule
-from ratiolab.hindsight.search import Search
+from ratiolab.hindsight.state import Found, SolveState
+from ratiolab.model.schedule import Schedule
 
 STEPS = max(10_000, FEW_STEPS + 1)
 """Steps of one search, which begins with the best schedule of all so far."""
@@ -22,19 +23,19 @@ LEAST_REQUESTS = 17
 """With fewer, the first search leaves little to find."""
 
 
-class SchedulesBeside:
-    """While it is entered, the thread runs; it ends within a few hundred steps."""
+class BackgroundHeuristic:
+    """A context in which the thread runs; it ends within a few hundred steps."""
 
-    def __init__(self, search: Search, threads: int) -> None:
-        self.search = search
+    def __init__(self, state: SolveState) -> None:
+        self.state = state
         self.over = threading.Event()
         self.thread: threading.Thread | None = None
-        options, size = search.options, len(search.instance)
+        options, size = state.options, len(state.instance)
         if (
-            threads > 1
-            and options["time_limit"] is not None
-            and options["steps"]
-            and options["memory_limit"] is None
+            options.threads > 1
+            and options.time_limit is not None
+            and options.steps
+            and options.memory_limit is None
             and LEAST_REQUESTS <= size <= MEDIUM
         ):
             self.thread = threading.Thread(target=self._improve, daemon=True)
@@ -54,16 +55,19 @@ class SchedulesBeside:
             self.thread.join()
 
     def _improve(self) -> None:
-        search, number = self.search, 0
+        state, number = self.state, 0
         while not self._ended():
-            rng = np.random.default_rng([search.options["seed"], 1, number])
-            improved_schedule(search.schedule, rng, STEPS, stop=self._ended, found=search.offer)
+            rng = np.random.default_rng([state.options.seed, 1, number])
+            improved_schedule(state.schedule, rng, STEPS, stop=self._ended, found=self._found)
             number += 1
 
+    def _found(self, schedule: Schedule) -> None:
+        self.state.keep(Found(schedule))
+
     def _ended(self) -> bool:
-        return self.over.is_set() or self.search.closed or self.search.time_left == 0
+        return self.over.is_set() or self.state.closed or self.state.time_left == 0
 
 
 def threads_here() -> int:
-    """Threads that a solve uses: two where there are two cores."""
+    """Return the number of threads of a solve: two where there are two cores."""
     return min(2, os.cpu_count() or 1)

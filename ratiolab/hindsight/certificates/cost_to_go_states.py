@@ -1,8 +1,8 @@
-"""States of the checker of windows, and the compiled loops over them.
+"""States of the checker of bounds on the cost-to-go, and the compiled loops over them.
 
-`ratiolab.hindsight.certificates.certify_windows` explains and proves what they do. Tokens held at
-eight times stand in the eight bytes of a word, all below 128, so that words compare at once: no
-byte of x exceeds that of y when (y + 128) - x, in which no byte borrows, keeps all high bits.
+`ratiolab.hindsight.certificates.certify_cost_to_go` explains and proves them. Tokens held at eight
+times stand in the eight bytes of a word, all below 128, so that words compare at once: no byte of x
+exceeds that of y when (y + 128) - x, in which no byte borrows, keeps all high bits.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class States:
 
     Parameters
     ----------
-    settled : what is paid, less the prices of all that the running pairs will hold.
+    settled : what is paid, less the duals of all that the running pairs will hold.
     value : what is paid up to the time of the layer.
     pairs, count : the running pairs and their number.
     tokens : packed tokens that they hold at the next time, the one after, ...

@@ -1,8 +1,8 @@
 """The checker of bounds that a search proves: every start before the claim is tried again.
 
-Claim: no schedule has a latency below ``bound``. Prices prove a smaller one (all numbers here are
-integers over their denominator D). With c_i(p), the priced cost of request i started at p, and
-R_t, the prices times right sides of time t, a schedule with starts p_i that holds items of price
+Claim: no schedule has a latency below ``bound``. Duals prove a smaller one (all numbers here are
+integers over their denominator D). With c_i(p), the Lagrangian cost of request i started at p, and
+R_t, the duals times right sides of time t, a schedule with starts p_i that holds items of price
 h_t at time t has the latency
 
     sum of c_i(p_i) - sum of h_t = value + sum of (c_i(p_i) - least c_i) + sum of (R_t - h_t),
@@ -62,7 +62,7 @@ def require_no_better(
 
     Parameters
     ----------
-    value : what the prices alone prove.
+    value : what the duals alone prove.
     own : c_i(p) for p = a_i, ..., max(T, a_i).
     items : price of request i at age g = 1, 2, ..., output at times 1..T, ``items[i][g-1][t-1]``.
     paid : R_t at times 1..T.

@@ -9,32 +9,32 @@ from mutations import outcomes
 from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.hindsight.certificates import certify_layers
+from ratiolab.hindsight.certificates import certify_dynamic_programming
 from ratiolab.hindsight.certificates.certificate import (
-    LayerCertificate,
+    DynamicProgrammingCertificate,
     read_certificate,
     write_certificate,
 )
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.layers.beam import beam
+from ratiolab.hindsight.dynamic_programming.beam import beam
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance
 
 
-def claim(instance: Instance, bound: int, seed: int) -> LayerCertificate:
-    """Of a bound, with prices of cuts made weak at random, whose value is what they prove."""
+def claim(instance: Instance, bound: int, seed: int) -> DynamicProgrammingCertificate:
+    """Of a bound, with duals of cuts made weak at random, whose value is what they prove."""
     rng = np.random.default_rng(seed)
     good = cut_bound(instance, rounds=seed % 3).certificate
-    memory = tuple(int(price * rng.uniform(0, 1)) for price in good.prices.memory)
-    prices = good.prices if seed % 5 else replace(good.prices, memory=memory)
+    memory = tuple(int(price * rng.uniform(0, 1)) for price in good.duals.memory)
+    duals = good.duals if seed % 5 else replace(good.duals, memory=memory)
     value = good.value
     while True:
-        made = LayerCertificate(good.instance, good.digest, bound, value, prices)
+        made = DynamicProgrammingCertificate(good.instance, good.digest, bound, value, duals)
         try:
             certify(made, instance)
         except CertificateError as error:
-            if "the prices prove" not in str(error):
+            if "the duals prove" not in str(error):
                 return made
             value = int(str(error).rsplit(" ", 1)[1])
         else:
@@ -53,21 +53,23 @@ def test_the_optimum_is_accepted_and_a_round_more_is_not() -> None:
 
 
 @pytest.fixture(scope="module")
-def twelve() -> tuple[Instance, LayerCertificate]:
+def twelve() -> tuple[Instance, DynamicProgrammingCertificate]:
     rng = np.random.default_rng(4)
     prompt = rng.integers(1, 6, 12)
     output = [int(rng.integers(1, 30 - s + 1)) for s in prompt]
     instance = Instance("twelve", 30, [0] * 12, prompt, output)
-    prices = cut_bound(instance, rounds=3).certificate
+    duals = cut_bound(instance, rounds=3).certificate
     first = list_schedule(instance, np.argsort(instance.output, kind="stable"))
-    found = beam(instance, prices.prices, first, width=2_000, bounding=True)
-    assert prices.bound < found.lower < found.schedule.total_latency
-    made = LayerCertificate("twelve", instance.digest, found.lower, prices.value, prices.prices)
+    found = beam(instance, duals.duals, first, width=2_000, bounding=True)
+    assert duals.bound < found.lower < found.schedule.total_latency
+    made = DynamicProgrammingCertificate(
+        "twelve", instance.digest, found.lower, duals.value, duals.duals
+    )
     return instance, made
 
 
 def test_what_a_narrow_search_proves_is_proven_again(
-    tmp_path: Path, twelve: tuple[Instance, LayerCertificate]
+    tmp_path: Path, twelve: tuple[Instance, DynamicProgrammingCertificate]
 ) -> None:
     instance, made = twelve
     write_certificate(made, tmp_path / "c.json")
@@ -75,11 +77,13 @@ def test_what_a_narrow_search_proves_is_proven_again(
 
 
 def test_every_changed_number_is_detected(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, twelve: tuple[Instance, LayerCertificate]
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    twelve: tuple[Instance, DynamicProgrammingCertificate],
 ) -> None:
-    """With check digits made anew, prices that prove the same are all that passes."""
+    """With check digits made anew, duals that prove the same are all that passes."""
     instance, made = twelve
-    monkeypatch.setattr(certify_layers, "MOST_STATES", 50_000)
+    monkeypatch.setattr(certify_dynamic_programming, "MOST_STATES", 50_000)
     path = tmp_path / "c.json"
     write_certificate(made, path)
     names = ("bound", "denominator", "value", "memory", "tables", "cuts")
@@ -89,10 +93,10 @@ def test_every_changed_number_is_detected(
 
 
 def test_a_claim_that_takes_too_long_to_check_is_refused(
-    monkeypatch: pytest.MonkeyPatch, twelve: tuple[Instance, LayerCertificate]
+    monkeypatch: pytest.MonkeyPatch, twelve: tuple[Instance, DynamicProgrammingCertificate]
 ) -> None:
     instance, made = twelve
-    monkeypatch.setattr(certify_layers, "MOST_STATES", 100)
+    monkeypatch.setattr(certify_dynamic_programming, "MOST_STATES", 100)
     with pytest.raises(CertificateError, match="more than 100 states"):
         certify(made, instance)
 
@@ -100,4 +104,4 @@ def test_a_claim_that_takes_too_long_to_check_is_refused(
 def test_no_bound_is_proven_for_more_requests_than_a_word_has_bits() -> None:
     many = Instance("many", 4, [0] * 65, [1] * 65, [1] * 65)
     with pytest.raises(ValueError, match="65 requests"):
-        certify_layers.require_no_better(many, 1, 1, 0, [], [], [])
+        certify_dynamic_programming.require_no_better(many, 1, 1, 0, [], [], [])

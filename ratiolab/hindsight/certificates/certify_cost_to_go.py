@@ -1,8 +1,8 @@
 """The checker of bounds by windows: what the latest rounds cost at least, then earlier ones.
 
-Cost. All numbers are integers over the prices' denominator D. With c_i(p), the priced cost of
-request i started at p, rho_i(p), by how much it exceeds its least, R_t, the prices times right
-sides of time t, and h_t, the prices of what is held at t, a schedule with starts p_i has
+Cost. All numbers are integers over the prices' denominator D. With c_i(p), the Lagrangian cost of
+request i started at p, rho_i(p), by how much it exceeds its least, R_t, the duals times right
+sides of time t, and h_t, the duals of what is held at t, a schedule with starts p_i has
 
     D latency = value + sum of rho_i(p_i) + sum of (R_t - h_t),        no term is negative.
 
@@ -20,29 +20,29 @@ all have arrived, everything could start a round earlier. So (b, k) is proven wh
 less than k.
 
 Search. Layer by layer all ways are tried while v, what is paid up to time t, is below k, up to the
-time T of the last prices: to start nothing from then on costs nothing. With q, the rho of what runs
+time T of the last duals: to start nothing from then on costs nothing. With q, the rho of what runs
 at t, left out are, without loss,
 
 - those with v - q + K >= k, K proven of a window at t or later. From t on the way is one through
   the window at t, and so is its rest through each later one (or the way that holds nothing, if it
   has ended before): q and what is still to be paid come to K at least.
 - of two states of layer t the one that holds no less at any later time and has settled no less.
-  Settled is v less the prices of all that the running pairs will hold. What follows the one may
+  Settled is v less the duals of all that the running pairs will hold. What follows the one may
   follow the other, as nobody knows who has started, and then costs differ as what is settled. If
   the other then holds nothing for a time though all have arrived, what follows starts a round
-  earlier: without the prices of what it holds, which are settled at once, a start at p costs
+  earlier: without the duals of what it holds, which are settled at once, a start at p costs
   D (p + o_i - a_i) less its least c_i, and so the way costs less still.
 
 What is held at b is composed pair by pair; the second rule holds between these steps, too, as the
 same further pairs may be added to both.
 
 Nothing here is the solver's but the footprint. The states and the compiled loops over them stand in
-`ratiolab.hindsight.certificates.window_states`.
+`ratiolab.hindsight.certificates.cost_to_go_states`.
 """
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.window_states import States, add, packed, successors
+from ratiolab.hindsight.certificates.cost_to_go_states import States, add, packed, successors
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 
@@ -72,7 +72,7 @@ def proven_cost(
     items: list[list[list[int]]],
     paid: list[int],
 ) -> int:
-    """What the windows prove of latency beyond the prices, over the denominator.
+    """What the windows prove of latency beyond the duals, over the denominator.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class _Search:
             t += 1
             excess[1:] = excess[:-1]
             excess[self.first] = [self._excess(k, t, limit) for k in range(len(self.first))]
-        # where prices have ended, it costs nothing to start nothing more
+        # where duals have ended, it costs nothing to start nothing more
         return min(limit, int(layer.value.min(initial=limit)))
 
     def _entries(self, begin: int, excess: IntArray, limit: int) -> States:

@@ -1,0 +1,1 @@
+"""Search through time, layer by layer, guided by duals."""

@@ -1,1 +1,0 @@
-"""Search through time, layer by layer, guided by prices."""

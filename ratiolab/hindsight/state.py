@@ -1,0 +1,196 @@
+"""The state of a solve: the best schedule and bound so far, and the limits that are left."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from ratiolab.hindsight.bounds import LowerBound, best_lower_bound
+from ratiolab.hindsight.certificates.certificate import (
+    Certificate,
+    DualCertificate,
+    FormulaCertificate,
+)
+from ratiolab.hindsight.memory import budget
+from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
+from ratiolab.model.feasibility import require_feasible
+from ratiolab.model.instance import Instance
+from ratiolab.model.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class Found:
+    """Findings of a stage; a `SolveState` keeps what is better than what it has.
+
+    Parameters
+    ----------
+    schedule : a feasible schedule.
+    bound : a proven lower bound; certificate : a proof of it that can be checked.
+    duals : duals that guide the stages to come.
+    nodes : nodes of a search tree.
+    note : why the stage did nothing, or where it stopped.
+    interrupted : whether Ctrl-C ended the stage.
+    """
+
+    schedule: Schedule | None = None
+    bound: LowerBound | None = None
+    certificate: Certificate | None = None
+    duals: DualCertificate | None = None
+    nodes: int = 0
+    note: str = ""
+    interrupted: bool = False
+
+
+class Callbacks(NamedTuple):
+    """Callbacks of a running stage.
+
+    ``found`` keeps findings at once, so that Ctrl-C does not lose them; ``progress`` only shows
+    nodes and a bound. A program's incumbent stays out: it may defer requests, and only checked
+    schedules count.
+    """
+
+    found: Callable[[Found], None]
+    progress: Callable[[int, int | None], None]
+
+
+class SolveState:
+    """The best schedule and bound so far, and their cost; stages read it and never write it.
+
+    Parameters
+    ----------
+    progress : called when a stage begins, when a bound or the schedule gets better, and every few
+        tenths of a second while HiGHS runs.
+    """
+
+    def __init__(
+        self, instance: Instance, options: SolveOptions, progress: Report | None = None
+    ) -> None:
+        self.began = time.perf_counter()
+        self.lock = threading.RLock()  # `ratiolab.hindsight.background` finds schedules, too
+        self.instance, self.options, self.progress = instance, options, progress
+        self.nodes = 0
+        self.interrupted = False
+        self.stages: list[Stage] = []
+        self.stage = "bounds"
+        self.lower: LowerBound = best_lower_bound(instance)
+        self.certificate: Certificate = FormulaCertificate(
+            instance.name, instance.digest, self.lower.value, self.lower.source
+        )
+        self.duals: DualCertificate | None = None
+        self.schedule = require_feasible(best_list_schedule(instance))
+        self._end_stage("")
+
+    @property
+    def upper(self) -> int:
+        """Return the latency of the best schedule."""
+        return self.schedule.total_latency
+
+    @property
+    def closed(self) -> bool:
+        """Return whether the schedule is proven optimal."""
+        return self.upper == self.lower.value
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since the solve began."""
+        return time.perf_counter() - self.began
+
+    @property
+    def time_left(self) -> float | None:
+        """Return the seconds that are left, None without a limit."""
+        limit = self.options.time_limit
+        return None if limit is None else max(0.0, limit - self.seconds)
+
+    @property
+    def nodes_left(self) -> int | None:
+        """Return the nodes that are left, None without a limit."""
+        limit = self.options.node_limit
+        return None if limit is None else max(0, limit - self.nodes)
+
+    @property
+    def memory_budget(self) -> int | None:
+        """Return the bytes that arrays may take, None without a limit."""
+        return budget(self.options.memory_limit)
+
+    def share(self, part: float) -> float | None:
+        """Return this part of the time that is left, seconds; None without a time limit."""
+        left = self.time_left
+        return None if left is None else part * left
+
+    def deadline(self, part: float = 1.0) -> Callable[[], bool]:
+        """Return a predicate: is this part of the time that is left now over?"""
+        seconds = self.share(part)
+        if seconds is None:
+            return lambda: False
+        ends = time.perf_counter() + seconds
+        return lambda: time.perf_counter() > ends
+
+    def keep(self, found: Found) -> None:
+        """Keep what is better than what is known, and show progress when bounds have moved."""
+        with self.lock:
+            better = False
+            self.nodes += found.nodes
+            self.interrupted |= found.interrupted
+            if found.schedule is not None and found.schedule.total_latency < self.upper:
+                self.schedule, better = require_feasible(found.schedule), True
+            if found.certificate is not None and found.certificate.bound > self.certificate.bound:
+                self.certificate = found.certificate
+            if found.bound is not None and found.bound.value > self.lower.value:
+                self.lower, better = found.bound, True
+            if found.duals is not None:
+                self.duals = found.duals
+            if better:
+                self.show()
+
+    def run(self, name: str, work: "Work") -> None:
+        """Run a stage and write down the bounds at its end, also when Ctrl-C ends it."""
+        self.stage, note = name, ""
+        self.show()
+        try:
+            found = work(self, Callbacks(self.keep, self.show))
+            self.keep(found)
+            note = found.note
+        except KeyboardInterrupt:
+            self.interrupted = True
+        self._end_stage(f"Ctrl-C in stage {name}" if self.interrupted else note)
+
+    def _end_stage(self, note: str) -> None:
+        values = self.seconds, self.upper, self.lower.value, self.nodes
+        self.stages.append(Stage(self.stage, *values, note))
+
+    def result(self, note: str = "") -> OptResult:
+        """Return what is known; this note, or else the last of a stage, says why it is no more."""
+        lower, upper = self.lower, self.upper
+        if lower.value > upper:
+            raise AssertionError(f"{lower.source} claims {lower.value}, a schedule has {upper}")
+        notes = (stage.note for stage in reversed(self.stages) if stage.note)
+        return OptResult(
+            instance=self.instance,
+            status="optimal" if self.closed else "bounded",
+            schedule=self.schedule,
+            upper=upper,
+            lower=lower.value,
+            lower_source=lower.source,
+            nodes=self.nodes,
+            seconds=self.seconds,
+            options=self.options,
+            stages=tuple(self.stages),
+            note="" if self.closed else note or next(notes, ""),
+            certificate=self.certificate,
+            interrupted=self.interrupted,
+        )
+
+    def show(self, nodes: int = 0, lower: int | None = None) -> None:
+        """Show progress, with nodes and a bound of a program that the state does not hold yet."""
+        if self.progress is None:
+            return
+        with self.lock:
+            best = max(self.lower.value, lower or 0)
+            now = self.seconds, self.nodes + nodes, self.upper, best
+            self.progress(Progress(*now, self.stage))
+
+
+Work: TypeAlias = Callable[[SolveState, Callbacks], Found]
+"""A stage: it works within its part of the time and memory that are left."""
