@@ -5,7 +5,7 @@ takes longer to import than all the rest of `ratiolab.model`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -46,11 +46,19 @@ class Strict(BaseModel):
     def _known(cls, data: object) -> object:
         """Refuse a key that no field has."""
         for key in data if isinstance(data, dict) else ():
-            if key not in cls.model_fields:
+            if key not in cls.model_fields and cls.model_config["extra"] == "forbid":
                 known = ", ".join(name for name in cls.model_fields if name != "format")
                 message = f"unknown key {shown(key)}; known are {known}"
                 raise PydanticCustomError("sentence", "{message}", {"message": message})
         return data
+
+    @classmethod
+    def place(cls, steps: Sequence[int | str]) -> str:
+        """Return how messages name a value by its path."""
+        match steps:
+            case [str(name), int(number), *rest] if name in cls.nouns:
+                return f"{cls.nouns[name].format(number)} {path(rest)}".rstrip()
+        return path(steps)
 
     def given(self) -> dict[str, Any]:
         """Return the values that were given, by key, without the format."""
@@ -60,22 +68,15 @@ class Strict(BaseModel):
         return name in self.model_fields_set and name != "format"
 
 
-def validated(kind: type[Kind], data: object, nouns: Mapping[str, str] | None = None) -> Kind:
-    """Return data as this type; `ValueError` names the first field that breaks a rule.
-
-    Parameters
-    ----------
-    kind : a `Strict` model or any other type that pydantic knows.
-    nouns : how messages name the items of lists; by default as the model says.
-    """
+def validated(kind: type[Kind], data: object) -> Kind:
+    """Return data as a type that pydantic knows; `ValueError` names the first broken rule."""
     try:
         return adapter(kind).validate_python(data)
     except ValidationError as error:
-        named = getattr(kind, "nouns", {}) if nouns is None else nouns
-        raise ValueError(in_words(error, data, named)) from None
+        raise ValueError(in_words(error, kind, data)) from None
 
 
-def read_file(path: PathLike, version: str, kind: type[Kind], nouns: Any = None) -> Kind:
+def read_file(path: PathLike, version: str, kind: type[Kind]) -> Kind:
     """Return a JSON file of a format as this type.
 
     Raises
@@ -85,15 +86,16 @@ def read_file(path: PathLike, version: str, kind: type[Kind], nouns: Any = None)
     """
     text = read_text(path)
     try:
-        return validated(kind, json_object(text, version), nouns)
+        return validated(kind, json_object(text, version))
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
 
 
-def in_words(error: ValidationError, data: object, nouns: Mapping[str, str]) -> str:
+def in_words(error: ValidationError, kind: object, data: object) -> str:
     """Return the first error of the library as one line: place, field, value and rule."""
     first = error.errors(include_url=False)[0]
-    place, value = _place(first["loc"], data, nouns), first["input"]
+    place = getattr(kind, "place", path)(_steps(first["loc"], data))
+    value = first["input"]
     match first["type"]:
         case "missing":
             words = [place, "is missing"]
@@ -102,8 +104,8 @@ def in_words(error: ValidationError, data: object, nouns: Mapping[str, str]) -> 
         case "union_tag_invalid":
             known = first["ctx"]["expected_tags"].replace("'", "")
             words = [place, f"kind {shown(value['kind'])} must be one of {known}"]
-        case "value_error" | "sentence":
-            words = [place, first["msg"].removeprefix("Value error, ")]
+        case "sentence":
+            words = [place, first["msg"]]
         case _:
             words = [place, shown(value), _rule(first["msg"])]
     return " ".join(filter(None, words))
@@ -130,13 +132,15 @@ _WORDS = (
 )
 
 
-def _place(location: tuple[int | str, ...], data: Any, nouns: Mapping[str, str]) -> str:
-    """Return the path of a value: ``request 3: output``, ``instance.output[3]``."""
+def _steps(location: tuple[int | str, ...], data: Any) -> list[int | str]:
+    """Return the steps to a value in the data; the library also names members of unions."""
     steps: list[int | str] = []
     tag = data.get("kind") if isinstance(data, dict) else None
     for step in location:
-        if isinstance(step, str) and step == tag:  # the member of a union, no key of the data
+        if isinstance(step, str) and step == tag:  # a member
             tag = None
+            continue
+        if isinstance(step, int) and not isinstance(data, list):  # one value in place of a list
             continue
         steps.append(step)
         try:
@@ -144,11 +148,13 @@ def _place(location: tuple[int | str, ...], data: Any, nouns: Mapping[str, str])
         except (KeyError, IndexError, TypeError):
             data = None
         tag = data.get("kind") if isinstance(data, dict) else None
-    head = ""
-    if len(steps) > 1 and steps[0] in nouns and isinstance(steps[1], int):
-        head, steps = nouns[str(steps[0])].format(steps[1]), steps[2:]
-    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return f"{head} {path.removeprefix('.')}".strip()
+    return steps
+
+
+def path(steps: Sequence[int | str]) -> str:
+    """Return the steps to a value as one word: ``schedules.best[3]``."""
+    words = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return "".join(words).removeprefix(".")
 
 
 def adapter(kind: type[Kind]) -> TypeAdapter[Kind]:

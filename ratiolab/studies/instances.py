@@ -17,18 +17,6 @@ from ratiolab.workloads.traces import ROUNDS_PER_SECOND, Trace, instance_from_tr
 KEPT = 16
 """Instances and traces that a process keeps: neighbouring cells share them."""
 
-TRACE_SETTINGS: Mapping[str, type] = {
-    "memory": int,
-    "sample": int,
-    "start": float,
-    "stop": float,
-    "block": int,
-    "arrivals": str,
-    "rate": float,
-    "rounds_per_second": float,
-    "max_prompt": int,
-}
-
 
 @lru_cache(maxsize=KEPT)
 def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
@@ -61,12 +49,15 @@ def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     ValueError
         names the setting, value and rule.
     """
+    from ratiolab.model.validation import validated
+    from ratiolab.studies.study_file import InstanceSettings, TraceSettings
+
     given = dict(settings)
     predict = given.pop("predict", None)
-    if workload == "trace":
-        complete = _checked_types(workload, given, TRACE_SETTINGS, required=("memory",))
-    elif workload == "instance":
-        complete = _checked_types(workload, given, {"memory": int}, required=())
+    if workload in ("trace", "instance"):
+        known = TraceSettings if workload == "trace" else InstanceSettings
+        valid = validated(known, given)
+        complete = {name: getattr(valid, name) for name in given}
     else:
         complete = find_kind(workload).complete(given)
     if predict is not None:
@@ -80,25 +71,6 @@ def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 def file_digest(path: Path) -> str:
     """Twelve hexadecimal digits of SHA-256 over the bytes of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-
-
-def _checked_types(
-    workload: str, given: Mapping[str, Any], known: Mapping[str, type], required: tuple[str, ...]
-) -> dict[str, Any]:
-    for name in required:
-        if name not in given:
-            raise ValueError(f"{name} is missing: a {workload} needs it")
-    complete: dict[str, Any] = {}
-    for name, value in given.items():
-        if name not in known:
-            raise ValueError(
-                f"unknown setting {shown(name)} of a {workload}; known are {', '.join(known)}"
-            )
-        wanted = (int, float) if known[name] is float else known[name]
-        if isinstance(value, bool) or not isinstance(value, wanted):
-            raise ValueError(f"{name} {shown(value)} must be of type {known[name].__name__}")
-        complete[name] = known[name](value)
-    return complete
 
 
 @lru_cache(maxsize=KEPT)

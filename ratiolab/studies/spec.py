@@ -1,20 +1,18 @@
 """Studies as files: strict TOML, swept into cells; ``example.toml`` shows every field."""
 
-import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from itertools import product
 from math import isfinite, prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ratiolab.model import FormatError, Preemption
 from ratiolab.model.instance import shown
 from ratiolab.model.io import PathLike, read_text
-from ratiolab.model.schedule import require_preemption
 from ratiolab.online import make
 from ratiolab.online.clock import clock_of
 from ratiolab.online.registry import parameter_values
@@ -24,16 +22,15 @@ from ratiolab.studies.cell import LABELS, Cell, Value
 from ratiolab.studies.instances import checked, file_digest
 from ratiolab.studies.tasks import TASKS, Task
 
-Fields = dict[str, Value]
+if TYPE_CHECKING:
+    from ratiolab.studies.study_file import PolicyEntry, StudyFile, Workload
+
+Fields: TypeAlias = dict[str, Value]
+Mode: TypeAlias = dict[str, Preemption]
+Entry = TypeVar("Entry")
 
 MOST_CELLS = 10**6
 """Most cells of one study."""
-
-MOST_SEEDS = 10**5
-"""Most seeds of one study."""
-
-TABLES = ("study", "workload", "policy", "options", "quick")
-HEAD = ("name", "tasks", "seeds", "preemption", "clock")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +62,23 @@ def read_study(path: PathLike, *, quick: bool = False, traces: Path | None = Non
     FormatError
         one line that names the file, field, value and rule.
     """
+    from ratiolab.model.validation import validated
+    from ratiolab.studies.study_file import StudyFile
+
     path = Path(path)
     text = read_text(path)
     try:
-        data = _changed(tomllib.loads(text), quick)
+        data = tomllib.loads(text)
+        file = validated(StudyFile, data)
+        changed = _changed(data)  # its mistakes are named with and without --quick
+        declared = changed if quick else {k: v for k, v in data.items() if k != "quick"}
         home = path.parent.resolve()
-        return _study(data, home if traces is None else traces.resolve(), home)
+        cells = _cells(
+            validated(StudyFile, changed) if quick else file,
+            home if traces is None else traces.resolve(),
+            home,
+        )
+        return Study(file.study.name, tuple(cells.values()), declared)
     except ValueError as error:  # errors of TOML are such errors, too
         raise FormatError(f"{path}: {error}") from None
 
@@ -80,19 +88,43 @@ def example() -> AbstractContextManager[Path]:
     return as_file(files("ratiolab.studies") / "example.toml")
 
 
-def _study(data: Mapping[str, Any], traces: Path, home: Path) -> Study:
-    head = _table(data, "study")
-    _known(head, HEAD, "[study] field")
-    title = head.get("name")
-    if not isinstance(title, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", title):
-        raise ValueError(f"[study] name {shown(title)} must be letters, digits, - and _")
-    tasks = _tasks(head.get("tasks", ["simulate"]))
-    seeds: list[Fields] = [{"seed": seed} for seed in _seeds(head.get("seeds", 1))]
-    clocks = list(_clocks(head, home))
-    workloads = list(_workloads(data, traces))
-    policies = [p | clock for p, clock in product(_policies(data, home, head), clocks)]
-    options = _table(data, "options")
-    _known(options, {name for task in tasks for name in task.options}, "[options] field")
+def _changed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables with the changes of the table quick, which must all change something."""
+    changes = data.get("quick", {})
+    new = {key: value for key, value in data.items() if key != "quick"}
+    if "seeds" in changes:
+        new["study"] = new["study"] | {"seeds": changes["seeds"]}
+    for table in ("workload", "policy", "options"):
+        given = changes.get(table, {})
+        entries = [data.get(table, {})] if table == "options" else data.get(table, [])
+        for name in given:
+            if not any(name in entry for entry in entries):
+                raise ValueError(f"[quick.{table}] {name} changes nothing: no {table} states it")
+        if given:
+            made = [{k: given.get(k, v) for k, v in entry.items()} for entry in entries]
+            new[table] = made[0] if table == "options" else made
+    return new
+
+
+def _cells(file: "StudyFile", traces: Path, home: Path) -> dict[tuple[object, ...], Cell]:
+    """Return the cells in the order of results; their keys tell them apart."""
+    tasks = [TASKS[name] for name in file.study.tasks]
+    seeds: list[Fields] = [{"seed": seed} for seed in file.study.seeds]
+    clocks = list(_clocks(file.study.clock, home))
+    workloads = list(_numbered("workload", file.workload, lambda w: _workload(w, traces)))
+    modes = _modes(file.study.preemption)
+    policies = [
+        policy | clock
+        for policy, clock in product(
+            _numbered("policy", file.policy, lambda p: _policy(p, home, modes)), clocks
+        )
+    ]
+    known = {name for task in tasks for name in task.options}
+    for name in file.options:
+        if name not in known:
+            raise ValueError(
+                f"[options] unknown key {shown(name)}; known are {', '.join(known) or 'none'}"
+            )
     cells: dict[tuple[object, ...], Cell] = {}
     for task in tasks:
         for needed, there, table in (
@@ -103,7 +135,7 @@ def _study(data: Mapping[str, Any], traces: Path, home: Path) -> Study:
                 raise ValueError(f"task {task.name} needs at least one [[{table}]]")
         axes: tuple[Sequence[Fields], ...] = (
             workloads if task.workload else [{}],
-            list(_options(task, options)),
+            list(_options(task, file.options)),
             seeds,
             policies if task.policy else [{}],
         )
@@ -114,106 +146,66 @@ def _study(data: Mapping[str, Any], traces: Path, home: Path) -> Study:
             for part in parts:
                 fields |= part
             cell = Cell(fields, traces, home)
-            name = (cell.id, *(cell.fields.get(label) for label in LABELS))
-            if name in cells:
+            identity = (cell.id, *(cell.fields.get(label) for label in LABELS))
+            if identity in cells:
                 raise ValueError(f"the cell {cell} stands there twice")
-            cells[name] = cell
-    return Study(title, tuple(cells.values()), data)
+            cells[identity] = cell
+    return cells
 
 
-def _changed(data: dict[str, Any], quick: bool) -> dict[str, Any]:
-    """The file without its table quick, whose changes are checked, and made when asked for."""
-    _known(data, TABLES, "table")
-    changes = _table(data, "quick")
-    _known(changes, ("seeds", "workload", "policy", "options"), "[quick] field")
-    old = {key: value for key, value in data.items() if key != "quick"}
-    new = dict(old)
-    if "seeds" in changes:
-        new["study"] = _table(data, "study") | {"seeds": changes["seeds"]}
-    for table in ("workload", "policy", "options"):
-        given = _table(changes, table)
-        entries = [_table(data, table)] if table == "options" else _entries(data, table)
-        for name in given:
-            if not any(name in entry for entry in entries):
-                raise ValueError(f"[quick.{table}] {name} changes nothing: no {table} states it")
-        if given:
-            made = [{k: given.get(k, v) for k, v in entry.items()} for entry in entries]
-            new[table] = made[0] if table == "options" else made
-    return new if quick else old
-
-
-def _workloads(data: Mapping[str, Any], traces: Path) -> Iterator[Fields]:
-    for number, entry in enumerate(_entries(data, "workload"), 1):
+def _numbered(
+    table: str, entries: Sequence[Entry], fields: Callable[[Entry], Iterator[Fields]]
+) -> Iterator[Fields]:
+    """Return the fields of all entries of a table; an error says which entry it is about."""
+    for number, entry in enumerate(entries, 1):
         try:
-            sources = [word for word in ("kind", "trace", "instance") if word in entry]
-            if len(sources) != 1:
-                raise ValueError("must have one of kind, trace, instance")
-            name = _text(entry, sources[0])
-            head: Fields = {"workload": name if sources[0] == "kind" else sources[0]}
-            head |= {"workload.label": _text(entry, "label") if "label" in entry else name}
-            if sources[0] != "kind":
-                if not (traces / name).is_file():
-                    raise ValueError(
-                        f"{sources[0]} {name!r}: is no file in {traces} (--traces FOLDER)"
-                    )
-                head |= {"workload.file": name, "workload.sha256": file_digest(traces / name)}
-            settings = {k: v for k, v in entry.items() if k not in (sources[0], "label")}
-            for point in _swept(settings):
-                complete = checked(str(head["workload"]), point)
-                yield head | {f"workload.{k}": v for k, v in complete.items()}
+            yield from fields(entry)
         except ValueError as error:
-            raise ValueError(f"[[workload]] {number}: {error}") from None
+            raise ValueError(f"[[{table}]] {number}: {error}") from None
 
 
-def _policies(data: Mapping[str, Any], home: Path, general: Mapping[str, Any]) -> Iterator[Fields]:
-    modes = _preemptions("[study] ", general)
-    for number, entry in enumerate(_entries(data, "policy"), 1):
-        try:
-            key = _text(entry, "key")
-            label = _text(entry, "label") if "label" in entry else None
-            head: Fields = {"policy": key}
-            own = is_user_policy(key)
-            if own and (home / key.rpartition(":")[0]).is_file():
-                head["policy.sha256"] = file_digest(home / key.rpartition(":")[0])
-            settings = {k: v for k, v in entry.items() if k not in ("key", "label")}
-            own_modes = _preemptions("", settings) if "preemption" in settings else []
-            parameters = {k: v for k, v in settings.items() if k != "preemption"}
-            for point in _swept(parameters):
-                policy = make(str(home / key) if own else key, point)
-                values = {k: v for k, v in parameter_values(policy).items() if _is_value(v)}
-                full = head | {f"policy.{name}": value for name, value in values.items()}
-                for mode in own_modes or modes:
-                    semantics_of(policy, mode.get("preemption"))  # refuses what makes no sense
-                    words = [f"{k}={v}" for k, v in (point | (mode if own_modes else {})).items()]
-                    named = " ".join([key, *words]) if label is None else label
-                    yield full | {"policy.label": named} | mode
-        except ValueError as error:
-            raise ValueError(f"[[policy]] {number}: {error}") from None
+def _workload(entry: "Workload", traces: Path) -> Iterator[Fields]:
+    source, name = entry.source
+    head: Fields = {"workload": name if source == "kind" else source}
+    head |= {"workload.label": entry.label or name}
+    if source != "kind":
+        if not (traces / name).is_file():
+            raise ValueError(f"{source} {name!r}: is no file in {traces} (--traces FOLDER)")
+        head |= {"workload.file": name, "workload.sha256": file_digest(traces / name)}
+    for point in _swept(entry.model_extra or {}):
+        complete = checked(str(head["workload"]), point)
+        yield head | {f"workload.{k}": v for k, v in complete.items()}
 
 
-def _options(task: Task, given: Mapping[str, Any]) -> Iterator[Fields]:
-    for name, value in given.items():
-        if name in task.options:
-            wanted = type(task.options[name])
-            for one in value if isinstance(value, list) else [value]:
-                if type(one) is not wanted:
-                    raise ValueError(
-                        f"[options] {name} {shown(one)} must be of type {wanted.__name__}"
-                    )
-    for point in _swept({name: given.get(name, value) for name, value in task.options.items()}):
+def _policy(entry: "PolicyEntry", home: Path, general: list[Mode]) -> Iterator[Fields]:
+    head: Fields = {"policy": entry.key}
+    own, own_modes = is_user_policy(entry.key), entry.preemption is not None
+    if own and (home / entry.key.rpartition(":")[0]).is_file():
+        head["policy.sha256"] = file_digest(home / entry.key.rpartition(":")[0])
+    for point in _swept(entry.model_extra or {}):
+        policy = make(str(home / entry.key) if own else entry.key, point)
+        values = {k: v for k, v in parameter_values(policy).items() if _is_value(v)}
+        full = head | {f"policy.{name}": value for name, value in values.items()}
+        for mode in _modes(entry.preemption) if own_modes else general:
+            semantics_of(policy, mode.get("preemption"))  # refuses what makes no sense
+            words = [f"{k}={v}" for k, v in (point | (mode if own_modes else {})).items()]
+            label = entry.label or " ".join([entry.key, *words])
+            yield full | {"policy.label": label} | mode
+
+
+def _options(task: Task, given: Mapping[str, list[Value]]) -> Iterator[Fields]:
+    for name, values in given.items():
+        wanted = type(task.options.get(name))
+        for one in values if name in task.options else ():
+            if type(one) is not wanted:
+                raise ValueError(f"[options] {name} {shown(one)} must be of type {wanted.__name__}")
+    for point in _swept({name: given.get(name, [value]) for name, value in task.options.items()}):
         yield {f"option.{name}": value for name, value in point.items()}
 
 
-def _swept(settings: Mapping[str, Any]) -> Iterator[Fields]:
-    """Every combination of the values of lists, the last setting fastest."""
-    axes = [value if isinstance(value, list) else [value] for value in settings.values()]
-    for name, axis in zip(settings, axes, strict=True):
-        if not axis:
-            raise ValueError(f"{name} [] must have at least one value")
-        for value in axis:
-            if not _is_value(value):
-                raise ValueError(f"{name} {shown(value)} must be a number, a string or a boolean")
-    for values in product(*axes):
+def _swept(settings: Mapping[str, list[Value]]) -> Iterator[Fields]:
+    """Return every combination of the values of lists, the last setting fastest."""
+    for values in product(*settings.values()):
         yield dict(zip(settings, values, strict=True))
 
 
@@ -221,77 +213,19 @@ def _is_value(value: object) -> bool:
     return isinstance(value, str | int | bool) or (isinstance(value, float) and isfinite(value))
 
 
-def _tasks(value: object) -> list[Task]:
-    names = [str(name) for name in value] if isinstance(value, list) else [str(value)]
-    for name in names:
-        if name not in TASKS:
-            raise ValueError(f"[study] tasks {name!r} is unknown; known are {', '.join(TASKS)}")
-    return [TASKS[name] for name in names]
+def _modes(given: list[Preemption] | None) -> list[Mode]:
+    """Return the semantics that a table asks for; nothing leaves them to the policy."""
+    return [{}] if given is None else [{"preemption": mode} for mode in given]
 
 
-def _seeds(value: object) -> list[int]:
-    seeds = list(range(value)) if type(value) is int and value <= MOST_SEEDS else value
-    if not isinstance(seeds, list) or not seeds or len(seeds) > MOST_SEEDS:
-        raise ValueError(
-            f"[study] seeds {shown(value)} must be how many, 1 to {MOST_SEEDS}, or a list"
-        )
-    for seed in seeds:
-        if type(seed) is not int or not 0 <= seed < 2**31:
-            raise ValueError(f"[study] seeds {shown(seed)} must be an integer from 0 to 2**31 - 1")
-    return seeds
-
-
-def _preemptions(where: str, table: Mapping[str, Any]) -> list[dict[str, Preemption]]:
-    """The semantics that a table asks for; nothing leaves them to the policy."""
-    if "preemption" not in table:
-        return [{}]
-    value = table["preemption"]
-    modes = value if isinstance(value, list) else [value]
-    for mode in modes:
+def _clocks(words: list[str], home: Path) -> Iterator[Fields]:
+    for word in words:
+        profile = word.endswith(".csv")
         try:
-            require_preemption(mode)
-        except ValueError as error:
-            raise ValueError(f"{where}{error}") from None
-    return [{"preemption": mode} for mode in modes]
-
-
-def _clocks(head: Mapping[str, Any], home: Path) -> Iterator[Fields]:
-    value = head.get("clock", [])
-    if not isinstance(value, list):
-        value = [value]
-    for word in value:
-        try:
-            profile = isinstance(word, str) and word.endswith(".csv")
-            clock_of(str(home / word) if profile else str(word))
+            clock_of(str(home / word) if profile else word)
         except ValueError as error:
             raise ValueError(f"[study] {error}") from None
-        yield {"clock": word} | ({"clock.sha256": file_digest(home / word)} if profile else {})
-    if not value:
+        fields: Fields = {"clock": word}
+        yield fields | ({"clock.sha256": file_digest(home / word)} if profile else {})
+    if not words:
         yield {}
-
-
-def _entries(data: Mapping[str, Any], table: str) -> list[dict[str, Any]]:
-    entries = data.get(table, [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ValueError(f"{table} must be written as [[{table}]]")
-    return entries
-
-
-def _table(data: Mapping[str, Any], name: str) -> dict[str, Any]:
-    table = data.get(name, {})
-    if not isinstance(table, dict):
-        raise ValueError(f"{name} must be a table, [{name}]")
-    return table
-
-
-def _text(entry: Mapping[str, Any], name: str) -> str:
-    value = entry.get(name)
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"{name} {shown(value)} must be a string")
-    return value
-
-
-def _known(given: Iterable[str], known: Collection[str], what: str) -> None:
-    for name in given:
-        if name not in known:
-            raise ValueError(f"{what} {shown(name)} is unknown; known are {', '.join(known)}")
