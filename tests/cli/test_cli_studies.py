@@ -93,7 +93,7 @@ def test_reproduce_without_a_name_lists_the_experiments(capsys: pytest.CaptureFi
 def test_ctrl_c_says_what_is_kept(
     capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(_cell: object) -> None:
+    def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("ratiolab.studies.run.compute", stop)

@@ -12,6 +12,7 @@ from ratiolab.studies import Cell, Study, read_study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import compute, run_study
 from ratiolab.studies.store import Store
+from ratiolab.studies.tasks import TASKS, Task
 from ratiolab.workloads.generators import generate
 
 TEXT = """
@@ -47,7 +48,7 @@ def test_results_do_not_depend_on_workers_or_on_what_was_there_before(
     one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
     run_study(study, one, workers=1)
     for cell in study.cells[1::2]:  # finished before, in another order
-        two.save(cell, compute(cell)[1])
+        two.save(cell, compute(cell, TASKS[str(cell["task"])])[1])
     run_study(study, two, workers=2)
     assert files(one) == files(two)
     assert {"small.csv", "small.json"} <= set(files(one))
@@ -64,9 +65,9 @@ def test_a_finished_cell_is_not_computed_again_and_a_broken_one_is(
     store.path(study.cells[2]).write_text(json.dumps(other))  # a cell under another's name
     computed: list[Cell] = []
 
-    def watched(cell: Cell) -> object:
+    def watched(cell: Cell, task: Task) -> object:
         computed.append(cell)
-        return compute(cell)
+        return compute(cell, task)
 
     monkeypatch.setattr("ratiolab.studies.run.compute", watched)
     seen: list[tuple[int, int]] = []
