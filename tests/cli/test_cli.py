@@ -1,11 +1,10 @@
 """The commands as a user calls them: tables, JSON, errors in one line, exit codes."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -265,18 +264,17 @@ def test_check_names_every_drift_and_updates(
     assert pinned == {"cost": "12", "opt_lower": 12, "opt_upper": 12}
 
 
-def test_ctrl_c_keeps_the_best_answer_so_far(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_best_answer_so_far(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    start: Callable[..., "subprocess.Popen[bytes]"],
+) -> None:
     file = tmp_path / "hard.json"
-    code = "from ratiolab.cli import main; main()"
-    arguments = ["generate", "jaillet-model-1", "--seed", "1", "-o", str(file)]
-    subprocess.run([sys.executable, "-c", code, *arguments], check=True, timeout=60)
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "solve", str(file), "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    )
-    time.sleep(12)
+    assert run(capsys, "generate", "jaillet-model-1", "--seed", "1", "-o", str(file))[0] == 0
+    command = [sys.executable, "-m", "ratiolab", "solve", str(file), "--json", "--progress"]
+    process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    assert json.loads(process.stderr.readline())["stage"] == "orders"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert b"Traceback" not in err

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from ratiolab.model import Instance, read_instance, write_instance
 
 RESULTS = Path(__file__).parents[2] / "results"
 COMMAND = [sys.executable, "-m", "ratiolab"]
+Start = Callable[..., "subprocess.Popen[bytes]"]
 EC1 = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
 TRACE = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
     f"2023-11-16 18:15:{second:02}.5,{10 + second},{1 + second}\n" for second in range(9)
@@ -260,20 +262,21 @@ def test_a_witness_that_is_not_there_is_explained(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("words", ["policies", "generate uniform --set n=100000", "bound"])
-def test_a_reader_that_leaves_early_causes_no_traceback(words: str) -> None:
-    with subprocess.Popen(
-        [*COMMAND, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.read(10)
-        process.stdout.close()
-        assert process.stderr.read() == b""
+def test_a_reader_that_leaves_early_causes_no_traceback(words: str, start: Start) -> None:
+    command = [*COMMAND, *words.split()]
+    process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.stderr.read() == b""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="process groups")
 @pytest.mark.parametrize("moment", [0.0, 0.2, 0.4, 0.8])
-def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(folder: Path, moment: float) -> None:
+def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(
+    folder: Path, moment: float, start: Start
+) -> None:
     (folder / "many.toml").write_text(
         '[study]\nname = "many"\ntasks = "simulate"\nseeds = 9999\n'
         '[[workload]]\nkind = "uniform"\nn = 5000\n[[policy]]\nkey = "a-min"\n'
@@ -285,12 +288,8 @@ def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(folder: Path, mom
         "from ratiolab.cli import main; main()"
     )
     words = "study many.toml --workers 2 --out many"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *words.split()],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    command = [sys.executable, "-c", code, *words.split()]
+    process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     time.sleep(moment)
@@ -311,7 +310,7 @@ def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(folder: Path, mom
     ],
 )
 def test_ctrl_c_ends_in_one_line_and_leaves_nothing_half_written(
-    folder: Path, words: str, moment: float
+    folder: Path, words: str, moment: float, start: Start
 ) -> None:
     numbers = range(1500)
     big = Instance("big", 400, [i // 9 for i in numbers], [5] * 1500, [1 + i % 90 for i in numbers])
@@ -320,9 +319,8 @@ def test_ctrl_c_ends_in_one_line_and_leaves_nothing_half_written(
     (folder / "long.csv").write_text(head + "".join(rows) * 20_000)
     before = set(folder.iterdir())
     code = "print('ready', flush=True); from ratiolab.cli import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    command = [sys.executable, "-c", code, *words.split()]
+    process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     time.sleep(moment)

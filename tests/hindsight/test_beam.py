@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from oracle import least_latency, optimal_schedule
 from tiny_instances import tiny
 
-from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.dynamic_programming.beam import beam, widening_beam
 from ratiolab.hindsight.schedules.heuristics import list_schedule
@@ -25,7 +25,7 @@ def test_nothing_left_out_means_optimal(rounds: int) -> None:
     improved = 0
     for seed in range(80):
         instance = tiny(seed, most=6, longest=6)
-        optimum = brute_force(instance).total_latency
+        optimum = least_latency(instance)
         first = list_schedule(instance, np.arange(len(instance))[::-1])
         duals = cut_bound(instance, rounds=rounds).certificate.duals
         result = beam(instance, duals, first)
@@ -41,7 +41,7 @@ def test_it_is_exact_under_any_prices_and_finds_a_known_optimum_unbeaten() -> No
         rng = np.random.default_rng(seed)
         good = cut_bound(instance, rounds=2).certificate.duals
         memory = tuple(int(price * rng.uniform(0, 2)) for price in good.memory)
-        best = brute_force(instance)
+        best = optimal_schedule(instance)
         result = beam(instance, replace(good, memory=memory), best)
         assert result.exhausted
         assert result.schedule is best
@@ -53,7 +53,7 @@ def test_equal_requests_are_interchangeable() -> None:
         first = list_schedule(instance, np.arange(copies))
         result = beam(instance, cut_bound(instance, rounds=1).certificate.duals, first)
         assert result.exhausted
-        assert result.schedule.total_latency == brute_force(instance).total_latency
+        assert result.schedule.total_latency == least_latency(instance)
 
 
 def test_a_narrow_beam_says_that_it_left_something_out() -> None:

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from oracle import least_latency
 
-from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.schedules.heuristics import good_schedule, list_schedule, serial_schedule
 from ratiolab.model import Instance, Schedule, require_feasible, violations
 
@@ -65,7 +65,7 @@ def test_good_schedule_lies_between_the_optimum_and_every_list_schedule() -> Non
     exact = 0
     for seed in range(150):
         instance = random_instance(seed, most=5, memory=6, rounds=4)
-        optimum = brute_force(instance).total_latency
+        optimum = least_latency(instance)
         good = require_feasible(good_schedule(instance, steps=200)).total_latency
         listed = list_schedule(instance, np.argsort(instance.output, kind="stable"))
         assert optimum <= good <= require_feasible(listed).total_latency

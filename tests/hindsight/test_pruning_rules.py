@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import njit
+from oracle import optimal_schedule
 from tiny_instances import tiny
 
-from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certificate import dual_certificate
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.cuts.configurations import heaviest, real_items
@@ -28,54 +27,6 @@ from ratiolab.model import Instance, Schedule
 
 MANY = 1_500
 DENOMINATOR = 60
-
-
-@njit(cache=True)
-def all_starts(memory: int, arrival: Any, prompt: Any, output: Any) -> Any:
-    """Best starts among all: request by request, each from its arrival until latency is spent."""
-    n = len(arrival)
-    rest = np.zeros(n + 1, np.int64)
-    for i in range(n - 1, -1, -1):
-        rest[i] = rest[i + 1] + output[i]
-    best, chosen = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    limit = free = np.int64(0)
-    for i in np.argsort(arrival, kind="mergesort"):  # one at a time
-        best[i] = max(free, arrival[i])
-        free = best[i] + output[i]
-        limit += free - arrival[i]
-    usage = np.zeros(free + limit + output.max() + 2, np.int64)
-    spent = np.zeros(n + 1, np.int64)
-    i, placed = 0, False
-    chosen[0] = arrival[0]
-    while i >= 0:
-        if placed:  # take back, then try the next start
-            for age in range(1, output[i] + 1):
-                usage[chosen[i] + age] -= prompt[i] + age
-            chosen[i] += 1
-            placed = False
-        latency = spent[i] + chosen[i] + output[i] - arrival[i]
-        if latency + rest[i + 1] >= limit:
-            i, placed = i - 1, True
-            continue
-        fits = True
-        for age in range(1, output[i] + 1):
-            fits = fits and usage[chosen[i] + age] + prompt[i] + age <= memory
-        if not fits:
-            chosen[i] += 1
-        elif i == n - 1:
-            best[:], limit = chosen, latency
-        else:
-            for age in range(1, output[i] + 1):
-                usage[chosen[i] + age] += prompt[i] + age
-            spent[i + 1] = latency
-            i += 1
-            chosen[i] = arrival[i]
-    return best
-
-
-def optimum(instance: Instance) -> Schedule:
-    requests = (np.array(c) for c in (instance.arrival, instance.prompt, instance.output))
-    return Schedule.from_starts(instance, all_starts(instance.memory, *requests))
 
 
 def one_worse(best: Schedule) -> Schedule:
@@ -111,7 +62,7 @@ def missed(duals: Any, many: int = MANY) -> int:
     count = 0
     for seed in range(many):
         instance = tiny(seed, most=6, longest=6)
-        best = optimum(instance)
+        best = optimal_schedule(instance)
         result = beam(instance, duals(instance, seed), one_worse(best))
         assert result.exhausted
         count += result.schedule.total_latency != best.total_latency
@@ -122,12 +73,6 @@ def random_duals(instance: Instance, seed: int) -> Duals:
     return drawn_duals(instance, np.random.default_rng(seed))
 
 
-def test_the_compiled_oracle_is_the_plain_one() -> None:
-    for seed in range(100):
-        instance = tiny(seed, most=4, longest=6)
-        assert optimum(instance).total_latency == brute_force(instance).total_latency
-
-
 def test_bounds_twins_idleness_and_dominance_keep_the_optimum() -> None:
     assert missed(random_duals) == 0
 
@@ -135,7 +80,7 @@ def test_bounds_twins_idleness_and_dominance_keep_the_optimum() -> None:
 def test_good_prices_keep_the_optimum() -> None:
     for seed in range(250):
         instance = tiny(seed, most=6, longest=6)
-        best = optimum(instance)
+        best = optimal_schedule(instance)
         duals = cut_bound(instance, rounds=seed % 3).certificate.duals
         result = beam(instance, duals, one_worse(best))
         assert result.exhausted
@@ -146,7 +91,7 @@ def test_fixing_and_rows_keep_the_optimum() -> None:
     fixed = 0
     for seed in range(MANY // 2):
         instance = tiny(seed, most=6, longest=6)
-        best = optimum(instance)
+        best = optimal_schedule(instance)
         rng = np.random.default_rng(seed)
         duals = drawn_duals(instance, rng)
         if seed % 4 == 3:
@@ -179,7 +124,7 @@ def test_what_is_left_out_never_proves_too_much(
     short = raised = 0
     for seed in range(MANY):
         instance = tiny(seed, most=6, longest=6)
-        best = optimum(instance)
+        best = optimal_schedule(instance)
         duals = random_duals(instance, seed)
         result = beam(instance, duals, one_worse(best), width=1 + seed % 3, bounding=bounding)
         assert result.lower <= best.total_latency <= result.schedule.total_latency, seed
@@ -208,7 +153,7 @@ def test_a_bound_that_forgets_what_it_left_out_is_noticed(monkeypatch: pytest.Mo
     wrong = 0
     for seed in range(300):
         instance = tiny(seed, most=6, longest=6)
-        best = optimum(instance)
+        best = optimal_schedule(instance)
         duals = random_duals(instance, seed)
         result = beam(instance, duals, one_worse(best), width=1, bounding=True)
         wrong += result.lower > best.total_latency

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import least_latency, optimal_schedule
 
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.cuts.strengthen import strengthen
@@ -48,19 +48,19 @@ def test_the_optimum_and_the_known_schedule_stay_solutions(
     program = build(instance, last_starts(instance, known.total_latency), horizon)
     strong = strengthen(program, proof, known.total_latency)
     assert (strong.upper <= program.upper).all()
-    for schedule in (known, brute_force(instance)):
+    for schedule in (known, optimal_schedule(instance)):
         assert satisfied(strong, strong.counts(schedule.starts))
 
 
 @settings(max_examples=150, deadline=None)
 @given(instances(max_requests=5, max_memory=10, predictions=False))
-def test_cuts_and_program_reach_the_optimum_of_brute_force(instance: Instance) -> None:
+def test_cuts_and_program_reach_the_optimum_of_optimum(instance: Instance) -> None:
     module = sys.modules["ratiolab.hindsight.program_stages"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "EASY_NONZEROS", 0)
         result = solve(instance, steps=0)
     assert result.status == "optimal"
-    assert result.upper == brute_force(instance).total_latency
+    assert result.upper == least_latency(instance)
     assert violations(result.schedule) == []
     assert certify(result.certificate, instance) == result.certificate.bound <= result.lower
 

@@ -2,13 +2,12 @@
 
 import gzip
 import json
-import os
 import signal
-import subprocess
 import sys
-import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -244,19 +243,40 @@ def test_a_solve_that_fails_is_told_and_does_not_end_the_others(
     assert "jaillet2025/hard" in store.records()
 
 
+SAYING_WHEN_A_SOLVE_RUNS = """
+import multiprocessing
+from ratiolab.cli import main
+from ratiolab.records import improve
+
+genuine = improve.solve
+
+def solve(instance, **options):
+    told = []
+    def say(now):
+        if not told:
+            told.append(print("running\\n", end="", flush=True))  # in one piece
+    return genuine(instance, progress=say, **options)
+
+improve.solve = solve
+multiprocessing.set_start_method("fork")  # workers solve by this function, too
+main()
+"""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a process")
-def test_sigint_ends_two_workers_and_keeps_their_tries(tmp_path: Path) -> None:
+def test_sigint_ends_two_workers_and_keeps_their_tries(
+    tmp_path: Path, start: Callable[..., "Popen[bytes]"]
+) -> None:
     store = RecordStore(tmp_path / "instances", tmp_path / "results")
     for n in (40, 41, 42):
         write_instance(hard(n), store.instances / "families" / f"hard-{n}.json")
     folders = ["--instances", str(store.instances), "--results", str(store.results)]
-    command = [sys.executable, "-m", "ratiolab", "records", "improve", "--minutes", "5"]
-    process = subprocess.Popen(
-        [*command, "--workers", "2", "--json", *folders], stdout=subprocess.PIPE
-    )
-    time.sleep(6)
-    os.kill(process.pid, signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    words = ["records", "improve", "--minutes", "5", "--workers", "2", "--json", *folders]
+    process = start([sys.executable, "-c", SAYING_WHEN_A_SOLVE_RUNS, *words], stdout=PIPE)
+    assert process.stdout is not None
+    assert {process.stdout.readline() for _ in range(2)} == {b"running\n"}
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert json.loads(out)["tried"] == 2
     for record in store.records().values():

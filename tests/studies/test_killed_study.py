@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ lengths = ["true", "upper"]
 # Every cell takes its time on any machine, so that no study is over before it is killed.
 SLOW = """
 import time
+from collections.abc import Callable
 from ratiolab.online.policies.svf import SVF
 
 class Slow(SVF):
@@ -39,6 +41,8 @@ class Slow(SVF):
         return super().start(setting, rng)
 """
 
+Start = Callable[..., "subprocess.Popen[bytes]"]
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
 
 
@@ -46,35 +50,32 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSI
     ("kills", "seeds"), [(5, 30), pytest.param(20, 120, marks=pytest.mark.slow)]
 )
 def test_a_study_killed_at_random_moments_ends_as_if_undisturbed(
-    tmp_path: Path, kills: int, seeds: int
+    tmp_path: Path, kills: int, seeds: int, start: Start
 ) -> None:
     path, out = tmp_path / "long.toml", tmp_path / "killed"
     path.write_text(STUDY.format(seeds=seeds))
     (tmp_path / "slow.py").write_text(SLOW)
+    command = [sys.executable, "-m", "ratiolab", "study", str(path), "--out", str(out)]
+    command += ["--workers", "2"]
     study, store = read_study(path), Store(out)
     rng = random.Random(kills)
     written: dict[str, int] = {}  # when each finished cell was written: it never is again
     for number in range(kills):
-        process = _start(path, out)
-        try:
-            goal = len(written) + rng.randint(1, len(study.cells) // (kills + 1))
-            while len(list((out / "cells").glob("*.json"))) < goal and process.poll() is None:
-                time.sleep(0.01)
-            time.sleep(rng.random() / 10)  # and at any point of the work on a cell
-            assert process.poll() is None, (tmp_path / "errors.txt").read_text()
-            kind = signal.SIGKILL if number % 2 else signal.SIGINT
-            process.send_signal(kind)
-            process.wait(timeout=60)
-        finally:
-            process.kill()
-        if kind == signal.SIGKILL:
-            _wait_for_orphans(out)
+        process = run_in(tmp_path, command, start)
+        goal = len(written) + rng.randint(1, len(study.cells) // (kills + 1))
+        while len(list((out / "cells").glob("*.json"))) < goal and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(rng.random() / 10)  # and at any point of the work on a cell
+        assert process.poll() is None, (tmp_path / "errors.txt").read_text()
+        process.send_signal(signal.SIGKILL if number % 2 else signal.SIGINT)
+        process.communicate(timeout=60)  # the workers of a killed study notice it and end, too
         now = {p.name: p.stat().st_mtime_ns for p in (out / "cells").glob("*.json")}
         assert {name: now[name] for name in written} == written
         written = now
         assert len(study.cells) - len(store.missing(study)) == len(written)  # all of them whole
-    process = _start(path, out)
-    assert process.wait(timeout=300) == 0, (tmp_path / "errors.txt").read_text()
+    process = run_in(tmp_path, command, start)
+    process.communicate(timeout=300)
+    assert process.returncode == 0, (tmp_path / "errors.txt").read_text()
     undisturbed = Store(tmp_path / "undisturbed")
     run_study(study, undisturbed, workers=1)
     for ending in ("csv", "json", "parquet"):
@@ -82,20 +83,13 @@ def test_a_study_killed_at_random_moments_ends_as_if_undisturbed(
         assert (out / name).read_bytes() == (undisturbed.folder / name).read_bytes()
 
 
-def _start(path: Path, out: Path) -> "subprocess.Popen[bytes]":
+def run_in(folder: Path, command: list[str], start: Start) -> "subprocess.Popen[bytes]":
+    """Start the study; its output ends when it and all its workers have ended."""
     root = str(Path(ratiolab.__file__).parent.parent)
-    with (path.parent / "errors.txt").open("w") as errors:
-        return subprocess.Popen(
-            [*(sys.executable, "-m", "ratiolab", "study"), path, "--out", out, "--workers", "2"],
-            stdout=subprocess.DEVNULL,
+    with (folder / "errors.txt").open("w") as errors:
+        return start(
+            command,
+            stdout=subprocess.PIPE,
             stderr=errors,
             env=os.environ | {"PYTHONPATH": root},
         )
-
-
-def _wait_for_orphans(out: Path) -> None:
-    """The workers of a killed study notice it within half a second and end."""
-    last = -1
-    while (count := len(list((out / "cells").iterdir()))) != last:
-        last = count
-        time.sleep(0.8)

@@ -4,9 +4,9 @@ import itertools
 from fractions import Fraction
 
 import pytest
+from oracle import least_latency
 
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import make, simulate
 from ratiolab.theory.worst_case import jaillet, late_rush
@@ -32,7 +32,7 @@ def test_mc_sf_and_optimum_lie_within_their_bounds_on_all_small_instances() -> N
         starts = jaillet.start_bounds(prompt, outputs, memory)
         assert all(p <= bound for p, bound in zip(schedule.starts.tolist(), starts, strict=True))
         assert schedule.total_latency <= jaillet.mc_sf_bound(prompt, outputs, memory)
-        optimum = brute_force(instance).total_latency
+        optimum = least_latency(instance)
         plan = finish_plan(prompt, outputs, memory)
         assert plan.dual == plan.value <= optimum
         assert volume_lower_bound(prompt, outputs, memory) <= optimum

@@ -5,8 +5,8 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from oracle import optimal_schedule
 
-from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make
 from ratiolab.papers.chen2025.claims import _packing
@@ -40,7 +40,7 @@ def test_fits_agrees_with_the_judge(memory: int) -> None:
 
 def test_an_optimal_schedule_is_packed_and_an_idle_one_is_not() -> None:
     outputs = (1, 2, 3, 4)
-    best = brute_force(Instance("EC.1", 7, [0] * 4, [1] * 4, outputs)).starts.tolist()
+    best = optimal_schedule(Instance("EC.1", 7, [0] * 4, [1] * 4, outputs)).starts.tolist()
     assert _packing.is_packed(1, outputs, best, 7)
     assert not _packing.is_packed(1, outputs, [0, 0, 0, 3], 7)
     assert tuple(best) in set(_packing.packed_schedules(1, outputs, 7))
@@ -112,7 +112,7 @@ def test_a_max_as_printed_stays_below_its_bound(seed: int) -> None:
     mean = _packing.mean(_packing.order_latencies("a-max", 0, servers * upper, outputs, (1, upper)))
     # E[TEL] <= ((n - 1) / (2 W) + 1) sum o, against any schedule at most `printed_bound`
     assert mean <= (Fraction(len(outputs) - 1, 2 * servers) + 1) * sum(outputs)
-    optimum = brute_force(Instance("any", servers * upper, [0] * 5, [0] * 5, outputs))
+    optimum = optimal_schedule(Instance("any", servers * upper, [0] * 5, [0] * 5, outputs))
     assert mean <= printed_bound(1, upper) * optimum.total_latency
 
 
