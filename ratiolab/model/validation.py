@@ -126,6 +126,7 @@ _WORDS = (
     ("greater than or equal to", "at least"),
     ("less than or equal to", "at most"),
     ("a valid integer", "an integer"),
+    ("a valid tuple", "a list"),
     ("a valid dictionary or object to extract fields from", "an object"),
     ("a valid ", "a "),
     (" after validation", ""),

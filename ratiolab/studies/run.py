@@ -137,7 +137,7 @@ def _on_cluster(cells: Sequence[Cell], store: Store, scheduler: str) -> Iterator
     by_key = {f"ratiolab-{cell.id}": cell for cell in cells}
     with Client(scheduler) as client:  # type: ignore[no-untyped-call]
         futures = client.map(
-            compute, cells, map(_task, cells), key=list(by_key), pure=False, retries=ATTEMPTS
+            compute, cells, list(map(_task, cells)), key=list(by_key), pure=False, retries=ATTEMPTS
         )
         arriving = as_completed(futures, with_results=True)  # type: ignore[no-untyped-call]
         for future, (version, rows) in arriving:

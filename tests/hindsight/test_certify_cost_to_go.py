@@ -261,10 +261,10 @@ def test_more_memory_than_seven_bits_count_is_refused() -> None:
 @pytest.mark.parametrize(
     ("windows", "reason"),
     [
-        ([[0]], "window 0 must hold time and cost"),
-        ([[3, 0], [0, 0.5]], "window 1 must be a list of integers"),
+        ([[0]], r"window 0: \[1\] is missing"),
+        ([[3, 0], [0, 0.5]], r"window 1: \[1\] 0.5 must be an integer"),
         ([], "check "),
-        (7, "windows must be a list"),
+        (7, "windows 7 must be a list"),
     ],
 )
 def test_windows_that_are_none_are_refused(

@@ -165,7 +165,7 @@ def test_every_changed_number_is_detected_and_none_proves_another_bound(
         (lambda d: d.update(denominator=0), "denominator 0"),
         (lambda d: d.update(denominator=1.5), "must be an integer"),
         (lambda d: d["token"].__setitem__(0, -1), "run 0 is negative"),
-        (lambda d: d["token"].__setitem__(0, True), "list of integers"),
+        (lambda d: d["token"].__setitem__(0, True), "True must be an integer"),
         (lambda d: d["token"].append(1), "token must hold"),
         (lambda d: d["ends"].__setitem__(1, d["ends"][0]), "run 1 ends at"),
         (lambda d: d["ends"].__setitem__(-1, 10**9), "prices reach over"),

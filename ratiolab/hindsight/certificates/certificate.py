@@ -29,25 +29,16 @@ leaves a valid proof shows, too.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
-from ratiolab.hindsight.certificates.duals import Duals, StepDuals, Table
-from ratiolab.model.instance import Instance, shown
-from ratiolab.model.io import (
-    FormatError,
-    PathLike,
-    json_lines,
-    json_object,
-    read_text,
-    require_keys,
-    write_text,
-)
+from ratiolab.hindsight.certificates.duals import Duals, StepDuals
+from ratiolab.model.instance import Instance
+from ratiolab.model.io import FormatError, PathLike, json_lines, write_text
 
 CERTIFICATE_FORMAT = "ratiolab-certificate/1"
-_COMMON = ("instance", "digest", "bound", "kind")
 _NUMBERS = {
     "prices": ("denominator", "value", "memory", "tables", "cuts"),
     "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
@@ -197,93 +188,11 @@ def read_certificate(path: PathLike) -> Certificate:
     FormatError
         when the file cannot be read or is not of this format.
     """
-    text = read_text(path)
+    from ratiolab.hindsight.certificates.certificate_file import CertificateFile
+    from ratiolab.model.validation import read_file
+
+    file = read_file(path, CERTIFICATE_FORMAT, CertificateFile).root
     try:
-        data = json_object(text, CERTIFICATE_FORMAT)
-        kind = data.get("kind")
-        if kind != "formula" and kind not in _NUMBERS:
-            kinds = ", ".join(f"'{known}'" for known in _NUMBERS)
-            raise ValueError(f"kind {shown(kind)} must be 'formula' or one of {kinds}")
-        own = ("source",) if kind == "formula" else (*_NUMBERS[kind], "check")
-        require_keys(data, tuple(dict.fromkeys(_COMMON + own)), ("format",))
-        common = (_text(data, "instance"), _text(data, "digest"), _integer(data, "bound"))
-        if kind == "formula":
-            return FormulaCertificate(*common, source=_text(data, "source"))
-        value = _integer(data, "value")
-        certificate: Certificate
-        if kind == "steps":
-            certificate = StepDualCertificate(*common, value, _steps(data))
-        elif kind == "windows":
-            windows = _rows(data, "windows", "time and cost", 2)
-            pairs = tuple((time, cost) for time, cost in windows)
-            certificate = CostToGoCertificate(*common, value, _duals(data), pairs)
-        else:
-            known = DynamicProgrammingCertificate if kind == "layers" else DualCertificate
-            certificate = known(*common, value, _duals(data))
-        if data["check"] != numbers_check(kind, data):
-            raise ValueError(f"check {shown(data['check'])} is not that of the numbers")
-        return certificate
+        return file.certificate()
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
-
-
-def _duals(data: dict[str, Any]) -> Duals:
-    tables = []
-    for number, row in enumerate(_list(data["tables"], "tables")):
-        cap, *rest = _integers(row, f"table {number}")
-        if len(rest) % 3:
-            raise ValueError(f"table {number} must hold a cap and then m, r, weight of each item")
-        triples = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
-        tables.append(Table(cap, tuple(triples)))
-    rows = _rows(data, "cuts", "table, begin, end and dual", 4)
-    cuts = [(table, begin, end, dual) for table, begin, end, dual in rows]
-    memory = _integers(data["memory"], "memory", empty=True)
-    return Duals(_integer(data, "denominator"), tuple(memory), tuple(tables), tuple(cuts))
-
-
-def _steps(data: dict[str, Any]) -> StepDuals:
-    ends, token = (_integers(data[name], name, empty=True) for name in ("ends", "token"))
-    if len(ends) != len(token):
-        raise ValueError(f"token must hold {len(ends)} numbers, as ends does, not {len(token)}")
-    return StepDuals(
-        _integer(data, "denominator"), _integer(data, "begin"), tuple(ends), tuple(token)
-    )
-
-
-def _rows(data: dict[str, Any], name: str, columns: str, width: int) -> list[list[int]]:
-    """The lists of integers that the list of this plural name holds."""
-    rows = []
-    for number, row in enumerate(_list(data[name], name)):
-        rows.append(_integers(row, f"{name[:-1]} {number}"))
-        if len(rows[-1]) != width:
-            raise ValueError(f"{name[:-1]} {number} must hold {columns}")
-    return rows
-
-
-def _list(value: object, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise ValueError(f"{name} must be a list")
-    return value
-
-
-def _integers(value: object, name: str, *, empty: bool = False) -> list[int]:
-    numbers = _list(value, name)
-    if not (numbers or empty) or not _all_integers(numbers):
-        raise ValueError(f"{name} must be a list of integers")
-    return numbers
-
-
-def _all_integers(values: Iterable[object]) -> bool:
-    return all(type(value) is int for value in values)
-
-
-def _integer(data: dict[str, Any], name: str) -> int:
-    if not _all_integers([data[name]]):
-        raise ValueError(f"{name} {shown(data[name])} must be an integer")
-    return int(data[name])
-
-
-def _text(data: dict[str, Any], name: str) -> str:
-    if not isinstance(data[name], str):
-        raise ValueError(f"{name} {shown(data[name])} must be a string")
-    return str(data[name])

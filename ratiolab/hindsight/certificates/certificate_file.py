@@ -1,0 +1,150 @@
+"""The file format of certificates, a model for each kind of proof."""
+
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field, RootModel
+from pydantic import Strict as Strictness
+from pydantic.types import FailFast
+from pydantic_core import PydanticCustomError
+
+from ratiolab.hindsight.certificates.certificate import (
+    Certificate,
+    CostToGoCertificate,
+    DualCertificate,
+    DynamicProgrammingCertificate,
+    FormulaCertificate,
+    StepDualCertificate,
+    numbers_check,
+)
+from ratiolab.hindsight.certificates.duals import Duals, StepDuals, Table
+from ratiolab.model.instance import shown
+from ratiolab.model.validation import Strict
+
+_FROM_LIST = Strictness(False)  # JSON has no tuples
+
+
+def _table(row: tuple[int, ...]) -> tuple[int, ...]:
+    if len(row) % 3 != 1:
+        raise PydanticCustomError("table", "must hold a cap and then m, r, weight of each item")
+    return row
+
+
+Integers: TypeAlias = Annotated[tuple[int, ...], _FROM_LIST, FailFast()]
+TableRow: TypeAlias = Annotated[Integers, AfterValidator(_table)]
+Cut: TypeAlias = Annotated[tuple[int, int, int, int], _FROM_LIST]
+Window: TypeAlias = Annotated[tuple[int, int], _FROM_LIST]
+
+
+class _File(Strict):
+    format: Literal["ratiolab-certificate/1"]
+    instance: str
+    """Name of the instance."""
+    digest: str
+    """Digest of the instance."""
+    bound: int
+    """No schedule has less total latency."""
+
+
+class FormulaFile(_File):
+    """A bound that a formula gives."""
+
+    kind: Literal["formula"]
+    source: str
+    """The name of the formula among `ratiolab.hindsight.bounds`."""
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
+        return FormulaCertificate(self.instance, self.digest, self.bound, self.source)
+
+
+class _ProofFile(_File):
+    denominator: int
+    """D: duals, value and costs are this many times what they stand for."""
+    value: int
+    """D times the Lagrangian bound."""
+    check: str
+    """Twelve hexadecimal digits of SHA-256 over the numbers."""
+
+    def require_check(self) -> None:
+        """Raise ValueError unless the digits are those of the numbers."""
+        data = dict(self)
+        if self.check != numbers_check(data["kind"], data):
+            raise ValueError(f"check {shown(self.check)} is not that of the numbers")
+
+
+class StepDualsFile(_ProofFile):
+    """A bound that duals of memory prove, constant over runs of times."""
+
+    kind: Literal["steps"]
+    begin: int
+    """No time up to this one has a dual."""
+    ends: Integers
+    """Last times of the runs, ascending."""
+    token: Integers
+    """D times the dual of a token, a value for each run."""
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
+        if len(self.ends) != len(self.token):
+            wanted = f"{len(self.ends)} numbers, as ends does, not {len(self.token)}"
+            raise ValueError(f"token must hold {wanted}")
+        self.require_check()
+        duals = StepDuals(self.denominator, self.begin, self.ends, self.token)
+        return StepDualCertificate(self.instance, self.digest, self.bound, self.value, duals)
+
+
+class DualsFile(_ProofFile):
+    """A bound that duals of memory and cuts prove, alone or by guiding a search."""
+
+    nouns: ClassVar[dict[str, str]] = {
+        "tables": "table {}:",
+        "cuts": "cut {}:",
+        "windows": "window {}:",
+    }
+
+    kind: Literal["prices", "layers"]
+    memory: Integers
+    """D times the duals of the memory rows at times 1..T."""
+    tables: Annotated[list[TableRow], FailFast()]
+    """Of each table its cap, then m, r, weight of the items at which it rises."""
+    cuts: Annotated[tuple[Cut, ...], _FROM_LIST, FailFast()]
+    """Table, begin, end, and D times the dual of the table at times begin <= t < end."""
+
+    @property
+    def duals(self) -> Duals:
+        """Return the duals."""
+        rows = ((cap, rest) for cap, *rest in self.tables)
+        tables = (Table(c, tuple(zip(r[::3], r[1::3], r[2::3], strict=True))) for c, r in rows)
+        return Duals(self.denominator, self.memory, tuple(tables), self.cuts)
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
+        self.require_check()
+        kind = DynamicProgrammingCertificate if self.kind == "layers" else DualCertificate
+        return kind(self.instance, self.digest, self.bound, self.value, self.duals)
+
+
+class WindowsFile(DualsFile):
+    """A bound that costs of windows prove, each with those before it."""
+
+    kind: Literal["windows"]  # type: ignore[assignment]
+    windows: Annotated[tuple[Window, ...], _FROM_LIST, FailFast()]
+    """Time and D times the cost of what runs or starts after it, in falling time, the last 0."""
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
+        self.require_check()
+        claim = (self.instance, self.digest, self.bound, self.value, self.duals)
+        return CostToGoCertificate(*claim, self.windows)
+
+
+class CertificateFile(
+    RootModel[
+        Annotated[
+            FormulaFile | StepDualsFile | DualsFile | WindowsFile, Field(discriminator="kind")
+        ]
+    ]
+):
+    """A proof of a lower bound on the total latency of all schedules of an instance."""
+
+    place: ClassVar[Any] = DualsFile.place
