@@ -26,14 +26,13 @@ def policies(json: Json = False) -> None:
     those that say `true length`, which assume perfect predictions.
     """
     from ratiolab.online import POLICIES, make
-    from ratiolab.online.registry import summary
-    from ratiolab.report.data import policy_data
+    from ratiolab.online.registry import describe, summary
     from ratiolab.report.tables import policies_table
 
     if json:
         print_json(
             [
-                policy_data(make(key)) | {"summary": summary(key), "source": POLICIES[key].source}
+                describe(make(key)) | {"summary": summary(key), "source": POLICIES[key].source}
                 for key in POLICIES
             ]
         )
@@ -89,7 +88,7 @@ def simulate(
     from ratiolab.online import make
     from ratiolab.online import simulate as simulate_policy
     from ratiolab.online.clock import clock_of
-    from ratiolab.report.data import policy_data, run_data
+    from ratiolab.online.registry import describe
     from ratiolab.report.tables import figures_table
 
     timed, semantics = clock_of(clock), cast(Preemption | None, preemption)  # simulate checks it
@@ -100,12 +99,12 @@ def simulate(
         data = []
         for s in range(seed, seed + runs):
             done = simulate_policy(instance, chosen, seed=s, preemption=semantics, clock=timed)
-            data.append(run_data(done))
+            data.append(done.to_dict())
             display.update(task, advance=1, description=f"{chosen.name}: run {len(data)} of {runs}")
     costs = [run["tel"] for run in data if run["tel"] is not None]
     mean = fmean(costs) if len(costs) == runs else None
     if json:
-        head = {"instance": instance.name, "digest": instance.digest, **policy_data(chosen)}
+        head = {"instance": instance.name, "digest": instance.digest, **describe(chosen)}
         head["clock"] = clock
         print_json(head | {"runs": data, "mean_tel": mean, "preemption": done.preemption})
         return

@@ -97,8 +97,7 @@ def solve(
     from ratiolab.hindsight import solve as solve_instance
     from ratiolab.hindsight.certificates.certificate import write_certificate
     from ratiolab.model import read_instance, write_schedule
-    from ratiolab.report.data import optimum_data
-    from ratiolab.report.tables import optimum_line, stages_line
+    from ratiolab.report.tables import stages_line
 
     instance = read_instance(file, memory)
     require_no_folder(schedule, certificate)
@@ -130,10 +129,10 @@ def solve(
                 write_certificate(result.certificate, certificate)
     finally:  # a file that cannot be written does not cost the other, nor the answer
         if json:
-            print_json(optimum_data(result))
+            print_json(result.to_dict())
         else:
-            print_rich(f"{instance.name}: {len(instance):,} requests, memory {instance.memory:,}")
-            print_rich(f"{result.status}: {optimum_line(result)}, {result.seconds:.1f} s")
+            print_rich(instance.headline)
+            print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
             print_rich(*[result.note] * bool(result.note))
             print_rich(stages_line(result))
 
@@ -188,7 +187,6 @@ def compare(
     from ratiolab.online import make
     from ratiolab.ratio import compare as compare_policies
     from ratiolab.ratio.compare import default_policies
-    from ratiolab.report.data import comparison_data
     from ratiolab.report.panels import comparison_panels
     from ratiolab.report.tables import comparison_table
 
@@ -223,7 +221,7 @@ def compare(
             save(picture(comparison_panels(result, drawn)), plot)
     finally:  # a picture that cannot be drawn or written does not cost the table
         if json:
-            print_json(comparison_data(result))
+            print_json(result.to_dict())
         else:
             print_rich(comparison_table(result, line_width()))
             print_rich(*(f"left out {key}: {why}" for key, why in result.skipped))

@@ -5,10 +5,13 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from ratiolab.model.display import Result
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ratiolab.hindsight.certificates.certificate import Certificate
 
 
@@ -65,7 +68,7 @@ Report: TypeAlias = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, eq=False)
-class OptResult:
+class OptResult(Result):
     """A feasible schedule and a proven interval around the hindsight optimum.
 
     Parameters
@@ -114,3 +117,39 @@ class OptResult:
     def gap(self) -> Fraction:
         """Return (upper - lower) / lower: how far above the optimum the schedule is at most."""
         return Fraction(self.upper - self.lower, self.lower)
+
+    @property
+    def headline(self) -> str:
+        """The optimum, or the proven interval around it, and the source of the lower bound."""
+        if self.is_exact:
+            return f"optimum {self.upper:,} (proved: {self.lower_source})"
+        return (
+            f"optimum in [{self.lower:,}, {self.upper:,}], gap {float(self.gap):.2%} "
+            f"(lower bound: {self.lower_source})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return bounds, their source, and the best starts, rounds; ``seconds`` are wall-clock."""
+        return {
+            "instance": self.instance.name,
+            "digest": self.instance.digest,
+            "status": self.status,
+            "upper": self.upper,
+            "lower": self.lower,
+            "gap": float(self.gap),
+            "lower_source": self.lower_source,
+            "certified": self.certified,
+            "preemption": self.preemption,
+            "starts": self.schedule.starts.tolist(),
+            "nodes": self.nodes,
+            "seconds": round(self.seconds, 3),
+            "stages": [s._asdict() | {"seconds": round(s.seconds, 3)} for s in self.stages],
+            "note": self.note,
+            "options": self.options.as_dict(),
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each stage, and the bounds that it left."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict()["stages"])

@@ -5,12 +5,16 @@ import reprlib
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.model.display import Tabular
 from ratiolab.model.footprint import IntArray, peak, volume
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Column: TypeAlias = Sequence[int] | IntArray
 
@@ -35,7 +39,7 @@ class Request(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Instance:
+class Instance(Tabular):
     """A memory size and the requests that share it.
 
     Columns become read-only int64 arrays of shape (n,); requests are named by their position,
@@ -172,13 +176,33 @@ class Instance:
                 sha.update(b"-")
         return sha.hexdigest()[:12]
 
+    @property
+    def headline(self) -> str:
+        """Name, number of requests and memory."""
+        return f"{self.name}: {len(self):,} requests, memory {self.memory:,}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name, memory and columns as plain data: ``Instance(**data)`` is equal to it."""
+        columns = {name: column.tolist() for name, column in self.columns.items()}
+        source = {"source": self.source} if self.source else {}
+        return {"name": self.name, "memory": self.memory} | columns | source
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each request."""
+        import pandas as pd
+
+        return pd.DataFrame({"request": range(len(self)), **self.columns})
+
+    @property
+    def columns(self) -> dict[str, IntArray]:
+        """The columns that the instance has, by name."""
+        values = {name: getattr(self, name) for name in COLUMNS + OPTIONAL_COLUMNS}
+        return {name: column for name, column in values.items() if column is not None}
+
     def take(self, requests: Column, name: str | None = None) -> "Instance":
         """The instance of some requests only, in the order given."""
         chosen = np.asarray(requests, dtype=np.int64)
-        kept: dict[str, Any] = {
-            column: None if getattr(self, column) is None else getattr(self, column)[chosen]
-            for column in COLUMNS + OPTIONAL_COLUMNS
-        }
+        kept: dict[str, Any] = {name: column[chosen] for name, column in self.columns.items()}
         return Instance(name or self.name, self.memory, **kept, source=self.source)
 
     def replace(self, **changes: Any) -> "Instance":

@@ -91,8 +91,8 @@ def instance_of(fields: "InstanceFields") -> Instance:
 
 def write_instance(instance: Instance, path: PathLike) -> None:
     """Write an instance as JSON or, when the path ends in ``.csv``, as CSV (without the memory)."""
-    columns = _columns(instance)
     if Path(path).suffix == ".csv":
+        columns = instance.columns
         rows = zip(*columns.values(), strict=True)
         lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
         write_text(path, "\n".join(lines) + "\n")
@@ -102,22 +102,7 @@ def write_instance(instance: Instance, path: PathLike) -> None:
 
 def instance_text(instance: Instance) -> str:
     """The JSON text of an instance, a column a line."""
-    return json_lines({"format": INSTANCE_FORMAT} | instance_fields(instance))
-
-
-def instance_fields(instance: Instance) -> dict[str, Any]:
-    """What makes an instance, as plain data: ``Instance(**fields)`` is equal to it."""
-    head = {"name": instance.name, "memory": instance.memory}
-    tail = {"source": instance.source} if instance.source else {}
-    return head | _columns(instance) | tail
-
-
-def _columns(instance: Instance) -> dict[str, list[int]]:
-    return {
-        name: getattr(instance, name).tolist()
-        for name in COLUMNS + OPTIONAL_COLUMNS
-        if getattr(instance, name) is not None
-    }
+    return json_lines({"format": INSTANCE_FORMAT} | instance.to_dict())
 
 
 def read_schedule(path: PathLike, instance: Instance) -> Schedule:
@@ -148,12 +133,7 @@ def read_schedule(path: PathLike, instance: Instance) -> Schedule:
 
 def write_schedule(schedule: Schedule, path: PathLike) -> None:
     """Write a schedule as JSON, tied to its instance by the digest."""
-    instance = schedule.instance
-    runs = {name: getattr(schedule, name).tolist() for name in RUN_COLUMNS}
-    head = {"format": SCHEDULE_FORMAT, "instance": instance.name, "digest": instance.digest}
-    if schedule.preemption != "restart":
-        head["preemption"] = schedule.preemption
-    write_text(path, json_lines(head | runs | {"total_latency": schedule.total_latency}))
+    write_text(path, json_lines({"format": SCHEDULE_FORMAT} | schedule.to_dict()))
 
 
 def read_text(path: PathLike) -> str:

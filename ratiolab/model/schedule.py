@@ -3,13 +3,17 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.model.display import Result
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Column, Instance, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Preemption: TypeAlias = Literal["restart", "recompute", "swap"]
 """What an eviction costs: every token (``restart``); none, but the cache is built again from
@@ -31,7 +35,7 @@ class Run(NamedTuple):
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class Schedule:
+class Schedule(Result):
     """The runs of all requests of an instance, and what an eviction costs.
 
     A request may have several runs; the last one completes. Under ``restart`` an evicted run loses
@@ -180,6 +184,26 @@ class Schedule:
         if self.preemption == "restart":
             return int((self.stop - self.start)[~self.completes].sum())
         return int(self.kept.sum()) if self.preemption == "recompute" else 0
+
+    @property
+    def headline(self) -> str:
+        """Name of the instance, and the total latency."""
+        ended = (self.completion >= 0).all()
+        cost = f"TEL {self.total_latency:,}" if ended else "some requests never complete"
+        return f"{self.instance.name}: {cost}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the runs as plain data, tied to the instance by its digest."""
+        head = {"instance": self.instance.name, "digest": self.instance.digest}
+        kept = {} if self.preemption == "restart" else {"preemption": self.preemption}
+        runs = {name: getattr(self, name).tolist() for name in ("request", "start", "stop")}
+        return head | kept | runs | {"total_latency": self.total_latency}
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each run, in order of start."""
+        import pandas as pd
+
+        return pd.DataFrame(self.runs, columns=Run._fields)
 
     def usage(self) -> IntArray:
         """Tokens held at t = 0, ..., last stop, shape (last stop + 1,). Cost O(runs + rounds)."""

@@ -91,6 +91,16 @@ def parameter_values(policy: Policy) -> dict[str, Any]:
     return dataclasses.asdict(policy)  # type: ignore[call-overload, no-any-return]
 
 
+def describe(policy: Policy) -> dict[str, Any]:
+    """Return key, parameters, information level and default semantics of preemption."""
+    return {
+        "policy": policy.name,
+        "params": parameter_values(policy),
+        "information": policy.information.value,
+        "preemption": getattr(policy, "preemption", "restart"),
+    }
+
+
 def summary(key: str) -> str:
     """The first sentence of a policy's description."""
     return (POLICIES[key].__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")

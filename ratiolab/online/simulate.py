@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
+from ratiolab.model.display import Result
 from ratiolab.model.footprint import held
 from ratiolab.model.schedule import require_preemption
 from ratiolab.online.batch_timeline import BatchTimeline
@@ -25,6 +26,9 @@ from ratiolab.online.view import (
     reveal,
 )
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Outcome: TypeAlias = Literal["complete", "stalled", "looping"]
 
 
@@ -33,7 +37,7 @@ class PolicyError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(Result):
     """One run of a policy.
 
     Parameters
@@ -64,6 +68,39 @@ class Simulation:
     def total_latency(self) -> int | None:
         """Total end-to-end latency, rounds; None when the run stalled."""
         return self.schedule.total_latency if self.outcome == "complete" else None
+
+    @property
+    def headline(self) -> str:
+        """Policy, instance, and the total latency or why there is none."""
+        cost = self.outcome if self.total_latency is None else f"TEL {self.total_latency:,}"
+        return f"{self.policy.name} on {self.schedule.instance.name}, seed {self.seed}: {cost}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return costs and measures; a request that did not complete has the completion -1.
+
+        ``figures`` are those of `ratiolab.online.metrics.summary`, in ``unit``; None where a run
+        that stalled has none.
+        """
+        from ratiolab.online.metrics import summary, unit
+
+        ended = self.outcome == "complete"
+        return {
+            "seed": self.seed,
+            "outcome": self.outcome,
+            "tel": self.total_latency,
+            "makespan": self.schedule.makespan if ended else None,
+            "evictions": self.schedule.evictions,
+            "wasted_tokens": self.schedule.wasted_tokens,
+            "unit": unit(self),
+            "figures": {n: None if np.isnan(v) else v for n, v in summary(self).items()},
+            "completions": self.schedule.completion.tolist(),
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the table `ratiolab.online.metrics.per_request`, one row for each request."""
+        from ratiolab.online.metrics import per_request
+
+        return per_request(self)
 
 
 def simulate(

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from ratiolab.model import FormatError, Instance, Schedule, require_feasible
-from ratiolab.model.io import instance_fields, instance_of, json_lines, write_text
+from ratiolab.model.io import instance_of, json_lines, write_text
 
 FORMAT = "ratiolab-witness/1"
 
@@ -71,7 +71,7 @@ def write_witness(witness: Witness, name: str) -> Path:
     data = {
         "format": FORMAT,
         "claim": witness.claim,
-        "instance": instance_fields(witness.instance),
+        "instance": witness.instance.to_dict(),
         "schedules": {key: list(starts) for key, starts in witness.schedules.items()},
         "figures": dict(witness.figures),
     }

@@ -3,16 +3,22 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.model.display import Result
 from ratiolab.online import POLICIES, Policy, Simulation, make, simulate
 from ratiolab.online.observations import required_columns
+from ratiolab.online.registry import describe
 from ratiolab.ratio.interval import RatioInterval
 from ratiolab.theory.estimate import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -76,9 +82,28 @@ class PolicyRow:
         ended = [run.schedule.ttft for run in self.runs if run.outcome == "complete"]
         return np.concatenate(ended) if ended else np.zeros(0, np.int64)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return policy, costs and ratio; there are no costs when a run stalled."""
+        data: dict[str, Any] = describe(self.policy)
+        data |= {"runs": len(self.runs), "stalled": self.stalled}
+        if self.mean_cost is None or self.ratio is None:
+            return data
+        interval = self.cost_interval
+        return data | {
+            "mean_tel": float(self.mean_cost),
+            "tel_interval_95": None if interval is None else list(interval),
+            "ratio": [float(self.ratio.low), float(self.ratio.high)],
+            "evictions": self.mean_of(lambda run: run.schedule.evictions),
+            "wasted_tokens": self.mean_of(lambda run: run.schedule.wasted_tokens),
+            "mean_latency": float(self.latencies.mean()),
+            "p99_latency": float(np.percentile(self.latencies, 99)),
+            "mean_ttft": float(self.ttft.mean()),
+            "makespan": self.mean_of(lambda run: run.schedule.makespan),
+        }
+
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Result):
     """The certified optimum of an instance and a row for each policy."""
 
     instance: Instance
@@ -92,6 +117,34 @@ class Comparison:
             if row.policy.name == name:
                 return row
         raise KeyError(name)
+
+    @property
+    def headline(self) -> str:
+        """The instance and its optimum."""
+        return f"{self.instance.headline}; {self.optimum.headline}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the optimum, the rows, and the policies that were left out."""
+        return {
+            "instance": self.instance.name,
+            "digest": self.instance.digest,
+            "memory": self.instance.memory,
+            "requests": len(self.instance),
+            "optimum": self.optimum.to_dict(),
+            "policies": [row.to_dict() for row in self.rows],
+            "skipped": [{"policy": key, "why": why} for key, why in self.skipped],
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each policy and the proven ends of its ratio."""
+        import pandas as pd
+
+        rows = []
+        for row in self.rows:
+            data = row.to_dict()
+            low, high = data.pop("ratio", None) or (None, None)
+            rows.append({"policy": data.pop("policy"), "ratio_low": low, "ratio_high": high} | data)
+        return pd.DataFrame(rows).drop(columns=["params", "tel_interval_95"], errors="ignore")
 
 
 def default_policies(instance: Instance) -> tuple[list[Policy], list[tuple[str, str]]]:

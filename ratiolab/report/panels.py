@@ -1,20 +1,25 @@
-"""Which schedules of a comparison are shown, and under which title."""
+"""Panels of a picture: which schedules are shown, and under which title."""
 
 from collections.abc import Sequence
 
+from ratiolab.hindsight import OptResult
 from ratiolab.model import Schedule
 from ratiolab.ratio import Comparison, PolicyRow
+
+
+def optimum_panel(optimum: OptResult) -> tuple[str, Schedule]:
+    """Return the optimum, or else the best known schedule."""
+    title = f"best known schedule: TEL {optimum.upper:,}, OPT at least {optimum.lower:,}"
+    if optimum.is_exact:
+        title = f"hindsight optimum: TEL {optimum.upper:,}"
+    return title, optimum.schedule
 
 
 def comparison_panels(
     comparison: Comparison, policies: Sequence[str] | None = None
 ) -> list[tuple[str, Schedule]]:
-    """The optimum (or best known schedule), then policies; default: the best and the worst one."""
-    optimum = comparison.optimum
-    title = f"best known schedule: TEL {optimum.upper:,}, OPT at least {optimum.lower:,}"
-    if optimum.is_exact:
-        title = f"hindsight optimum: TEL {optimum.upper:,}"
-    panels = [(title, optimum.schedule)]
+    """Return the optimum, then some policies; by default the best and the worst one."""
+    panels = [optimum_panel(comparison.optimum)]
     for row in _chosen(comparison, policies):
         run = next(run for run in row.runs if run.outcome == "complete")
         title = f"{row.policy.name}: TEL {run.schedule.total_latency:,}"

@@ -7,21 +7,10 @@ from rich.table import Table
 
 from ratiolab.hindsight import OptResult
 from ratiolab.online import POLICIES, make
-from ratiolab.online.registry import parameters_of, summary
+from ratiolab.online.registry import describe, parameters_of, summary
 from ratiolab.ratio import Comparison, PolicyRow
-from ratiolab.report.data import policy_data, row_data
 from ratiolab.theory.bound_catalogue import Bound
 from ratiolab.workloads.kinds import Kind
-
-
-def optimum_line(result: OptResult) -> str:
-    """The optimum in one line: its value, or the proven interval around it, and who vouches."""
-    if result.is_exact:
-        return f"optimum {result.upper:,} (proved: {result.lower_source})"
-    return (
-        f"optimum in [{result.lower:,}, {result.upper:,}], gap {float(result.gap):.2%} "
-        f"(lower bound: {result.lower_source})"
-    )
 
 
 def stages_line(result: OptResult) -> str:
@@ -50,7 +39,6 @@ def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
     ----------
     width : letters in a line; columns that do not fit are left out, for half a number is none.
     """
-    instance = comparison.instance
     rows = [_comparison_row(row) for row in comparison.rows]
     sizes = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
     dropped = []
@@ -59,11 +47,11 @@ def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
             break
         del sizes[name]
         dropped.append(name)
-    caption = optimum_line(comparison.optimum)
+    caption = comparison.optimum.headline
     if dropped:
         caption += f"\na wider terminal also shows: {', '.join(dropped)}; so does --json"
     table = Table(
-        title=f"{instance.name}: {len(instance):,} requests, memory {instance.memory:,}",
+        title=comparison.instance.headline,
         caption=caption,
         title_justify="left",
         caption_justify="left",
@@ -79,7 +67,7 @@ def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
 
 def _comparison_row(row: PolicyRow) -> dict[str, str]:
     """The cells of one row by the names of their columns."""
-    data = row_data(row)
+    data = row.to_dict()
     names = ("TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "TTFT")
     cells = {"policy": data["policy"], "knows": data["information"]} | dict.fromkeys(names, "")
     if row.ratio is None:
@@ -100,7 +88,7 @@ def _comparison_row(row: PolicyRow) -> dict[str, str]:
 WORDS = {
     "latency": "latency",
     "ttft": "TTFT",
-    "tpot": "time per token after it",
+    "tpot": "TPOT",
     "per_token": "latency per token",
     "waiting": "waiting",
     "slowdown": "slowdown (x)",
@@ -154,7 +142,7 @@ def policies_table(keys: Iterable[str]) -> Table:
         table.add_column(name, overflow="fold")
     for key in keys:
         parameters = "\n".join(f"{n}={d}" for n, (_, d) in parameters_of(key).items())
-        data = policy_data(make(key))
+        data = describe(make(key))
         knows = f"{data['information']},\n{data['preemption']}"
         table.add_row(key, knows, summary(key), parameters, POLICIES[key].source)
     return table

@@ -51,5 +51,5 @@ def test_policy_keys_are_never_cut() -> None:
 def test_requests_of_one_token_have_no_time_between_tokens() -> None:
     run = simulate(Instance("ones", 4, [0, 0], [1, 1], [1, 1]), make("fcfs"))
     text = drawn(figures_table([summary(run)], "rounds"), 100)
-    assert "first token" in text
-    assert "time per token" not in text
+    assert "TTFT" in text
+    assert "TPOT" not in text
