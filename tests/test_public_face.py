@@ -29,8 +29,9 @@ def _lines(name: str) -> Iterator[str]:
     value = getattr(ratiolab, name)
     yield name + _parameters(value)
     if inspect.isclass(value):
-        fields = getattr(value, "__annotations__", {})
-        for member in sorted({*vars(value), *fields}):
+        ours = [base for base in value.__mro__ if base.__module__.startswith("ratiolab")]
+        fields = (name for base in ours for name in getattr(base, "__annotations__", ()))
+        for member in sorted({*fields, *(name for base in ours for name in vars(base))}):
             if not member.startswith("_"):
                 yield f"    {member}{_parameters(getattr(value, member, None))}"
 
