@@ -29,7 +29,7 @@ from ratiolab.hindsight.schedules.heuristics import (
     list_schedule,
 )
 from ratiolab.hindsight.schedules.order_search import search
-from ratiolab.hindsight.schedules.small_search import anneal
+from ratiolab.hindsight.schedules.small_search import anneal_few
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.papers.witness import read_witness
 from ratiolab.workloads.generators import generate
@@ -66,7 +66,7 @@ def compiled(instance: Instance, steps: int) -> Schedule:
 
 def in_python(instance: Instance, steps: int) -> Schedule:
     first = best_list_schedule(instance)
-    found = anneal(instance, first, np.random.default_rng(0), steps)
+    found = anneal_few(instance, first, np.random.default_rng(0), steps)
     return min(first, found, key=lambda schedule: schedule.total_latency)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracle import least_latency
 
+from ratiolab.hindsight.arrays import Requests
 from ratiolab.hindsight.schedules.heuristics import (
     best_list_schedule,
     good_schedule,
@@ -15,7 +16,7 @@ from ratiolab.hindsight.schedules.heuristics import (
     serial_schedule,
 )
 from ratiolab.hindsight.schedules.order_search import search
-from ratiolab.hindsight.schedules.search_kernels import earliest, place, reinsert
+from ratiolab.hindsight.schedules.search_kernels import Profile, earliest, place, reinsert
 from ratiolab.model import Instance, Schedule, require_feasible, violations
 
 
@@ -33,12 +34,10 @@ def found(instance: Instance, steps: int, seed: int = 0) -> Schedule:
 
 def placed(instance: Instance, order: list[int], skip: list[int]) -> list[int]:
     usage = np.zeros(2000, np.int64)
-    columns = (np.array(c) for c in (instance.prompt, instance.output, instance.arrival))
     starts = np.zeros(len(instance), np.int64)
-    total = place(
-        usage, np.zeros(1, np.int64), instance.memory, *columns, np.array(order), np.array(skip),
-        0, 10**6, starts,
-    )  # fmt: skip
+    room = Profile(usage, np.zeros(1, np.int64))
+    columns = Requests.of(instance)
+    total = place(room, columns, np.array(order), np.array(skip), 0, 10**6, starts)
     assert total == starts.sum()
     assert usage[: len(profile(instance, starts))].tolist() == profile(instance, starts)
     return starts.tolist()
@@ -83,13 +82,12 @@ def test_reinsertion_never_raises_latency_and_keeps_the_profile() -> None:
     for seed in range(20):
         instance = random_instance(seed, 20, 40, memory=20, rounds=30)
         first = best_list_schedule(instance)
-        columns = [np.array(c) for c in (instance.prompt, instance.output, instance.arrival)]
         starts, usage = np.array(first.starts), np.zeros(5000, np.int64)
         usage[: len(first.usage())] = first.usage()
         draws = np.random.default_rng(seed).random((500, 5))
         by_start = np.argsort(starts, kind="stable")
         used = np.array([first.makespan])
-        reinsert(usage, used, instance.memory, *columns, by_start, starts, 5, 3, draws)
+        reinsert(Profile(usage, used), Requests.of(instance), by_start, starts, 5, 3, draws)
         last = require_feasible(Schedule.from_starts(instance, starts))
         assert last.total_latency <= first.total_latency
         assert usage[: len(last.usage())].tolist() == last.usage().tolist()

@@ -1,4 +1,4 @@
-"""A search for schedules of thousands of requests: some start earlier, others make room.
+"""A search for schedules of thousands of requests by ejection chains.
 
 Orders are a poor description of good schedules when requests arrive over time: a long request has
 to start while others run that the best order would have kept out of its way, hundreds of places
@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ratiolab.hindsight.schedules import ejection_kernels as kernels
+from ratiolab.hindsight.schedules.order_search import Annealing
 from ratiolab.hindsight.schedules.search_kernels import fill
 from ratiolab.model.schedule import Schedule
 
@@ -42,15 +43,15 @@ def eject(
     stop: Callable[[], bool] = lambda: False,
     found: Callable[[Schedule], None] = lambda schedule: None,
 ) -> Schedule:
-    """The best schedule of annealings, each from the best before it; the first at worst.
+    """Return the best schedule of annealings, each from the best before it; the first at worst.
 
     Parameters
     ----------
     steps : moves are in proportion to it; each costs O(output of the requests that it moves).
     stop : ends the search between parts.
-    found : told of a better schedule after each annealing, also when Ctrl-C ends it.
+    found : called with a better schedule after each annealing, also when Ctrl-C ends it.
     """
-    state = _State(first)
+    state = _Starts(first)
     n, output = len(first.instance), int(first.instance.output.mean())
     moves = steps * (MOVES + n // REQUESTS) * FULL_OUTPUT // max(output, FULL_OUTPUT)
     for warmth in WARMTHS:
@@ -63,36 +64,31 @@ def eject(
     return Schedule.from_starts(first.instance, state.best)
 
 
-class _State:
-    """The best starts so far, and what the kernels need."""
+class _Starts(Annealing):
+    """An annealing of starts."""
 
     def __init__(self, first: Schedule) -> None:
-        instance = first.instance
-        columns = (instance.prompt, instance.output, instance.arrival)
-        self.prompt, self.output, self.arrival = map(np.array, columns)  # kernels want writeable
-        self.memory, self.latency = instance.memory, first.total_latency / len(instance)
-        self.best = np.array(first.starts)
-        self.value = int(self.best.sum())
+        output = first.instance.output
         # nothing ends later than by two of the longest after the first schedule
-        self.usage = np.zeros(first.makespan + 2 * int(self.output.max()) + 1, np.int64)
-        weights = self.output / self.output.sum()
-        self.reach = int((weights * self.output).sum())  # length of what runs at a time
+        super().__init__(first, first.makespan + 2 * int(output.max()) + 1)
+        self.value, self.latency = int(self.best.sum()), first.total_latency / len(output)
+        weights = output / output.sum()
+        self.reach = int((weights * output).sum())  # length of what runs at a time
 
     def anneal(
         self, warmth: float, moves: int, rng: np.random.Generator, stop: Callable[[], bool]
     ) -> None:
         """Make so many moves from the best starts."""
-        starts = self.best.copy()
-        fill(self.usage, np.array([len(self.usage) - 1]), self.prompt, self.output, starts)
+        starts, usage = self.best.copy(), self.profile.usage
+        self.profile.used[0] = len(usage) - 1
+        fill(self.profile, self.requests, starts)
         heats = warmth * self.latency * np.linspace(1, 0, moves)
         for part in np.array_split(heats, PARTS):
-            waiting = np.flatnonzero(starts > self.arrival)
+            waiting = np.flatnonzero(starts > self.requests.arrival)
             if len(waiting) == 0 or stop():
                 break
             by_start = np.argsort(starts, kind="stable")
-            kernels.eject(
-                self.usage, self.memory, self.prompt, self.output, self.arrival, starts,
-                by_start, starts[by_start], waiting, self.reach, part, rng,
-            )  # fmt: skip
+            guide = kernels.Guide(by_start, starts[by_start], waiting, self.reach)
+            kernels.anneal_starts(usage, self.requests, starts, guide, part, rng)
             if starts.sum() < self.value:
                 self.best, self.value = starts.copy(), int(starts.sum())

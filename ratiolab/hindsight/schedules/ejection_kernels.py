@@ -4,12 +4,13 @@ Arrays are int64; a profile has the tokens held at each time and room for the lo
 after the last time that is used.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from ratiolab.hindsight.schedules.search_kernels import add, earliest, remove
+from ratiolab.hindsight.schedules.search_kernels import accepted_rise, add, earliest, remove
+from ratiolab.model.footprint import IntArray
 
 compiled: Any = njit(cache=True, nogil=True)
 
@@ -26,25 +27,37 @@ FAR = 2**60
 """More than any sum of delays."""
 
 
+class Guide(NamedTuple):
+    """Choice of requests to move; it need not be up to date.
+
+    Parameters
+    ----------
+    by_start, known : requests by the starts they had, and these starts.
+    waiting : requests that waited.
+    reach : those to take out at a time are looked for among those that started up to so many
+        rounds before.
+    """
+
+    by_start: IntArray
+    known: IntArray
+    waiting: IntArray
+    reach: int
+
+
 @compiled
-def eject(  # type: ignore[no-untyped-def]
-    usage, memory, prompt, output, arrival, starts, by_start, known, waiting, reach, heats, rng
-):
-    """One move for each temperature; ``starts`` and its profile are changed together.
+def anneal_starts(usage, requests, starts, guide, heats, rng):  # type: ignore[no-untyped-def]
+    """Try one move for each temperature; ``starts`` and its profile are changed together.
 
     A move starts a waiting request earlier, takes requests out where memory is then exceeded, and
     gives each of those, smallest volume first, its earliest start. It stays when all starts
-    together are later by no more than the temperature times an exponential variable.
-
-    ``by_start`` are all requests by the starts they had, ``known``, and ``waiting`` those that
-    waited: both only guide the choice. Requests to take out are looked for among those that
-    started up to ``reach`` rounds before.
+    together are later by no more than annealing accepts.
     """
+    prompt, output, waiting = requests.prompt, requests.output, guide.waiting
     last = len(usage) - 1 - output.max()
     out, was = np.empty(MOST_OUT + 1, np.int64), np.empty(MOST_OUT + 1, np.int64)
     for heat in heats:
         i = waiting[int(rng.random() * len(waiting))]
-        wait = starts[i] - arrival[i]
+        wait = starts[i] - requests.arrival[i]
         if wait <= 0:
             continue
         if rng.random() < GRADUAL:
@@ -55,14 +68,12 @@ def eject(  # type: ignore[no-untyped-def]
         remove(usage, prompt[i], output[i], starts[i])
         starts[i] -= min(earlier, wait)
         add(usage, prompt[i], output[i], starts[i])
-        count = _make_room(
-            usage, memory, prompt, output, starts, by_start, known, reach, out, was, rng
-        )
-        left = was[0] - starts[i] - heat * np.log(1.0 - rng.random())
+        count = _take_out(usage, requests, starts, guide, out, was, rng)
+        left = was[0] - starts[i] + accepted_rise(heat, rng.random())
         placed = 1
         while 0 < placed < count and left >= 0:
             j = out[placed]
-            starts[j] = earliest(usage, prompt[j], output[j], memory, arrival[j])
+            starts[j] = earliest(usage, prompt[j], output[j], requests.memory, requests.arrival[j])
             add(usage, prompt[j], output[j], starts[j])
             left -= starts[j] - was[placed] if starts[j] + output[j] <= last else FAR
             placed += 1
@@ -77,26 +88,25 @@ def eject(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _make_room(  # type: ignore[no-untyped-def]
-    usage, memory, prompt, output, starts, by_start, known, reach, out, was, rng
-):
+def _take_out(usage, requests, starts, guide, out, was, rng):  # type: ignore[no-untyped-def]
     """Take requests out until the first of ``out`` fits; their number, negative when it does not.
 
     ``out`` and ``was``, their starts, are by rising volume from the second on.
     """
+    prompt, output = requests.prompt, requests.output
     i, count = out[0], 1
     t = starts[i] + 1
     while t <= starts[i] + output[i]:
-        excess = usage[t] - memory
+        excess = usage[t] - requests.memory
         if excess <= 0:
             t += 1
             continue
         if count == len(out):
             return -count
-        low, high = np.searchsorted(known, t - reach), np.searchsorted(known, t)
+        low, high = np.searchsorted(guide.known, t - guide.reach), np.searchsorted(guide.known, t)
         best, chosen = np.inf, -1
         for _ in range(LOOKS if high > low else 0):
-            j = by_start[low + int(rng.random() * (high - low))]
+            j = guide.by_start[low + int(rng.random() * (high - low))]
             if not starts[j] < t <= starts[j] + output[j] or np.any(out[:count] == j):
                 continue
             tokens = prompt[j] + t - starts[j]

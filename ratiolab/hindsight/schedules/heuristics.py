@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ratiolab.hindsight.schedules.small_search import Profile, anneal
+from ratiolab.hindsight.schedules.small_search import Profile, anneal_few
 from ratiolab.model.footprint import held, peak
 from ratiolab.model.instance import Column, Instance
 from ratiolab.model.schedule import Schedule
@@ -144,7 +144,7 @@ def improved_schedule(
         return first
     rng = rng or np.random.default_rng(0)
     if (n <= FEW or (n <= MEDIUM and steps <= FEW_STEPS)) and rounds <= LONGEST_SMALL:
-        best = anneal(instance, first, rng, min(steps, FEW_STEPS), stop)
+        best = anneal_few(instance, first, rng, min(steps, FEW_STEPS), stop)
     else:
         from ratiolab.hindsight.schedules.ejection import eject
         from ratiolab.hindsight.schedules.order_search import search

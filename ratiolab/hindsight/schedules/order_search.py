@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from ratiolab.hindsight.arrays import Requests
 from ratiolab.hindsight.schedules import search_kernels as kernels
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
@@ -46,12 +47,13 @@ def search(
     stop: Callable[[], bool] = lambda: False,
     found: Callable[[Schedule], None] = lambda schedule: None,
 ) -> Schedule:
-    """The best schedule that annealing from this one and some plain orders finds.
+    """Return the best schedule that annealing from this one and some plain orders finds.
 
-    ``found`` is told of better ones after each annealing; ``stop`` ends the search between parts.
+    ``found`` is called with better ones after each annealing; ``stop`` ends the search between
+    parts.
     Cost of an order: O(rounds of output), and of looking for starts about as much.
     """
-    state = _State(first)
+    state = _Orders(first)
     for order in _orders(first):
         if not stop():
             state.begin(order)
@@ -61,72 +63,74 @@ def search(
     cycles = -(-orders // CYCLE)
     for _ in range(cycles):
         state.begin(np.lexsort((first.instance.volume, state.best)))
-        known = int(state.value[1])
+        known = state.value
         state.anneal(-(-orders // cycles), rng, stop)
         state.reinsert(reinsertions // cycles, rng, stop)
-        if state.value[1] < known:
+        if state.value < known:
             found(Schedule.from_starts(first.instance, state.best))
         if stop():
             break
     return Schedule.from_starts(first.instance, state.best)
 
 
-class _State:
-    """The order and starts that are annealed, and the best starts so far."""
+class Annealing:
+    """The best starts so far, with requests and a memory profile for the compiled moves."""
+
+    def __init__(self, first: Schedule, rounds: int) -> None:
+        self.requests = Requests.of(first.instance)
+        self.profile = kernels.Profile(np.zeros(rounds, np.int64), np.zeros(1, np.int64))
+        self.best = np.array(first.starts)
+
+
+class _Orders(Annealing):
+    """An annealing of orders."""
 
     def __init__(self, first: Schedule) -> None:
         instance = first.instance
         self.n, self.tokens = len(instance), int(instance.output.sum())
-        columns = (instance.prompt, instance.output, instance.arrival)
-        self.prompt, self.output, self.arrival = map(np.array, columns)  # kernels want writeable
-        self.fixed = (instance.memory, self.prompt, self.output, self.arrival)
         # each is placed at the latest where the profile has become empty, or as many rounds later
         # as it lets starts pass
-        last = int(self.arrival.max()) + self.tokens + kernels.MOST_SKIPS * self.n
-        room = int(self.output.max()) + 1
-        self.usage = np.zeros(max(last, first.makespan) + room, np.int64)
-        self.used = np.zeros(1, np.int64)
-        self.best = np.array(first.starts)
-        self.value = np.full(2, self.best.sum())
+        last = int(instance.arrival.max()) + self.tokens + kernels.MOST_SKIPS * self.n
+        super().__init__(first, max(last, first.makespan) + int(instance.output.max()) + 1)
+        self.value = int(self.best.sum())
 
     def begin(self, order: IntArray) -> None:
         """Place requests in this order."""
-        self.order, self.skip = order, np.zeros(self.n, np.int64)
-        self.starts = np.zeros(self.n, np.int64)
-        self.value[0] = kernels.place(
-            self.usage, self.used, *self.fixed, order, self.skip, 0, FAR, self.starts
-        )
-        if self.value[0] < self.value[1]:
-            self.value[1], self.best = self.value[0], self.starts.copy()
+        self.order, self.skip, self.starts = order, *np.zeros((2, self.n), np.int64)
+        self.now = kernels.place(self.profile, self.requests, order, self.skip, 0, FAR, self.starts)
+        if self.now < self.value:
+            self.value, self.best = self.now, self.starts.copy()
 
     def anneal(self, orders: int, rng: np.random.Generator, stop: Callable[[], bool]) -> None:
         """Try as many orders."""
+        values = np.array([self.now, self.value])
+        state = kernels.Orders(self.order, self.skip, self.starts, self.best, values)
+        arrivals = int(self.requests.arrival.sum())
         for part in _parts(orders):
             if stop():
                 break
-            mean_latency = (int(self.value[1]) + self.tokens - int(self.arrival.sum())) / self.n
+            mean_latency = (int(values[1]) + self.tokens - arrivals) / self.n
             heats = WARMTH * mean_latency * (1 - part / orders)
-            kernels.anneal(
-                self.usage, self.used, *self.fixed, self.order, self.skip, self.starts, self.best,
-                self.value, heats, rng.random((len(part), 5)),
-            )  # fmt: skip
+            draws = rng.random((len(part), 5))
+            kernels.anneal_orders(self.profile, self.requests, state, heats, draws)
+            self.now, self.value = values.tolist()
 
     def reinsert(self, steps: int, rng: np.random.Generator, stop: Callable[[], bool]) -> None:
         """Improve the best starts one by one, beside the others."""
-        kernels.fill(self.usage, self.used, self.prompt, self.output, self.best)
+        kernels.fill(self.profile, self.requests, self.best)
         for part in _parts(steps):
             if stop():
                 break
             by_start = np.argsort(self.best, kind="stable")
             draws = rng.random((len(part), 2 + MOST_OUT))
             kernels.reinsert(
-                self.usage, self.used, *self.fixed, by_start, self.best, REACH, MOST_OUT, draws
+                self.profile, self.requests, by_start, self.best, REACH, MOST_OUT, draws
             )
-        self.value[1] = self.best.sum()
+        self.value = int(self.best.sum())
 
 
 def _orders(first: Schedule) -> Iterator[IntArray]:
-    """Plain orders: by volume, its rising part weighted."""
+    """Yield plain orders: by volume, its rising part weighted."""
     instance = first.instance
     prompt, output = instance.prompt.astype(float), instance.output.astype(float)
     for rising in RISING:
@@ -135,6 +139,6 @@ def _orders(first: Schedule) -> Iterator[IntArray]:
 
 
 def _parts(steps: int) -> list[IntArray]:
-    """The numbers of the steps, in about `PARTS` parts."""
+    """Return the numbers of the steps, in about `PARTS` parts."""
     parts: list[IntArray] = np.array_split(np.arange(steps), max(1, min(steps, PARTS)))
     return parts

@@ -1,14 +1,16 @@
 """Compiled search over schedules; `ratiolab.hindsight.schedules.order_search` owns its parameters.
 
-A schedule is a start for each request; a profile has the tokens held at each time. All arrays are
-int64 but for the draws, uniform in [0, 1), one row for each step: whoever draws them decides what
-is repeatable.
+A schedule is a start for each request. All arrays are int64 but for the draws, uniform in [0, 1),
+one row for each step: the caller draws them, so that results are repeatable. ``requests`` is a
+`ratiolab.hindsight.arrays.Requests`.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+
+from ratiolab.model.footprint import IntArray
 
 compiled: Any = njit(cache=True, nogil=True)
 
@@ -26,9 +28,40 @@ WIDEST = 5
 """Most requests in a block that moves as one."""
 
 
+class Profile(NamedTuple):
+    """Tokens held at each time, and in ``used[0]`` a time after which there are none."""
+
+    usage: IntArray
+    used: IntArray
+
+
+class Orders(NamedTuple):
+    """State of an annealing of orders; the arrays are changed in place.
+
+    Parameters
+    ----------
+    order : requests in the order of their insertion.
+    skip : feasible starts that each request lets pass.
+    starts, best : starts of this order, and the best starts so far.
+    value : sums of both.
+    """
+
+    order: IntArray
+    skip: IntArray
+    starts: IntArray
+    best: IntArray
+    value: IntArray
+
+
+@compiled
+def accepted_rise(heat, draw):  # type: ignore[no-untyped-def]
+    """Return the rise in cost that annealing accepts at a temperature: an exponential variable."""
+    return -heat * np.log(1.0 - draw)
+
+
 @compiled
 def earliest(usage, prompt, output, memory, start):  # type: ignore[no-untyped-def]
-    """First start from this one on that fits the profile.
+    """Return the first start from this one on that fits the profile.
 
     A time that a start does not violate, no later start violates: tokens then only become fewer.
     So the times in (low, high] need no second look.
@@ -64,31 +97,31 @@ def remove(usage, prompt, output, start):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def fill(usage, used, prompt, output, starts):  # type: ignore[no-untyped-def]
+def fill(profile, requests, starts):  # type: ignore[no-untyped-def]
     """Make the profile that of these starts."""
-    usage[: used[0] + 1] = 0
-    used[0] = (starts + output).max()
+    profile.usage[: profile.used[0] + 1] = 0
+    profile.used[0] = (starts + requests.output).max()
     for i in range(len(starts)):
-        add(usage, prompt[i], output[i], starts[i])
+        add(profile.usage, requests.prompt[i], requests.output[i], starts[i])
 
 
 @compiled
-def place(usage, used, memory, prompt, output, arrival, order, skip, keep, limit, starts):  # type: ignore[no-untyped-def]
+def place(profile, requests, order, skip, keep, limit, starts):  # type: ignore[no-untyped-def]
     """Insert requests in this order, the first ``keep`` at the starts given, others earliest.
 
     A request lets ``skip`` of its feasible starts pass. Returns the sum of the starts, written to
-    ``starts``, or -1 as soon as it exceeds the limit. ``used[0]`` is a time after which the
-    profile is empty.
+    ``starts``, or -1 as soon as it exceeds the limit.
     """
-    usage[: used[0] + 1] = 0
+    usage, prompt, output = profile.usage, requests.prompt, requests.output
+    usage[: profile.used[0] + 1] = 0
     end = total = 0
     for position in range(len(order)):
         i = order[position]
         start = starts[i]
         if position >= keep:
-            start = earliest(usage, prompt[i], output[i], memory, arrival[i])
+            start = earliest(usage, prompt[i], output[i], requests.memory, requests.arrival[i])
             for _ in range(skip[i]):
-                start = earliest(usage, prompt[i], output[i], memory, start + 1)
+                start = earliest(usage, prompt[i], output[i], requests.memory, start + 1)
             starts[i] = start
         total += start
         if total > limit:
@@ -96,24 +129,23 @@ def place(usage, used, memory, prompt, output, arrival, order, skip, keep, limit
             break
         add(usage, prompt[i], output[i], start)
         end = max(end, start + output[i])
-    used[0] = end
+    profile.used[0] = end
     return total
 
 
 @compiled
-def anneal(  # type: ignore[no-untyped-def]
-    usage, used, memory, prompt, output, arrival, order, skip, starts, best, value, heats, draws
-):
-    """Anneal an order and the starts that requests let pass; value is (now, best), in and out.
+def anneal_orders(profile, requests, state, heats, draws):  # type: ignore[no-untyped-def]
+    """Anneal an order and the starts that requests let pass.
 
     A step swaps two requests, moves one or a block, or holds one back. Positions lie a
     log-uniform distance apart, so that near and far moves come at every length of the order.
     """
+    order, skip, value = state.order, state.skip, state.value
     n = len(order)
-    old_order, new = order.copy(), starts.copy()
+    old_order, new = order.copy(), state.starts.copy()
     for step in range(len(draws)):
         kind, near = draws[step, 0], draws[step, 1]
-        limit = value[0] - int(heats[step] * np.log(1.0 - draws[step, 3]))
+        limit = value[0] + int(accepted_rise(heats[step], draws[step, 3]))
         one = int(draws[step, 2] * n)
         i = order[one]
         old_order[:] = order
@@ -142,30 +174,29 @@ def anneal(  # type: ignore[no-untyped-def]
                     order[other + width : one + width] = old_order[other:one]
                 order[other : other + width] = old_order[one : one + width]
                 skip[i] = 0
-        new[:] = starts
-        got = place(usage, used, memory, prompt, output, arrival, order, skip, keep, limit, new)
+        new[:] = state.starts
+        got = place(profile, requests, order, skip, keep, limit, new)
         if got < 0:
             order[:] = old_order
             skip[i] = old_skip
             continue
-        starts[:] = new
+        state.starts[:] = new
         value[0] = got
         if got < value[1]:
             value[1] = got
-            best[:] = new
+            state.best[:] = new
 
 
 @compiled
-def reinsert(  # type: ignore[no-untyped-def]
-    usage, used, memory, prompt, output, arrival, by_start, starts, reach, most, draws
-):
+def reinsert(profile, requests, by_start, starts, reach, most, draws):  # type: ignore[no-untyped-def]
     """Take out up to ``most`` requests that start near each other and put them back, if no worse.
 
     Each goes to its earliest start beside all others that stay, in a drawn order; near: at most
-    ``reach`` places from a drawn one among the requests by start. ``usage`` is the profile of
+    ``reach`` places from a drawn one among the requests by start. The profile is that of
     ``starts``, and both stay so; it must have room for the longest request after the last time
     that is used, and keeps that room.
     """
+    usage, prompt, output = profile.usage, requests.prompt, requests.output
     n, last = len(by_start), len(usage) - 1 - output.max()
     out, was = np.empty(most, np.int64), np.empty(most, np.int64)
     for step in range(len(draws)):
@@ -184,10 +215,10 @@ def reinsert(  # type: ignore[no-untyped-def]
         after = placed = 0
         while placed < count and after <= before:
             i = out[placed]
-            starts[i] = earliest(usage, prompt[i], output[i], memory, arrival[i])
+            starts[i] = earliest(usage, prompt[i], output[i], requests.memory, requests.arrival[i])
             add(usage, prompt[i], output[i], starts[i])
             end = starts[i] + output[i]
-            used[0] = max(used[0], end)
+            profile.used[0] = max(profile.used[0], end)
             after += starts[i] if end <= last else before + 1
             placed += 1
         if after > before:

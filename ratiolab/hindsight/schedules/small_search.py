@@ -13,7 +13,7 @@ WARMTH = 0.01
 """First temperature of the search, as a part of the latency per square root of requests."""
 
 
-def anneal(
+def anneal_few(
     instance: Instance,
     first: Schedule,
     rng: np.random.Generator,
