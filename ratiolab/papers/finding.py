@@ -1,7 +1,7 @@
 """Statements of papers beside what was found, judged by named rules."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,11 +20,13 @@ class Rule:
     ----------
     holds : from what was found and the paper's figure, the verdict; None when it is undecided.
     words : how a figure reads on a page.
+    printed : how the paper's figure does.
     reason : from both figures, what explains that they differ.
     """
 
     holds: Callable[[Any, Any], Verdict]
     words: Callable[[Any], str] = str
+    printed: Callable[[Any], str] = "{:g}".format
     reason: Callable[[Any, Any], str] = lambda ours, paper: ""
 
 
@@ -67,7 +69,7 @@ class Finding:
     def cells(self) -> tuple[str, str, str, str, str]:
         """Return the words of each of `COLUMNS`."""
         rule = self.rule if isinstance(self.rule, Rule) else Rule(lambda ours, paper: None)
-        paper = self.paper if isinstance(self.paper, str) else rule.words(self.paper)
+        paper = self.paper if isinstance(self.paper, str) else rule.printed(self.paper)
         otherwise = "" if self.reproduced else self.otherwise or rule.reason(self.ours, self.paper)
         said = self.said or rule.words(self.ours)
         return self.statement, paper, said, self.verdict, otherwise + self.why
@@ -130,7 +132,14 @@ def similar(factor: float) -> Rule:
     return between(1 / factor, factor)
 
 
-def within(factor: float, words: str = "{:g}") -> Rule:
+def all_of(*rules: Rule) -> Rule:
+    """Return the rule that several rules hold, with the words of the last."""
+    return replace(
+        rules[-1], holds=lambda ours, paper: all(rule.holds(ours, paper) for rule in rules)
+    )
+
+
+def within(factor: float, words: str = "{:.2f}") -> Rule:
     """Return the rule that a figure is the paper's, but for a factor at most so large."""
     return Rule(
         lambda ours, paper: bool(paper / factor <= float(ours) <= paper * factor), words.format
@@ -178,7 +187,7 @@ def same_factor(share: float, same: float) -> Rule:
             return "same side of 1, other size"
         return "on the other side of 1"
 
-    return Rule(holds, "{:.2f}".format, reason)
+    return Rule(holds, str, "{:.2f}".format, reason)
 
 
 def increasing() -> Rule:

@@ -37,7 +37,7 @@ class Page:
             when the template names a slot that there is nothing for.
         """
         page = environment(template.parent).get_template(template.name)
-        return page.render(**slots, **self.slots, findings=findings_table(self.findings)).strip()
+        return page.render({**slots, **self.slots}, findings=findings_table(self.findings)).strip()
 
 
 def environment(folder: Path) -> Environment:

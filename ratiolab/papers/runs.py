@@ -58,7 +58,8 @@ class Runs:
         """
         rows, by = self.frame, self.by
         for name, value in values.items():
-            column = next(c for c in (*by, *rows.columns) if c.rpartition(".")[2] == name)
+            known = [name, *by, *rows.columns]
+            column = next(c for c in known if c in rows and c.rpartition(".")[2] == name)
             rows, by = rows[rows[column] == value], [c for c in by if c != column]
         return Runs(rows, by, self.pair)
 
