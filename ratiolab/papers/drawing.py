@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from ratiolab.studies.frames import intervals
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -80,3 +82,11 @@ class Enclosures:
         from ratiolab.report.plots.experiments import enclosures
 
         return enclosures(self.table, self.panel, self.by, **self.options)
+
+
+def ratio_enclosures(runs: "pd.DataFrame", panel: str, by: str) -> Enclosures:
+    """Return the chart of what encloses cost / OPT, from runs with their bounds."""
+    low, high = (intervals(runs, [panel, by], f"ratio_{end}") for end in ("low", "high"))
+    table = high.rename(columns={"mean": "top"}).assign(bottom=low["mean"])
+    options = {"x_label": "total latency / hindsight optimum", "reference": 1.0}
+    return Enclosures(table, panel, by, options)

@@ -108,11 +108,13 @@ def grouped_bars(
     *,
     look: Mapping[str, Look] | None = None,
     base: float = 0.0,
+    small: float | None = None,
     **words: Unpack[Words],
 ) -> None:
-    """For each value of x a group of bars, one a label, with whiskers from low to high.
+    """Draw for each value of x a group of bars, one a label, with whiskers from low to high.
 
-    Bars stand on `base`, or hang from it: a ratio is seen best as what it is above or below 1.
+    Bars stand on `base`, or hang from it: a ratio is seen best as what it is above or below 1. The
+    names of groups may be written in small letters, points.
     """
     labels = [str(label) for label in table[by].unique()]
     look = look or looks(labels)
@@ -136,6 +138,8 @@ def grouped_bars(
     _finish(ax, **words)
     if base:
         ax.axhline(base, color="black", lw=0.8)
+    if small is not None:
+        ax.tick_params(axis="x", labelsize=small)
 
 
 def boxes(

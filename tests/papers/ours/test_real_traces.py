@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ratiolab.papers.experiment import page_text
 from ratiolab.papers.ours.experiments.real_traces import EXPERIMENT as REAL_TRACES
-from ratiolab.papers.ours.experiments.real_traces import page
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study
@@ -44,7 +44,7 @@ def test_every_ratio_encloses_one_that_is_at_least_one(tmp_path: Path) -> None:
     assert (restart["ratio_high"] >= 1).all()
     assert (restart["ratio_low"] <= restart["ratio_high"]).all()
     assert runs.loc[runs["preempted_as"] != "restart", "ratio_high"].isna().all()
-    text = page(frame, tmp_path)
+    text = page_text(REAL_TRACES, frame, tmp_path, quick=True)
     assert (tmp_path / "real-traces-ratio.png").is_file()
     assert "svf" in text
     assert "nan" not in text.replace("finance", "")

@@ -1,9 +1,12 @@
 """SPRPT where preemption is free: are exact lengths the best predictions? Our own experiment."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ratiolab.papers.experiment import Experiment, markdown
+from ratiolab.papers.drawing import Panel, Panels
+from ratiolab.papers.experiment import Experiment
+from ratiolab.papers.markdown import markdown
+from ratiolab.papers.page import Page
+from ratiolab.papers.runs import Runs
 from ratiolab.studies.frames import intervals
 
 if TYPE_CHECKING:
@@ -21,84 +24,51 @@ WORDS = {
 }
 
 
-def page(frame: "pd.DataFrame", folder: Path) -> str:
-    """A table, a figure, and what follows from them."""
-    full = frame[frame["policy.c"] == 1]
-    exact = full[full[PREDICTIONS] == "exact"].set_index("seed")["mean_latency"]
+def page(frame: "pd.DataFrame") -> Page:
+    """Compute the table, the chart, and what follows from them."""
+    full = Runs(frame[frame["policy.c"] == 1], [PREDICTIONS])
     rows = frame.assign(
-        quotient=frame["mean_latency"] / frame["seed"].map(exact),
+        quotient=frame["mean_latency"] / frame["seed"].map(full.values("exact", "mean_latency")),
         predictions=frame[PREDICTIONS].map(WORDS),
         system=frame["policy.c"].map(lambda c: f"SPRPT, C = {c:g}" if c == c else "SJF"),
     )
-    table = intervals(rows, ["predictions", "system"], "quotient")
-    sprpt: dict[str, dict[Any, Any]] = {
-        row["predictions"]: row
-        for row in table[table["system"] == "SPRPT, C = 1"].to_dict("records")
-    }
-    means = full.groupby(PREDICTIONS, sort=False).mean(numeric_only=True).to_dict("index")
-    requests, memory = int(frame["requests"].max()), int(frame["workload.memory"].iloc[0])
-    lines = []
-    for words, name in WORDS.items():
-        cell = sprpt[name]
-        lines.append(
-            (
-                name,
-                f"{cell['mean']:.3f} ({cell['low']:.3f} to {cell['high']:.3f})",
-                float(means[words]["evictions"] / requests),
-                float(means[words]["mean_memory"]),
-                float(means[words]["makespan"]),
-            )
+    ratios = {name: full.ratio(key, "exact", "mean_latency") for key, name in WORDS.items()}
+    requests = int(frame["requests"].max())
+    lines = [
+        (
+            name,
+            f"{ratios[name]:.3f}",
+            full.mean(key, "evictions") / requests,
+            *(full.mean(key, column) for column in ("mean_memory", "makespan")),
         )
+        for key, name in WORDS.items()
+    ]
     header = (
         *("predictions", "mean latency / that of exact lengths", "evictions a request"),
         *("mean memory (tokens)", "makespan (rounds)"),
     )
-    better = [name for name in WORDS.values() if sprpt[name]["high"] < 1]
-    worse = [name for name in WORDS.values() if sprpt[name]["low"] > 1]
-    limits = rows[rows[PREDICTIONS] == "exact"].groupby("system")["quotient"].mean()
-    _draw(table, folder)
-    return f"""\
-{requests:,} requests with lengths like LMSYS-Chat-1M arrive at a rate of
-{frame["workload.rate"].iloc[0]:g} a round; the memory is {memory:,} tokens, a round lasts one unit,
-and evicted requests keep their tokens, so that preemption costs nothing and memory alone decides.
-{frame["seed"].nunique()} seeds; quotients are paired by seed, with 95 % bootstrap intervals. SPRPT
-with C = 1:
-
-{markdown(header, lines)}
-
-![Mean latency by prediction](shahout2025-rounds-latency.png)
-
-- Better than exact lengths, by more than chance: {", ".join(better) or "none"}.
-- Worse: {", ".join(worse) or "none"}.
-- With exact lengths, C = 0.8 has {limits["SPRPT, C = 0.8"]:.3f} and C = 0.2
-  {limits["SPRPT, C = 0.2"]:.3f} times the mean latency of C = 1; SJF, which evicts for memory
-  alone, {limits["SJF"]:.3f}.
-
-Shortest remaining output first is optimal on one server. In a memory it is a rule of thumb: what a
-request takes from the others is the tokens it holds times the rounds in which it holds them, and
-the order of the output alone ignores its prompt and the tokens it has. So small errors may help. A
-likely reason why they do: who is predicted too short outlives its prediction and is not evicted any
-more, which saves evictions. Bins without errors have no such requests but lose the
-order of those in the first bin. Packing alone does not explain the differences: compare mean memory
-with mean latency.
-"""
-
-
-def _draw(table: "pd.DataFrame", folder: Path) -> None:
-    from ratiolab.report.plots.experiments import grouped_bars, panels, shared_legend, write_chart
-
-    figure, (ax,) = panels(1)
-    figure.set_size_inches(7.2, 4.2)
-    short = {
-        name: name.replace(", ", ",\n").replace("of the ", "of\nthe ") for name in WORDS.values()
+    slots = {
+        "requests": requests,
+        "predictions": markdown(header, lines),
+        "better": [name for name, ratio in ratios.items() if ratio.side < 0],
+        "worse": [name for name, ratio in ratios.items() if ratio.side > 0],
+        "limits": rows[rows[PREDICTIONS] == "exact"].groupby("system")["quotient"].mean(),
     }
-    drawn = table.assign(predictions=table["predictions"].map(short))
-    y = "mean latency / SPRPT's on exact lengths"
-    grouped_bars(drawn, "predictions", "system", ax, y_label=y, base=1)
-    ax.axhline(1, color="black", lw=0.8)
-    ax.tick_params(axis="x", labelsize=7.5)
-    shared_legend(figure, [ax])
-    write_chart(figure, folder / "shahout2025-rounds-latency.png")
+    return Page(slots, charts={"latency": _chart(rows)})
+
+
+def _chart(rows: "pd.DataFrame") -> Panels:
+    table = intervals(rows, ["predictions", "system"], "quotient")
+    short = table["predictions"].str.replace(", ", ",\n").str.replace("of the ", "of\nthe ")
+    options = {"y_label": "mean latency / SPRPT's on exact lengths", "base": 1, "small": 7.5}
+    return Panels(
+        "grouped_bars",
+        "predictions",
+        "system",
+        [Panel(table.assign(predictions=short))],
+        size=(7.2, 4.2),
+        options=options,
+    )
 
 
 EXPERIMENT = Experiment(
