@@ -132,6 +132,11 @@ def similar(factor: float) -> Rule:
     return between(1 / factor, factor)
 
 
+def alike(share: float) -> Rule:
+    """Return the rule that ratios differ from 1 by at most a share."""
+    return every(lambda ratio: abs(float(ratio) - 1) <= share)
+
+
 def all_of(*rules: Rule) -> Rule:
     """Return the rule that several rules hold, with the words of the last."""
     return replace(

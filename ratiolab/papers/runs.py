@@ -52,16 +52,15 @@ class Runs:
         self._table = frame.set_index([*by, pair]).sort_index()
 
     def at(self, **values: Any) -> "Runs":
-        """Return the runs with these values of some columns; a name stands for ``by`` no more.
+        """Return the runs with these values of some columns, which no longer make up a place."""
+        rows = self.frame
+        for column, value in values.items():
+            rows = rows[rows[column] == value]
+        return Runs(rows, [column for column in self.by if column not in values], self.pair)
 
-        A column such as ``workload.label`` is named by its last part.
-        """
-        rows, by = self.frame, self.by
-        for name, value in values.items():
-            known = [name, *by, *rows.columns]
-            column = next(c for c in known if c in rows and c.rpartition(".")[2] == name)
-            rows, by = rows[rows[column] == value], [c for c in by if c != column]
-        return Runs(rows, by, self.pair)
+    def levels(self, column: str) -> list[Any]:
+        """Return the values of a column, sorted."""
+        return sorted(self.frame[column].unique().tolist())
 
     def rows(self, place: Place) -> "pd.DataFrame":
         """Return all runs at a place."""

@@ -13,7 +13,9 @@ from ratiolab.model import FormatError
 from ratiolab.papers import Experiment, Finding, experiments, redraw, reproduce
 from ratiolab.papers.chen2025.experiments.latency import EXPERIMENT as CHEN2025
 from ratiolab.papers.chen2025.experiments.latency import POLICY, SETTINGS
-from ratiolab.papers.experiment import findings_table, kept_columns, page_text
+from ratiolab.papers.experiment import kept_columns, page_text
+from ratiolab.papers.finding import findings_table
+from ratiolab.papers.page import Page
 from ratiolab.report.plots.experiments import (
     enclosures,
     grouped_bars,
@@ -90,7 +92,8 @@ def test_reproducing_writes_page_table_and_figures_and_resumes(
     small = Study("chen2025", tuple(c for c in _cells() if c.seed == 0))
     monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
     seen: list[tuple[int, int]] = []
-    experiment = replace(CHEN2025, page=lambda frame, folder: f"{len(frame)} rows")
+    experiment = replace(CHEN2025, page=lambda frame: Page())
+    monkeypatch.setattr(Page, "text", lambda _self, _template, **slots: "words")
     for _ in range(2):
         page = reproduce(experiment, tmp_path, workers=1, advance=lambda *pair: seen.append(pair))
     assert seen[-1] == (len(seen) - 2, len(seen) - 2)  # the second time nothing is computed

@@ -9,9 +9,8 @@ import pytest
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.experiment import Experiment, page_text
-from ratiolab.papers.gogineni2024.experiments.noise_and_rates import POLICY
 from ratiolab.papers.gogineni2024.experiments.noise_and_rates import EXPERIMENT as GOGINENI2024
-from ratiolab.papers.gogineni2024.experiments.noise_and_rates import NOISE, SETTING
+from ratiolab.papers.gogineni2024.experiments.noise_and_rates import NOISE, POLICY, SETTING
 from ratiolab.papers.gogineni2024.experiments.slices import EXPERIMENT as GOGINENI2024_SLICES
 from ratiolab.papers.gogineni2024.experiments.slices import QUANTUM
 from ratiolab.studies.run import run_study

@@ -96,7 +96,9 @@ def findings(load: "pd.DataFrame") -> Iterable[Finding]:
     def changes(setting: str, other: str) -> tuple[float, str]:
         """Return the ratio of A_max's latencies in two settings at the largest n."""
         seconds, rounds = (
-            runs.at(n=most).ratio_of_means((setting, "a-max"), (other, "a-max"), "mean_latency")
+            runs.at(**{REQUESTS: most}).ratio_of_means(
+                (setting, "a-max"), (other, "a-max"), "mean_latency"
+            )
             for runs in clocks
         )
         return seconds, f"{seconds:.2f} times ({rounds:.2f} in rounds) at n = {most:,}"

@@ -115,12 +115,13 @@ def _shape_table(bursts: "pd.DataFrame") -> str:
         "E2EL, 25th percentile, RR / RR-SJF (9)": ("rr", "p25_latency"),
         "largest E2EL, RR / RR-SJF (below 1)": ("rr", "p100_latency"),
     }
-    runs = Runs(bursts, [POLICY, SPREAD])
+    spreads = sorted(bursts[SPREAD].unique())
+    runs = {spread: Runs(bursts[bursts[SPREAD] == spread], [POLICY]) for spread in spreads}
     return grid(
         "spread",
-        {f"{spread:g}": spread for spread in sorted(bursts[SPREAD].unique())},
+        {f"{spread:g}": at for spread, at in runs.items()},
         columns,
-        lambda spread, column: runs.at(sigma=spread).ratio_of_means(column[0], "rr-sjf", column[1]),
+        lambda at, column: at.ratio_of_means(column[0], "rr-sjf", column[1]),
     )
 
 

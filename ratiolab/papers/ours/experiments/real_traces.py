@@ -1,6 +1,7 @@
 """Every policy on public request traces, as ratios to certified bounds: our own experiment."""
 
 from collections import Counter
+from math import isnan
 from typing import TYPE_CHECKING
 
 from ratiolab.papers.drawing import ratio_enclosures
@@ -37,8 +38,8 @@ def page(frame: "pd.DataFrame") -> Page:
     waiting = runs.groupby([SETTING, POLICY])["mean_latency"].mean()
 
     def enclosure(policy: str, setting: str) -> str:
-        ends = low.loc[policy, setting], high.loc[policy, setting]
-        return f"{ends[0]:.2f} to {ends[1]:.2f}" if ends[0] == ends[0] else "never ends"
+        bottom, top = (float(table[setting][policy]) for table in (low, high))
+        return "never ends" if isnan(bottom) else f"{bottom:.2f} to {top:.2f}"
 
     blind = [policy for policy in served if policy not in KNOWS_ALL]
     hardest = low[settings].max().idxmax()
