@@ -52,7 +52,7 @@ class Finding:
     rule: Rule | Verdict
     why: str = ""
     otherwise: str = ""
-    said: str = ""
+    said: str | None = None
 
     @property
     def reproduced(self) -> Verdict:
@@ -71,7 +71,7 @@ class Finding:
         rule = self.rule if isinstance(self.rule, Rule) else Rule(lambda ours, paper: None)
         paper = self.paper if isinstance(self.paper, str) else rule.printed(self.paper)
         otherwise = "" if self.reproduced else self.otherwise or rule.reason(self.ours, self.paper)
-        said = self.said or rule.words(self.ours)
+        said = rule.words(self.ours) if self.said is None else self.said
         return self.statement, paper, said, self.verdict, otherwise + self.why
 
 
@@ -151,10 +151,11 @@ def within(factor: float, words: str = "{:.2f}") -> Rule:
     )
 
 
-def near(share: float) -> Rule:
+def near(share: float, printed: str = "{:g}") -> Rule:
     """Return the rule that figures differ from the paper's by at most a share of it."""
     return Rule(
-        lambda ours, paper: all(abs(float(f) / paper - 1) <= share for f in figures_of(ours))
+        lambda ours, paper: all(abs(float(f) / paper - 1) <= share for f in figures_of(ours)),
+        printed=printed.format,
     )
 
 

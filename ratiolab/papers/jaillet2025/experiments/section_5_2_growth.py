@@ -1,31 +1,37 @@
 """Section 5.2 of Jaillet et al. (2025), Figure 3: average latency as more requests come."""
 
 from collections.abc import Iterable
-from pathlib import Path
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ratiolab.papers.experiment import Experiment, Finding, findings_table, markdown
+from ratiolab.papers.drawing import Panel, Panels
+from ratiolab.papers.experiment import Experiment
+from ratiolab.papers.finding import Finding, above, at_least, near
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     CLOCK,
     CLOCKS,
     FITTED,
+    HIGH,
+    LOW,
     MC_BENCHMARK,
     MC_SF,
     POLICY,
+    REQUESTS,
     SETTING,
-    stands_in,
+    SVF,
+    fitted_clock,
 )
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import PRINTED as TABLE_1
+from ratiolab.papers.markdown import grid
+from ratiolab.papers.page import Page
+from ratiolab.papers.runs import Runs
 from ratiolab.studies.frames import intervals
 
 if TYPE_CHECKING:
     import pandas as pd
 
-REQUESTS = "workload.n"
-SVF = "svf"
-HIGH, LOW = "high demand", "low demand"
 PRINTED = {HIGH: (1 / 6, 1 / 2), LOW: (1 / 800, 1 / 100)}
 """Slopes of MC-SF and of the best benchmark."""
 
@@ -42,50 +48,35 @@ NEAR = 1 / 3
 """Two factors or slopes are near: their relative difference is at most so much."""
 
 
-def page(frame: "pd.DataFrame", folder: Path) -> str:
-    """Latency over n, slopes, and certified bounds."""
+def page(frame: "pd.DataFrame") -> Page:
+    """Compute latency over n, slopes, and certified bounds."""
     frame = frame.assign(
         ratio=frame["total_latency"] / frame["lower"],
         panel=[f"{CLOCKS[c]}: {s}" for c, s in zip(frame[CLOCK], frame[SETTING], strict=True)],
     )
-    lines = slopes(frame)
-    most = int(frame[REQUESTS].max())
-    _draw(frame, "mean_latency", "mean latency (s)", folder, "latency")
-    _draw(frame, "ratio", "total latency / lower bound", folder, "ratio")
-    return f"""\
-{stands_in()}
-
-High demand is 50 requests a second, low demand 10. {int(frame[REQUESTS].min()):,} to {most:,}
-requests, drawn afresh for each of {frame["seed"].nunique()} seeds; bands are 95 % bootstrap
-intervals over the seeds. Smallest volume first (`svf`) is not in the paper.
-
-![Mean latency over the number of requests]({NAME}-latency.png)
-
-## Slopes
-
-Seconds of mean latency per thousand requests: least squares over n for every seed, their average
-and its 95 % interval, and R² of a line through the averages.
-
-{_slope_table(lines)}
-
-## The paper's statements
-
-{findings_table(_findings(lines))}
-
-## Against a certified bound, in seconds
-
-Total latency over a lower bound on every schedule under the same clock
-(`ratiolab.ratio.clock_bound`), so that the optimum lies below every line: averages at
-n = {most:,}.
-
-{_ratio_table(frame[frame[REQUESTS] == most])}
-
-![Ratios to the bound]({NAME}-ratio.png)
-"""
+    lines, most = slopes(frame), int(frame[REQUESTS].max())
+    largest = Runs(frame[frame[REQUESTS] == most], ("panel", POLICY))
+    slots = {
+        "clock": fitted_clock(),
+        "fewest": int(frame[REQUESTS].min()),
+        "most": most,
+        "slopes": _slope_table(lines),
+        "ratios": grid(
+            "scheduler",
+            frame[POLICY].unique(),
+            frame["panel"].unique(),
+            lambda policy, panel: largest.mean((panel, policy), "ratio"),
+        ),
+    }
+    charts = {
+        "latency": _chart(frame, "mean_latency", "mean latency (s)", 0),
+        "ratio": _chart(frame, "ratio", "total latency / lower bound", 1),
+    }
+    return Page(slots, list(findings(lines)), charts)
 
 
 def slopes(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """By clock, demand and scheduler: mean, low, high of the slope (s a request), and R^2."""
+    """Return by clock, demand and scheduler mean, low, high of the slope (s a request), and R^2."""
     import pandas as pd
 
     keys = [CLOCK, SETTING, POLICY]
@@ -103,35 +94,31 @@ def slopes(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _lines(lines: "pd.DataFrame", clock: str, demand: str) -> "pd.DataFrame":
-    """The slopes of one panel by scheduler."""
+    """Return the slopes of one panel by scheduler."""
     return lines[(lines[CLOCK] == clock) & (lines[SETTING] == demand)].set_index(POLICY)
 
 
 def _slope_table(lines: "pd.DataFrame") -> str:
-    header, columns = ["scheduler"], []
-    for clock, title in CLOCKS.items():
-        for demand in PRINTED:
-            rows = _lines(lines, clock, demand)
-            header.append(f"{title}: {demand}")
-            columns.append(
-                [
-                    f"{1000 * mean:.3g} [{1000 * low:.3g}, {1000 * high:.3g}], {r2:.3f}"
-                    for mean, low, high, r2 in zip(
-                        rows["mean"], rows["low"], rows["high"], rows["r2"], strict=True
-                    )
-                ]
-            )
-    names = [str(name) for name in rows.index]
-    return markdown(header, zip(names, *columns, strict=True))
+    def cell(policy: str, rows: "pd.DataFrame") -> str:
+        mean, low, high, r2 = (float(rows[name][policy]) for name in ("mean", "low", "high", "r2"))
+        return f"{1000 * mean:.3g} [{1000 * low:.3g}, {1000 * high:.3g}], {r2:.3f}"
+
+    columns = {
+        f"{title}: {demand}": _lines(lines, clock, demand)
+        for (clock, title), demand in product(CLOCKS.items(), PRINTED)
+    }
+    return grid("scheduler", lines[POLICY].unique(), columns, cell)
 
 
-def _findings(lines: "pd.DataFrame") -> Iterable[Finding]:
-    high = lines[lines[SETTING] == HIGH]["r2"]
+def findings(lines: "pd.DataFrame") -> Iterable[Finding]:
+    """Compare slopes with those of the paper, at both demands."""
+    r2 = float(lines[lines[SETTING] == HIGH]["r2"].min())
     yield Finding(
         "high demand: latency increases linearly for all algorithms",
         "linear",
-        f"R² at least {high.min():.4f}",
-        bool(high.min() >= LINEAR),
+        r2,
+        at_least(LINEAR),
+        said=f"R² at least {r2:.4f}",
     )
     for demand, (printed, rival) in PRINTED.items():
         factors, parts = [], []
@@ -145,33 +132,31 @@ def _findings(lines: "pd.DataFrame") -> Iterable[Finding]:
             mine, theirs = (1000 * float(rows["mean"][key]) for key in (MC_SF, best))
             factors.append(theirs / mine)
             parts.append(f"{mine:.3g} against {theirs:.3g} s per thousand, {best} ({title})")
-        idle = (
-            ""
-            if len(factors) == len(CLOCKS)
-            else (
-                "10 a second is no overload for the machine of the data sheets; where batches are "
-                "as slow as Table 1 says it is one"
-            )
-        )
+        idle = len(factors) < len(CLOCKS)
         yield Finding(
             f"{demand}: MC-SF grows far slower than the best benchmark",
             f"slopes {printed:.3g} and {rival:.3g}",
-            "; ".join(parts),
-            all(factor > FAR for factor in factors) if not idle else None,
-            idle,
+            factors,
+            None if idle else above(FAR),
+            said="; ".join(parts),
+            otherwise="10 a second is no overload for the machine of the data sheets; where "
+            "batches are as slow as Table 1 says it is one"
+            if idle
+            else "",
         )
         yield Finding(
             f"{demand}: by this factor",
-            f"{rival / printed:.2g}",
-            " and ".join(f"{factor:.2g}" for factor in factors),
-            all(abs(factor * printed / rival - 1) <= NEAR for factor in factors),
+            rival / printed,
+            factors,
+            near(NEAR, "{:.2g}"),
             f"near is within {NEAR:.0%}",
+            said=" and ".join(f"{factor:.2g}" for factor in factors),
         )
     yield _units(lines)
 
 
 def _units(lines: "pd.DataFrame") -> Finding:
-    """The slopes of the high demand against the paper's own table."""
+    """Compare the slopes of the high demand with the paper's own table."""
     printed, rival = (1000 * slope for slope in PRINTED[HIGH])
     table = TABLE_1[MC_BENCHMARK][0]
     rows = _lines(lines, FITTED, HIGH)["mean"]
@@ -187,39 +172,16 @@ def _units(lines: "pd.DataFrame") -> Finding:
     )
 
 
-def _ratio_table(rows: "pd.DataFrame") -> str:
-    table = intervals(rows, ["panel", POLICY], "ratio").pivot(
-        index=POLICY, columns="panel", values="mean"
-    )
-    order = dict.fromkeys(rows["panel"])
-    lines = [
-        (policy, *(float(table.loc[policy, panel]) for panel in order))
-        for policy in dict.fromkeys(rows[POLICY])
-    ]
-    return markdown(("scheduler", *order), lines)
-
-
-def _draw(frame: "pd.DataFrame", value: str, y_label: str, folder: Path, what: str) -> None:
-    from ratiolab.report.plots.experiments import lines, looks, panels, shared_legend, write_chart
-
+def _chart(frame: "pd.DataFrame", value: str, y_label: str, bottom: float) -> Panels:
     table = intervals(frame, ["panel", REQUESTS, POLICY], value)
-    look = looks(list(table[POLICY].unique()))
-    titles = list(table["panel"].unique())
-    figure, axes = panels(len(titles), columns=2)
-    for ax, title in zip(axes, titles, strict=True):
-        rows = table[table["panel"] == title]
-        lines(
-            rows, REQUESTS, POLICY, ax, look=look, title=title, x_label="requests", y_label=y_label
-        )
-        ax.set_ylim(bottom=0 if value != "ratio" else 1)
-    shared_legend(figure, axes, columns=3)
-    write_chart(figure, folder / f"{NAME}-{what}.png")
+    panels = [Panel(table[table["panel"] == title], title) for title in table["panel"].unique()]
+    options = {"x_label": "requests", "y_label": y_label, "bottom": bottom}
+    labels = list(table[POLICY].unique())
+    return Panels("lines", REQUESTS, POLICY, panels, labels, legend=3, options=options)
 
-
-NAME = "jaillet2025-section-5-2-growth"
 
 EXPERIMENT = Experiment(
-    NAME,
+    "jaillet2025-section-5-2-growth",
     __name__,
     "Latency against the number of requests, at high and at low demand",
     "Jaillet et al. (2025), Section 5.2.1, Figure 3, arXiv 2502.07115v5",
