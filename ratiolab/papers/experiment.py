@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from importlib.resources import as_file, files
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ratiolab.model import FormatError
 from ratiolab.model.io import read_text, write_bytes, write_text
-from ratiolab.papers.finding import Finding as Finding
-from ratiolab.papers.finding import findings_table as findings_table
-from ratiolab.papers.markdown import markdown as markdown
+from ratiolab.papers.page import Page
 from ratiolab.papers.paper import register_tasks
 from ratiolab.studies import Study, read_study
 from ratiolab.studies.run import run_study
@@ -42,7 +40,7 @@ class Experiment:
     module: str
     title: str
     source: str
-    page: Callable[..., Any]
+    page: Callable[["pd.DataFrame"], Page]
     figures: tuple[str, ...]
 
     def study(self, *, quick: bool = False, traces: Path | None = None) -> Study:
@@ -148,11 +146,8 @@ def page_text(experiment: Experiment, frame: "pd.DataFrame", out: Path, *, quick
         f"{len(frame):,} rows, {seeds} {'seed' if seeds == 1 else 'seeds'}. "
         f"All numbers: [`{experiment.name}.csv`]({experiment.name}.csv)."
     )
+    page = experiment.page(frame)
     with experiment.file("md") as template:
-        if not template.exists():
-            body = experiment.page(frame, out).strip()
-            return f"# {experiment.title}\n\n{experiment.source}.\n\n{body}\n\n---\n\n{made}\n"
-        page = experiment.page(frame)
         body = page.text(template, seeds=seeds, first=frame.iloc[0])
     for name, draw in page.charts.items():
         write_bytes(out / f"{experiment.name}-{name}.png", draw()._repr_png_())

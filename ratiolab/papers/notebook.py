@@ -1,15 +1,23 @@
 """Verdicts and experiments as a notebook shows them."""
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
-from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from ratiolab.papers import ClaimReport
+from ratiolab.papers import ClaimReport, experiments
+from ratiolab.papers.finding import COLUMNS
+from ratiolab.papers.page import Page
 from ratiolab.papers.verdicts import COLOURS
+from ratiolab.studies.run import run_study
+from ratiolab.studies.store import Store
+
+if TYPE_CHECKING:
+    from ratiolab.report.plots.canvas import Chart
+
+LEFT = "text-align:left;vertical-align:top"
 
 
 @dataclass(frozen=True)
@@ -24,9 +32,8 @@ class VerdictTable:
     reports: Sequence[ClaimReport]
 
     def _repr_html_(self) -> str:
-        left = "text-align:left;vertical-align:top"
         heads = ("statement", "verdict", "claimed", "computed")
-        head = "".join(f'<th style="{left}">{name}</th>' for name in heads)
+        head = "".join(f'<th style="{LEFT}">{name}</th>' for name in heads)
         lines = []
         for report in self.reports:
             claim, result = report.claim, report.result
@@ -39,7 +46,7 @@ class VerdictTable:
                 escape(result.claimed),
                 escape(result.computed),
             )
-            lines.append("".join(f'<td style="{left}">{cell}</td>' for cell in cells))
+            lines.append("".join(f'<td style="{LEFT}">{cell}</td>' for cell in cells))
         body = "".join(f"<tr>{line}</tr>" for line in lines)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -50,46 +57,30 @@ class VerdictTable:
         )
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A chart that is stored as PNG."""
-
-    content: bytes = field(repr=False)
-
-    def _repr_png_(self) -> bytes:
-        return self.content
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reproduction:
-    """An experiment that was run: its statements as a table, and its pictures.
+    """An experiment that was run: its statements as a table, and its charts.
 
     Parameters
     ----------
-    text : the page, in Markdown.
-    pictures : PNG files by the part of the name behind that of the experiment.
+    title : that of the experiment.
+    page : what its page says.
     """
 
-    text: str
-    pictures: Mapping[str, bytes]
+    title: str
+    page: Page
 
-    def picture(self, name: str) -> Picture:
-        """One picture of the page."""
-        return Picture(self.pictures[name])
+    def picture(self, name: str) -> "Chart":
+        """Draw one chart of the page, by the part of its file's name behind the experiment's."""
+        return self.page.charts[name]()
 
     def _repr_html_(self) -> str:
-        """The table of statements, without the column of reasons."""
-        rows = [split_row(line) for line in self.text.splitlines() if line.startswith("| ")]
-        first = next(i for i, row in enumerate(rows) if row[0] == "statement")
-        kept = list(takewhile(lambda row: len(row) == len(rows[first]), rows[first:]))
-        left = "text-align:left;vertical-align:top"
-        lines = [
-            "".join(f'<td style="{left}">{escape(cell)}</td>' for cell in row[:4]) for row in kept
-        ]
-        return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+        """Return the table of statements, without the column of reasons."""
+        rows = [COLUMNS, *(finding.cells() for finding in self.page.findings)]
+        return "<table>" + "".join(_row(row[:4]) for row in rows) + "</table>"
 
     def __repr__(self) -> str:
-        return self.text.partition("\n")[0].removeprefix("# ")
+        return self.title
 
 
 def quick(name: str) -> Reproduction:
@@ -101,22 +92,13 @@ def quick(name: str) -> Reproduction:
     ----------
     name : a key of `ratiolab.papers.experiments`.
     """
-    from ratiolab.papers import experiments, reproduce
-
+    experiment = experiments()[name]
+    study = experiment.study(quick=True)
     with TemporaryDirectory() as folder:
-        page = reproduce(experiments()[name], Path(folder), quick=True)
-        pictures = {
-            path.stem.removeprefix(f"{name}-"): path.read_bytes()
-            for path in sorted(Path(folder).glob("*.png"))
-        }
-        return Reproduction(page.read_text(encoding="utf-8"), pictures)
+        return Reproduction(
+            experiment.title, experiment.page(run_study(study, Store(Path(folder))))
+        )
 
 
-def split_row(line: str) -> list[str]:
-    r"""The cells of a row of a Markdown table.
-
-    >>> split_row(r"| a\|b | 1 |")
-    ['a|b', '1']
-    """
-    cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
-    return [cell.strip().replace("\\|", "|") for cell in cells]
+def _row(cells: Sequence[str]) -> str:
+    return "<tr>" + "".join(f'<td style="{LEFT}">{escape(cell)}</td>' for cell in cells) + "</tr>"

@@ -1,54 +1,56 @@
 """What notebooks show of experiments."""
 
-from pathlib import Path
-
+import pandas as pd
 import pytest
 
-from ratiolab import papers
-from ratiolab.papers.notebook import Reproduction, quick, split_row
+from ratiolab.papers import Finding, notebook
+from ratiolab.papers.experiment import Experiment
+from ratiolab.papers.notebook import Reproduction, quick
+from ratiolab.papers.page import Page
+from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.experiments import panels
+from ratiolab.studies import Study
+from ratiolab.studies.store import Store
 
-PAGE = """# A title
+FINDING = Finding("a < b|c", "1", "2", False, why="because")
 
-| other | x |
-|---|---|
-| 1 | 2 |
 
-| statement | paper | ours | reproduced | why |
-|---|---|---|---|---|
-| a < b\\|c | 1 | 2 | no | because |
-
-| policy | y |
-|---|---|
-| z | 3 |
-"""
+def chart() -> Chart:
+    return panels(1)[0]
 
 
 def test_a_reproduction_shows_its_statements_and_nothing_else() -> None:
-    shown = Reproduction(PAGE, {"rates": b"png"})
+    shown = Reproduction("A title", Page({"x": 2}, [FINDING], {"rates": chart}))
     html = shown._repr_html_()
     assert html.count("<tr>") == 2
     assert "a &lt; b|c</td>" in html
     assert "because" not in html
     assert repr(shown) == "A title"
-    assert shown.picture("rates")._repr_png_() == b"png"
-    assert "png" not in repr(shown.picture("rates"))
+    assert shown.picture("rates")._repr_png_() == chart()._repr_png_()
 
 
-def test_cells_of_a_row_keep_bars_of_their_own() -> None:
-    assert split_row("| a\\|b |  | 1 |") == ["a|b", "", "1"]
-
-
-def test_quick_runs_the_quick_version_and_keeps_its_pictures(
+def test_quick_runs_the_quick_version_and_keeps_its_findings_and_charts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def run(experiment: str, out: Path, *, quick: bool) -> Path:
-        assert quick
-        (out / "mine-rates.png").write_bytes(b"1")
-        (out / "mine.md").write_text(f"{PAGE}{experiment}", encoding="utf-8")
-        return out / "mine.md"
+    asked = []
 
-    monkeypatch.setattr(papers, "experiments", lambda: {"mine": "the experiment"})
-    monkeypatch.setattr(papers, "reproduce", run)
+    def study(_self: Experiment, *, quick: bool) -> Study:
+        asked.append(quick)
+        return Study("mine", ())
+
+    def run(study: Study, store: Store) -> pd.DataFrame:
+        assert study.name == "mine"
+        return pd.DataFrame({"cost": [1, 2]})
+
+    def page(frame: pd.DataFrame) -> Page:
+        return Page({"rows": len(frame)}, [FINDING], {"rates": chart})
+
+    mine = Experiment("mine", __name__, "A title", "a source", page, ("cost",))
+    monkeypatch.setattr(Experiment, "study", study)
+    monkeypatch.setattr(notebook, "experiments", lambda: {"mine": mine})
+    monkeypatch.setattr(notebook, "run_study", run)
     found = quick("mine")
-    assert found.pictures == {"rates": b"1"}
-    assert found.text.endswith("the experiment")
+    assert asked == [True]
+    assert repr(found) == "A title"
+    assert found.page.slots == {"rows": 2}
+    assert found.page.findings == [FINDING]

@@ -1,18 +1,20 @@
 """Which reading of Section 5.1 of Jaillet et al. (2025) would give its figures."""
 
 from math import comb, sqrt
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ratiolab.papers.experiment import Experiment, markdown
+from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.jaillet2025.claims._section_5_1 import DRAWS, LEVEL, Model
 from ratiolab.papers.jaillet2025.experiments.section_5_1 import MODELS, reported
 from ratiolab.papers.jaillet2025.interpretations import READINGS
+from ratiolab.papers.markdown import grid, markdown
+from ratiolab.papers.page import Page
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NAME = "jaillet2025-section-5-1-readings"
+    from ratiolab.report.plots.canvas import Chart
+
 FIGURES = 5
 """Reported on both models: two means, two worst cases, one number of optimal draws."""
 
@@ -89,145 +91,84 @@ def excluded(misfit: Misfit) -> bool:
     return misfit.chance * FIGURES < LEVEL
 
 
-def page(frame: "pd.DataFrame", folder: Path) -> str:
-    """A table, a figure, and what follows."""
+def page(frame: "pd.DataFrame") -> Page:
+    """Compute which readings the paper's figures leave, and the table and chart of all."""
     import pandas as pd
 
     frame = frame.assign(ratio=frame["mc_sf"] / frame["best"])
-    groups = frame.groupby("option.reading", sort=False)
-    found = [
-        summary(str(key), model, list(group.loc[group["option.model"] == model, "ratio"]))
-        for key, group in groups
-        for model in MODELS
-    ]
-    _draw(pd.DataFrame(found), folder)
-    by_key: dict[str, dict[int, Summary]] = {}
-    for one in found:
-        by_key.setdefault(one.reading, {})[one.model] = one
-    fits = [
-        key for key, pair in by_key.items() if not any(excluded(s.misfit) for s in pair.values())
-    ]
-    nearest = max(by_key, key=lambda key: min(s.misfit.chance for s in by_key[key].values()))
-    left = ", ".join(f"*{READINGS[key].text}*" for key in fits)
-    verdict = (
-        f"Of {len(by_key)} readings {len(fits)} cannot be told from the paper's figures: {left}."
-        if fits
-        else f"None of {len(by_key)} readings gives the paper's figures."
-    )
-    return f"""\
-For draws as described there are [certified intervals](jaillet2025-section-5-1.md). Here the
-experiment is read in other ways, one change at a time: {DRAWS} ratios of the paper against
-{_sizes(frame)} of each reading. The optimum of a reading is the best schedule that a
-short annealing over orders finds under the reading's rules, so ratios are at least what stands
-here: a mean that is too high, or too few optimal draws, is proven; a mean that is too low is what
-was found.
-
-{verdict} The nearest is *{READINGS[nearest].text}*.
-
-{markdown(_HEADER, [_row(pair) for pair in by_key.values()])}
-
-Under each model: mean ratio, draws with MC-SF at the best schedule in {DRAWS}, largest ratio. The
-paper: {_paper()}. *Against it*: the figure that fits worst and the chance of so large a difference
-if the paper had drawn from this reading; below {LEVEL:g} over the {FIGURES} figures the reading is
-**out**, and (found) marks what is not a proof.
-
-![Ratios under each reading]({NAME}-ratios.png)
-
-Points are means, lines reach from the smallest ratio to the largest.
-
-## Incumbents in place of optima
-
-{_incumbents(by_key)}
-"""
-
-
-_HEADER = ("reading", "changed", "model 1", "model 2", "fits", "against it")
-
-
-def _row(pair: dict[int, Summary]) -> tuple[str, ...]:
-    first = pair[1]
-    worst = min(pair.values(), key=lambda s: s.misfit.chance)
-    cells = [f"{s.mean:.4f}, {s.optimal * DRAWS:.0f}, {s.worst:.3f}" for s in pair.values()]
-    why = (
-        f"model {worst.model}: {worst.misfit.what}, {worst.misfit.chance:.0e}"
-        f"{'' if worst.misfit.proven else ' (found)'}"
-    )
-    verdict = "**out**" if excluded(worst.misfit) else "open"
-    return first.text, first.group, *cells, verdict, why
-
-
-def _paper() -> str:
-    parts = []
-    for model in MODELS:
-        figures = reported(model)
-        optimal = "not said" if figures.optimal is None else str(figures.optimal)
-        parts.append(f"{figures.mean}, {optimal}, {figures.worst}")
-    return " and ".join(parts)
-
-
-def _sizes(frame: "pd.DataFrame") -> str:
-    sizes = frame.groupby(["option.reading", "option.model"]).size()
-    least, most = int(sizes.min()), int(sizes.max())
-    return f"{most}" if least == most else f"{least} to {most}"
-
-
-def _incumbents(by_key: dict[str, dict[int, Summary]]) -> str:
-    """What a program stopped early could have returned."""
-    described = by_key["described"]
-    tries = {
-        reading.tries: by_key[key]
-        for key, reading in READINGS.items()
-        if reading.tries is not None and key in by_key
+    keys = ["option.reading", "option.model"]
+    ratios = {key: list(group) for key, group in frame.groupby(keys)["ratio"]}
+    found: dict[str, dict[Model, Summary]] = {
+        key: {model: summary(key, model, ratios[key, model]) for model in MODELS}
+        for key in frame["option.reading"].unique()
     }
+    sizes = sorted({len(each) for each in ratios.values()})
+    worst = {key: min(pair.values(), key=lambda s: s.misfit.chance) for key, pair in found.items()}
     paper = {model: reported(model) for model in MODELS}
-    rows = [
-        (count, *(f"{s.mean:.4f}" for s in pair.values()), f"{1 - pair[1].optimal:.0%}")
-        for count, pair in tries.items()
-    ]
-    near = {
+    tries = {
+        reading.tries: found[key]
+        for key, reading in READINGS.items()
+        if reading.tries is not None and key in found
+    }
+    nearest = {
         model: min(tries, key=lambda count: abs(tries[count][model].mean - paper[model].mean))
         for model in MODELS
     }
-    inside = all(
-        paper[model].mean <= described[model].mean and paper[model].worst <= described[model].worst
-        for model in MODELS
+    described = found["described"]
+    slots = {
+        "draws": DRAWS,
+        "level": LEVEL,
+        "figures": FIGURES,
+        "sizes": f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}",
+        "count": len(found),
+        "left": [READINGS[key].text for key in found if not excluded(worst[key].misfit)],
+        "nearest": READINGS[max(worst, key=lambda key: worst[key].misfit.chance)].text,
+        "readings": markdown(
+            ("reading", "changed", *(f"model {m}" for m in MODELS), "fits", "against it"),
+            [_row(pair, worst[key]) for key, pair in found.items()],
+        ),
+        "paper": paper.values(),
+        "described": [described[model].mean for model in MODELS],
+        "inside": all(
+            paper[model].mean <= described[model].mean
+            and paper[model].worst <= described[model].worst
+            for model in MODELS
+        ),
+        "moves": grid(
+            "moves tried",
+            tries,
+            {f"mean, model {model}": model for model in MODELS} | {"model 1 improved": None},
+            lambda pair, model: (
+                f"{1 - pair[1].optimal:.0%}" if model is None else f"{pair[model].mean:.4f}"
+            ),
+        ),
+        "tries": nearest,
+        "nearer": max(nearest, key=lambda model: nearest[model]),
+    }
+
+    def chart() -> "Chart":
+        from ratiolab.papers.jaillet2025.experiments._figures_5_1 import readings_chart
+
+        marks = {int(model): (paper[model].mean, paper[model].worst) for model in MODELS}
+        table = pd.DataFrame([one for pair in found.values() for one in pair.values()])
+        return readings_chart(table, marks, list(GROUPS.values()))
+
+    return Page(slots, charts={"ratios": chart})
+
+
+def _row(pair: dict[Model, Summary], worst: Summary) -> tuple[str, ...]:
+    chance, what, proven = worst.misfit
+    return (
+        worst.text,
+        worst.group,
+        *(f"{s.mean:.4f}, {s.optimal * DRAWS:.0f}, {s.worst:.3f}" for s in pair.values()),
+        "**out**" if excluded(worst.misfit) else "open",
+        f"model {worst.model}: {what}, {chance:.0e}{'' if proven else ' (found)'}",
     )
-    nearer = max(near, key=lambda model: near[model])
-    both = (
-        "One amount of this search comes nearest to both."
-        if near[1] == near[2]
-        else "No single amount of this search gives both: a solver that was stopped would have "
-        f"come much nearer to the optimum on model {nearer} than on the other."
-    )
-    words = "lie" if inside else "do not all lie"
-    return f"""\
-A solver that is stopped returns its incumbent; if it begins with MC-SF's schedule, or the better of
-the two counts, the ratio lies anywhere between 1 and the truth. The paper's means and worst cases
-{words} below those found on draws as described ({_pair(described)} on average), and a ratio of
-exactly 1 then says that nothing better was found. How little search that is: moves of one
-request in MC-SF's order, each kept when it helps,
-
-{markdown(("moves tried", "mean, model 1", "mean, model 2", "model 1 improved"), rows)}
-
-The mean of model 1 is nearest after {near[1]} of these moves, that of model 2 after {near[2]}.
-{both} Whether theirs did cannot be told without its log."""
-
-
-def _pair(pair: dict[int, Summary]) -> str:
-    return " and ".join(f"{s.mean:.4f}" for s in pair.values())
-
-
-def _draw(table: "pd.DataFrame", folder: Path) -> None:
-    from ratiolab.papers.jaillet2025.experiments._figures_5_1 import readings_chart
-    from ratiolab.report.plots.experiments import write_chart
-
-    marks = {int(model): (reported(model).mean, reported(model).worst) for model in MODELS}
-    chart = readings_chart(table, marks, list(GROUPS.values()))
-    write_chart(chart, folder / f"{NAME}-ratios.png")
 
 
 EXPERIMENT = Experiment(
-    NAME,
+    "jaillet2025-section-5-1-readings",
     __name__,
     "Readings of Section 5.1: which would give the paper's figures?",
     "Jaillet et al. (2025), Section 5.1, Figure 2, arXiv 2502.07115v5",
