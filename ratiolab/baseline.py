@@ -125,7 +125,7 @@ class PinnedRadius(PinnedValue):
 
     def compute(self, folder: Path) -> float:
         """Return the radius."""
-        from ratiolab.theory.quotient.spectrum import spectral_radius
+        from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
         return spectral_radius(self.upper, self.lower, self.prompt).rho
 

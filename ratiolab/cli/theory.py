@@ -63,8 +63,8 @@ def rayleigh(
 
     Example: ratiolab rayleigh --upper 1000
     """
-    from ratiolab.theory.quotient.amin import trace
-    from ratiolab.theory.quotient.spectrum import spectral_radius
+    from ratiolab.theory.rayleigh.amin import trace
+    from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
     with progress() as display:
         display.add_task(f"lengths {lower}..{upper}, prompt {prompt}")

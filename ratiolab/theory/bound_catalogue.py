@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ratiolab.theory.limits import kill_restart, suprema
-from ratiolab.theory.quotient import geometric
+from ratiolab.theory.rayleigh import geometric
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -280,7 +280,7 @@ ENTRIES: tuple[Bound, ...] = (
         "jaillet2025/theorem-4.3-sharp",
         "2K/(K-1) = 4 at K = 2",
         _OWN + _jaillet("Theorem 4.3"),
-        "as theorem-4.3; proof in ratiolab.theory.worst_case.jaillet; no constant below 2 is "
+        "as theorem-4.3; proof in ratiolab.theory.worst_case.equal_prompts; no constant below 2 is "
         "possible",
         "constant",
         _integer(4),

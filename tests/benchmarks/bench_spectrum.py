@@ -9,8 +9,8 @@ from time import perf_counter
 
 from scipy.linalg import eigh
 
-from ratiolab.theory.quotient.amin import matrices
-from ratiolab.theory.quotient.spectrum import spectral_radius
+from ratiolab.theory.rayleigh.amin import matrices
+from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
 
 def dense_seconds(upper: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.testing import assert_lawful
 from ratiolab.theory.laws.distributions import two_point, uniform
-from ratiolab.theory.quotient import amin
+from ratiolab.theory.rayleigh import amin
 
 POLICY = make("a-min-fluid")
 

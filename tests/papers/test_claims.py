@@ -1,6 +1,7 @@
 """Every claim: its pinned verdict, a control that gets another one, a witness that can fail."""
 
 import json
+from importlib import import_module
 
 import pytest
 
@@ -67,6 +68,11 @@ def test_a_claim_gets_its_pinned_verdict_and_its_control_another(claim: Claim) -
     assert control.verdict is claim.control_verdict, control
     if claim.expected is Verdict.FALSE:
         assert report.result.witness
+
+
+@pytest.mark.parametrize("module", sorted({c.proof for c in all_claims() if c.proof is not None}))
+def test_a_proof_is_in_the_docstrings_of_its_module(module: str) -> None:
+    assert import_module(module).__doc__
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ratiolab.theory.quotient import amin
+from ratiolab.theory.rayleigh import amin
 
 RANGES = [(1, 1, 0), (1, 2, 0), (1, 7, 0), (3, 8, 0), (1, 6, 1), (2, 7, 5), (4, 9, 40)]
 
@@ -140,7 +140,10 @@ def test_with_a_long_prompt_two_lengths_beat_theorem_6():
 def test_the_envelope_dominates_every_prompt(upper):
     # Lengths 4 and u: alpha in (1/2, 1), = 1/2, = 1/4 and = 1/16.
     values = [amin.two_point_supremum(4, upper, s) for s in [*range(200), 10**4, 10**8]]
-    envelope = amin.two_point_envelope(4 / upper)
+    alpha = 4 / upper
+    # r = (s + l) / (s + u): short intervals prefer no prompt, wide ones an endless one
+    r = min(1.0, max(alpha, 1 / (4 * alpha)))
+    envelope = 1 + (np.sqrt(r / alpha) - r) / 2
     assert max(values) <= envelope + 1e-12
     assert max(values) == pytest.approx(envelope, rel=1e-5)
 
@@ -152,5 +155,3 @@ def test_what_leaves_the_model_is_refused():
     for pmf in ([], [1, -1], [0, 0]):
         with pytest.raises(ValueError, match="pmf"):
             amin.quotient(pmf)
-    with pytest.raises(ValueError, match="alpha"):
-        amin.two_point_envelope(0.0)

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ratiolab.theory.quotient import amin
-from ratiolab.theory.quotient.copositive import nonnegative_maximum, tail_bound
-from ratiolab.theory.quotient.spectrum import secular, spectral_radius
+from ratiolab.theory.rayleigh import amin
+from ratiolab.theory.rayleigh.copositive import nonnegative_maximum, tail_bound
+from ratiolab.theory.rayleigh.spectrum import secular, spectral_radius
 
 CASES = [(1, 1, 0), (1, 2, 0), (1, 40, 0), (6, 30, 0), (3, 30, 7), (1, 30, 10**6)]
 

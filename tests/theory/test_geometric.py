@@ -12,7 +12,7 @@ from ratiolab.theory.laws.distributions import (
     uniform,
 )
 from ratiolab.theory.laws.distributions import geometric as geometric_lengths
-from ratiolab.theory.quotient import geometric
+from ratiolab.theory.rayleigh import geometric
 
 q = geometric.symbol()
 

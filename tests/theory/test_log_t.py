@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ratiolab.papers.zheng2026.reported_gains import TIE_GAINS
 from ratiolab.theory.laws.log_t import LogT, adaptive_beta, head_start
 
 LAWS = [LogT(5, 0.8), LogT(4, 0.3, 8), LogT(6, 2, 1), LogT(5, 0.05)]
@@ -127,19 +126,6 @@ def test_waiting_decay_never_swaps_requests_that_both_wait() -> None:
     assert head_start(3) == pytest.approx(30 * math.log(3) / math.log(10 / 9))
     ahead = [3 * 0.9 ** ((t + 400) / 30) < 0.9 ** (t / 30) for t in (0, 50, 1000)]
     assert ahead == [True] * 3
-
-
-def test_printed_gains_follow_from_printed_figures_but_for_two() -> None:
-    exact = {gain.what: gain.exact for gain in TIE_GAINS}
-    assert exact["latency, SSJF over FCFS"] == Fraction(317, 195)
-    assert exact["samples in three minutes, TIE over LTR"] == Fraction(2381, 1836)
-    assert [gain.what for gain in TIE_GAINS if not gain.rounded] == [
-        "latency, SSJF over FCFS",  # 1.6256: 1.63, printed 1.62
-        "samples in three minutes, TIE over LTR",  # 1.297, printed as 1.42
-    ]
-    assert [gain.what for gain in TIE_GAINS if not gain.possible] == [
-        "samples in three minutes, TIE over LTR"
-    ]
 
 
 def test_bad_parameters_are_refused_by_name() -> None:

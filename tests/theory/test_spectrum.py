@@ -7,8 +7,8 @@ import pytest
 from mpmath import mp, mpf
 from scipy.linalg import eigh
 
-from ratiolab.theory.quotient import amin
-from ratiolab.theory.quotient.spectrum import TailOperator, secular, spectral_radius
+from ratiolab.theory.rayleigh import amin
+from ratiolab.theory.rayleigh.spectrum import TailOperator, secular, spectral_radius
 
 CASES = [(1, 2, 0), (1, 3, 0), (1, 50, 0), (7, 60, 0), (2, 60, 3), (5, 40, 100), (9, 10, 1)]
 
@@ -58,7 +58,7 @@ def test_products_over_several_blocks_are_products_over_one(monkeypatch):
     operator = TailOperator(3, 1000, 7)
     tails = 1 / np.arange(3.0, 1001.0)
     whole = operator.product(tails)
-    monkeypatch.setattr("ratiolab.theory.quotient.spectrum._BLOCK", 64)
+    monkeypatch.setattr("ratiolab.theory.rayleigh.spectrum._BLOCK", 64)
     np.testing.assert_allclose(operator.product(tails), whole, rtol=1e-14)
 
 

@@ -40,10 +40,10 @@ from ratiolab.theory.laws.distributions import (
     linearly_weighted_geometric,
     two_point,
 )
-from ratiolab.theory.quotient import geometric as lemma_2
-from ratiolab.theory.quotient.amin import two_point_supremum
-from ratiolab.theory.quotient.asymptotics import expansion
-from ratiolab.theory.quotient.spectrum import spectral_radius
+from ratiolab.theory.rayleigh import geometric as lemma_2
+from ratiolab.theory.rayleigh.amin import two_point_supremum
+from ratiolab.theory.rayleigh.asymptotics import expansion
+from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
 Form: TypeAlias = Callable[[float, int], LengthDistribution]
 

@@ -34,7 +34,7 @@ from ratiolab.theory.limits.fluid import shortest_first_latency
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
 from ratiolab.theory.limits.staggered import max_length_stream_latency
 from ratiolab.theory.limits.suprema import max_length_maximiser
-from ratiolab.theory.quotient.spectrum import spectral_radius
+from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
 CAPS = SIMULATED | {"color": "tab:green", "marker": "^"}
 SLOWEST = {"color": "tab:brown", "lw": 1.5}

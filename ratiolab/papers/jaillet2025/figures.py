@@ -26,7 +26,7 @@ from ratiolab.report.plots.curves import (
     Panel,
     chart,
 )
-from ratiolab.theory.worst_case.jaillet import (
+from ratiolab.theory.worst_case.equal_prompts import (
     LOWER,
     LOWER_PRINTED,
     UPPER,

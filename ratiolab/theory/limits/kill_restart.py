@@ -24,10 +24,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import log, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ratiolab.theory.laws.distributions import LengthDistribution, Number
 from ratiolab.theory.limits.fluid import shortest_first_latency
@@ -144,49 +142,6 @@ def ratio(
     """Return the fluid ratio of kill-and-restart to H-SF; arguments as in `latency`."""
     cost = latency(distribution, caps, prompt, refill=refill)
     return cost / shortest_first_latency(distribution, prompt)
-
-
-def random_offset_ratio(
-    distribution: LengthDistribution, base: float, *, refill: bool = True
-) -> float:
-    """Return the expected fluid ratio with caps l b**(k+U), U uniform on [0, 1), at s = 0.
-
-    Summed over k, the cap has density 1/(c ln b) on c >= l, so the expectation is
-    (1/ln b) int T(c) (Y(c/b) + Y(c)) dc / c. Between two neighbours among the lengths and b times
-    the lengths the integrand is linear in c: the integral is a finite sum.
-
-    Parameters
-    ----------
-    distribution : LengthDistribution
-        Shares of the output lengths, in tokens.
-    base : float > 1
-        Growth of the caps.
-    refill : bool
-        Immediate refill (True) or synchronous batches (False).
-
-    Returns
-    -------
-    float
-        O(support log support).
-    """
-    if not base > 1:
-        raise ValueError(f"base {base} is not above 1")
-    share = distribution.array[distribution.array > 0]
-    length = distribution.lengths[distribution.array > 0].astype(np.float64)
-    edges = np.union1d([distribution.lower], np.concatenate([length, base * length]))
-    start, stop = edges[:-1], edges[1:]
-    middle = (start + stop) / 2
-    mass = np.concatenate([[0.0], np.cumsum(share)])
-    work = np.concatenate([[0.0], np.cumsum(share * length)])
-    old, new = (np.searchsorted(length, c, side="right") for c in (middle / base, middle))
-    alive, left = mass[-1] - mass[old], mass[-1] - mass[new]
-    half_squares = (stop**2 - start**2) / 2
-    if refill:
-        durations = (work[new] - work[old]) * (stop - start) + left * half_squares
-    else:
-        durations = alive * half_squares
-    cost = float(durations @ (alive + left)) / log(base)
-    return cost / float(shortest_first_latency(distribution))
 
 
 def constant(base: Any, *, refill: bool, random_offset: bool) -> Expr:

@@ -32,21 +32,6 @@ def srpt(rate: float, density: Callable[[float], float]) -> float:
     return _integral(at, 0, math.inf)
 
 
-def nonpreemptive_sjf(rate: float, density: Callable[[float], float]) -> float:
-    """Return the mean response time of shortest job first without preemption.
-
-    Source: Phipps (1956).
-    """
-    mean = _integral(lambda t: t * density(t), 0, math.inf)
-    second = _integral(lambda t: t * t * density(t), 0, math.inf)
-
-    def at(x: float) -> float:
-        idle = 1 - rate * _integral(lambda t: t * density(t), 0, x)
-        return density(x) / idle**2
-
-    return mean + rate * second / 2 * _integral(at, 0, math.inf)
-
-
 def _integral(f: Callable[[float], float], low: float, high: float) -> float:
     from scipy.integrate import quad
 

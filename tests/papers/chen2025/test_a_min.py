@@ -12,7 +12,7 @@ from ratiolab.papers.chen2025.claims.corollary_2 import starts_of
 from ratiolab.papers.chen2025.claims.lemma_3 import pivots
 from ratiolab.papers.chen2025.claims.theorem_4 import bad_shares
 from ratiolab.theory.laws.distributions import from_weights
-from ratiolab.theory.quotient import amin, geometric
+from ratiolab.theory.rayleigh import amin, geometric
 
 
 @pytest.mark.parametrize(("lower", "prompt"), [(1, 0), (2, 0), (1, 3), (3, 2)])

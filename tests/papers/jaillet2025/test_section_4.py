@@ -16,12 +16,12 @@ from ratiolab.papers.jaillet2025.claims import (
 )
 from ratiolab.papers.jaillet2025.claims._worst_case import climb, ratio
 from ratiolab.papers.witness import read_witness
-from ratiolab.theory.worst_case import jaillet
+from ratiolab.theory.worst_case import equal_prompts
 
 
 def test_the_proven_constants_themselves_hold_and_slightly_better_ones_stay_undecided() -> None:
-    assert lemma_4_4.lemma_4_4.check(jaillet.UPPER).verdict is Verdict.HOLDS
-    assert lemma_4_7.lemma_4_7.check(jaillet.LOWER).verdict is Verdict.HOLDS
+    assert lemma_4_4.lemma_4_4.check(equal_prompts.UPPER).verdict is Verdict.HOLDS
+    assert lemma_4_7.lemma_4_7.check(equal_prompts.LOWER).verdict is Verdict.HOLDS
     assert claim_4_6.claim_4_6.check(Fraction(1, 2)).verdict is Verdict.HOLDS
     assert theorem_4_3.theorem_4_3.check(Fraction(4)).verdict is Verdict.HOLDS
     assert theorem_4_3.theorem_4_3.check(Fraction(3)).verdict is Verdict.UNDECIDED

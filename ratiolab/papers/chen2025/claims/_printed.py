@@ -15,7 +15,7 @@ from ratiolab.papers.claim import ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio, scaled_instance
 from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import LengthDistribution, two_point, uniform
-from ratiolab.theory.quotient import amin
+from ratiolab.theory.rayleigh import amin
 
 UNIFORM = uniform(1, 5)
 TWO_POINT = two_point(1, 4, Fraction(1, 5))  # the worst two-point distribution for l/u = 1/4

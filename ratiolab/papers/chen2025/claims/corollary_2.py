@@ -15,8 +15,8 @@ from ratiolab.papers.claim import FALSE, TIGHTENED, UNDECIDED, ClaimResult, deci
 from ratiolab.theory.laws.distributions import LengthDistribution
 from ratiolab.theory.limits.fluid import shortest_first_latency
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
-from ratiolab.theory.quotient import amin
-from ratiolab.theory.quotient.spectrum import spectral_radius
+from ratiolab.theory.rayleigh import amin
+from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
 
 def starts_of(classes: list[tuple[int, int]]) -> list[int]:

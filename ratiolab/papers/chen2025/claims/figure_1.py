@@ -6,9 +6,9 @@ from math import log
 
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.claim import FALSE, ClaimResult, decided
-from ratiolab.theory.quotient import amin
-from ratiolab.theory.quotient.asymptotics import log_fit
-from ratiolab.theory.quotient.spectrum import spectral_radius
+from ratiolab.theory.rayleigh import amin
+from ratiolab.theory.rayleigh.asymptotics import log_fit
+from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
 Curve = tuple[float, float, float]
 """Scale, shift and offset of scale ln(u + shift) + offset."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.claim import FALSE, TIGHTENED, ClaimResult, decided
-from ratiolab.theory.quotient import amin, geometric
+from ratiolab.theory.rayleigh import amin, geometric
 
 if TYPE_CHECKING:
     from sympy import Expr

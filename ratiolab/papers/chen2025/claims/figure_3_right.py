@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.claim import FALSE, TIGHTENED, ClaimResult
-from ratiolab.theory.quotient import amin, geometric
+from ratiolab.theory.rayleigh import amin, geometric
 
 
 @PAPER.claim(

@@ -65,6 +65,7 @@ def recheck() -> str:
         "H-SF as printed, Algorithm 3; no evictions needed",
         "the factor is decided on equal requests, s = 0, o divides M, all present at round 0",
     ),
+    proof="ratiolab.theory.limits.staggered",
 )
 def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
     """H-SF, which knows every output length, is a lower bound on achievable latency.
@@ -93,7 +94,6 @@ def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
         f"times the optimum, in {tested} cases",
         "a schedule that starts equally many every round, judged; a weighted sum of memory "
         f"constraints bounds every schedule; in the limit 2 o / (o + 1), as "
-        f"{batching_loss(longest)} for o = {longest}, and below 2 always (proof: "
-        "ratiolab.theory.limits.staggered)",
+        f"{batching_loss(longest)} for o = {longest}, and below 2 always",
         where if least > claimed else None,
     )

@@ -12,7 +12,7 @@ from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, latency
 from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.theory.limits.fluid import shortest_first_latency
-from ratiolab.theory.quotient import amin
+from ratiolab.theory.rayleigh import amin
 
 Form = Callable[[Sequence[Fraction], int, int], Any]
 

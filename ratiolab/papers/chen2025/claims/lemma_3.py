@@ -5,7 +5,7 @@ from typing import Any
 
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult
-from ratiolab.theory.quotient import amin
+from ratiolab.theory.rayleigh import amin
 
 
 def pivots(matrix: Any) -> list[Fraction]:

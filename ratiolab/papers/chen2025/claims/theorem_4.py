@@ -15,7 +15,7 @@ from ratiolab.papers.limits import fluid_ratio
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits import kill_restart
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
-from ratiolab.theory.quotient import amin
+from ratiolab.theory.rayleigh import amin
 
 UPPER = 30_000
 """Long enough for A_min's worst case to exceed the constant with a random offset."""
@@ -65,6 +65,7 @@ def recheck() -> str:
         "CR relative to H-SF, supremum over the outputs in [l, u], s = 0, l = 1",
         "Lemma 2 as the ratio of A_min",
     ),
+    proof="ratiolab.theory.limits.kill_restart",
 )
 def theorem_4(claimed: int) -> ClaimResult:
     """As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs.

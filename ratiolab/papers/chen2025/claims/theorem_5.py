@@ -11,10 +11,10 @@ from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
 from ratiolab.papers.claim import FALSE, TIGHTENED, UNDECIDED, ClaimResult, decided
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
-from ratiolab.theory.quotient import amin
-from ratiolab.theory.quotient.asymptotics import closed_bound
-from ratiolab.theory.quotient.copositive import nonnegative_maximum
-from ratiolab.theory.quotient.spectrum import spectral_radius
+from ratiolab.theory.rayleigh import amin
+from ratiolab.theory.rayleigh.asymptotics import closed_bound
+from ratiolab.theory.rayleigh.copositive import nonnegative_maximum
+from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
 Bound = Callable[[int], Fraction]
 
@@ -31,6 +31,7 @@ def harmonic(upper: int) -> Fraction:
     claimed=harmonic,
     control=lambda upper: harmonic(upper) / 2,
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, alpha = 1/u"),
+    proof="ratiolab.theory.rayleigh.asymptotics",
 )
 def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
     """As M grows the ratio of A_min is O(log(1/alpha)); the proof's bound is H_u.
@@ -55,7 +56,7 @@ def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
         f"rho({last}) = {float(ends[last].below):.6f}; rho <= 3/2 + (1/2) sum 1/(2k-1), "
         f"{float(closed_bound(1, last)):.4f} there; H_u = {float(harmonic(last)):.4f}",
         "certificates from both sides in fractions, for the maximum over shares x >= 0, which is "
-        "the spectral radius; the closed bound is proved in theory.quotient.asymptotics, with "
+        "the spectral radius; the closed bound is proved, with "
         "rho = ln(u)/4 + 3/4 + ln(2)/2 + gamma/4 - pi^2/(24 ln u) + ..., a quarter of the trace",
         f"u = {broken[0]}" if broken else None,
     )

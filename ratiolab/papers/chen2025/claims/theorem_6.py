@@ -12,7 +12,7 @@ from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio, scaled_instance
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
 from ratiolab.theory.limits.suprema import lower_bound_two_point_supremum
-from ratiolab.theory.quotient import amin
+from ratiolab.theory.rayleigh import amin
 
 Bound = Callable[[Any], Any]
 

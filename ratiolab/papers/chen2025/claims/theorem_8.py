@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
-from ratiolab.theory.quotient import amin, geometric
+from ratiolab.theory.rayleigh import amin, geometric
 
 if TYPE_CHECKING:
     from sympy import Expr

@@ -8,7 +8,7 @@ import numpy as np
 
 from ratiolab.model import Instance, Schedule
 from ratiolab.online import make, simulate
-from ratiolab.theory.worst_case.jaillet import staggered
+from ratiolab.theory.worst_case.equal_prompts import staggered
 
 SECTION_4 = (
     "all requests arrive at round 0 with the same prompt",

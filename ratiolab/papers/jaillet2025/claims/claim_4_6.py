@@ -13,7 +13,7 @@ from ratiolab.papers.jaillet2025.claims._cases import (
     equal,
     small,
 )
-from ratiolab.theory.worst_case.jaillet import volume
+from ratiolab.theory.worst_case.equal_prompts import volume
 
 BEST = Fraction(1, 2)
 """Proven, with f(o) = vol(o)/(s + o), b = 2**l, B = 2b - 1, times p + 1 to p + o processed.
@@ -66,6 +66,7 @@ def quotients(case: Case) -> Iterator[Fraction]:
     claimed=Fraction(1, 4),
     control=Fraction(2),
     assumes=SECTION_4,
+    proof="ratiolab.papers.jaillet2025.claims.claim_4_6",
 )
 def claim_4_6(claimed: Fraction, slow: bool) -> ClaimResult:
     """Cut the time in which MC-SF processes a class into intervals of its largest output B: in any

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 from ratiolab.papers.claim import HOLDS, ClaimResult, decided
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import drawn, small
+from ratiolab.theory.worst_case.equal_prompts import volume
 from ratiolab.theory.worst_case.finish_program import finish_plan
-from ratiolab.theory.worst_case.jaillet import volume
 
 Counted: TypeAlias = Literal["shorter", "shorter and equal"]
 

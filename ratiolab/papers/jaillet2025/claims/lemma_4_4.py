@@ -5,7 +5,7 @@ from fractions import Fraction
 from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, drawn, equal, small
-from ratiolab.theory.worst_case.jaillet import (
+from ratiolab.theory.worst_case.equal_prompts import (
     UPPER,
     UPPER_PRINTED,
     Factors,
@@ -21,6 +21,7 @@ from ratiolab.theory.worst_case.jaillet import (
     claimed=UPPER_PRINTED,
     control=Factors(Fraction(1, 2), Fraction(1)),
     assumes=SECTION_4,
+    proof="ratiolab.theory.worst_case.equal_prompts",
 )
 def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
     """MC-SF has total latency at most 1536 A/M + 24 C, with C the sum of the outputs and A the sum
@@ -51,7 +52,7 @@ def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
         f"MC-SF <= {claimed.volume} A/M + {claimed.length} C",
         f"MC-SF <= {UPPER.volume} A/M + {UPPER.length} C; MC-SF / claimed bound up to "
         f"{float(worst):.4f}",
-        "proof in ratiolab.theory.worst_case.jaillet: whenever request k waits, the peaks of "
+        "proof: whenever request k waits, the peaks of "
         "the running requests exceed M - (s + o_k); adding over rounds bounds its start by 4/M "
         f"times the volume before it. {len(cases)} simulations obey that start by start bound",
         broken,

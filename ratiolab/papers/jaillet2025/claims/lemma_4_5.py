@@ -12,7 +12,7 @@ from ratiolab.papers.jaillet2025.claims._cases import (
     equal,
     small,
 )
-from ratiolab.theory.worst_case.jaillet import CLASS, CLASS_PRINTED, Factors, class_bound
+from ratiolab.theory.worst_case.equal_prompts import CLASS, CLASS_PRINTED, Factors, class_bound
 
 
 def spans(case: Case) -> list[tuple[list[int], int]]:
@@ -34,6 +34,7 @@ def spans(case: Case) -> list[tuple[list[int], int]]:
     claimed=CLASS_PRINTED,
     control=Factors(Fraction(1), Fraction(1)),
     assumes=SECTION_4,
+    proof="ratiolab.theory.worst_case.equal_prompts",
 )
 def lemma_4_5(claimed: Factors, slow: bool) -> ClaimResult:
     """The requests with outputs from 2**l to B = 2**(l+1) - 1, of volume W together, are processed
@@ -66,7 +67,7 @@ def lemma_4_5(claimed: Factors, slow: bool) -> ClaimResult:
         f"distance <= {claimed.volume} W/M + {claimed.length} B",
         f"distance <= {CLASS.volume} W/M + {CLASS.length} B; distance / claimed bound up to "
         f"{float(worst):.4f}",
-        "proof in ratiolab.theory.worst_case.jaillet, without intervals and without Claim 4.6; "
+        "proof without intervals and without Claim 4.6; "
         f"{count} classes in {len(cases)} simulations obey it",
         broken,
     )

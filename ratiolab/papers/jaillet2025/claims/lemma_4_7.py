@@ -7,7 +7,7 @@ from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import Case, small
-from ratiolab.theory.worst_case.jaillet import LOWER, LOWER_PRINTED, Factors, linear_bound
+from ratiolab.theory.worst_case.equal_prompts import LOWER, LOWER_PRINTED, Factors, linear_bound
 
 
 @PAPER.claim(
@@ -17,6 +17,7 @@ from ratiolab.theory.worst_case.jaillet import LOWER, LOWER_PRINTED, Factors, li
     claimed=LOWER_PRINTED,
     control=Factors(Fraction(1), Fraction(1, 3)),
     assumes=("all requests arrive at round 0 with the same prompt", "M >= max(s + o)"),
+    proof="ratiolab.theory.worst_case.volume_bound",
 )
 def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
     """The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4.
@@ -51,7 +52,7 @@ def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
         f"OPT >= {claimed.volume} A/M + {claimed.length} C",
         f"OPT >= {LOWER.volume} A/M + {LOWER.length} C; claimed bound / OPT up to "
         f"{float(closest):.4f}",
-        "proof by mean times of the memory slots, ratiolab.theory.worst_case.volume_bound; the "
+        "proof by mean times of the memory slots; the "
         "factor of A is best possible: n requests with s = 0, o = 1, M = 1 have OPT = n(n+1)/2 "
         f"and A = n**2. {len(cases)} optima by brute force obey it. The printed proof gives a "
         "request o + 1 rounds; the model gives it o, and the bound OPT >= C that is used needs "

@@ -21,6 +21,7 @@ SUPREMUM = Fraction(1, 9)
     control=Fraction(1, 4),
     control_verdict=UNDECIDED,
     assumes=("arrivals chosen by an adversary", "no evictions, as in the paper's model"),
+    proof="ratiolab.theory.worst_case.late_rush",
 )
 def theorem_4_1(claimed: Fraction, slow: bool) -> ClaimResult:
     """Every deterministic algorithm has a competitive ratio of order at least sqrt(n); the proof
@@ -49,5 +50,5 @@ def theorem_4_1(claimed: Fraction, slow: bool) -> ClaimResult:
         f"{least:.4f} sqrt(n - 1) up to M = {4 * roots[-1] ** 2}",
         "best response computed exactly: for each start of the long request the algorithm's least "
         "latency over the optimum of the instance it provokes, least over all starts. The constant "
-        "1/3 has its proof in ratiolab.theory.worst_case.late_rush (larger prompts, shorter delay)",
+        "1/3 has its own proof (larger prompts, shorter delay)",
     )

@@ -10,7 +10,7 @@ from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, small
 from ratiolab.papers.jaillet2025.claims._worst_case import climb, ratio
 from ratiolab.papers.witness import read_witness
-from ratiolab.theory.worst_case.jaillet import ratio_bound, staggered
+from ratiolab.theory.worst_case.equal_prompts import ratio_bound, staggered
 
 WITNESS = "jaillet2025-theorem-4-3"
 BEST = ratio_bound(Fraction(2))
@@ -47,6 +47,7 @@ def recheck() -> str:
     control=Fraction(3, 2),
     recheck=recheck,
     assumes=(*SECTION_4[:1], "o <= prediction <= a o", "M >= 2 max(s + prediction)"),
+    proof="ratiolab.theory.worst_case.equal_prompts",
 )
 def theorem_4_3(claimed: Fraction, slow: bool) -> ClaimResult:
     """MC-SF is O(1)-competitive for equal prompts and arrivals at 0; the constants of Lemmas 4.4
@@ -84,7 +85,7 @@ def theorem_4_3(claimed: Fraction, slow: bool) -> ClaimResult:
         f"MC-SF <= {claimed} OPT",
         f"MC-SF <= {BEST} OPT, {BEST} a**2 OPT with predictions up to a times too long; some "
         f"instances reach {float(worst):.4f}, tending to 2; tiny ones {float(tiny):.4f}",
-        "proof in ratiolab.theory.worst_case.jaillet, from sharper forms of Lemmas 4.4 and 4.7; "
+        "proof from sharper forms of Lemmas 4.4 and 4.7; "
         "with M >= K max(s + o) the constant falls to 7/3 as K grows. From below: equal "
         "requests with s = 0 that MC-SF serves in batches and that should start one by one. "
         f"{len(ratios)} ratios and {len(stretched)} with predictions obey the bounds",

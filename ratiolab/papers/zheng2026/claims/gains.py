@@ -1,22 +1,69 @@
-"""TIE, tables of the results: gains that should follow from the figures printed beside them."""
+"""TIE, tables of the results: gains that should follow from the figures printed beside them.
+
+A printed number stands for all numbers that round to it. A gain is rounded if it is the quotient
+of the printed figures, rounded; it is possible if some figures behind the printed ones give it.
+"""
 
 from fractions import Fraction
+from typing import NamedTuple
 
 from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
-from ratiolab.papers.zheng2026.reported_gains import Gain
 
 ONLINE = "online service, 8B, LMSYS-Chat-1M, 100 requests per second"
 
 
+class Gain(NamedTuple):
+    """A printed quotient and the two printed figures it comes from, all as decimals.
+
+    >>> Gain("0.33", "1", "3").is_rounded
+    True
+    >>> low, high = Gain("0.33", "1", "3").range
+    >>> print(low, high)
+    1/7 3/5
+    """
+
+    printed: str
+    numerator: str
+    denominator: str
+
+    @property
+    def exact(self) -> Fraction:
+        """The quotient of the printed figures."""
+        return Fraction(self.numerator) / Fraction(self.denominator)
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the printed gain is that quotient, rounded to its decimals."""
+        return abs(self.exact - Fraction(self.printed)) <= _half_unit(self.printed)
+
+    @property
+    def range(self) -> tuple[Fraction, Fraction]:
+        """Least and greatest quotient of figures that round to the printed ones."""
+        top, bottom = Fraction(self.numerator), Fraction(self.denominator)
+        up, down = _half_unit(self.numerator), _half_unit(self.denominator)
+        return (top - up) / (bottom + down), (top + up) / (bottom - down)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether figures that round to the printed ones give the printed gain."""
+        low, high = self.range
+        value, half = Fraction(self.printed), _half_unit(self.printed)
+        return low <= value + half and value - half <= high
+
+
+def _half_unit(decimal: str) -> Fraction:
+    return Fraction(1, 2 * 10 ** len(decimal.partition(".")[2]))
+
+
 def rounded(gain: Gain) -> ClaimResult:
     """Divide the printed figures and round."""
-    return _result(gain, gain.rounded, "the quotient of the printed figures, rounded")
+    return _result(gain, gain.is_rounded, "the quotient of the printed figures, rounded")
 
 
 def possible(gain: Gain) -> ClaimResult:
     """Divide all figures that round to the printed ones."""
-    return _result(gain, gain.possible, "the quotient of figures that round to the printed ones")
+    return _result(gain, gain.is_possible, "the quotient of figures that round to the printed ones")
 
 
 def _result(gain: Gain, agrees: bool, reading: str) -> ClaimResult:
@@ -50,7 +97,7 @@ def recheck_ssjf() -> str:
 )
 def gain_over_fcfs(printed: str) -> ClaimResult:
     """TIE's mean latency per token is 4.73 times less than that of FCFS."""
-    return rounded(Gain("latency, FCFS over TIE", printed, "3.17", "0.67"))
+    return rounded(Gain(printed, "3.17", "0.67"))
 
 
 @PAPER.claim(
@@ -63,7 +110,7 @@ def gain_over_fcfs(printed: str) -> ClaimResult:
 )
 def gain_over_ltr(printed: str) -> ClaimResult:
     """TIE's mean latency per token is 2.31 times less than that of LTR."""
-    return rounded(Gain("latency, LTR over TIE", printed, "1.55", "0.67"))
+    return rounded(Gain(printed, "1.55", "0.67"))
 
 
 @PAPER.claim(
@@ -71,7 +118,7 @@ def gain_over_ltr(printed: str) -> ClaimResult:
 )
 def gain_ltr(printed: str) -> ClaimResult:
     """LTR's mean latency per token is 2.05 times less than that of FCFS."""
-    return rounded(Gain("latency, FCFS over LTR", printed, "3.17", "1.55"))
+    return rounded(Gain(printed, "3.17", "1.55"))
 
 
 @PAPER.claim(
@@ -84,7 +131,7 @@ def gain_ltr(printed: str) -> ClaimResult:
 )
 def gain_ssjf(printed: str) -> ClaimResult:
     """SSJF's mean latency per token is 1.62 times less than that of FCFS."""
-    return possible(Gain("latency, FCFS over SSJF", printed, "3.17", "1.95"))
+    return possible(Gain(printed, "3.17", "1.95"))
 
 
 @PAPER.claim(
@@ -98,7 +145,7 @@ def gain_ssjf(printed: str) -> ClaimResult:
 )
 def gain_ssjf_rounded(printed: str) -> ClaimResult:
     """The gain of SSJF over FCFS, 1.62, is the quotient of the printed 3.17 and 1.95."""
-    return rounded(Gain("latency, FCFS over SSJF", printed, "3.17", "1.95"))
+    return rounded(Gain(printed, "3.17", "1.95"))
 
 
 @PAPER.claim(
@@ -111,7 +158,7 @@ def gain_ssjf_rounded(printed: str) -> ClaimResult:
 )
 def sdg_time(printed: str) -> ClaimResult:
     """TIE takes 1.42 times less time than LTR for 3000 synthetic samples."""
-    return rounded(Gain("time for 3000 samples, LTR over TIE", printed, "139.5", "98.1"))
+    return rounded(Gain(printed, "139.5", "98.1"))
 
 
 @PAPER.claim(
@@ -129,7 +176,7 @@ def sdg_time(printed: str) -> ClaimResult:
 )
 def sdg_throughput(printed: str) -> ClaimResult:
     """TIE increases the throughput of synthetic data generation 1.42 times over LTR."""
-    return possible(Gain("samples in three minutes, TIE over LTR", printed, "4762", "3672"))
+    return possible(Gain(printed, "4762", "3672"))
 
 
 @PAPER.claim(
@@ -137,7 +184,7 @@ def sdg_throughput(printed: str) -> ClaimResult:
 )
 def cvar_gain_mean(printed: str) -> ClaimResult:
     """Without CVaR the mean latency per token rises by 12%."""
-    return rounded(Gain("mean latency without CVaR", printed, "0.75", "0.67"))
+    return rounded(Gain(printed, "0.75", "0.67"))
 
 
 @PAPER.claim(
@@ -145,7 +192,7 @@ def cvar_gain_mean(printed: str) -> ClaimResult:
 )
 def cvar_gain_p90(printed: str) -> ClaimResult:
     """Without CVaR the 90th percentile of the latency per token rises by 26%."""
-    return rounded(Gain("P90 latency without CVaR", printed, "1.21", "0.96"))
+    return rounded(Gain(printed, "1.21", "0.96"))
 
 
 @PAPER.claim(
@@ -158,4 +205,4 @@ def cvar_gain_p90(printed: str) -> ClaimResult:
 )
 def training_samples(printed: str) -> ClaimResult:
     """45 thousand prompts with 20 generations each make 900 thousand samples."""
-    return rounded(Gain("generations per prompt, in thousands", printed, "900", "45"))
+    return rounded(Gain(printed, "900", "45"))

@@ -9,7 +9,7 @@ from oracle import least_latency
 from ratiolab.hindsight import solve
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import make, simulate
-from ratiolab.theory.worst_case import jaillet, late_rush
+from ratiolab.theory.worst_case import equal_prompts, late_rush
 from ratiolab.theory.worst_case.finish_program import finish_plan
 from ratiolab.theory.worst_case.volume_bound import volume_lower_bound
 
@@ -29,29 +29,29 @@ def test_mc_sf_and_optimum_lie_within_their_bounds_on_all_small_instances() -> N
         n = len(outputs)
         instance = Instance("small", memory, [0] * n, [prompt] * n, outputs)
         schedule = simulate(instance, make("mc-sf")).schedule
-        starts = jaillet.start_bounds(prompt, outputs, memory)
+        starts = equal_prompts.start_bounds(prompt, outputs, memory)
         assert all(p <= bound for p, bound in zip(schedule.starts.tolist(), starts, strict=True))
-        assert schedule.total_latency <= jaillet.mc_sf_bound(prompt, outputs, memory)
+        assert schedule.total_latency <= equal_prompts.mc_sf_bound(prompt, outputs, memory)
         optimum = least_latency(instance)
         plan = finish_plan(prompt, outputs, memory)
         assert plan.dual == plan.value <= optimum
         assert volume_lower_bound(prompt, outputs, memory) <= optimum
-        assert jaillet.linear_bound(jaillet.LOWER, prompt, outputs, memory) <= optimum
+        assert equal_prompts.linear_bound(equal_prompts.LOWER, prompt, outputs, memory) <= optimum
 
 
 def test_pair_volume_is_the_double_sum_of_its_definition() -> None:
     outputs = [3, 1, 4, 1, 5, 3]
     pairs = [(a, b) for a in outputs for b in outputs if b <= a]
-    assert jaillet.pair_volume(2, outputs) == sum(jaillet.volume(2, b) for _, b in pairs)
-    first = sum(jaillet.volume(2, min(a, b)) for a, b in itertools.combinations(outputs, 2))
-    assert jaillet.earlier_volume(2, outputs) == first
+    assert equal_prompts.pair_volume(2, outputs) == sum(
+        equal_prompts.volume(2, b) for _, b in pairs
+    )
 
 
 @pytest.mark.parametrize(("together", "gap", "batches"), [(2, 1, 4), (3, 2, 5), (5, 1, 3)])
 def test_staggered_starts_are_feasible_and_mc_sf_serves_in_batches(
     together: int, gap: int, batches: int
 ) -> None:
-    case = jaillet.staggered(together, gap, batches)
+    case = equal_prompts.staggered(together, gap, batches)
     n = case.requests
     instance = Instance("equal", case.memory, [0] * n, [0] * n, [case.output] * n)
     schedule = require_feasible(Schedule.from_starts(instance, [gap * i for i in range(n)]))
@@ -60,17 +60,17 @@ def test_staggered_starts_are_feasible_and_mc_sf_serves_in_batches(
 
 
 def test_the_ratio_bound_is_four_then_falls_and_grows_with_the_square_of_the_error() -> None:
-    assert jaillet.ratio_bound(Fraction(2)) == 4
-    assert jaillet.ratio_bound(Fraction(3)) == 3
-    assert jaillet.ratio_bound(Fraction(10**9)) - Fraction(7, 3) < Fraction(1, 10**8)
-    assert jaillet.ratio_bound(Fraction(2), Fraction(5)) == 100
+    assert equal_prompts.ratio_bound(Fraction(2)) == 4
+    assert equal_prompts.ratio_bound(Fraction(3)) == 3
+    assert equal_prompts.ratio_bound(Fraction(10**9)) - Fraction(7, 3) < Fraction(1, 10**8)
+    assert equal_prompts.ratio_bound(Fraction(2), Fraction(5)) == 100
     with pytest.raises(ValueError, match="headroom 1 must exceed 1"):
-        jaillet.ratio_bound(Fraction(1))
+        equal_prompts.ratio_bound(Fraction(1))
 
 
 def test_a_class_is_one_power_of_two() -> None:
     with pytest.raises(ValueError, match=r"outputs \[3, 4\] must lie in one class"):
-        jaillet.class_bound(jaillet.CLASS, 0, [3, 4], 9)
+        equal_prompts.class_bound(equal_prompts.CLASS, 0, [3, 4], 9)
 
 
 @pytest.mark.parametrize(

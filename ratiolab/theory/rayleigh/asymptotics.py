@@ -22,12 +22,11 @@ Source: derived here from Corollary 1 of Chen, Ye, Zhou (2025), arXiv 2508.14544
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, log, pi, sqrt
+from math import exp, log, pi
 
 import numpy as np
 
-from ratiolab.theory.quotient.amin import check_range
-from ratiolab.theory.quotient.spectrum import secular
+from ratiolab.theory.rayleigh.amin import check_range
 
 EULER_GAMMA = 0.57721566490153286
 
@@ -43,77 +42,6 @@ def expansion(log_upper: float) -> float:
         raise ValueError(f"log_upper: {log_upper} is not positive")
     constant = 3 / 4 + log(2) / 2 + EULER_GAMMA / 4
     return log_upper / 4 + constant - pi**2 / (24 * log_upper)
-
-
-def extended_radius(log_upper: float) -> float:
-    """Spectral radius for lengths ``1..u`` without a prompt, when ``u`` is too large to sweep.
-
-    Takes ``H(mu)`` from two sweeps over ``2^12`` and ``2^13`` lengths, their ``u^-p`` term
-    eliminated, and solves ``L / (4 mu + 1) + H(mu) = 1``. What is left out is ``O(2^-26)`` with a
-    small constant, and ``u^-p`` itself: the error is below 1e-9 from ``u = 10^6`` on.
-
-    Parameters
-    ----------
-    log_upper : ``L = ln u``, at least ``ln 2^13``; ``u`` itself need not fit a float
-
-    Cost O(1): two sweeps of ``2^13`` steps per iteration of the root finder.
-
-    Source: derived here, see the module.
-    """
-    from scipy.optimize import brentq
-
-    base = 1 << 12
-    if log_upper < log(2 * base):
-        raise ValueError(f"log_upper: {log_upper} is below ln {2 * base}")
-
-    def excess(mu: float) -> float:
-        short, long = (secular(mu, 1, u) - log(u) / (4 * mu + 1) for u in (base, 2 * base))
-        gain = 2 ** sqrt(1 + 3 * mu / (1 + mu))
-        return log_upper / (4 * mu + 1) + (gain * long - short) / (gain - 1) - 1
-
-    guess = expansion(log_upper) - 1
-    return 1 + float(brentq(excess, guess - 0.1, guess + 0.1, xtol=1e-12))
-
-
-def continuum_radius(alpha: float) -> float:
-    """Supremum of the quotient at prompt 0 over all intervals with ``l/u = alpha``.
-
-    At ``s = 0`` the quotient ignores scale, so ``(m l, m u)`` refines ``(l, u)`` and the radius
-    rises with ``m`` to that of continuous lengths: taking ``l = 1`` *is* a loss of generality, of
-    ``(1 - ln 2 - gamma/2) / 2 = 0.009`` for wide intervals. The tails solve Euler's equation, with
-    atoms at both ends; the four conditions are linear but for the radius.
-
-    Parameters
-    ----------
-    alpha : shortest over longest output, in (0, 1)
-
-    Cost O(1).
-
-    Source: derived here from Lemma 2 of Chen, Ye, Zhou (2025), arXiv 2508.14544v2.
-    """
-    from scipy.optimize import brentq
-
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha: {alpha} is outside (0, 1)")
-
-    def excess(mu: float) -> float:
-        # X = a/t + rise (t alpha)^(p-1) + fall t^(-1-p) on (1, 1/alpha], and X = first at 1, with
-        # mean length W = 1: the conditions at 1/alpha, then value and slope at 1.
-        p = sqrt(1 + 3 * mu / (1 + mu))
-        a, weight, small = 1 / (4 * mu + 1), 4 * (1 + mu), alpha ** (p - 1)
-        conditions = [
-            [2 + p, (2 - p) * alpha ** (1 + p), 0],
-            [weight * small, weight, -(6 * mu + 4)],
-            [weight * p * small, -weight * p, -(12 * mu + 4)],
-        ]
-        constants = [2 * alpha * (1 / weight - a), -2 - weight * a, -6]
-        rise, fall, first = np.linalg.solve(conditions, constants)
-        shrink = alpha**p
-        ends = rise * (1 - shrink) / alpha + fall * (1 - shrink)
-        return float(first - a * log(alpha) + ends / p - 1)
-
-    # Below: the two-point distribution. Above: the bound of `closed_bound`, in the limit.
-    return 1 + float(brentq(excess, (1 - alpha) / 2, 1 / 2 - log(alpha) / 4, xtol=1e-13))
 
 
 def closed_bound(lower: int, upper: int, prompt: int = 0) -> Fraction:

@@ -32,8 +32,8 @@ from typing import Literal
 
 import numpy as np
 
-from ratiolab.theory.quotient import amin
-from ratiolab.theory.quotient.spectrum import TailOperator, Vector, spectral_radius
+from ratiolab.theory.rayleigh import amin
+from ratiolab.theory.rayleigh.spectrum import TailOperator, Vector, spectral_radius
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.theory.quotient.amin import check_range
+from ratiolab.theory.rayleigh.amin import check_range
 
 Vector = NDArray[np.float64]
 Number = TypeVar("Number", float, Fraction)

@@ -200,20 +200,3 @@ def two_point_supremum(lower: int, upper: int, prompt: int = 0) -> float:
     check_range(lower, upper, prompt)
     r = (prompt + lower) / (prompt + upper)
     return 1 + (sqrt(r * upper / lower) - r) / 2
-
-
-def two_point_envelope(alpha: float) -> float:
-    """Supremum of `two_point_supremum` over every prompt, for lengths with ``l/u = alpha``.
-
-    The best ``r`` in ``[alpha, 1)`` is ``1/(4 alpha)``, clipped: short intervals prefer no prompt,
-    wide ones an endless one. Cost O(1).
-
-    Source: derived from Lemma 2 of Chen, Ye, Zhou (2025), arXiv 2508.14544v2.
-
-    >>> two_point_envelope(1 / 16) == 5 / 2
-    True
-    """
-    if not 0 < alpha <= 1:
-        raise ValueError(f"alpha: {alpha} is outside (0, 1]")
-    r = min(1.0, max(alpha, 1 / (4 * alpha)))
-    return 1 + (sqrt(r / alpha) - r) / 2

@@ -106,19 +106,6 @@ def pair_volume(prompt: int, outputs: Sequence[int]) -> int:
     return total
 
 
-def earlier_volume(prompt: int, outputs: Sequence[int]) -> int:
-    """S: the volume of all shorter requests, added over the requests; ties count once. O(n log n).
-
-    >>> earlier_volume(0, [1, 1, 2])
-    3
-    """
-    total = running = 0
-    for output in sorted(outputs):
-        total += running
-        running += volume(prompt, output)
-    return total
-
-
 def linear_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: int) -> Fraction:
     """volume A/M + length C in rounds, for the factors of an upper or a lower bound. O(n log n).
 
