@@ -1,0 +1,209 @@
+"""What prices of memory rows and growth rows prove, in plain Python integers.
+
+The bound and its proof stand in `ratiolab.hindsight.certificates.growth_prices`. Costs of starts
+are computed here from their first differences, which are sums of prices: with A_t the price of a
+token in all, u_t + sum_k m0_k y_{k,t}, with q_k the ages at which row k counts fewer than m0_k
+tokens or just as many, and C = p + o,
+
+    c(p + 1) - c(p) = 1 + (s + o) A_{C+1} - s A_{p+1} - sum of A over p+1..C
+        + sum_k w_k [(s + q_k) y_{p+q_k+1} - s y_{p+1} - sum of y over p+1..p+q_k
+                     + m0_k (y_{C+1} - y_{p+q_k+1})]
+        - M sum_k [w_k y_{C+1} - sum of y over C-w_k+1..C],
+
+y standing for y_k. As long as p + 1, C + 1, p + q_k + 1 and C - w_k + 1 stay in their runs, these
+differences grow by the same amount from start to start: the least cost stands at an end of such a
+piece, or, where they grow, at the first start at which they are not negative.
+"""
+
+from bisect import bisect_right
+from itertools import accumulate, pairwise
+
+from ratiolab.hindsight.certificates.growth_prices import GrowthPrices
+from ratiolab.model.instance import Instance
+
+MOST_TIMES = 2**22
+"""Most times with prices; sums are kept for each."""
+
+MOST_PIECES = 3 * 10**7
+"""Most pieces that are looked at, so that a hostile file cannot keep the checker busy."""
+
+MOST_ROWS = 16
+"""Most growth rows."""
+
+
+def scaled_growth_value(prices: GrowthPrices, instance: Instance) -> int:
+    """Return the lower bound that these prices prove, times their denominator.
+
+    Raises
+    ------
+    ValueError
+        when a price is negative, runs do not ascend, a row is none, or checking takes too long.
+
+    Cost O(T + n w), T the times with prices and w the runs that a request may wait.
+
+    >>> two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
+    >>> scaled_growth_value(GrowthPrices(2, 0, (1,), (1,), (), ()), two)  # 1/2 a token at time 1
+    6
+    """
+    if prices.denominator < 1:
+        raise ValueError(f"denominator {prices.denominator} must be at least 1")
+    if len(prices.rows) > MOST_ROWS:
+        raise ValueError(f"{len(prices.rows)} growth rows are more than {MOST_ROWS}")
+    if len(prices.rows) != len(prices.growth):
+        raise ValueError(f"{len(prices.rows)} growth rows, but prices of {len(prices.growth)}")
+    for number, (tokens, rounds) in enumerate(prices.rows):
+        if tokens < 1 or rounds < 1:
+            raise ValueError(f"growth row {number}: {tokens} tokens, {rounds} rounds are below 1")
+    edges = [prices.begin, *prices.ends]
+    for run, (before, end) in enumerate(pairwise(edges)):
+        if end <= before:
+            raise ValueError(f"run {run} ends at {end}, not after {before}")
+    if edges[-1] - edges[0] > MOST_TIMES:
+        raise ValueError(f"prices reach over {edges[-1] - edges[0]} times, more than {MOST_TIMES}")
+    for row in (prices.token, *prices.growth):
+        if len(row) != len(prices.ends):
+            raise ValueError(f"{len(row)} prices, but {len(prices.ends)} runs")
+        for run, price in enumerate(row):
+            if price < 0:
+                raise ValueError(f"price {price} of run {run} is negative")
+    return _Checker(prices, edges, instance).value()
+
+
+class _Family:
+    """Prices of one kind, their sums over times, and sums of these sums."""
+
+    def __init__(self, edges: list[int], price: list[int]) -> None:
+        self.edges, self.begin = edges, edges[0]
+        self.price = [0, *price, 0]  # before the runs, in each, after them
+        steps = (
+            price
+            for (before, end), price in zip(pairwise(edges), price, strict=True)
+            for _ in range(end - before)
+        )
+        self.level = [0, *accumulate(steps)]
+        self.area = [0, *accumulate(self.level)]  # sum of the level before a time
+
+    def upto(self, time: int) -> int:
+        """Return the sum of prices up to a time."""
+        past = time - self.begin
+        return self.level[min(past, len(self.level) - 1)] if past > 0 else 0
+
+    def below(self, time: int) -> int:
+        """Return the sum, over all times before this one, of the sums of prices up to them."""
+        past, last = time - self.begin, len(self.level) - 1
+        if past > last:
+            return self.area[last] + (past - last) * self.level[last]
+        return self.area[past] if past > 0 else 0
+
+    def tokens(self, start: int, held: int, rounds: int) -> int:
+        """Return what held + 1, held + 2, ... tokens cost over so many rounds after a start."""
+        stop = start + rounds
+        level = (held + rounds) * self.upto(stop) - held * self.upto(start)
+        return level - self.below(stop) + self.below(start)
+
+
+class _Checker:
+    """Costs of starts, and their least."""
+
+    def __init__(self, prices: GrowthPrices, edges: list[int], instance: Instance) -> None:
+        self.unit, self.rows, self.edges = prices.denominator, prices.rows, edges
+        self.instance, self.memory = instance, instance.memory
+        self.growth = [_Family(edges, list(row)) for row in prices.growth]
+        token = list(prices.token)
+        for (tokens, _), row in zip(prices.rows, prices.growth, strict=True):
+            token = [whole + tokens * price for whole, price in zip(token, row, strict=True)]
+        self.token = _Family(edges, token)
+        self.slack = self.memory * sum(
+            rounds * (rounds + 1) // 2 * max(row, default=0)
+            for (_, rounds), row in zip(prices.rows, prices.growth, strict=True)
+        )
+
+    def value(self) -> int:
+        """Return the bound times the denominator."""
+        requests = list(self.instance.requests)
+        known = [self.first_guess(*request) for request in requests]
+        pieces = sum(
+            self.pieces(*request, best) for request, best in zip(requests, known, strict=True)
+        )
+        if pieces > MOST_PIECES:
+            raise ValueError(f"checking takes up to {pieces} pieces, more than {MOST_PIECES}")
+        total = sum(
+            self.least(*request, best) for request, best in zip(requests, known, strict=True)
+        )
+        return total - self.memory * self.token.level[-1]
+
+    def cost(self, start: int, arrival: int, prompt: int, output: int) -> int:
+        """Return what a start costs."""
+        done = start + output
+        cost = self.unit * (done - arrival) + self.token.tokens(start, prompt, output)
+        for (tokens, rounds), row in zip(self.rows, self.growth, strict=True):
+            grows = min(max(tokens - prompt, 0), output)
+            held = row.tokens(start, prompt, grows)
+            held += tokens * (row.upto(done) - row.upto(start + grows))
+            credit = rounds * row.upto(done) - row.below(done) + row.below(done - rounds)
+            cost += rounds * held - self.memory * credit
+        return cost
+
+    def first_guess(self, arrival: int, prompt: int, output: int) -> int:
+        """Return the least cost over a few starts."""
+        request = arrival, prompt, output
+        best, wait = self.cost(arrival, *request), 1
+        while arrival + wait < self.edges[-1] and self.unit * (wait + output) - self.slack < best:
+            best = min(best, self.cost(arrival + wait, *request))
+            wait += 1 + wait // 4
+        return best
+
+    def pieces(self, arrival: int, prompt: int, output: int, best: int) -> int:
+        """Return how many pieces there are, at most, before latency alone reaches the best cost."""
+        last = arrival - output + (best + self.slack) // self.unit + 1
+        count = 1
+        for offset in self.offsets(prompt, output):
+            first = bisect_right(self.edges, arrival + offset)
+            count += max(0, bisect_right(self.edges, last + offset) - first)
+        return count
+
+    def offsets(self, prompt: int, output: int) -> list[int]:
+        """Return from where prices change the differences, counted from the start."""
+        found = [0, output]
+        for tokens, rounds in self.rows:
+            found += [min(max(tokens - prompt, 0), output), output - rounds]
+        return found
+
+    def least(self, arrival: int, prompt: int, output: int, best: int) -> int:
+        """Return the least cost over all starts from the arrival on; ``best`` is one of them."""
+        edges, token, unit, slack = self.edges, self.token, self.unit, self.slack
+        start, cost = arrival, self.cost(arrival, arrival, prompt, output)
+        offsets = self.offsets(prompt, output)
+        runs = [bisect_right(edges, start + offset) for offset in offsets]
+        best = min(best, cost)
+        # differences stay one for good when no time from the start on has a price
+        while start < edges[-1] and unit * (start + output - arrival) - slack < best:
+            end = edges[-1]
+            for run, offset in zip(runs, offsets, strict=True):
+                if run < len(edges):
+                    end = min(end, edges[run] - offset)
+            done = start + output
+            head, tail = token.price[runs[0]], token.price[runs[1]]
+            step = unit + (prompt + output) * tail - prompt * head
+            step += token.upto(start) - token.upto(done)
+            rise = head - tail
+            for k, (tokens, rounds) in enumerate(self.rows):
+                row, grows = self.growth[k], offsets[2 + 2 * k]
+                first, last = row.price[runs[0]], row.price[runs[1]]
+                turn, early = row.price[runs[2 + 2 * k]], row.price[runs[3 + 2 * k]]
+                grown = (prompt + grows) * turn - prompt * first + tokens * (last - turn)
+                grown += row.upto(start) - row.upto(start + grows)
+                credit = rounds * last + row.upto(done - rounds) - row.upto(done)
+                step += rounds * grown - self.memory * credit
+                rise += rounds * (first - turn) + self.memory * (last - early)
+            length = end - start
+            if rise > 0 and step < 0:
+                turn = min(length, -(step // rise))
+                best = min(best, cost + turn * step + turn * (turn - 1) // 2 * rise)
+            cost += length * step + length * (length - 1) // 2 * rise
+            best = min(best, cost)
+            start = end
+            for place, offset in enumerate(offsets):
+                if runs[place] < len(edges) and edges[runs[place]] == start + offset:
+                    runs[place] += 1
+        return best

@@ -1,0 +1,1 @@
+"""Schedules and bounds of hundreds to a hundred thousand requests."""

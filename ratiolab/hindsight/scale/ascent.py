@@ -1,0 +1,149 @@
+"""The ascent over prices of memory rows and growth rows, in floating point."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight.scale.row_kernels import (
+    Sums,
+    accumulate,
+    cheapest_near,
+    row_use,
+)
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+
+FloatArray = NDArray[np.float64]
+
+DEFLECTION = 0.06
+"""Part of the newest subgradient in the direction of a step."""
+
+PATIENCE = 6
+"""Steps without a better bound before the aim comes closer."""
+
+CLOSER = 0.7
+"""What it is then multiplied by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """An instance as the ascent sees it: times from its first arrival on, and the rows.
+
+    Parameters
+    ----------
+    memory : tokens that the rows allow, which may be fewer than those of the instance.
+    tokens, rounds : m0 and w of each growth row, shape (rows,).
+    """
+
+    arrival: IntArray = field(repr=False)
+    prompt: IntArray = field(repr=False)
+    output: IntArray = field(repr=False)
+    memory: float
+    tokens: IntArray
+    rounds: IntArray
+
+    @classmethod
+    def of(
+        cls, instance: Instance, memory: float, rows: tuple[tuple[int, int], ...] = ()
+    ) -> "Problem":
+        columns = np.array(rows, np.int64).reshape(-1, 2)
+        arrival = instance.arrival - instance.arrival.min()
+        tokens, rounds = np.ascontiguousarray(columns.T)
+        return cls(arrival, instance.prompt, instance.output, memory, tokens, rounds)
+
+
+def token_sums(problem: Problem, duals: FloatArray, width: int) -> Sums:
+    """Sums of the prices that scaled duals stand for: those of a row are over its tokens."""
+    scale = np.concatenate([[1.0], 1.0 / problem.tokens])[:, None]
+    sums: Sums = accumulate(
+        duals * scale, width, problem.memory, problem.tokens, problem.rounds, 1.0
+    )
+    return sums
+
+
+def credit_slack(memory: float, duals: FloatArray, rounds: IntArray) -> float:
+    """The most that the credits of completions take off, whatever the start."""
+    most = duals[1:].max(axis=1, initial=0)
+    return float((most * rounds * (rounds + 1) / 2).sum() * memory)
+
+
+class Climb:
+    """One level of the ascent: buckets of one width, duals of shape (1 + rows, buckets)."""
+
+    def __init__(self, problem: Problem, width: int) -> None:
+        self.problem, self.width = problem, width
+        self.room = problem.memory * width
+        self.stride = max(1, width // 4)
+        self.looked = 0
+
+    def value(self, duals: FloatArray) -> tuple[float, FloatArray]:
+        """The bound of these duals, nearly, and a subgradient."""
+        problem = self.problem
+        scaled = duals[1:] / problem.tokens[:, None]
+        slack = credit_slack(problem.memory, np.vstack([duals[:1], scaled]), problem.rounds)
+        sums = token_sums(problem, duals, self.width)
+        columns = problem.prompt, problem.output
+        least, starts, looked = cheapest_near(sums, problem.arrival, *columns, self.stride, slack)
+        use = row_use(
+            *(starts, *columns, duals.shape[1], self.width),
+            *(problem.memory, problem.tokens, problem.rounds),
+        )
+        self.looked += looked
+        return float(least.sum() - self.room * duals.sum()), use - self.room
+
+    def run(
+        self, duals: FloatArray, aim: float, steps: int, stop: Callable[[], bool]
+    ) -> tuple[FloatArray, float, float]:
+        """The best duals met, their value, and the aim at the end.
+
+        Steps are as long as would reach, were the bound linear, a target a little above the best
+        bound so far; ``aim`` is how far, as a part of it. The direction is a long mean of
+        subgradients, which is the use by requests started in parts.
+        """
+        best_value, excess = self.value(duals)
+        best, direction, failures = duals, excess, 0
+        for _ in range(steps):
+            if stop():
+                break
+            usable = np.where((duals <= 0) & (direction < 0), 0.0, direction)
+            norm = float((usable * usable).sum())
+            if norm == 0:
+                break
+            duals = np.maximum(0.0, duals + aim * best_value / norm * usable)
+            value, excess = self.value(duals)
+            failures += 1
+            if value > best_value:
+                best_value, best, failures = value, duals, 0
+            elif failures == PATIENCE:
+                duals, aim, failures = best, aim * CLOSER, 0
+            direction = (1 - DEFLECTION) * direction + DEFLECTION * excess
+        return best, best_value, aim
+
+
+def fluid_duals(instance: Instance, memory: float, width: int, buckets: int) -> FloatArray:
+    """Prices of the preemptive schedule behind mean busy times, by bucket."""
+    from ratiolab.hindsight.bounds import one_machine
+
+    room = max(1, math.floor(memory))
+    origin = int(instance.arrival.min())
+    released = ((instance.arrival - origin) * room).tolist()
+    served = list(one_machine(released, instance.volume.tolist(), shortest_remaining=False))
+    slope = 1.0 / instance.volume
+    height: dict[int, float] = {}
+    after, following = 0.0, math.inf
+    for piece in reversed(served):
+        i, begin, end = piece.request, piece.begin / room, piece.end / room
+        if i not in height:
+            height[i] = end * slope[i] + (after if end == following else 0.0)
+        after, following = height[i] - begin * slope[i], begin
+    middle = (np.arange(buckets) + 0.5) * width
+    ends = np.array([piece.end / room for piece in served])
+    begins = np.array([piece.begin / room for piece in served])
+    place = np.minimum(np.searchsorted(ends, middle, side="right"), len(served) - 1)
+    request = np.array([piece.request for piece in served])[place]
+    price = np.array([height[i] for i in request.tolist()]) - middle * slope[request]
+    idle = (middle >= ends[-1]) | (middle < begins[place])
+    return np.where(idle, 0.0, np.maximum(price, 0.0))

@@ -1,0 +1,198 @@
+"""The compiled annealing of the order of starts: each request as early as it fits, never overtaking.
+
+Requests are numbered as in the instance, times counted from the first arrival.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ratiolab.hindsight.scale.beam_kernels import earliest
+from ratiolab.hindsight.scale.beam_state import FloatArray, IntArray, compiled
+
+STRIDE = 16
+"""Places between two snapshots."""
+
+
+class Columns(NamedTuple):
+    """The columns of an instance."""
+
+    arrival: IntArray
+    prompt: IntArray
+    output: IntArray
+    memory: int
+
+
+class Decoded(NamedTuple):
+    """An order of starts and what it leads to, with a snapshot before each `STRIDE`-th place.
+
+    Parameters
+    ----------
+    order, start : request at each place, and its start.
+    total : sum of the starts before each snapshot, and of all last.
+    running, end, base : how many run then, when each ends, in rising order, and what it holds at
+        time 0 were it to hold as many tokens fewer as rounds earlier.
+    """
+
+    order: IntArray
+    start: IntArray
+    total: IntArray
+    running: IntArray
+    end: IntArray
+    base: IntArray
+
+
+@compiled
+def place(columns, end, base, running, peak, i, begin):  # type: ignore[no-untyped-def]
+    """Return the first start of a request from ``begin`` on, and how many then run."""
+    memory = columns.memory
+    s, o = columns.prompt[i], columns.output[i]
+    p = max(begin, columns.arrival[i])
+    gone = 0
+    while gone < running and end[gone] <= p:
+        gone += 1
+    if gone:
+        for k in range(gone, running):
+            end[k - gone], base[k - gone], peak[k - gone] = end[k], base[k], peak[k]
+        running -= gone
+    p = earliest(end, base, running, peak, memory, s, o, p)
+    done, hold = p + o, s - p
+    k = running
+    while k and end[k - 1] > done:
+        end[k], base[k] = end[k - 1], base[k - 1]
+        k -= 1
+    end[k], base[k] = done, hold
+    running += 1
+    held = np.int64(0)
+    for k in range(running - 1, -1, -1):
+        held += base[k]
+        peak[k] = held + (running - k) * end[k] + end[k] - memory
+    return p, running
+
+
+@compiled
+def decode(columns, decoded, new, first, sure, most, give):  # type: ignore[no-untyped-def]
+    """Decode an order from a place on; return its total, or -1 when it exceeds ``most``.
+
+    ``new`` is filled from the snapshot before ``first`` on. From the snapshot after ``sure`` on
+    both orders are the same: where what runs is the same, too, so is the rest; and an order that
+    has lost more than ``give`` by then is given up. Also returns up to which place it is decoded.
+    """
+    n = len(decoded.order)
+    snap = first // STRIDE
+    at, running = snap * STRIDE, decoded.running[snap]
+    end, base = np.empty(decoded.end.shape[1], np.int64), np.empty(decoded.end.shape[1], np.int64)
+    peak = np.empty(decoded.end.shape[1], np.int64)
+    end[:running], base[:running] = decoded.end[snap, :running], decoded.base[snap, :running]
+    held = np.int64(0)
+    for k in range(running - 1, -1, -1):
+        held += base[k]
+        peak[k] = held + (running - k) * end[k] + end[k] - columns.memory
+    total = decoded.total[snap]
+    last = decoded.start[at - 1] if at else np.int64(0)
+    whole = decoded.total[len(decoded.total) - 1]
+    while at < n:
+        if at % STRIDE == 0:
+            snap = at // STRIDE
+            if at > first:
+                if at > sure:
+                    lost = total - decoded.total[snap]
+                    if lost > give:
+                        return np.int64(-1), at
+                    if running == decoded.running[snap] and last == decoded.start[at - 1]:
+                        same = True
+                        for k in range(running):
+                            if (
+                                end[k] != decoded.end[snap, k]
+                                or base[k] != decoded.base[snap, k]
+                            ):
+                                same = False
+                                break
+                        if same:
+                            return whole + lost, at
+                new.total[snap], new.running[snap] = total, running
+                new.end[snap, :running] = end[:running]
+                new.base[snap, :running] = base[:running]
+        if running == len(end):
+            return np.int64(-1), at
+        last, running = place(columns, end, base, running, peak, new.order[at], last)
+        new.start[at] = last
+        total += last
+        at += 1
+    return (total if total <= most else np.int64(-1)), n
+
+
+@compiled
+def draw(bits):  # type: ignore[no-untyped-def]
+    """Return the next random bits (xorshift)."""
+    x = bits[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    bits[0] = x
+    return x
+
+
+@compiled
+def anneal(columns, decoded, new, bits, moves, begin, cool, reach, give):  # type: ignore[no-untyped-def]
+    """Try moves of one request or two that stand close, from one temperature to another.
+
+    Orders of a greater total are kept with the probability of Metropolis. Both ``decoded`` and
+    ``new`` hold the same order before and after. Returns how many moves were kept, the best total,
+    and its order and starts.
+    """
+    n = len(decoded.order)
+    final = len(decoded.total) - 1
+    best = decoded.total[final]
+    order, start = decoded.order.copy(), decoded.start.copy()
+    heat, taken = begin, 0
+    for _ in range(moves):
+        heat *= cool
+        kind = np.int64(draw(bits) % np.uint64(5))
+        i = np.int64(draw(bits) % np.uint64(n))
+        span = reach if draw(bits) % np.uint64(2) else 3 * reach
+        j = min(n - 1, i + 1 + np.int64(draw(bits) % np.uint64(span)))
+        if i == j:
+            continue
+        if kind < 2:
+            x = new.order[j]
+            for k in range(j, i, -1):
+                new.order[k] = new.order[k - 1]
+            new.order[i] = x
+        elif kind < 4:
+            new.order[i], new.order[j] = new.order[j], new.order[i]
+        else:
+            x = new.order[i]
+            for k in range(i, j):
+                new.order[k] = new.order[k + 1]
+            new.order[j] = x
+        luck = (np.float64(draw(bits) >> np.uint64(11)) + 1) / 2.0**53
+        bound = -heat * np.log(luck)
+        most = decoded.total[final] + np.int64(bound)
+        total, upto = decode(columns, decoded, new, i, j, most, np.int64(bound + give * heat))
+        one, other = decoded, new
+        if 0 <= total <= most:
+            taken += 1
+            shift = total - decoded.total[final]
+            if upto < n:
+                snap = upto // STRIDE
+                for k in range(snap, final + 1):
+                    decoded.total[k] += shift
+                    new.total[k] = decoded.total[k]
+            else:
+                decoded.total[final] = total
+                new.total[final] = total
+            one, other = new, decoded
+        low = i // STRIDE
+        high = (upto - 1) // STRIDE
+        other.order[i : j + 1] = one.order[i : j + 1]
+        other.start[i:upto] = one.start[i:upto]
+        for k in range(low + 1, high + 1):
+            running = one.running[k]
+            other.total[k], other.running[k] = one.total[k], running
+            other.end[k, :running] = one.end[k, :running]
+            other.base[k, :running] = one.base[k, :running]
+        if total >= 0 and decoded.total[final] < best:
+            best = decoded.total[final]
+            order[:], start[:] = decoded.order, decoded.start
+    return taken, best, order, start
