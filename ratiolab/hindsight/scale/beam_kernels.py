@@ -19,6 +19,7 @@ from ratiolab.hindsight.scale.beam_state import (
     WAITING,
     Beam,
     compiled,
+    inlined,
     with_free_children,
     with_free_state,
     with_node,
@@ -30,7 +31,7 @@ MOST_GENERATIONS = 200
 SWEEP = 16
 
 
-@compiled
+@inlined
 def regret(requests, guide, i, p):  # type: ignore[no-untyped-def]
     """Return what start p of a request costs above its cheapest start."""
     end = len(guide.level) - 1
@@ -61,7 +62,7 @@ def tabulate(requests, guide, waiting, count, i):  # type: ignore[no-untyped-def
             waiting.table[b, i] = 0.0
 
 
-@compiled
+@inlined
 def future(guide, waiting, count, i, t):  # type: ignore[no-untyped-def]
     """Return the least regret of a request that does not start before t and its delay."""
     width, rows = guide.width, len(waiting.table)
@@ -89,7 +90,7 @@ def future_of_all(requests, guide, knobs, waiting, count, t):  # type: ignore[no
     return waiting.sum_now[place], waiting.sum_later[place]
 
 
-@compiled
+@inlined
 def price_at(guide, t):  # type: ignore[no-untyped-def]
     """Return the price of a token at a time."""
     b = (t - 1) // guide.width
@@ -116,7 +117,7 @@ def sums_of_use(end, base, running, t, use, weighed, held):  # type: ignore[no-u
     use[running], weighed[running], held[running] = before, weight, 0
 
 
-@compiled
+@inlined
 def used(end, running, t, use, weighed, held, y):  # type: ignore[no-untyped-def]
     """Return the tokens held over times t + 1..t + y, and weighed by time minus t."""
     k = 0
@@ -132,7 +133,7 @@ def used(end, running, t, use, weighed, held, y):  # type: ignore[no-untyped-def
     return use[k] + level * (y - x) + number * first, weighed[k] + level * first + number * second
 
 
-@compiled
+@inlined
 def earliest(end, base, running, peak, memory, s, o, p):  # type: ignore[no-untyped-def]
     """Return the first start from p on at which a request fits for good.
 
@@ -207,14 +208,15 @@ def expand(requests, guide, knobs, states, children, waiting, count, at):  # typ
         s, o = requests.prompt[i], requests.output[i]
         p = max(t, requests.arrival[i])
         p = earliest(end, base, running, peak, memory, s, o, p)
-        gone, _ = used(end, running, t, use, weighed, held, p - t)
-        idle = guide.room * (p - t) - gone
+        from_zero, from_one = 0.0, 0.0
+        if p > t:
+            from_zero, from_one = used(end, running, t, use, weighed, held, p - t)
+        idle = guide.room * (p - t) - from_zero
         unit = price_at(guide, (p + t) // 2 + 1 if p > t else t + 1)
         spent = states.cost[at] + unit * guide.weight * idle + regret(requests, guide, i, p)
         rest = now + (later - now) * (p - t) / knobs.ahead
         if waiting.present[i]:
             rest -= future(guide, waiting, count, i, p)
-        from_zero, from_one = used(end, running, t, use, weighed, held, p - t)
         upto_zero, upto_one = used(end, running, t, use, weighed, held, p - t + horizon)
         zero = upto_zero - from_zero
         one = upto_one - from_one - (p - t) * zero

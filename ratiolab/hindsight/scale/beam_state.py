@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from ratiolab.model.footprint import IntArray
 
-compiled: Any = njit(cache=True, nogil=True)
+compiled: Any = njit(cache=True, nogil=True, error_model="numpy")
+inlined: Any = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+"""Within another compiled function: no references to arrays are counted on each call."""
 
 FloatArray = NDArray[np.float64]
 
