@@ -13,9 +13,12 @@ A file of format ``ratiolab-certificate/1`` is a JSON object with
   of a table at times begin <= t < end. T is the length of ``memory``. Or ``"steps"``, duals of
   memory alone, for many requests and rounds: ``denominator`` D; ``value``, D times the Lagrangian
   bound; ``begin``, a time; ``ends``, the last times of runs of times after it; ``token``, D times
-  the dual of each run. Or ``"layers"``, the numbers of ``"prices"`` with a larger ``bound``: every
-  schedule of a smaller latency is excluded by a search that these duals guide, which the checker
-  does again. Or ``"windows"``, the numbers of ``"prices"``, a larger ``bound``, and ``windows``, a
+  the dual of each run. Or ``"growth"``, the numbers of ``"steps"`` with ``rows``, a list of
+  ``[m0, w]``, and ``growth``, D times the duals of these growth rows in each run
+  (`ratiolab.hindsight.certificates.growth_duals`). Or ``"layers"``, the numbers of ``"prices"``
+  with a larger ``bound``: every schedule of a smaller latency is excluded by a search that these
+  duals guide, which the checker does again. Or ``"windows"``, the numbers of ``"prices"``, a larger
+  ``bound``, and ``windows``, a
   list of ``[time, cost]`` in falling time, the last time 0: D times the latency that the duals do
   not prove is at least ``cost`` in what runs after ``time`` or starts then or later. The last cost,
   added to ``value``, proves ``bound``, and the checker searches again for a cheaper way through
@@ -35,6 +38,7 @@ from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 from ratiolab.hindsight.certificates.duals import Duals, StepDuals
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.instance import Instance
 from ratiolab.model.io import FormatError, PathLike, json_lines, write_text
 
@@ -44,6 +48,7 @@ _NUMBERS = {
     "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
     "windows": ("bound", "denominator", "value", "memory", "tables", "cuts", "windows"),
     "steps": ("denominator", "value", "begin", "ends", "token"),
+    "growth": ("denominator", "value", "begin", "ends", "token", "rows", "growth"),
 }
 
 
@@ -88,6 +93,15 @@ class StepDualCertificate(_Claim):
 
 
 @dataclass(frozen=True)
+class GrowthCertificate(_Claim):
+    """The claim that these duals prove ``bound``, the integer at or above value / denominator."""
+
+    source: ClassVar[str] = "duals of memory and growth"
+    value: int
+    duals: GrowthDuals = field(repr=False)
+
+
+@dataclass(frozen=True)
 class DynamicProgrammingCertificate(_DualClaim):
     """The claim that a search which these duals guide finds no schedule below ``bound``."""
 
@@ -111,7 +125,8 @@ class CostToGoCertificate(_DualClaim):
 CertificateWithDuals: TypeAlias = (
     DualCertificate | DynamicProgrammingCertificate | CostToGoCertificate
 )
-Certificate: TypeAlias = FormulaCertificate | StepDualCertificate | CertificateWithDuals
+CertificateInRuns: TypeAlias = StepDualCertificate | GrowthCertificate
+Certificate: TypeAlias = FormulaCertificate | CertificateInRuns | CertificateWithDuals
 
 
 def dual_certificate(instance: Instance, duals: Duals, value: int) -> DualCertificate:
@@ -147,7 +162,7 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
     write_text(path, json_lines(data))
 
 
-def _numbers(certificate: StepDualCertificate | CertificateWithDuals) -> tuple[str, dict[str, Any]]:
+def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str, dict[str, Any]]:
     """Kind and numbers of a proof by duals."""
     if isinstance(certificate, StepDualCertificate):
         steps = certificate.steps
@@ -157,6 +172,17 @@ def _numbers(certificate: StepDualCertificate | CertificateWithDuals) -> tuple[s
             "begin": steps.begin,
             "ends": steps.ends,
             "token": steps.token,
+        }
+    if isinstance(certificate, GrowthCertificate):
+        growth = certificate.duals
+        return "growth", {
+            "denominator": growth.denominator,
+            "value": certificate.value,
+            "begin": growth.begin,
+            "ends": growth.ends,
+            "token": growth.token,
+            "rows": growth.rows,
+            "growth": growth.growth,
         }
     duals = certificate.duals
     numbers = {

@@ -13,10 +13,12 @@ from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     DynamicProgrammingCertificate,
     FormulaCertificate,
+    GrowthCertificate,
     StepDualCertificate,
     numbers_check,
 )
 from ratiolab.hindsight.certificates.duals import Duals, StepDuals, Table
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.instance import shown
 from ratiolab.model.validation import Strict
 
@@ -32,6 +34,7 @@ def _table(row: tuple[int, ...]) -> tuple[int, ...]:
 Integers: TypeAlias = Annotated[tuple[int, ...], _FROM_LIST, FailFast()]
 TableRow: TypeAlias = Annotated[Integers, AfterValidator(_table)]
 Cut: TypeAlias = Annotated[tuple[int, int, int, int], _FROM_LIST]
+GrowthRow: TypeAlias = Annotated[tuple[int, int], _FROM_LIST]
 Window: TypeAlias = Annotated[tuple[int, int], _FROM_LIST]
 
 
@@ -83,14 +86,39 @@ class StepDualsFile(_ProofFile):
     token: Integers
     """D times the dual of a token, a value for each run."""
 
-    def certificate(self) -> Certificate:
-        """Return the claim of the file."""
+    def require_check(self) -> None:
+        """Raise ValueError unless there is a dual for each run, and digits are of the numbers."""
         if len(self.ends) != len(self.token):
             wanted = f"{len(self.ends)} numbers, as ends does, not {len(self.token)}"
             raise ValueError(f"token must hold {wanted}")
+        super().require_check()
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
         self.require_check()
         duals = StepDuals(self.denominator, self.begin, self.ends, self.token)
         return StepDualCertificate(self.instance, self.digest, self.bound, self.value, duals)
+
+
+class GrowthDualsFile(StepDualsFile):
+    """A bound that duals of memory and of growth rows prove, constant over runs of times."""
+
+    kind: Literal["growth"]  # type: ignore[assignment]
+    rows: Annotated[tuple[GrowthRow, ...], _FROM_LIST, FailFast()]
+    """Of each growth row m0 and w."""
+    growth: Annotated[tuple[Integers, ...], _FROM_LIST, FailFast()]
+    """Of each growth row D times its dual, a value for each run."""
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
+        wanted = [len(self.ends)] * len(self.rows)
+        if [len(row) for row in self.growth] != wanted:
+            raise ValueError(f"growth must hold {len(self.ends)} numbers for each of the rows")
+        self.require_check()
+        duals = GrowthDuals(
+            *(self.denominator, self.begin, self.ends, self.token, self.rows, self.growth)
+        )
+        return GrowthCertificate(self.instance, self.digest, self.bound, self.value, duals)
 
 
 class DualsFile(_ProofFile):
@@ -141,7 +169,8 @@ class WindowsFile(DualsFile):
 class CertificateFile(
     RootModel[
         Annotated[
-            FormulaFile | StepDualsFile | DualsFile | WindowsFile, Field(discriminator="kind")
+            FormulaFile | StepDualsFile | GrowthDualsFile | DualsFile | WindowsFile,
+            Field(discriminator="kind"),
         ]
     ]
 ):

@@ -16,12 +16,14 @@ from collections.abc import Iterator, Sequence
 from ratiolab.hindsight.bounds import BOUNDS
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
+    CertificateInRuns,
     CertificateWithDuals,
     DualCertificate,
     DynamicProgrammingCertificate,
     FormulaCertificate,
     StepDualCertificate,
 )
+from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.certify_steps import scaled_value
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
@@ -65,8 +67,8 @@ def certify(certificate: Certificate, instance: Instance) -> int:
         )
     if isinstance(certificate, FormulaCertificate):
         bound = _formula(certificate.source, instance)
-    elif isinstance(certificate, StepDualCertificate):
-        bound = _stepwise(certificate, instance)
+    elif isinstance(certificate, CertificateInRuns):
+        bound = _in_runs(certificate, instance)
     else:
         bound = _priced(certificate, instance)
     if certificate.bound != bound:
@@ -82,15 +84,19 @@ def _formula(source: str, instance: Instance) -> int:
     raise CertificateError(f"source {shown(source)} is no bound that can be recomputed")
 
 
-def _stepwise(certificate: StepDualCertificate, instance: Instance) -> int:
-    steps = certificate.steps
+def _in_runs(certificate: CertificateInRuns, instance: Instance) -> int:
     try:
-        value = scaled_value(steps, instance)
+        if isinstance(certificate, StepDualCertificate):
+            denominator = certificate.steps.denominator
+            value = scaled_value(certificate.steps, instance)
+        else:
+            denominator = certificate.duals.denominator
+            value = scaled_growth_value(certificate.duals, instance)
     except ValueError as error:
         raise CertificateError(str(error)) from None
     if value != certificate.value:
         raise CertificateError(f"value {certificate.value} is claimed, the duals prove {value}")
-    return -(-value // steps.denominator)
+    return -(-value // denominator)
 
 
 def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:

@@ -1,6 +1,6 @@
 """What prices of memory rows and growth rows prove, in plain Python integers.
 
-The bound and its proof stand in `ratiolab.hindsight.certificates.growth_prices`. Costs of starts
+The bound and its proof stand in `ratiolab.hindsight.certificates.growth_duals`. Costs of starts
 are computed here from their first differences, which are sums of prices: with A_t the price of a
 token in all, u_t + sum_k m0_k y_{k,t}, with q_k the ages at which row k counts fewer than m0_k
 tokens or just as many, and C = p + o,
@@ -18,7 +18,7 @@ piece, or, where they grow, at the first start at which they are not negative.
 from bisect import bisect_right
 from itertools import accumulate, pairwise
 
-from ratiolab.hindsight.certificates.growth_prices import GrowthPrices
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.instance import Instance
 
 MOST_TIMES = 2**22
@@ -31,7 +31,7 @@ MOST_ROWS = 16
 """Most growth rows."""
 
 
-def scaled_growth_value(prices: GrowthPrices, instance: Instance) -> int:
+def scaled_growth_value(prices: GrowthDuals, instance: Instance) -> int:
     """Return the lower bound that these prices prove, times their denominator.
 
     Raises
@@ -42,7 +42,7 @@ def scaled_growth_value(prices: GrowthPrices, instance: Instance) -> int:
     Cost O(T + n w), T the times with prices and w the runs that a request may wait.
 
     >>> two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
-    >>> scaled_growth_value(GrowthPrices(2, 0, (1,), (1,), (), ()), two)  # 1/2 a token at time 1
+    >>> scaled_growth_value(GrowthDuals(2, 0, (1,), (1,), (), ()), two)  # 1/2 a token at time 1
     6
     """
     if prices.denominator < 1:
@@ -50,7 +50,7 @@ def scaled_growth_value(prices: GrowthPrices, instance: Instance) -> int:
     if len(prices.rows) > MOST_ROWS:
         raise ValueError(f"{len(prices.rows)} growth rows are more than {MOST_ROWS}")
     if len(prices.rows) != len(prices.growth):
-        raise ValueError(f"{len(prices.rows)} growth rows, but prices of {len(prices.growth)}")
+        raise ValueError(f"{len(prices.rows)} growth rows, but duals of {len(prices.growth)}")
     for number, (tokens, rounds) in enumerate(prices.rows):
         if tokens < 1 or rounds < 1:
             raise ValueError(f"growth row {number}: {tokens} tokens, {rounds} rounds are below 1")
@@ -59,13 +59,13 @@ def scaled_growth_value(prices: GrowthPrices, instance: Instance) -> int:
         if end <= before:
             raise ValueError(f"run {run} ends at {end}, not after {before}")
     if edges[-1] - edges[0] > MOST_TIMES:
-        raise ValueError(f"prices reach over {edges[-1] - edges[0]} times, more than {MOST_TIMES}")
+        raise ValueError(f"duals reach over {edges[-1] - edges[0]} times, more than {MOST_TIMES}")
     for row in (prices.token, *prices.growth):
         if len(row) != len(prices.ends):
-            raise ValueError(f"{len(row)} prices, but {len(prices.ends)} runs")
-        for run, price in enumerate(row):
-            if price < 0:
-                raise ValueError(f"price {price} of run {run} is negative")
+            raise ValueError(f"{len(row)} duals, but {len(prices.ends)} runs")
+        for run, dual in enumerate(row):
+            if dual < 0:
+                raise ValueError(f"dual {dual} of run {run} is negative")
     return _Checker(prices, edges, instance).value()
 
 
@@ -105,7 +105,7 @@ class _Family:
 class _Checker:
     """Costs of starts, and their least."""
 
-    def __init__(self, prices: GrowthPrices, edges: list[int], instance: Instance) -> None:
+    def __init__(self, prices: GrowthDuals, edges: list[int], instance: Instance) -> None:
         self.unit, self.rows, self.edges = prices.denominator, prices.rows, edges
         self.instance, self.memory = instance, instance.memory
         self.growth = [_Family(edges, list(row)) for row in prices.growth]

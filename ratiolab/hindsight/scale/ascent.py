@@ -1,12 +1,15 @@
 """The ascent over prices of memory rows and growth rows, in floating point."""
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.hindsight.bounds import Piece, one_machine
 from ratiolab.hindsight.scale.row_kernels import (
     Sums,
     accumulate,
@@ -23,6 +26,18 @@ DEFLECTION = 0.06
 
 PATIENCE = 6
 """Steps without a better bound before the aim comes closer."""
+
+LEVELS = ((16, 0.4), (4, 0.3), (1, 0.3))
+"""Buckets that share duals while climbing, from coarse to fine, and parts of the time."""
+
+MOST_BUCKETS = 2048
+"""Most buckets of times, about, with duals of their own."""
+
+AIM = 0.01
+"""How far above the best bound the ascent aims at first, as a part of it."""
+
+LEAST_AIM = 1e-5
+"""Aim at which a level ends."""
 
 CLOSER = 0.7
 """What it is then multiplied by."""
@@ -70,6 +85,52 @@ def credit_slack(memory: float, duals: FloatArray, rounds: IntArray) -> float:
     return float((most * rounds * (rounds + 1) / 2).sum() * memory)
 
 
+class Grid(NamedTuple):
+    """Buckets of times: how many, and how many times each."""
+
+    width: int
+    buckets: int
+
+
+def grid(instance: Instance, memory: float, most: int = MOST_BUCKETS) -> Grid:
+    """Return buckets up to the time by which so much memory could have served everybody."""
+    rounds = int(instance.output.max()) + math.ceil(_last(instance, memory))
+    coarsest = LEVELS[0][0]
+    width = max(1, -(-rounds // most))
+    return Grid(width, coarsest * -(-rounds // (coarsest * width)))
+
+
+def ascend(
+    problem: Problem, start: FloatArray, width: int, steps: int, seconds: float | None = None
+) -> tuple[FloatArray, float]:
+    """Return duals of an ascent on coarse buckets and then on finer ones, and their value.
+
+    Parameters
+    ----------
+    start : duals to begin with, shape (1 + rows, buckets); buckets are a multiple of the coarsest.
+    steps : of the ascent at most.
+    seconds : at most, or None for no limit.
+    """
+    duals, aim, value = start, AIM, -math.inf
+    for group, part in LEVELS:
+        stop = _deadline(None if seconds is None else part * seconds)
+        climb = Climb(problem, width * group)
+        # fine detail of the start may be worth more than what coarse steps found
+        entries = [fine.reshape(len(fine), -1, group).mean(axis=2) for fine in (duals, start)]
+        coarse = max(entries, key=lambda entry: climb.value(entry)[0])
+        coarse, value, aim = climb.run(coarse, max(aim, AIM / 10), round(part * steps), stop)
+        duals = np.repeat(coarse, group, axis=1)
+    return duals, value
+
+
+def _deadline(seconds: float | None) -> Callable[[], bool]:
+    """Return a predicate: are these seconds from now over?"""
+    if seconds is None:
+        return lambda: False
+    ends = time.perf_counter() + seconds
+    return lambda: time.perf_counter() > ends
+
+
 class Climb:
     """One level of the ascent: buckets of one width, duals of shape (1 + rows, buckets)."""
 
@@ -106,7 +167,7 @@ class Climb:
         best_value, excess = self.value(duals)
         best, direction, failures = duals, excess, 0
         for _ in range(steps):
-            if stop():
+            if aim < LEAST_AIM or stop():
                 break
             usable = np.where((duals <= 0) & (direction < 0), 0.0, direction)
             norm = float((usable * usable).sum())
@@ -125,12 +186,7 @@ class Climb:
 
 def fluid_duals(instance: Instance, memory: float, width: int, buckets: int) -> FloatArray:
     """Prices of the preemptive schedule behind mean busy times, by bucket."""
-    from ratiolab.hindsight.bounds import one_machine
-
-    room = max(1, math.floor(memory))
-    origin = int(instance.arrival.min())
-    released = ((instance.arrival - origin) * room).tolist()
-    served = list(one_machine(released, instance.volume.tolist(), shortest_remaining=False))
+    served, room = _served(instance, memory), math.floor(memory)
     slope = 1.0 / instance.volume
     height: dict[int, float] = {}
     after, following = 0.0, math.inf
@@ -147,3 +203,15 @@ def fluid_duals(instance: Instance, memory: float, width: int, buckets: int) -> 
     price = np.array([height[i] for i in request.tolist()]) - middle * slope[request]
     idle = (middle >= ends[-1]) | (middle < begins[place])
     return np.where(idle, 0.0, np.maximum(price, 0.0))
+
+
+def _served(instance: Instance, memory: float) -> list[Piece]:
+    """Return the preemptive schedule that serves the least volume first, in slots of memory."""
+    room = math.floor(memory)
+    released = ((instance.arrival - instance.arrival.min()) * room).tolist()
+    return list(one_machine(released, instance.volume.tolist(), shortest_remaining=False))
+
+
+def _last(instance: Instance, memory: float) -> float:
+    """Return when that schedule ends, in rounds from the first arrival."""
+    return max(piece.end for piece in _served(instance, memory)) / math.floor(memory)

@@ -16,7 +16,7 @@ every token.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -112,26 +112,36 @@ def begin(prepared: Prepared, guide: Guide, knobs: Knobs, horizon: int, width: i
     """Return a beam whose one state has started nothing."""
     requests, n = prepared.requests, len(prepared.order)
     slots, some = 64 * max(4, width), 64
-    whole = [np.zeros(slots, np.int64) for _ in range(5)]
+
+    def zeros(size: int | tuple[int, ...], kind: type = np.int64) -> Any:
+        return np.zeros(size, kind)
+
     states = States(
-        *whole,
-        np.zeros(slots),
-        np.zeros(slots, np.uint64),
-        np.zeros(slots, np.int64),
-        np.zeros((slots, some), np.int32),
-        np.zeros((slots, some), np.int32),
-        np.zeros(slots, np.int64),
-        np.zeros((slots, some), np.int32),
-        np.arange(slots)[::-1].copy(),
+        time=zeros(slots),
+        depth=zeros(slots),
+        node=zeros(slots),
+        references=zeros(slots),
+        total=zeros(slots),
+        cost=zeros(slots, np.float64),
+        key=zeros(slots, np.uint64),
+        running=zeros(slots),
+        end=zeros((slots, some), np.int32),
+        base=zeros((slots, some), np.int32),
+        started=zeros(slots),
+        item=zeros((slots, some), np.int32),
+        free=np.arange(slots)[::-1].copy(),
     )
     some = 8 * slots
     following = np.arange(1, some + 1)
     following[-1] = -1
     children = Children(
-        *(np.zeros(some), np.zeros(some)),
-        *(np.zeros(some, np.int64) for _ in range(3)),
-        following,
-        np.full(horizon // knobs.bucket + 2, -1, np.int64),
+        score=zeros(some, np.float64),
+        cost=zeros(some, np.float64),
+        start=zeros(some),
+        request=zeros(some),
+        parent=zeros(some),
+        following=following,
+        head=np.full(horizon // knobs.bucket + 2, -1, np.int64),
     )
     nodes = [np.zeros(2 * n * max(1, width), np.int32) for _ in range(3)]
     rows = int(min(len(guide.price) + 64, max(128, TABLE // n)))
@@ -159,7 +169,7 @@ def begin(prepared: Prepared, guide: Guide, knobs: Knobs, horizon: int, width: i
 
 def starts_of(prepared: Prepared, beam: Beam) -> IntArray | None:
     """Return the starts of the best schedule, in the order of the instance; None before the end."""
-    node = int(beam.count[kept.BEST_NODE])
+    node = int(beam.counts[kept.BEST_NODE])
     if node < 0:
         return None
     starts = np.zeros(len(prepared.order), np.int64)
@@ -180,7 +190,7 @@ def run(
 ) -> IntArray | None:
     """Return the starts that a beam finds; None when it is stopped before."""
     beam = begin(prepared, guide, knobs, horizon, width)
-    while not beam.count[kept.DONE]:
+    while not beam.counts[kept.DONE]:
         if stop():
             return None
         beam = advance(prepared.requests, guide, knobs, beam, width, SLICE)

@@ -103,7 +103,7 @@ def sums_of_use(end, base, running, t, use, weighed, held):  # type: ignore[no-u
     hold = np.int64(0)
     for k in range(running):
         hold += base[k]
-    x, before, weight = 0, 0.0, 0.0
+    x, before, weight = np.int64(0), 0.0, 0.0
     for k in range(running):
         use[k], weighed[k], held[k] = before, weight, hold
         y, number = np.int64(end[k] - t), running - k
@@ -414,9 +414,7 @@ def advance(requests, guide, knobs, beam, width, budget):  # type: ignore[no-unt
                                 count[BEST_NODE] = states.node[new]
                         else:
                             children = with_free_children(children, count, knobs.children)
-                            expand(
-                                requests, guide, knobs, states, children, waiting, count, new
-                            )
+                            expand(requests, guide, knobs, states, children, waiting, count, new)
                         release(states, count, new)
                 release(states, count, at)
                 children.following[c] = count[FREE_CHILD]

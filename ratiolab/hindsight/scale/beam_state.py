@@ -89,7 +89,7 @@ class States(NamedTuple):
     running, end, base : how many run, when each ends in rising order, and what it holds at time 0
         were it to hold as many tokens fewer as rounds earlier.
     started, item : how many requests have been started that still count as waiting, and which.
-    free : slots that are free, the first ``count[FREE_STATES]`` of them.
+    free : slots that are free, the first ``counts[FREE_STATES]`` of them.
     """
 
     time: IntArray
@@ -139,7 +139,7 @@ class Waiting(NamedTuple):
 
     Parameters
     ----------
-    request : those, in rising volume; ``count[WAITING]`` of them.
+    request : those, in rising volume; ``counts[WAITING]`` of them.
     present : whether a request is among them.
     table : least regret of each request at starts from each of a few buckets on.
     sum_time, sum_now, sum_later : sums over all of them of regrets from a time on and from a little
@@ -164,7 +164,7 @@ class Beam(NamedTuple):
     tree: Tree
     waiting: Waiting
     seen: NDArray[np.uint64]
-    count: IntArray
+    counts: IntArray
 
 
 (
@@ -184,13 +184,13 @@ class Beam(NamedTuple):
     DEEPEST,
     COUNTS,
 ) = range(15)
-"""Places in ``count``."""
+"""Places in ``counts``."""
 
 
 @compiled
 def longer(array, size):  # type: ignore[no-untyped-def]
     """Return a copy with room for more along the first axis."""
-    shape = (size,) + array.shape[1:]
+    shape = (size, *array.shape[1:])
     grown = np.zeros(shape, array.dtype)
     grown[: len(array)] = array
     return grown

@@ -1,6 +1,7 @@
-"""The compiled annealing of the order of starts: each request as early as it fits, never overtaking.
+"""The compiled annealing of the order of starts.
 
-Requests are numbered as in the instance, times counted from the first arrival.
+Each request starts as early as it fits, but not before those earlier in the order. Requests are
+numbered as in the instance, times counted from the first arrival.
 """
 
 from typing import NamedTuple
@@ -8,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ratiolab.hindsight.scale.beam_kernels import earliest
-from ratiolab.hindsight.scale.beam_state import FloatArray, IntArray, compiled
+from ratiolab.hindsight.scale.beam_state import compiled
+from ratiolab.model.footprint import IntArray
 
 STRIDE = 16
 """Places between two snapshots."""
@@ -102,10 +104,7 @@ def decode(columns, decoded, new, first, sure, most, give):  # type: ignore[no-u
                     if running == decoded.running[snap] and last == decoded.start[at - 1]:
                         same = True
                         for k in range(running):
-                            if (
-                                end[k] != decoded.end[snap, k]
-                                or base[k] != decoded.base[snap, k]
-                            ):
+                            if end[k] != decoded.end[snap, k] or base[k] != decoded.base[snap, k]:
                                 same = False
                                 break
                         if same:
@@ -151,7 +150,9 @@ def anneal(columns, decoded, new, bits, moves, begin, cool, reach, give):  # typ
         kind = np.int64(draw(bits) % np.uint64(5))
         i = np.int64(draw(bits) % np.uint64(n))
         span = reach if draw(bits) % np.uint64(2) else 3 * reach
-        j = min(n - 1, i + 1 + np.int64(draw(bits) % np.uint64(span)))
+        j = i + 1 + np.int64(draw(bits) % np.uint64(span))
+        if j >= n:
+            j = np.int64(n - 1)
         if i == j:
             continue
         if kind < 2:

@@ -34,7 +34,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class GrowthPrices:
+class GrowthDuals:
     """Nonnegative integer prices over a denominator, constant over runs of times.
 
     Parameters

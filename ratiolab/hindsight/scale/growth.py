@@ -1,0 +1,110 @@
+"""A lower bound by memory rows and growth rows: duals found in floats, proven in integers.
+
+What the rows say, and why the bound is one, stands in
+`ratiolab.hindsight.certificates.growth_duals`; what is claimed here is recomputed in integers from
+duals rounded down to a common denominator.
+"""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from ratiolab.hindsight.certificates.certificate import GrowthCertificate
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.scale.ascent import FloatArray, Problem
+from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest
+from ratiolab.model.footprint import IntArray, volume
+from ratiolab.model.instance import Instance
+
+LARGEST_COST = 2**61
+"""Bound on the scaled costs of starts, so that differences of them fit 64 bits."""
+
+FINEST_BITS = 40
+"""Duals are multiples of at least 2 ** -FINEST_BITS."""
+
+PARTS = 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48
+"""Parts of memory that growth rows are tried with: m0 = M / part."""
+
+
+def growth_row(instance: Instance) -> tuple[int, int]:
+    """Return the m0 and w of the growth row that promises most idle memory.
+
+    With L the mean of sum_i min(1, m_i / m0) when memory is full, and e completions a round, a row
+    leaves about m0 L^2 / (2 M^2 e) of memory idle at w = L m0 / (M e).
+
+    >>> growth_row(Instance("equal", 100, [0] * 9, [1] * 9, [9] * 9))
+    (8, 3)
+    """
+    memory, whole = instance.memory, int(instance.volume.sum())
+    rate = memory * len(instance) / whole
+    found = []
+    for part in PARTS:
+        tokens = max(1, -(-memory // part))
+        level = memory * _capped(instance, tokens) / tokens / whole
+        rounds = max(1, round(level * tokens / (memory * rate)))
+        found.append((tokens * level**2, tokens, rounds))
+    _, tokens, rounds = max(found)
+    return tokens, rounds
+
+
+def _capped(instance: Instance, tokens: int) -> int:
+    """Return the sum over all requests and ages of the tokens held, but at most so many each."""
+    grown: IntArray = np.clip(tokens - instance.prompt, 0, instance.output)
+    return int((volume(instance.prompt, grown) + tokens * (instance.output - grown)).sum())
+
+
+def rounded(duals: FloatArray, problem: Problem, horizon: int) -> tuple[IntArray, int]:
+    """Return integer duals of each row and their denominator, as fine as 64 bits allow.
+
+    ``duals`` are scaled as in `ratiolab.hindsight.scale.ascent`; ``horizon`` is the latest time at
+    which a request may complete.
+    """
+    memory, rows = int(problem.memory), list(zip(problem.tokens, problem.rounds, strict=True))
+    most = duals.max(axis=1).tolist()
+    token = sum(most)
+    widest = int(volume(problem.prompt, problem.output).max())
+    largest = 2 * horizon + 2 * token * widest
+    for (tokens, rounds), dual in zip(rows, most[1:], strict=True):
+        largest += dual / tokens * (2 * rounds * widest + memory * rounds * (rounds + 1))
+    bits = min(FINEST_BITS, math.floor(math.log2(LARGEST_COST / largest)))
+    scale = np.concatenate([[1.0], 1.0 / problem.tokens])[:, None]
+    return np.floor(duals * scale * 2.0**bits).astype(np.int64), 2**bits
+
+
+def certified(
+    instance: Instance, problem: Problem, duals: FloatArray, width: int
+) -> GrowthCertificate:
+    """Return the bound that these duals prove, exactly, as a certificate."""
+    horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
+    whole, unit = rounded(duals, problem, horizon)
+    rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
+    memory = instance.memory
+    slack = memory * sum(
+        w * (w + 1) // 2 * int(row.max()) for (_, w), row in zip(rows, whole[1:], strict=True)
+    )
+    sums = accumulate(
+        whole, width, np.int64(memory), problem.tokens, problem.rounds, np.int64(unit)
+    )
+    columns = problem.arrival, problem.prompt, problem.output
+    least = cheapest(sums, *columns, width, np.int64(slack))
+    paid = sum(whole[0].tolist())
+    paid += sum(m * sum(row.tolist()) for (m, _), row in zip(rows, whole[1:], strict=True))
+    value = sum(least.tolist()) - memory * width * paid
+    proof = _in_runs(whole, width, int(instance.arrival.min()), unit, rows)
+    return GrowthCertificate(instance.name, instance.digest, -(-value // unit), value, proof)
+
+
+def _in_runs(
+    whole: IntArray, width: int, begin: int, unit: int, rows: Iterable[tuple[int, int]]
+) -> GrowthDuals:
+    """Return duals of buckets as runs: equal neighbours are one, and zeros at the end none."""
+    priced = np.flatnonzero(whole.any(axis=0))
+    whole = whole[:, : priced[-1] + 1 if len(priced) else 0]
+    changes = (np.diff(whole, axis=1) != 0).any(axis=0)
+    last = np.flatnonzero(np.append(changes, True)) if whole.shape[1] else priced
+    ends = begin + (last + 1) * width
+    columns = [tuple(row[last].tolist()) for row in whole]
+    return GrowthDuals(
+        unit, begin, tuple(ends.tolist()), columns[0], tuple(rows), tuple(columns[1:])
+    )
