@@ -52,7 +52,7 @@ def left_side(instance: Instance, starts: list[int], time: int, tokens: int, rou
     return total
 
 
-@pytest.mark.parametrize("seed", range(160))
+@pytest.mark.parametrize("seed", range(96))
 def test_every_row_holds_in_every_schedule(seed: int) -> None:
     instance = tiny(seed, most=4, longest=4)
     memory = instance.memory
@@ -102,7 +102,7 @@ def by_definition(instance: Instance, duals: GrowthDuals) -> int:
     rows=st.lists(st.tuples(st.integers(1, 12), st.integers(1, 6)), max_size=3),
     draw=st.randoms(use_true_random=False),
 )
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 def test_any_duals_prove_at_most_the_optimum_and_are_priced_exactly(
     seed: int,
     begin: int,
@@ -204,7 +204,7 @@ def test_no_change_proves_another_bound(
         (lambda d: d["growth"].pop(), "growth must hold"),
         (lambda d: d["rows"][0].__setitem__(0, 0), "row 0: 0 tokens"),
         (lambda d: d["rows"][1].__setitem__(1, -3), "row 1: 700 tokens, -3 rounds"),
-        (lambda d: d["rows"][1].append(1), "must hold m0 and w"),
+        (lambda d: d["rows"][1].append(1), "at most 2 items"),
         (lambda d: d["token"].append(1), "token must hold"),
         (lambda d: d["ends"].__setitem__(1, d["ends"][0]), "run 1 ends at"),
         (lambda d: d["ends"].__setitem__(-1, 10**9), "duals reach over"),
