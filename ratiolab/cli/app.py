@@ -1,12 +1,14 @@
 """The application and what its commands share."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from ratiolab.version import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +37,7 @@ Memory = Annotated[
     int | None,
     typer.Option(help="KV cache size in tokens; needed for CSV, replaces that of a JSON file."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of a table.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0, max=2**31 - 1)]
 Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
 NodeLimit = Annotated[
@@ -50,15 +52,14 @@ def about(
 ) -> None:
     """Shared options."""
     if version:
-        from ratiolab.version import __version__
-
         typer.echo(__version__)
         raise typer.Exit
 
 
-def print_json(value: Any) -> None:
-    """One JSON value on standard output."""
-    typer.echo(json.dumps(value, indent=2, allow_nan=False))
+def print_json(what: str, data: Mapping[str, Any]) -> None:
+    """Print one JSON object that says what it is: its format, and the version of the library."""
+    marked = {"format": f"ratiolab-{what}/1", "version": __version__, **data}
+    typer.echo(json.dumps(marked, indent=2, allow_nan=False))
 
 
 def json_line(value: Any) -> str:

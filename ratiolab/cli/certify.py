@@ -35,13 +35,14 @@ def certify(
         reason = str(error)
     if json:
         print_json(
+            "proof",
             {
                 "instance": instance.name,
                 "digest": instance.digest,
                 "claimed": claim.bound,
                 "proven": not reason,
                 "reason": reason,
-            }
+            },
         )
     elif reason:
         print_rich(f"{certificate} does not prove its claim: {reason}")

@@ -55,17 +55,16 @@ def generate(
         if set_ or output is not None:
             raise ValueError("--set and --output need a KIND; `ratiolab generate` lists the kinds")
         if json:
-            print_json(
-                [
-                    {
-                        "kind": k.name,
-                        "summary": k.summary,
-                        "source": k.source,
-                        "settings": {s.name: s.default for s in k.parameters},
-                    }
-                    for k in KINDS.values()
-                ]
-            )
+            listed = [
+                {
+                    "kind": k.name,
+                    "summary": k.summary,
+                    "source": k.source,
+                    "settings": {s.name: s.default for s in k.parameters},
+                }
+                for k in KINDS.values()
+            ]
+            print_json("kinds", {"kinds": listed})
         else:
             print_rich(kinds_table(KINDS.values()))
         return
@@ -162,6 +161,6 @@ def _deliver(instance: "Instance", output: Path | None, json: bool) -> None:
         "source": instance.source,
     }
     if json:
-        print_json(data)
+        print_json("written-instance", data)
     else:
         print_rich(f"{output}: {len(instance):,} requests, memory {instance.memory:,}")

@@ -30,12 +30,11 @@ def policies(json: Json = False) -> None:
     from ratiolab.report.tables import policies_table
 
     if json:
-        print_json(
-            [
-                describe(make(key)) | {"summary": summary(key), "source": POLICIES[key].source}
-                for key in POLICIES
-            ]
-        )
+        listed = [
+            describe(make(key)) | {"summary": summary(key), "source": POLICIES[key].source}
+            for key in POLICIES
+        ]
+        print_json("policies", {"policies": listed})
         return
     print_rich(policies_table(POLICIES))
 
@@ -106,7 +105,8 @@ def simulate(
     if json:
         head = {"instance": instance.name, "digest": instance.digest, **describe(chosen)}
         head["clock"] = clock
-        print_json(head | {"runs": data, "mean_tel": mean, "preemption": done.preemption})
+        head |= {"runs": data, "mean_tel": mean, "preemption": done.preemption}
+        print_json("simulation", head)
         return
     table = Table(title=f"{instance.name}: {chosen}, {done.preemption}", title_justify="left")
     names = ("seed", "outcome", "tel", "makespan", "evictions", "wasted_tokens")

@@ -42,7 +42,7 @@ def generate(instances: Instances = INSTANCES, json: Json = False) -> None:
         else:
             raise ValueError(f"{path}: is not what {instance.source!r} gives")
     if json:
-        print_json({"written": written, "present": present})
+        print_json("drawn-instances", {"written": written, "present": present})
     else:
         print_rich(f"{instances}: {len(written)} instances written, {present} were there")
 
@@ -81,7 +81,7 @@ def verify(
             advance(checked, len(chosen))
     stopped = checked < len(chosen)
     if json:
-        print_json({"records": len(chosen), "checked": checked, "faults": found})
+        print_json("faults", {"records": len(chosen), "checked": checked, "faults": found})
     else:
         print_rich(*(f"{name}: {fault}" for name, wrong in found.items() for fault in wrong))
         print_rich(f"{checked - len(found)} of {checked} records prove what they say")
@@ -131,6 +131,7 @@ def improve(
     failed = {done.instance: str(done.error) for done in tried if isinstance(done, Failure)}
     if json:
         print_json(
+            "improvements",
             {
                 "tried": len(tried),
                 "better": [
@@ -143,7 +144,7 @@ def improve(
                     for done in better
                 ],
                 "failed": failed,
-            }
+            },
         )
     else:
         print_rich(f"{len(better)} of {len(tried)} tries were better")
@@ -157,6 +158,6 @@ def page(results: Results = RESULTS, json: Json = False) -> None:
 
     written = write_page(results)
     if json:
-        print_json({"written": [str(path) for path in written]})
+        print_json("record-pages", {"written": [str(path) for path in written]})
     else:
         print_rich(*(f"{path}: written" for path in written))

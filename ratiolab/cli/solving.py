@@ -129,7 +129,7 @@ def solve(
                 write_certificate(result.certificate, certificate)
     finally:  # a file that cannot be written does not cost the other, nor the answer
         if json:
-            print_json(result.to_dict())
+            print_json("optimum", result.to_dict())
         else:
             print_rich(instance.headline)
             print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
@@ -221,7 +221,7 @@ def compare(
             save(picture(comparison_panels(result, drawn)), plot)
     finally:  # a picture that cannot be drawn or written does not cost the table
         if json:
-            print_json(result.to_dict())
+            print_json("comparison", result.to_dict())
         else:
             print_rich(comparison_table(result, line_width()))
             print_rich(*(f"left out {key}: {why}" for key, why in result.skipped))

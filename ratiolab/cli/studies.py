@@ -61,7 +61,7 @@ def study(
     if file is None:
         with example() as path:
             text = path.read_text(encoding="utf-8")
-        print_json({"example": text}) if json else typer.echo(text, nl=False)
+        print_json("study-example", {"example": text}) if json else typer.echo(text, nl=False)
         return
     if (executor is Executor.dask) != (scheduler is not None):
         raise ValueError("--executor dask and --scheduler ADDRESS need each other")
@@ -73,7 +73,8 @@ def study(
     table = store.table(chosen)
     if json:
         cells = len(chosen.cells)
-        print_json({"study": chosen.name, "cells": cells, "rows": len(frame), "table": str(table)})
+        data = {"study": chosen.name, "cells": cells, "rows": len(frame), "table": str(table)}
+        print_json("study-table", data)
         return
     print_rich(f"{table}: {len(frame):,} rows of {len(chosen.cells):,} cells")
 
@@ -112,7 +113,8 @@ def reproduce(
     if name is None:
         rows = [(e.name, e.title, e.source) for e in known.values()]
         if json:
-            print_json([dict(zip(("name", "title", "source"), row, strict=True)) for row in rows])
+            listed = [dict(zip(("name", "title", "source"), row, strict=True)) for row in rows]
+            print_json("experiments", {"experiments": listed})
             return
         table = Table("name", "title", "source")
         for row in rows:
@@ -135,7 +137,7 @@ def reproduce(
                 advance=advance,
             )
     if json:
-        print_json({"experiment": name, "page": str(page)})
+        print_json("experiment-page", {"experiment": name, "page": str(page)})
     else:
         print_rich(str(page))
 

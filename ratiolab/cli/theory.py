@@ -34,13 +34,14 @@ def bound(
     if name is None:
         if json:
             about = ("name", "source", "assumptions", "domain")
-            print_json([{key: getattr(b, key) for key in about} for b in BOUNDS.values()])
+            listed = [{key: getattr(b, key) for key in about} for b in BOUNDS.values()]
+            print_json("bounds", {"bounds": listed})
         else:
             print_rich(bounds_table(BOUNDS.values()))
         return
     value = evaluate(name, lower, upper, prompt)
     if json:
-        print_json(asdict(value))
+        print_json("bound", asdict(value))
         return
     exact = "" if value.exact is None else f" = {value.exact}"
     print_rich(f"{value.name}: {value.value:.10g}{exact}", value.source, value.assumptions)
@@ -83,7 +84,7 @@ def rayleigh(
         "prompt": prompt,
     }
     if json:
-        print_json(data)
+        print_json("spectral-radius", data)
         return
     print_rich(f"rho = {found.rho:.12g} (error at most {found.error:.1g}), trace = {size:.12g}")
     print_rich(f"{found.method}, {found.seconds:.2f} s")
@@ -140,11 +141,15 @@ def claims(
         except AssertionError as error:
             typer.echo(f"{recheck}: the witness fails: {error}", err=True)
             raise typer.Exit(1) from None
-        print_json({"id": recheck, "verified": verified}) if json else print_rich(verified)
+        data = {"id": recheck, "verified": verified}
+        print_json("recheck", data) if json else print_rich(verified)
         return
     chosen = select(paper, [*(ids or ()), *(id or ())])
     if listing:
-        print_json(listing_data(chosen)) if json else print_rich(listing_table(chosen))
+        if json:
+            print_json("claims", {"claims": listing_data(chosen)})
+        else:
+            print_rich(listing_table(chosen))
         return
     with progress() as display:
         task = display.add_task("claims", total=len(chosen))
@@ -157,7 +162,10 @@ def claims(
         from ratiolab.model.io import write_text
 
         write_text(page, claims_page(reports))
-    print_json([report_data(r) for r in reports]) if json else print_rich(claims_table(reports))
+    if json:
+        print_json("verdicts", {"claims": [report_data(report) for report in reports]})
+    else:
+        print_rich(claims_table(reports))
     if not all(report.is_expected for report in reports):
         raise typer.Exit(1)
 
@@ -194,7 +202,7 @@ def check(
     if update:
         write_baseline(entries, baseline)
     if json:
-        print_json({"entries": len(entries), "drifts": [asdict(d) for d in drifts]})
+        print_json("drifts", {"entries": len(entries), "drifts": [asdict(d) for d in drifts]})
     else:
         for found in drifts:
             print_rich(str(found))

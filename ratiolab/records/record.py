@@ -96,14 +96,13 @@ def write_records(records: Iterable[Record], path: PathLike) -> None:
 
 
 def _record(line: int, cells: Sequence[str]) -> Record:
-    values: dict[str, str | int | float] = {}
-    for column, cell in zip(fields(Record), cells, strict=False):
-        kinds = {int: int, float: float, str: str}
-        try:
-            values[column.name] = kinds[column.type](cell)  # type: ignore[index]
-        except ValueError:
-            raise ValueError(f"line {line}: {column.name} {shown(cell)} is no number") from None
-    record = Record(**values)  # type: ignore[arg-type]
+    from ratiolab.model.validation import validated
+
+    columns = (column.name for column in fields(Record))
+    try:
+        record = validated(Record, dict(zip(columns, cells, strict=False)))
+    except ValueError as error:
+        raise ValueError(f"line {line}: {error}") from None
     if not 0 < record.lower <= record.proved <= record.upper:
         raise ValueError(f"line {line}: lower, proved and upper must rise")
     for name, cell, right in zip(HEADER, cells, record.row, strict=True):

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import ratiolab
 from ratiolab.cli import main
 from ratiolab.model import (
     Instance,
@@ -41,7 +42,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     code, out, _ = run(capsys, *arguments, "--json")
     assert code == 0
-    return json.loads(out)
+    data = json.loads(out)
+    assert data.pop("format").startswith("ratiolab-")
+    assert data.pop("version") == ratiolab.__version__
+    return data
 
 
 def test_solve_gives_the_optimum_and_its_schedule(
@@ -159,9 +163,16 @@ def test_a_trace_becomes_an_instance(capsys: pytest.CaptureFixture[str], tmp_pat
 
 
 def test_lists_teach_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
-    assert {p["policy"] for p in run_json(capsys, "policies")} >= {"mc-sf", "a-min", "fcfs"}
-    assert {k["kind"] for k in run_json(capsys, "generate")} >= {"jaillet-model-1", "lmsys"}
-    assert any(b["name"] == "chen2025/theorem-7" for b in run_json(capsys, "bound"))
+    assert {p["policy"] for p in run_json(capsys, "policies")["policies"]} >= {
+        "mc-sf",
+        "a-min",
+        "fcfs",
+    }
+    assert {k["kind"] for k in run_json(capsys, "generate")["kinds"]} >= {
+        "jaillet-model-1",
+        "lmsys",
+    }
+    assert any(b["name"] == "chen2025/theorem-7" for b in run_json(capsys, "bound")["bounds"])
     for words in (("policies",), ("generate",), ("bound",), ("claims", "--list")):
         code, out, _ = run(capsys, *words)
         assert code == 0
@@ -185,7 +196,8 @@ def test_formulas_and_spectra(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     page = tmp_path / "claims.md"
-    (data,) = run_json(capsys, "claims", "--id", "chen2025/example-1", "--page", str(page))
+    words = ("claims", "--id", "chen2025/example-1", "--page", str(page))
+    (data,) = run_json(capsys, *words)["claims"]
     assert data["verdict"] == data["expected"] == "holds"
     keys = "id source statement assumptions proof verdict scope claimed computed witness"
     assert set(keys.split()) <= set(data)
