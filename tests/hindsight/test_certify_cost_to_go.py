@@ -239,12 +239,12 @@ def test_a_claim_that_takes_too_long_to_check_is_refused(
     monkeypatch: pytest.MonkeyPatch, ten: Proof, limit: str, most: int, reason: str
 ) -> None:
     monkeypatch.setattr(certify_cost_to_go, limit, most)
-    monkeypatch.setattr(certify_cost_to_go, "ROOM", 8)
+    monkeypatch.setattr(certify_cost_to_go, "CAPACITY", 8)
     refused(ten, reason)
 
 
 def test_little_room_at_first_changes_nothing(monkeypatch: pytest.MonkeyPatch, ten: Proof) -> None:
-    monkeypatch.setattr(certify_cost_to_go, "ROOM", 4)
+    monkeypatch.setattr(certify_cost_to_go, "CAPACITY", 4)
     assert certify(ten[1], ten[0]) == ten[1].bound
 
 

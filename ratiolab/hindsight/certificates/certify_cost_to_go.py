@@ -42,7 +42,14 @@ Nothing here is the solver's but the footprint. The states and the compiled loop
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.cost_to_go_states import States, add, packed, successors
+from ratiolab.hindsight.certificates.cost_to_go_states import (
+    Pair,
+    Round,
+    States,
+    add,
+    packed,
+    successors,
+)
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 
@@ -58,7 +65,7 @@ MOST_LAYERS = 10**5
 MOST_IN_LAYER = 10**6
 """States of one layer after which it does."""
 
-ROOM = 50_000
+CAPACITY = 50_000
 """States that are written, at first, before those that others make superfluous are left out."""
 
 LARGEST = 2**60
@@ -78,7 +85,8 @@ def proven_cost(
     ----------
     windows : (time, cost) in falling time, the last time 0.
     own : c_i(p) for p = a_i, ..., max(T, a_i).
-    items : price of request i at age g = 1, 2, ..., output at times 1..T, ``items[i][g-1][t-1]``.
+    items : dual cost of request i at age g = 1, 2, ..., output at times 1..T,
+        ``items[i][g-1][t-1]``.
     paid : R_t at times 1..T.
 
     Returns
@@ -140,14 +148,14 @@ class _Search:
         self.ends = self.age + 1 == self.output[self.kind]
         self.paid, self.horizon = np.array([*paid, 0]), len(paid)
         self.rest = np.cumsum(self.paid[::-1])[::-1]
-        self.price = np.zeros((self.horizon + 1, len(self.kind)), np.int64)
+        self.dual = np.zeros((self.horizon + 1, len(self.kind)), np.int64)
         tokens = np.zeros((len(self.kind), int(self.output.max())), np.uint8)
         members = [i for i, *_ in kinds.values()]
         for pair, (k, age) in enumerate(zip(self.kind, self.age, strict=True)):
-            self.price[: self.horizon, pair] = items[members[k]][age]
+            self.dual[: self.horizon, pair] = items[members[k]][age]
             ages = np.arange(age + 1, self.output[k] + 1)
             tokens[pair, : len(ages)] = held(self.prompt[k], ages)
-        self.tail = self.price.copy()
+        self.tail = self.dual.copy()
         for pair in np.flatnonzero(~self.ends)[::-1]:
             self.tail[:-1, pair] += self.tail[1:, pair + 1]
         self.tokens = packed(tokens)
@@ -182,16 +190,16 @@ class _Search:
         if self.tried > MOST_STATES:
             raise ValueError(f"the search takes more than {MOST_STATES} states")
 
-    def _room(self, room: int) -> States:
-        if room > 2 * max(ROOM, MOST_IN_LAYER):
+    def _empty(self, capacity: int) -> States:
+        if capacity > 2 * max(CAPACITY, MOST_IN_LAYER):
             raise ValueError(f"a layer takes more than {MOST_IN_LAYER} states")
-        return States.empty(room, self.most, len(self.full))
+        return States.empty(capacity, self.most, len(self.full))
 
     def _through(self, begin: int, limit: int) -> int:
         pairs = zip(self.kind.tolist(), self.age.tolist(), strict=True)
         excess = np.array([self._excess(k, begin - age, limit) for k, age in pairs])
         layer, t = self._entries(begin, excess, limit), begin
-        while len(layer.count) and t < self.horizon:
+        while len(layer.value) and t < self.horizon:
             self.layers += 1
             if self.layers > MOST_LAYERS:
                 raise ValueError(f"the search takes more than {MOST_LAYERS} layers")
@@ -208,50 +216,57 @@ class _Search:
         Those that complete soon come first: what they hold compares at few times, so that few sets
         are needed of them.
         """
-        states, room = self._room(ROOM), ROOM
+        states, capacity = self._empty(CAPACITY), CAPACITY
         settled = excess - self.tail[min(begin, self.horizon)]
         number = narrow = 1
         for pair in np.argsort(self.output[self.kind] - self.age, kind="stable"):
             if self.age[pair] == 0 or excess[pair] >= limit:
                 continue
             if number > 2 * narrow:
-                kept = states.needed(number)
-                number = narrow = len(kept.count)
+                kept = states.undominated(number)
+                number = narrow = len(kept.value)
                 states.put(kept)
             fresh = 0
             for _ in range(self.copies[self.kind[pair]]):
-                if 2 * number - fresh > room:
-                    room *= 2
-                    larger = self._room(room)
+                if 2 * number - fresh > capacity:
+                    capacity *= 2
+                    larger = self._empty(capacity)
                     larger.put(states)
                     states = larger
-                fresh, number = number, add(
-                    *states.columns, fresh, number,
-                    pair, excess[pair], settled[pair], self.tokens[pair], self.full, limit,
-                )  # fmt: skip
+                new = Pair(pair, excess[pair], settled[pair], self.tokens[pair])
+                fresh, number = number, add(states, fresh, number, new, self.full, limit)
                 self._count(number - fresh)
-        return states.needed(number)
+        return states.undominated(number)
 
     def _next(self, layer: States, t: int, excess: IntArray, limit: int) -> tuple[States, int]:
         """The states after round t, and the least cost of ways known to end, or the limit."""
-        row, room = min(t, self.horizon), max(ROOM, 2 * len(layer.count))
+        row, capacity = min(t, self.horizon), max(CAPACITY, 2 * len(layer.value))
         may = excess[self.first] < limit
-        states = self._room(room)
+        step = Round(
+            starts=self.first[may],
+            copies=self.copies[may],
+            excess=excess,
+            dual=self.dual[row],
+            tail=self.tail[row],
+            tokens=self.tokens,
+            full=self.full,
+            ends=self.ends,
+            paid=self.paid[row],
+            rest=self.rest[row],
+            may_end=t >= self.last_arrival,
+            known=self._known(t + 1),
+        )
+        states = self._empty(capacity)
         parent = number = 0
         while True:
-            number, after, limit, tried = successors(
-                *layer.columns, parent, self.first[may], self.copies[may],
-                excess, self.price[row], self.tail[row], self.tokens, self.ends, self.full,
-                self.paid[row], self.rest[row], t >= self.last_arrival, self._known(t + 1), limit,
-                *states.columns, number,
-            )  # fmt: skip
+            number, after, limit, tried = successors(layer, parent, step, limit, states, number)
             self._count(tried)
-            kept = states.needed(number)
-            if after == len(layer.count):
+            kept = states.undominated(number)
+            if after == len(layer.value):
                 return kept, limit
-            number = len(kept.count)
-            if 2 * number > room or after == parent:
-                room *= 2
-                states = self._room(room)
+            number = len(kept.value)
+            if 2 * number > capacity or after == parent:
+                capacity *= 2
+                states = self._empty(capacity)
             states.put(kept)
             parent = after

@@ -1,8 +1,8 @@
-"""The checker of bounds that a search proves: every start before the claim is tried again.
+"""The checker of bounds that dynamic programming proves: it tries every start again.
 
 Claim: no schedule has a latency below ``bound``. Duals prove a smaller one (all numbers here are
 integers over their denominator D). With c_i(p), the Lagrangian cost of request i started at p, and
-R_t, the duals times right sides of time t, a schedule with starts p_i that holds items of price
+R_t, the duals times right sides of time t, a schedule with starts p_i that holds items of dual cost
 h_t at time t has the latency
 
     sum of c_i(p_i) - sum of h_t = value + sum of (c_i(p_i) - least c_i) + sum of (R_t - h_t),
@@ -21,7 +21,7 @@ than ``bound``, the claim is proven. A state is its vector of starts. Left out w
 Nothing here is the solver's but the footprint. The loops over states are compiled by numba.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -49,6 +49,41 @@ compiled: Any = njit(cache=True)
 _held: Any = compiled(held)
 
 
+class Requests(NamedTuple):
+    """Columns of all requests, and the memory that they share."""
+
+    arrival: IntArray
+    prompt: IntArray
+    output: IntArray
+    memory: int
+
+
+class States(NamedTuple):
+    """States of one round: starts, -1 where there is none, and a lower bound of each."""
+
+    starts: NDArray[np.int32]
+    bound: IntArray
+
+
+class Round(NamedTuple):
+    """Costs of the step from round t to t + 1, scaled.
+
+    Parameters
+    ----------
+    extra, wait : of each request: cost of starting at t above the least of all later starts, and
+        by how much the least rises when it waits.
+    dual : dual cost at t + 1 of each request at each age; paid : R_t+1.
+    limit : largest bound of interest.
+    """
+
+    t: int
+    extra: IntArray
+    wait: IntArray
+    dual: IntArray
+    paid: int
+    limit: int
+
+
 def require_no_better(
     instance: Instance,
     bound: int,
@@ -58,13 +93,14 @@ def require_no_better(
     items: list[list[list[int]]],
     paid: list[int],
 ) -> None:
-    """Nothing when no schedule has a latency below ``bound``.
+    """Raise `ValueError` unless no schedule has a latency below ``bound``.
 
     Parameters
     ----------
     value : what the duals alone prove.
     own : c_i(p) for p = a_i, ..., max(T, a_i).
-    items : price of request i at age g = 1, 2, ..., output at times 1..T, ``items[i][g-1][t-1]``.
+    items : dual cost of request i at age g = 1, 2, ..., output at times 1..T,
+        ``items[i][g-1][t-1]``.
     paid : R_t at times 1..T.
 
     Raises
@@ -81,30 +117,29 @@ def require_no_better(
         raise ValueError("numbers are too large for a search over layers")
     extra, wait = _steps(instance, own, denominator, horizon)
     last = extra.shape[1] - 1
-    price = np.zeros((n, int(instance.output.max()) + 1, horizon + 2), np.int64)
+    dual = np.zeros((n, int(instance.output.max()) + 1, horizon + 2), np.int64)
     for i, rows in enumerate(items):
         for age, row in enumerate(rows, 1):
-            price[i, age, 1 : horizon + 1] = row
+            dual[i, age, 1 : horizon + 1] = row
     limit = (bound - 1) * denominator
-    requests = [np.array(c) for c in (instance.arrival, instance.prompt, instance.output)]
-    starts, bounds = np.full((1, n), -1, np.int32), np.full(1, value)
+    arrival, prompt, output = map(np.array, (instance.arrival, instance.prompt, instance.output))
+    requests = Requests(arrival, prompt, output, instance.memory)
+    states = States(np.full((1, n), -1, np.int32), np.full(1, value))
     tried, t = 0, 0
-    while len(starts):
+    while len(states.starts):
         now, after = min(t, last), min(t + 1, horizon + 1)
-        room = 10_000 + 8 * len(starts)
+        costs = extra[:, now].copy(), wait[:, now].copy(), dual[:, :, after].copy()
+        step = Round(t, *costs, paid[t] if t < horizon else 0, limit)
+        capacity = 10_000 + 8 * len(states.starts)
         while True:
-            out, low = np.zeros((room, n), np.int32), np.zeros(room, np.int64)
-            written = successors(
-                *(starts, bounds, t, extra[:, now].copy(), wait[:, now].copy()),
-                *(price[:, :, after].copy(), paid[t] if t < horizon else 0),
-                *(*requests, instance.memory, limit, out, low),
-            )
+            found = States(np.zeros((capacity, n), np.int32), np.zeros(capacity, np.int64))
+            written = successors(states, requests, step, found)
             if written >= 0:
                 break
-            if room > MOST_IN_LAYER:
+            if capacity > MOST_IN_LAYER:
                 raise ValueError(f"round {t} takes more than {MOST_IN_LAYER} states")
-            room *= 4
-        out, low = out[:written], low[:written]
+            capacity *= 4
+        out, low = found.starts[:written], found.bound[:written]
         tried += written
         if tried > MOST_STATES:
             raise ValueError(f"the search takes more than {MOST_STATES} states")
@@ -112,15 +147,15 @@ def require_no_better(
         latency = (out + instance.output - instance.arrival)[done].sum(axis=1)
         if len(latency) and latency.min() < bound:
             raise ValueError(f"bound {bound} is claimed, a schedule has {latency.min()}")
-        starts, bounds = out[~done], low[~done]
-        kept = _kept(starts, t + 1, requests)
-        starts, bounds, t = starts[kept], bounds[kept], t + 1
+        starts, t = out[~done], t + 1
+        kept = _undominated(starts, t, requests)
+        states = States(starts[kept], low[~done][kept])
 
 
 def _steps(
     instance: Instance, own: list[list[int]], denominator: int, horizon: int
 ) -> tuple[IntArray, IntArray]:
-    """What starting at 0, 1, ... costs above the least, and what waiting a round adds to it."""
+    """Return costs of starts at 0, 1, ... above the least, and what waiting a round adds to it."""
     last = max(horizon, int(instance.arrival.max())) + 1
     extra = np.zeros((len(instance), last + 1), np.int64)
     wait = np.full((len(instance), last + 1), denominator)
@@ -135,23 +170,22 @@ def _steps(
     return extra, wait
 
 
-def _kept(starts: NDArray[np.int32], t: int, requests: list[IntArray]) -> IntArray:
-    """States that no other makes superfluous."""
+def _undominated(starts: NDArray[np.int32], t: int, requests: Requests) -> IntArray:
+    """Return the states that no other dominates."""
     if not len(starts):
         return np.zeros(0, np.int64)
     bits = np.left_shift(np.uint64(1), np.arange(starts.shape[1], dtype=np.uint64))
     mask = ((starts >= 0) * bits).sum(axis=1, dtype=np.uint64)
     order = np.lexsort((starts.sum(axis=1), mask))
-    kept: IntArray = order[needed(starts[order], mask[order], t, *requests[1:], COMPARED)]
+    kept: IntArray = order[undominated(starts[order], mask[order], t, requests, COMPARED)]
     return kept
 
 
 @compiled
-def successors(  # type: ignore[no-untyped-def]
-    starts, bounds, t, extra, wait, price, paid,
-    arrival, prompt, output, memory, limit, out, low,
-):  # fmt: skip
-    """Write the states after round t; their number, or -1 when they find no room."""
+def successors(states, requests, step, out):  # type: ignore[no-untyped-def]
+    """Write the states after round t; return their number, or -1 beyond the capacity."""
+    arrival, prompt, output, memory = requests
+    starts, t, limit = states.starts, step.t, step.limit
     n, written = len(prompt), 0
     usage = np.zeros(output.max() + 1, np.int64)
     row = np.zeros(n, np.int32)
@@ -160,31 +194,31 @@ def successors(  # type: ignore[no-untyped-def]
     for s in range(len(starts)):
         row[:] = starts[s]
         usage[:] = 0
-        value, running, missing = bounds[s] + paid, 0, 0
+        value, running, missing = states.bound[s] + step.paid, 0, 0
         for i in range(n):
             if row[i] < 0:
-                value += wait[i]
+                value += step.wait[i]
                 missing += 1
             elif row[i] + output[i] > t:
                 running += 1
-                value -= price[i, t + 1 - row[i]]
+                value -= step.dual[i, t + 1 - row[i]]
                 for later in range(t + 1, row[i] + output[i] + 1):
                     usage[later - t] += _held(prompt[i], later - row[i])
-        rising, depth, i = bounds[s], 0, 0  # rising: what later rounds cannot take back
+        rising, depth, i = states.bound[s], 0, 0  # rising: what later rounds cannot take back
         while True:
             if i == n:
                 nothing = running + depth == 0 and missing > 0 and everyone_arrived
                 if value <= limit and not nothing:
-                    if written == len(out):
+                    if written == len(out.starts):
                         return -1
-                    out[written], low[written] = row, value
+                    out.starts[written], out.bound[written] = row, value
                     written += 1
                 if depth == 0:
                     break
                 depth -= 1
                 i, sign = stack[depth], -1
             else:
-                may = row[i] < 0 and arrival[i] <= t and rising + extra[i] <= limit
+                may = row[i] < 0 and arrival[i] <= t and rising + step.extra[i] <= limit
                 if may:
                     for j in range(i):
                         same = arrival[j] == arrival[i] and prompt[j] == prompt[i]
@@ -197,9 +231,9 @@ def successors(  # type: ignore[no-untyped-def]
                 sign = 1 if may else 0
             if sign:
                 row[i] = t if sign > 0 else -1
-                rising += sign * extra[i]
+                rising += sign * step.extra[i]
                 missing -= sign
-                value += sign * (extra[i] - wait[i] - price[i, 1])
+                value += sign * (step.extra[i] - step.wait[i] - step.dual[i, 1])
                 for age in range(1, output[i] + 1):
                     usage[age] += sign * _held(prompt[i], age)
                 if sign > 0:
@@ -210,8 +244,9 @@ def successors(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def needed(starts, mask, t, prompt, output, compared):  # type: ignore[no-untyped-def]
-    """Which states, in rising set of requests started and then latency, no earlier one replaces."""
+def undominated(starts, mask, t, requests, compared):  # type: ignore[no-untyped-def]
+    """Return which states no earlier one dominates; they rise in started set, then latency."""
+    prompt, output = requests.prompt, requests.output
     longest = output.max() + 1
     keep = np.ones(len(starts), np.bool_)
     known = np.zeros((compared, longest), np.int64)

@@ -5,8 +5,8 @@ times stand in the eight bytes of a word, all below 128, so that words compare a
 exceeds that of y when (y + 128) - x, in which no byte borrows, keeps all high bits.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -36,44 +36,78 @@ def packed(tokens: NDArray[np.uint8]) -> Words:
     return padded.view("<u8").astype(np.uint64)
 
 
-@dataclass(frozen=True, eq=False)
-class States:
+class States(NamedTuple):
     """States as columns.
 
     Parameters
     ----------
-    settled : what is paid, less the duals of all that the running pairs will hold.
-    value : what is paid up to the time of the layer.
-    pairs, count : the running pairs and their number.
+    settled : cost so far, less the dual costs of all that the running pairs will hold.
+    value : cost up to the time of the layer.
+    pairs, running : the running pairs and their number.
     tokens : packed tokens that they hold at the next time, the one after, ...
     """
 
     settled: IntArray
     value: IntArray
     pairs: NDArray[np.int32]
-    count: IntArray
+    running: IntArray
     tokens: Words
 
     @classmethod
-    def empty(cls, room: int, most: int, words: int) -> "States":
-        settled, value, count = np.zeros((3, room), np.int64)
-        pairs = np.zeros((room, most), np.int32)
-        return cls(settled, value, pairs, count, np.zeros((room, words), np.uint64))
-
-    @property
-    def columns(self) -> tuple[NDArray[Any], ...]:
-        return self.settled, self.value, self.pairs, self.count, self.tokens
+    def empty(cls, capacity: int, most: int, words: int) -> "States":
+        """Return so many states of at most so many running pairs."""
+        settled, value, running = np.zeros((3, capacity), np.int64)
+        pairs = np.zeros((capacity, most), np.int32)
+        return cls(settled, value, pairs, running, np.zeros((capacity, words), np.uint64))
 
     def put(self, first: "States") -> None:
         """Overwrite the first states."""
-        for column, source in zip(self.columns, first.columns, strict=True):
+        columns: Iterator[tuple[NDArray[Any], NDArray[Any]]] = zip(self, first, strict=True)
+        for column, source in columns:
             column[: len(source)] = source
 
-    def needed(self, number: int) -> "States":
-        """Of the first so many, those that no other makes superfluous, in rising settled."""
+    def undominated(self, number: int) -> "States":
+        """Return those of the first so many that no other dominates, in rising settled."""
         order = np.argsort(self.settled[:number], kind="stable")
-        kept = order[needed(self.tokens, order, COMPARED)]
-        return States(*(column[kept] for column in self.columns))
+        kept = order[undominated(self.tokens, order, COMPARED)]
+        return States._make(column[kept] for column in self)
+
+
+class Pair(NamedTuple):
+    """One pair (request, age) that may run at the begin of a window."""
+
+    number: int
+    excess: int
+    settled: int
+    tokens: Words
+
+
+class Round(NamedTuple):
+    """Costs and rules of the step from time t to t + 1.
+
+    Parameters
+    ----------
+    starts, copies : pairs that may start, and how many of each.
+    excess : rho of each pair; dual, tail : its dual cost at t + 1, and at all later times.
+    tokens : packed tokens of each pair; full : those of all memory.
+    ends : whether each pair completes.
+    paid, rest : R_t+1, and the sum of R over all times after t.
+    may_end : whether all requests have arrived.
+    known : a proven bound on the cost after t + 1.
+    """
+
+    starts: IntArray
+    copies: IntArray
+    excess: IntArray
+    dual: IntArray
+    tail: IntArray
+    tokens: Words
+    full: Words
+    ends: NDArray[np.bool_]
+    paid: int
+    rest: int
+    may_end: bool
+    known: int
 
 
 @compiled
@@ -86,8 +120,8 @@ def _within(low, high):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def needed(tokens, order, compared):  # type: ignore[no-untyped-def]
-    """Which states no earlier one of this order replaces, as far as compared.
+def undominated(tokens, order, compared):  # type: ignore[no-untyped-def]
+    """Return which states no earlier one of this order dominates, as far as compared.
 
     Those that replaced others lately stand in front, and the last of the list make room for new.
     """
@@ -115,31 +149,28 @@ def needed(tokens, order, compared):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add(  # type: ignore[no-untyped-def]
-    settled, value, pairs, count, tokens, begin, end,
-    pair, excess, change, held, full, limit,
-):  # fmt: skip
-    """Append the states begin..end with one more pair, where it fits; the new number of states."""
+def add(states, begin, end, pair, full, limit):  # type: ignore[no-untyped-def]
+    """Append the states begin..end with one more pair, where it fits; return their new number."""
+    settled, value, pairs, running, tokens = states
     written = end
     for s in range(begin, end):
-        if value[s] + excess < limit and _within(held, full - tokens[s]):
-            settled[written], value[written] = settled[s] + change, value[s] + excess
-            pairs[written], tokens[written] = pairs[s], tokens[s] + held
-            pairs[written, count[s]] = pair
-            count[written] = count[s] + 1
+        if value[s] + pair.excess < limit and _within(pair.tokens, full - tokens[s]):
+            settled[written], value[written] = settled[s] + pair.settled, value[s] + pair.excess
+            pairs[written], tokens[written] = pairs[s], tokens[s] + pair.tokens
+            pairs[written, running[s]] = pair.number
+            running[written] = running[s] + 1
             written += 1
     return written
 
 
 @compiled
-def successors(  # type: ignore[no-untyped-def]
-    settled, value, pairs, count, tokens, parent,  # states of this layer, and the first to take
-    starts, copies,  # pairs that may start, and how many of each
-    excess, price, tail, held, ends, full,  # of pairs
-    paid, rest, may_end, known, limit,
-    out_settled, out_value, out_pairs, out_count, out_tokens, written,
-):  # fmt: skip
-    """Write states of the next layer: their number, the parent that found no room, limit, sets."""
+def successors(states, parent, step, limit, out, written):  # type: ignore[no-untyped-def]
+    """Write states of the next layer from this parent on.
+
+    Returns their number, the parent that found no room, the limit and the sets of starts tried.
+    """
+    settled, value, pairs, count, tokens = states
+    starts, excess, ends, full = step.starts, step.excess, step.ends, step.full
     most, words = pairs.shape[1], tokens.shape[1]
     chosen = np.zeros(most + 1, np.int64)
     # what each number of starts makes of: settled, paid, held at the next time, excess that runs on
@@ -152,46 +183,46 @@ def successors(  # type: ignore[no-untyped-def]
         usage[0] = tokens[s]
         for j in range(count[s]):
             pair = pairs[s, j]
-            own[0, 2] += price[pair]
+            own[0, 2] += step.dual[pair]
             if not ends[pair]:
                 own[0, 3] += excess[pair]
         depth, k, fresh = 0, 0, True
         while True:
             if fresh:
                 tried += 1
-                after = own[depth, 1] + paid - own[depth, 2]
-                if count[s] + depth == 0 and may_end:
-                    limit = min(limit, value[s] + rest)
-                elif after < limit and after - own[depth, 3] + known < limit:
-                    if written == len(out_settled):
+                after = own[depth, 1] + step.paid - own[depth, 2]
+                if count[s] + depth == 0 and step.may_end:
+                    limit = min(limit, value[s] + step.rest)
+                elif after < limit and after - own[depth, 3] + step.known < limit:
+                    if written == len(out.settled):
                         return begun, s, limit, tried
                     kept = 0
                     for j in range(count[s] + depth):
                         pair = pairs[s, j] if j < count[s] else starts[chosen[j - count[s]]]
                         if not ends[pair]:
-                            out_pairs[written, kept] = pair + 1
+                            out.pairs[written, kept] = pair + 1
                             kept += 1
-                    out_settled[written], out_value[written] = own[depth, 0] + paid, after
-                    out_count[written] = kept
+                    out.settled[written], out.value[written] = own[depth, 0] + step.paid, after
+                    out.running[written] = kept
                     for w in range(words):
                         following = usage[depth, w + 1] << BYTES if w + 1 < words else np.uint64(0)
-                        out_tokens[written, w] = usage[depth, w] >> BYTE | following
+                        out.tokens[written, w] = usage[depth, w] >> BYTE | following
                     written += 1
             fresh = False
             while k < len(starts):
                 pair, used = starts[k], 0
                 while used < depth and chosen[depth - 1 - used] == k:
                     used += 1
-                dear = own[depth, 1] + excess[pair] >= limit
-                if used < copies[k] and not dear and _within(held[pair], full - usage[depth]):
+                may = used < step.copies[k] and own[depth, 1] + excess[pair] < limit
+                if may and _within(step.tokens[pair], full - usage[depth]):
                     chosen[depth] = k
                     own[depth + 1] = own[depth]
-                    own[depth + 1, 0] += excess[pair] - tail[pair]
+                    own[depth + 1, 0] += excess[pair] - step.tail[pair]
                     own[depth + 1, 1] += excess[pair]
-                    own[depth + 1, 2] += price[pair]
+                    own[depth + 1, 2] += step.dual[pair]
                     if not ends[pair]:
                         own[depth + 1, 3] += excess[pair]
-                    usage[depth + 1] = usage[depth] + held[pair]
+                    usage[depth + 1] = usage[depth] + step.tokens[pair]
                     depth += 1
                     fresh = True
                     break
