@@ -111,7 +111,7 @@ def reproduce(
 
     known = experiments()
     if name is None:
-        rows = [(e.name, e.title, e.source) for e in known.values()]
+        rows = [(e.name, e.head.title, e.head.source) for e in known.values()]
         if json:
             listed = [dict(zip(("name", "title", "source"), row, strict=True)) for row in rows]
             print_json("experiments", {"experiments": listed})

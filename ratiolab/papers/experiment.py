@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import as_file, files
 from io import StringIO
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ratiolab.model import FormatError
 from ratiolab.model.io import read_text, write_bytes, write_text
-from ratiolab.papers.page import Page
+from ratiolab.papers.page import Head, Page, read_template
 from ratiolab.papers.paper import register_tasks
 from ratiolab.studies import Study, read_study
 from ratiolab.studies.run import run_study
@@ -26,22 +27,25 @@ class Experiment:
 
     Parameters
     ----------
-    name : key; results are named so.
     module : the module that declares it; files of the same name beside it hold the study
-        (``.toml``) and the template of the page (``.md``).
-    title : one line, for the head of the page and the list.
-    source : paper, section and figures.
+        (``.toml``) and the template of the page (``.md``), whose head names the experiment.
     page : from the table of the study, what the page says; every figure on it is computed from
         the table.
-    figures : columns of results that ``NAME.csv`` keeps; what tells its rows apart is kept anyway.
     """
 
-    name: str
     module: str
-    title: str
-    source: str
     page: Callable[["pd.DataFrame"], Page]
-    figures: tuple[str, ...]
+
+    @cached_property
+    def head(self) -> Head:
+        """Return the head of the template: name, title, source and columns to keep."""
+        with self.file("md") as template:
+            return read_template(template)[0]
+
+    @property
+    def name(self) -> str:
+        """Return the key of the experiment, by which its results are named."""
+        return self.head.name
 
     def study(self, *, quick: bool = False, traces: Path | None = None) -> Study:
         """Return the study, by default in full."""
@@ -71,7 +75,7 @@ def reproduce(
     study = experiment.study(quick=quick, traces=traces)
     store = Store(out / ".cells" / study.name)
     frame = run_study(study, store, workers=workers, advance=advance)
-    columns = kept_columns(frame, experiment.figures)
+    columns = kept_columns(frame, experiment.head.figures)
     write_text(out / f"{experiment.name}.csv", csv_text(list(store.rows(study)), columns))
     return _write_page(experiment, frame, out, quick)
 
@@ -103,10 +107,10 @@ def stored(experiment: Experiment, study: Study, out: Path) -> "pd.DataFrame":
     whole = pd.DataFrame([dict(cell.fields) for cell in study.cells])
     left_out = [name for name in map(str, whole.columns) if name not in frame]
     differs = _differing(whole)
-    for name in (*differs, "seed", *experiment.figures, "version"):
+    for name in (*differs, "seed", *experiment.head.figures, "version"):
         if name not in frame:
             raise FormatError(f"{path}: column {name!r} is missing")
-    for name in experiment.figures:
+    for name in experiment.head.figures:
         _require_numbers(path, frame[name])
     cells, expected = (len(rows[differs].drop_duplicates()) for rows in (frame, whole))
     if cells != expected:
@@ -151,7 +155,7 @@ def page_text(experiment: Experiment, frame: "pd.DataFrame", out: Path, *, quick
         body = page.text(template, seeds=seeds, first=frame.iloc[0])
     for name, draw in page.charts.items():
         write_bytes(out / f"{experiment.name}-{name}.png", draw()._repr_png_())
-    return f"# {experiment.title}\n\n{experiment.source}.\n\n{body}\n\n---\n\n{made}\n"
+    return f"# {experiment.head.title}\n\n{experiment.head.source}.\n\n{body}\n\n---\n\n{made}\n"
 
 
 def kept_columns(frame: "pd.DataFrame", figures: Sequence[str]) -> list[str]:

@@ -96,7 +96,7 @@ def quick(name: str) -> Reproduction:
     study = experiment.study(quick=True)
     with TemporaryDirectory() as folder:
         return Reproduction(
-            experiment.title, experiment.page(run_study(study, Store(Path(folder))))
+            experiment.head.title, experiment.page(run_study(study, Store(Path(folder))))
         )
 
 

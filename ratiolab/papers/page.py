@@ -1,5 +1,6 @@
 """Pages of experiments: a template in Markdown, what fills its slots, findings and charts."""
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,31 @@ from ratiolab.papers.finding import Finding, findings_table
 
 if TYPE_CHECKING:
     from ratiolab.report.plots.canvas import Chart
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a template.
+
+    Parameters
+    ----------
+    name : of the experiment; its results are named so.
+    title : one line, for the head of the page and the list.
+    source : paper, section and figures.
+    figures : columns of results that ``NAME.csv`` keeps; what tells its rows apart is kept anyway.
+    """
+
+    name: str
+    title: str
+    source: str
+    figures: tuple[str, ...]
+
+
+def read_template(path: Path) -> tuple[Head, str]:
+    """Read a template: a head in TOML between two lines ``+++``, then Markdown with slots."""
+    _, head, body = path.read_text(encoding="utf-8").split("+++\n", 2)
+    fields = tomllib.loads(head)
+    return Head(**fields | {"figures": tuple(fields["figures"])}), body
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +62,7 @@ class Page:
         jinja2.UndefinedError
             when the template names a slot that there is nothing for.
         """
-        page = environment(template.parent).get_template(template.name)
+        page = environment(template.parent).from_string(read_template(template)[1])
         return page.render({**slots, **self.slots}, findings=findings_table(self.findings)).strip()
 
 
@@ -46,9 +72,15 @@ def environment(folder: Path) -> Environment:
         loader=FileSystemLoader(folder), undefined=StrictUndefined, autoescape=False
     )
     templates.filters.update(
-        fixed=lambda value, digits=2: f"{value:.{digits}f}",
-        significant=lambda value, digits=6: f"{value:.{digits}g}",
-        percent=lambda value, digits=0: f"{value:.{digits}%}",
-        thousands=lambda value: f"{value:,.0f}",
+        fixed=lambda value, digits=2: _formatted(value, f".{digits}f"),
+        significant=lambda value, digits=6: _formatted(value, f".{digits}g"),
+        percent=lambda value, digits=0: _formatted(value, f".{digits}%"),
+        thousands=lambda value: _formatted(value, ",.0f"),
     )
     return templates
+
+
+def _formatted(value: Any, spec: str) -> str:
+    if isinstance(value, StrictUndefined):
+        str(value)  # raises the error that names the slot
+    return format(value, spec)

@@ -10,11 +10,10 @@ import pandas as pd
 import pytest
 
 from ratiolab.model import FormatError
-from ratiolab.papers import Experiment, Finding, experiments, redraw, reproduce
+from ratiolab.papers import Experiment, experiments, redraw, reproduce
 from ratiolab.papers.chen2025.experiments.latency import EXPERIMENT as CHEN2025
 from ratiolab.papers.chen2025.experiments.latency import POLICY, SETTINGS
 from ratiolab.papers.experiment import kept_columns, page_text
-from ratiolab.papers.finding import findings_table
 from ratiolab.papers.page import Page
 from ratiolab.report.plots.experiments import (
     enclosures,
@@ -114,7 +113,7 @@ def test_a_page_is_redrawn_from_its_table_as_it_was(
     assert before
     out = tmp_path / "again"
     out.mkdir()
-    kept = chen[kept_columns(chen, CHEN2025.figures)]
+    kept = chen[kept_columns(chen, CHEN2025.head.figures)]
     kept.to_csv(out / "chen2025.csv", index=False)
     assert redraw(CHEN2025, out).read_text() == text
     assert {file.name: file.read_bytes() for file in out.glob("*.png")} == before
@@ -140,7 +139,7 @@ def test_a_table_of_another_study_is_not_redrawn(
     assert len({tuple(c.fields.get(key) for key in keys) for c in small.cells}) > 1
     monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
     whole = pd.DataFrame([dict(c.fields) for c in small.cells])
-    whole = whole.assign(**dict.fromkeys((*CHEN2025.figures, "version"), 0))
+    whole = whole.assign(**dict.fromkeys((*CHEN2025.head.figures, "version"), 0))
     change(whole).to_csv(tmp_path / "chen2025.csv", index=False)
     with pytest.raises(FormatError, match=re.escape(f"chen2025.csv: {message}")):
         redraw(CHEN2025, tmp_path)
@@ -180,13 +179,6 @@ def test_every_experiment_runs_in_its_quick_version(experiment: Experiment, tmp_
     for figure in tmp_path.glob("*.png"):
         assert figure.stat().st_size > 5_000
         assert figure.name in text
-
-
-def test_findings_say_yes_no_or_undecided() -> None:
-    findings = [Finding("a|b", "1", "2", verdict) for verdict in (True, False, None)]
-    lines_ = findings_table(findings).splitlines()
-    assert [line.split(" | ")[3] for line in lines_[2:]] == ["yes", "no", "undecided"]
-    assert lines_[2].startswith("| a\\|b | 1 | 2 |")
 
 
 def test_a_kept_table_has_what_differs_and_the_figures_asked_for() -> None:

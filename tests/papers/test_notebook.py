@@ -6,7 +6,7 @@ import pytest
 from ratiolab.papers import Finding, notebook
 from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.notebook import Reproduction, quick
-from ratiolab.papers.page import Page
+from ratiolab.papers.page import Head, Page
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.experiments import panels
 from ratiolab.studies import Study
@@ -45,7 +45,9 @@ def test_quick_runs_the_quick_version_and_keeps_its_findings_and_charts(
     def page(frame: pd.DataFrame) -> Page:
         return Page({"rows": len(frame)}, [FINDING], {"rates": chart})
 
-    mine = Experiment("mine", __name__, "A title", "a source", page, ("cost",))
+    mine = Experiment(__name__, page)
+    head = Head("mine", "A title", "a source", ("cost",))
+    monkeypatch.setattr(Experiment, "head", head)
     monkeypatch.setattr(Experiment, "study", study)
     monkeypatch.setattr(notebook, "experiments", lambda: {"mine": mine})
     monkeypatch.setattr(notebook, "run_study", run)

@@ -174,16 +174,4 @@ def _boxes(rows: "pd.DataFrame", by: list[str], column: str) -> "pd.DataFrame":
     return table.reset_index()
 
 
-EXPERIMENT = Experiment(
-    "gogineni2024",
-    __name__,
-    "Round robin with the shortest first: policies, noise and request rates",
-    "Gogineni, Paul, Stec, Zhang (2024), Sections 3.4 to 3.6, Figures 3 to 8",
-    page,
-    figures=(
-        *("instance", "requests", "mean_latency", "mean_ttft", "median_ttft", "median_latency"),
-        *(f"p{share}_ttft" for share in (0, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 100)),
-        *(f"p{share}_latency" for share in (0, 25, 75, 100)),
-        *("makespan", "mean_memory", "peak_memory", "evictions", "prefill_tokens"),
-    ),
-)
+EXPERIMENT = Experiment(__name__, page)

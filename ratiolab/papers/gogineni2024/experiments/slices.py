@@ -252,14 +252,4 @@ def _ratios_chart(ratios: "pd.DataFrame") -> Panels:
     return Panels("lines", QUANTUM, POLICY, panels, SLICED, options=options)
 
 
-EXPERIMENT = Experiment(
-    "gogineni2024-slices",
-    __name__,
-    "Round robin with the shortest first: how long a slice",
-    "Gogineni, Paul, Stec, Zhang (2024), Section 3.3, Figure 2",
-    page,
-    figures=(
-        *("instance", "requests", "preempted_as", TTFT, LATENCY),
-        *("evictions", "prefill_tokens", "preempted"),
-    ),
-)
+EXPERIMENT = Experiment(__name__, page)

@@ -167,11 +167,4 @@ def _row(pair: dict[Model, Summary], worst: Summary) -> tuple[str, ...]:
     )
 
 
-EXPERIMENT = Experiment(
-    "jaillet2025-section-5-1-readings",
-    __name__,
-    "Readings of Section 5.1: which would give the paper's figures?",
-    "Jaillet et al. (2025), Section 5.1, Figure 2, arXiv 2502.07115v5",
-    page,
-    figures=("requests", "mc_sf", "best"),
-)
+EXPERIMENT = Experiment(__name__, page)

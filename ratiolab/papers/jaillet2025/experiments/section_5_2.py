@@ -183,11 +183,4 @@ def _deviations(runs: Runs) -> Finding:
     )
 
 
-EXPERIMENT = Experiment(
-    "jaillet2025-section-5-2",
-    __name__,
-    "Eight schedulers at 50 requests a second: Table 1",
-    "Jaillet et al. (2025), Section 5.2, Table 1, arXiv 2502.07115v5",
-    page,
-    figures=("requests", "mean_latency", "evictions", "total_latency", "lower", "outcome"),
-)
+EXPERIMENT = Experiment(__name__, page)

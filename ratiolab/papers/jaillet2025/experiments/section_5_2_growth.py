@@ -180,11 +180,4 @@ def _chart(frame: "pd.DataFrame", value: str, y_label: str, bottom: float) -> Pa
     return Panels("lines", REQUESTS, POLICY, panels, labels, legend=3, options=options)
 
 
-EXPERIMENT = Experiment(
-    "jaillet2025-section-5-2-growth",
-    __name__,
-    "Latency against the number of requests, at high and at low demand",
-    "Jaillet et al. (2025), Section 5.2.1, Figure 3, arXiv 2502.07115v5",
-    page,
-    figures=("mean_latency", "makespan", "evictions", "total_latency", "lower", "outcome"),
-)
+EXPERIMENT = Experiment(__name__, page)

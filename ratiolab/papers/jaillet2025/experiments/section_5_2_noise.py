@@ -148,11 +148,4 @@ def _chart(frame: "pd.DataFrame") -> Panels:
     return Panels("lines", REQUESTS, "line", panels, labels, legend=3, options=options)
 
 
-EXPERIMENT = Experiment(
-    "jaillet2025-section-5-2-noise",
-    __name__,
-    "MC-SF on noisy predictions, with a margin of memory",
-    "Jaillet et al. (2025), Section 5.2.2, Figure 5, arXiv 2502.07115v5",
-    page,
-    figures=("mean_latency", "evictions", "wasted_tokens", "peak_memory", "outcome"),
-)
+EXPERIMENT = Experiment(__name__, page)

@@ -226,11 +226,4 @@ def _chart(table: "pd.DataFrame", over: str, fixed: str, log_y: Iterable[str]) -
     return Panels("lines", over, "line", panels, labels, height=2.8, options={"bottom": 0})
 
 
-EXPERIMENT = Experiment(
-    "jaillet2025-section-5-2-parameters",
-    __name__,
-    "How much to protect and how much to clear: α and β",
-    "Jaillet et al. (2025), Section 5.2.1, Appendix C, Figures 9, 10, 12, 13, arXiv 2502.07115v5",
-    page,
-    figures=("mean_latency", "evictions", "wasted_tokens", "outcome"),
-)
+EXPERIMENT = Experiment(__name__, page)

@@ -56,14 +56,4 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, charts={"ratio": ratio_enclosures(table, SETTING, POLICY)})
 
 
-EXPERIMENT = Experiment(
-    "jaillet2025-section-5-2-rounds",
-    __name__,
-    "The schedulers of Table 1 beside certified bounds of the optimum, in unit rounds",
-    "An experiment of ratiolab on Section 5.2 of Jaillet et al. (2025), arXiv 2502.07115v5",
-    page,
-    figures=(
-        *("instance", "requests", "preempted_as", "unit", "mean_latency", "total_latency"),
-        *("evictions", "opt_lower", "opt_upper"),
-    ),
-)
+EXPERIMENT = Experiment(__name__, page)

@@ -133,11 +133,4 @@ def _table(runs: Runs) -> str:
     return grid(corner, rows, columns, lambda group, column: column(group))
 
 
-EXPERIMENT = Experiment(
-    "jaillet2025-section-5-2-time",
-    __name__,
-    "Throughput and memory over time",
-    "Jaillet et al. (2025), Section 5.2.1, Figures 4, 8, 11, arXiv 2502.07115v5",
-    page,
-    figures=("begin", "memory", "peak_memory", "waiting", "throughput", "prefill", "arriving"),
-)
+EXPERIMENT = Experiment(__name__, page)

@@ -67,14 +67,4 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, charts={"ratio": ratio_enclosures(restart, SETTING, POLICY)})
 
 
-EXPERIMENT = Experiment(
-    "real-traces",
-    __name__,
-    "Public request traces: every policy beside certified bounds of the optimum",
-    "An experiment of ratiolab; traces: Azure LLM inference 2023, Vidur's arXiv summarisation",
-    page,
-    figures=(
-        *("instance", "requests", "preempted_as", "unit", "mean_latency", "total_latency"),
-        *("evictions", "opt_lower", "opt_upper"),
-    ),
-)
+EXPERIMENT = Experiment(__name__, page)

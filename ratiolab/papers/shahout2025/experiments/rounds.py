@@ -71,11 +71,4 @@ def _chart(rows: "pd.DataFrame") -> Panels:
     )
 
 
-EXPERIMENT = Experiment(
-    "shahout2025-rounds",
-    __name__,
-    "Shortest predicted remaining length first where preemption is free",
-    "An experiment of ratiolab on SPRPT, Shahout et al. (2025), Section 3.3, arXiv 2410.01035",
-    page,
-    figures=("instance", "requests", "mean_latency", "evictions", "mean_memory", "makespan"),
-)
+EXPERIMENT = Experiment(__name__, page)

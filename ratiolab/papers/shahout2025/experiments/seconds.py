@@ -12,10 +12,8 @@ from ratiolab.papers.shahout2025.experiments._findings import findings
 from ratiolab.papers.shahout2025.experiments._runs import (
     BERT,
     DEFAULT,
-    ERRORS,
     EXACT,
     FCFS,
-    FIGURES,
     PAPER_RATE,
     PRINTED,
     SHOWN,
@@ -150,17 +148,4 @@ def _queue_table(queue: "pd.DataFrame") -> str:
     return markdown(("predictions", "C", *columns.values()), lines)
 
 
-EXPERIMENT = Experiment(
-    "shahout2025",
-    __name__,
-    "TRAIL: refined predictions and limited preemption",
-    "Shahout et al. (2025), Section 4.2, Figures 5, 6, 7, and Appendix D, Figure 8, "
-    "arXiv 2410.01035",
-    page,
-    figures=(
-        *("instance", "requests", *FIGURES, "total_latency", "lower"),
-        *("evictions", "wasted_tokens"),
-        *("peak_memory", *ERRORS, "response_time", "mean_age", "peak_age"),
-        *("exact_response_time", "exact_mean_age", "printed_response_time"),
-    ),
-)
+EXPERIMENT = Experiment(__name__, page)

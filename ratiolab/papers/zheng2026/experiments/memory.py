@@ -156,22 +156,4 @@ def _chart(runs: Settings) -> Enclosures:
     return Enclosures(pd.DataFrame(rows), "panel", "by", options)
 
 
-EXPERIMENT = Experiment(
-    "zheng2026-memory",
-    __name__,
-    "TIE where memory binds: when does a penalty on the tail pay?",
-    "Zheng et al. (2026), TIE against SEPT and SSJF, arXiv 2604.00499, known from a summary; "
-    "settings by ratiolab",
-    page,
-    figures=(
-        *(
-            "instance",
-            "preempted_as",
-            "unit",
-            "requests",
-            "total_latency",
-            *(METRICS[name] for name in NAMES),
-        ),
-        *("evictions", "opt_lower", "opt_upper"),
-    ),
-)
+EXPERIMENT = Experiment(__name__, page)

@@ -286,14 +286,4 @@ def _ablation_chart(runs: Runs) -> Panels:
     return Panels("grouped_bars", "x", "by", panels, height=2.9, options=options)
 
 
-EXPERIMENT = Experiment(
-    "zheng2026",
-    __name__,
-    "TIE: is it the score, or the predictor?",
-    "Zheng et al. (2026), main comparison and ablation, arXiv 2604.00499, known from a summary",
-    page,
-    figures=(
-        *("instance", "requests", MEAN, P90, "mean_latency", "median_latency", "p99_latency"),
-        *("mean_ttft", "makespan", "throughput"),
-    ),
-)
+EXPERIMENT = Experiment(__name__, page)

@@ -1,0 +1,95 @@
+"""Rules that judge findings: each on both sides of its limit, and the words of a finding."""
+
+import pytest
+
+from ratiolab.papers.finding import (
+    Finding,
+    Rule,
+    above,
+    alike,
+    all_of,
+    at_least,
+    at_most,
+    below,
+    between,
+    every,
+    findings_table,
+    higher,
+    increasing,
+    largest,
+    least,
+    lower,
+    named,
+    near,
+    or_undecided,
+    same_factor,
+    similar,
+    within,
+)
+from ratiolab.papers.runs import Ratio
+
+CASES = [
+    (at_most(2), [1, 2], [1, 2.1], None),
+    (at_least(2), {"a": 2, "b": 3}, {"a": 1.9, "b": 3}, None),
+    (below(2), 1.9, 2, None),
+    (above(2), 2.1, 2, None),
+    (between(0.4, 0.6), (0.4, 0.6), (0.4, 0.7), None),
+    (similar(1.25), 0.8, 1.26, None),
+    (within(2), 18, 18.1, 9),
+    (near(0.5), [15, 5], [15, 4], 10),
+    (alike(0.02), Ratio(1.015, 0.9, 1.1), Ratio(0.97, 0.9, 1.1), None),
+    (lower(), Ratio(0.8, 0.7, 0.9), Ratio(0.8, 0.7, 1.0), None),
+    (higher(), [Ratio(1.2, 1.1, 1.3)], [Ratio(1.2, 1.1, 1.3), Ratio(1.2, 1.0, 1.3)], None),
+    (increasing(), [1, 2, 3], [1, 3, 3], None),
+    (largest("a"), {"a": 2, "b": 1}, {"a": 1, "b": 2}, None),
+    (least("a"), {"a": 1, "b": 2}, {"a": 2, "b": 1}, None),
+    (all_of(above(1), within(2)), 1.1, 0.9, 1.5),
+    (every(bool), [True], [True, False], None),
+    (same_factor(0.25, 0.05), Ratio(2.4, 2, 3), Ratio(2.2, 2, 3), 3),
+    (same_factor(0.25, 0.05), Ratio(1.04, 1, 1.1), Ratio(1.06, 1, 1.1), 1.04),
+]
+
+
+@pytest.mark.parametrize(("rule", "fits", "fails", "paper"), CASES)
+def test_a_rule_holds_up_to_its_limit(
+    rule: Rule, fits: object, fails: object, paper: float | None
+) -> None:
+    assert rule.holds(fits, paper) is True
+    assert rule.holds(fails, paper) is False
+
+
+def test_what_holds_of_some_figures_only_is_undecided() -> None:
+    rule = or_undecided(at_least(2))
+    assert [rule.holds(ours, None) for ours in ([2, 3], [1, 3], [1, 1])] == [True, None, False]
+
+
+@pytest.mark.parametrize(
+    ("ours", "why"),
+    [
+        (Ratio(2, 1.5, 2.5), "same side of 1, other size"),
+        (Ratio(0.8, 0.7, 0.9), "on the other side of 1"),
+        (Ratio(1.2, 0.9, 1.4), "no difference beyond the interval"),
+    ],
+)
+def test_a_factor_that_differs_says_how(ours: Ratio, why: str) -> None:
+    finding = Finding("s", 3.0, ours, same_factor(0.25, 0.05))
+    assert finding.cells() == ("s", "3.00", str(ours), "no", why)
+    assert Finding("s", 3.0, ours, finding.rule, otherwise="mine").cells()[-1] == "mine"
+
+
+def test_findings_say_yes_no_or_undecided() -> None:
+    findings = [Finding("a|b", "1", "2", verdict) for verdict in (True, False, None)]
+    lines = findings_table(findings).splitlines()
+    assert [line.split(" | ")[3] for line in lines[2:]] == ["yes", "no", "undecided"]
+    assert lines[2].startswith("| a\\|b | 1 | 2 |")
+
+
+def test_words_of_a_finding_depend_on_its_verdict() -> None:
+    yes, no = (
+        Finding("s", 9, ours, within(2, "{:.1f}"), "always", otherwise="if not; ")
+        for ours in (10, 30)
+    )
+    assert yes.cells() == ("s", "9", "10.0", "yes", "always")
+    assert no.cells() == ("s", "9", "30.0", "no", "if not; always")
+    assert Finding("s", "9", 10, at_most(1), said="so").cells()[2] == "so"
+    assert named({"a": 1.0, "b": 2.5}, "{:.1f}") == "a 1.0, b 2.5"
