@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from ratiolab.online import NEVER, Decision, Information, Setting, View
+from ratiolab.online import NEVER, Decision, Information, Policy, Setting, View
 
 
 @dataclass(frozen=True)
-class SmallPromptsFirst:
+class SmallPromptsFirst(Policy):
     """Knows nothing of outputs and reserves the same number of tokens for each.
 
     Parameters
@@ -38,8 +38,8 @@ class SmallPromptsFirst:
             )
             admit: list[int] = []
             for i in sorted(view.waiting, key=lambda i: (view.prompt[i], i)):
-                alone = not held and not admit  # one request alone always fits
-                if evict or (reserved + view.prompt[i] + self.reserve > view.memory and not alone):
+                first = not held and not admit  # one request by itself always fits
+                if evict or (reserved + view.prompt[i] + self.reserve > view.memory and not first):
                     break
                 reserved += view.prompt[i] + self.reserve
                 admit.append(i)

@@ -45,8 +45,7 @@ def assert_non_anticipating(policy: Policy, instance: Instance, seed: int = 0) -
     memory and its prediction interval allow. Exempt by definition are tie-breaks ``worst`` and
     ``best``, and refined predictions: a classifier looks at the length.
     """
-    foresees = getattr(policy, "ties", "random") in ("worst", "best")
-    if foresees or policy.information is Information.REFINED:
+    if policy.ties in ("worst", "best") or policy.information is Information.REFINED:
         return
     first = simulate(instance, policy, seed=seed).schedule
     for i in range(len(instance)):

@@ -1,17 +1,9 @@
 """Policies, what they may know, and the simulator that runs them."""
 
+from ratiolab.online.policy import Policy, Setting, Ties
 from ratiolab.online.registry import POLICIES, make
 from ratiolab.online.simulate import PolicyError, Simulation, simulate
-from ratiolab.online.view import (
-    NEVER,
-    Decision,
-    Information,
-    InformationError,
-    Policy,
-    Setting,
-    Ties,
-    View,
-)
+from ratiolab.online.view import NEVER, Decision, Information, InformationError, View
 
 __all__ = [
     "NEVER",

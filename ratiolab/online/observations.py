@@ -1,26 +1,26 @@
-"""What the simulator keeps to itself, and when a policy is told of it."""
+"""What the simulator reveals to a policy, and when."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from ratiolab.model import Instance
 from ratiolab.model.instance import LAW_COLUMNS
-from ratiolab.online.classifier import Classifier
-from ratiolab.online.view import Information, Policy, View
+from ratiolab.online.policy import Policy
+from ratiolab.online.view import LEVELS, Information, InformationError, View
 
 
 def required_columns(information: Information) -> tuple[str, ...]:
-    """Columns of predictions without which an instance is of no use to a level of information."""
-    return {
-        Information.PREDICTION: ("predicted",),
-        Information.REFINED: ("predicted",),
-        Information.DISTRIBUTION: LAW_COLUMNS,
-    }.get(information, ())
+    """Return the columns of predictions that an instance must have for a level of information."""
+    if information is Information.TRUE_LENGTH:
+        return ()
+    return tuple(c for c in LEVELS[information] if c in ("predicted", *LAW_COLUMNS))
 
 
 def observable_columns(instance: Instance, policy: Policy) -> dict[str, Sequence[int]]:
-    """What may be revealed on arrival; lengths only to those who declare to know them.
+    """Return what may be revealed on arrival; lengths only to policies that declare to know them.
 
     Raises
     ------
@@ -29,7 +29,6 @@ def observable_columns(instance: Instance, policy: Policy) -> dict[str, Sequence
     """
     columns: dict[str, Sequence[int]] = {
         "prompt": instance.prompt.tolist(),
-        "arrival": instance.arrival.tolist(),
         # what every request is known to satisfy serves as interval where none is given
         "lower": [1] * len(instance) if instance.lower is None else instance.lower.tolist(),
         "upper": (
@@ -52,30 +51,78 @@ def observable_columns(instance: Instance, policy: Policy) -> dict[str, Sequence
     return columns
 
 
-class Answers:
-    """What the classifier of a policy names after each token, drawn when a request first runs.
+class Revealed(dict[int, Any]):
+    """Revealed values of one column; asking for another names policy and rule."""
+
+    def __init__(self, column: str, owner: str) -> None:
+        self.column, self.owner = column, owner
+
+    def __missing__(self, request: int) -> int:
+        raise InformationError(
+            f"{self.owner}: the {self.column} of request {request} is not known now"
+        )
+
+
+class Observations:
+    """What one policy has been told in one run, and the read-only view in which it reads that.
+
+    Parameters
+    ----------
+    running, waiting : the simulator's own, of which the view shows the present content.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        policy: Policy,
+        running: Mapping[int, int],
+        waiting: Mapping[int, None],
+    ) -> None:
+        columns = observable_columns(instance, policy)
+        names = ("prompt", "arrival", "output", *LEVELS[policy.information])
+        known = {name: Revealed(name, policy.name) for name in names}
+        self.output, self.generated = known["output"], Revealed("kept tokens", policy.name)
+        self.signals: dict[int, Any] = known.get("signals", {})
+        self.arrival = known["arrival"]
+        self._on_arrival = [(known[name], columns[name]) for name in names if name in columns]
+        self.view = View(
+            f"{policy.name} declares information {policy.information.value!r}",
+            {
+                "memory": instance.memory,
+                "running": MappingProxyType(running),
+                "waiting": waiting.keys(),
+                "generated": MappingProxyType(self.generated),
+                **{name: MappingProxyType(column) for name, column in known.items()},
+            },
+        )
+
+    def reveal(self, request: int, now: int) -> None:
+        """Reveal of an arriving request what the policy's level of information allows."""
+        self.arrival[request], self.generated[request] = now, 0
+        for known, column in self._on_arrival:
+            known[request] = column[request]
+
+
+class Signals:
+    """The bins that the classifier of a policy names after each token.
 
     Each request has a random stream of its own, made of the seed of the run and its position: what
     is named depends neither on the schedule nor on what a policy asks, nor on other requests.
     """
 
     def __init__(self, policy: Policy, output: Sequence[int], seed: int) -> None:
-        classifier = getattr(policy, "classifier", None)
-        if classifier is None:
+        if policy.classifier is None:
             raise ValueError(
                 f"policy {policy.name} reads refined predictions but has no classifier"
             )
-        self._classifier: Classifier = classifier
+        self._classifier = policy.classifier
         self._output, self._seed = output, seed
-        self._drawn: dict[int, list[int]] = {}
+        self._drawn: dict[int, tuple[int, ...]] = {}
 
-    def tell(self, view: View) -> None:
-        """Show what was named for each running request up to its last token."""
-        told = view._known["signals"]
-        for i, start in view._running.items():
-            if i not in self._drawn:
-                rng = np.random.default_rng([self._seed, i])
-                self._drawn[i] = self._classifier.answers(self._output[i], rng).tolist()
-                told[i] = []
-            tokens = view._generated[i] + view.now - start
-            told[i] += self._drawn[i][len(told[i]) : tokens + 1]
+    def up_to(self, request: int, tokens: int) -> tuple[int, ...]:
+        """Return what was named for a request after the prompt and after each of its tokens."""
+        if request not in self._drawn:
+            rng = np.random.default_rng([self._seed, request])
+            answers = self._classifier.answers(self._output[request], rng)
+            self._drawn[request] = tuple(answers.tolist())
+        return self._drawn[request][: tokens + 1]

@@ -2,39 +2,26 @@
 
 import dataclasses
 from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from ratiolab.online.policies.a_ell import AEll, ASwitch
-from ratiolab.online.policies.a_max import AMax, ARandom
-from ratiolab.online.policies.a_min import AMin
-from ratiolab.online.policies.a_min_fluid import AMinFluid
-from ratiolab.online.policies.gba import GBA
-from ratiolab.online.policies.greedy import FCFS, SJF
-from ratiolab.online.policies.gsa import GSA
-from ratiolab.online.policies.h_sf import HSF
-from ratiolab.online.policies.kill_restart import KillRestart
-from ratiolab.online.policies.ltr import LTR, SSJF
-from ratiolab.online.policies.mc_sf import MCSF, MCBenchmark
-from ratiolab.online.policies.protection import AlphaBetaClearing, AlphaProtection
-from ratiolab.online.policies.round_robin import RR, RRSJF
-from ratiolab.online.policies.sorted_f import SortedF
-from ratiolab.online.policies.svf import SVF, SVFOneBit
-from ratiolab.online.policies.tie import SEPT, TIE
-from ratiolab.online.policies.trail import SPRPT, SRPT, TRAIL
-from ratiolab.online.user_policy import is_user_policy, load
-from ratiolab.online.view import Policy
+from ratiolab.online import policies
+from ratiolab.online.policy import Policy
+from ratiolab.online.user_policy import is_user_policy, load_user_policy
 
-POLICIES: dict[str, type[Policy]] = {
-    policy.name: policy
-    for policy in (
-        *(HSF, MCSF, MCBenchmark),
-        *(SVF, SVFOneBit, SortedF),
-        *(AMax, AMin, AEll, ASwitch, ARandom, AMinFluid, KillRestart, GSA, GBA),
-        *(FCFS, SJF, RR, RRSJF, AlphaProtection, AlphaBetaClearing),
-        *(SSJF, LTR, SEPT, TIE, SRPT, SPRPT, TRAIL),
-    )
-}
-"""The policies of the laboratory; a new one is a file in `policies` and a word here."""
+
+def discovered() -> dict[str, type[Policy]]:
+    """Return every policy that a module of `ratiolab.online.policies` defines, by key."""
+    modules = [name for _, name, _ in iter_modules(policies.__path__, f"{policies.__name__}.")]
+    values = [value for name in modules for value in vars(import_module(name)).values()]
+    kinds = [value for value in values if isinstance(value, type) and issubclass(value, Policy)]
+    named = {kind.name: kind for kind in kinds if vars(kind).get("name")}
+    return dict(sorted(named.items()))
+
+
+POLICIES = discovered()
+"""The policies of the laboratory; a new one is a file in `policies`."""
 
 
 def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
@@ -72,7 +59,7 @@ def parameters_of(key: str) -> dict[str, tuple[Any, Any]]:
 
 def _class_of(key: str) -> type[Policy]:
     if is_user_policy(key):
-        return load(key)
+        return load_user_policy(key)
     if key not in POLICIES:
         raise ValueError(
             f"policy {key!r} is unknown; known are {', '.join(POLICIES)}, "
@@ -87,8 +74,8 @@ def _parameters(policy: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def parameter_values(policy: Policy) -> dict[str, Any]:
-    """The parameters of a policy with their values."""
-    return dataclasses.asdict(policy)  # type: ignore[call-overload, no-any-return]
+    """Return the parameters of a policy with their values."""
+    return dataclasses.asdict(policy)
 
 
 def describe(policy: Policy) -> dict[str, Any]:
@@ -97,7 +84,7 @@ def describe(policy: Policy) -> dict[str, Any]:
         "policy": policy.name,
         "params": parameter_values(policy),
         "information": policy.information.value,
-        "preemption": getattr(policy, "preemption", "restart"),
+        "preemption": policy.preemption,
     }
 
 

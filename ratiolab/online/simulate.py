@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +14,9 @@ from ratiolab.model.footprint import held
 from ratiolab.model.schedule import require_preemption
 from ratiolab.online.batch_timeline import BatchTimeline
 from ratiolab.online.clock import PICOSECONDS, BatchTime
-from ratiolab.online.observations import Answers, observable_columns
-from ratiolab.online.view import (
-    NEVER,
-    Decision,
-    Information,
-    Policy,
-    Setting,
-    TieBreak,
-    Ties,
-    View,
-    reveal,
-)
+from ratiolab.online.observations import Observations, Signals
+from ratiolab.online.policy import Policy, Setting, Ties, require_policy
+from ratiolab.online.view import NEVER, Decision, Information, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,11 +127,12 @@ def simulate(
     Raises
     ------
     ValueError
-        when the policy makes no sense under these semantics of preemption.
+        when the policy is none, or makes no sense under these semantics of preemption.
     PolicyError
-        when a decision evicts a request that does not run, admits one that does not wait, lets
-        memory overflow in the next round, or leaves requests waiting with nothing to wait for.
+        when a decision is none, evicts a request that does not run, admits one that does not wait,
+        lets memory overflow in the next round, or leaves requests waiting with nothing to wait for.
     """
+    require_policy(policy)
     semantics = semantics_of(policy, preemption)
     run = _Run(instance, policy, seed, semantics, clock)
     limit = int(instance.output.sum()) + 10_000
@@ -150,25 +143,25 @@ def simulate(
         require_feasible(schedule)
     if run.timeline is None:
         return Simulation(schedule, policy, seed, outcome, run.decisions, semantics)
-    times, arrivals = run.timeline.boundaries(run.view.now), np.array(run.due) / PICOSECONDS
+    times, arrivals = run.timeline.boundaries(run.now), np.array(run.due) / PICOSECONDS
     return Simulation(
         schedule, policy, seed, outcome, run.decisions, semantics, clock, times, arrivals
     )
 
 
 def semantics_of(policy: Policy, asked: Preemption | None) -> Preemption:
-    """What is asked for, or what the policy is made for."""
-    chosen: Preemption = getattr(policy, "preemption", "restart") if asked is None else asked
+    """Return the semantics of preemption that are asked for, or that the policy is made for."""
+    chosen = policy.preemption if asked is None else asked
     require_preemption(chosen)
-    allowed: tuple[Preemption, ...] = getattr(policy, "semantics", get_args(Preemption))
-    if chosen not in allowed:
-        raise ValueError(
-            f"policy {policy.name}: preemption {chosen!r} must be one of {', '.join(allowed)}"
-        )
+    if chosen not in policy.semantics:
+        allowed = ", ".join(policy.semantics)
+        raise ValueError(f"policy {policy.name}: preemption {chosen!r} must be one of {allowed}")
     return chosen
 
 
 class _Run:
+    """The truth of one run; a policy sees `observations.view` of it."""
+
     def __init__(
         self,
         instance: Instance,
@@ -183,120 +176,131 @@ class _Run:
         self.due: list[int] = instance.arrival.tolist()
         self.prompt: list[int] = instance.prompt.tolist()
         self.output: list[int] = instance.output.tolist()
-        self.hidden = observable_columns(instance, policy)
         self.order: list[int] = np.argsort(instance.arrival, kind="stable").tolist()
         self.next_arrival = 0
         self.timeline: BatchTimeline | None = None
         if clock is not None:
             self.due = clock.ticks(self.due)
             self.timeline = BatchTimeline(clock, self.due[self.order[0]])
+        self.now = self.due[self.order[0]] if clock is None else 0
         self.moved = 0  # tokens swapped since the last batch
-        self.view = View(instance.memory, policy.information, policy.name)
+        self.running: dict[int, int] = {}  # start rounds
+        self.waiting: dict[int, None] = {}
+        self.observations = Observations(instance, policy, self.running, self.waiting)
+        self.kept = self.observations.generated
         self.completions: list[tuple[int, int, int]] = []  # (round, request, start), may be stale
         self.constant = 0  # tokens of the running requests at t: constant + running * t
         self.finished: list[tuple[int, int, int]] = []
         self.left = len(instance)
         self.decisions = 0
         refined = policy.information is Information.REFINED
-        self.answers = Answers(policy, self.output, seed) if refined else None
+        self.signals = Signals(policy, self.output, seed) if refined else None
         rng = np.random.default_rng(seed)
-        kind: TieBreak = getattr(policy, "ties", "random")
         # whoever keeps its tokens comes nearer to its end with every round that it runs
-        self.may_loop = preemption == "restart" and getattr(policy, "may_loop", False)
-        ties = Ties(kind, rng, self.output if kind in ("worst", "best") else None)
+        self.may_loop = preemption == "restart" and policy.may_loop
+        ties = Ties(
+            policy.ties or "random", rng, self.output if policy.ties in ("worst", "best") else None
+        )
         self.decide = policy.start(Setting(instance.memory, ties), rng)
 
     def to_the_end(self, patience: int) -> Outcome:
-        view, running = self.view, self.view._running
-        view.now = self.due[self.order[0]] if self.timeline is None else 0
-        last_completion = view.now
+        running, waiting, view = self.running, self.waiting, self.observations.view
+        last_completion = self.now
         seen: set[frozenset[tuple[int, int]]] = set()
         while True:
-            self._deliver()
-            if view.completed:
-                last_completion = view.now
+            completed, arrived = self._complete(), self._arrive()
+            if completed:
+                last_completion = self.now
                 seen.clear()
                 if self.left == 0:
                     return "complete"
-            elif view.now - last_completion > patience:
+            elif self.now - last_completion > patience:
                 return "stalled"
             before = dict(running) if self.may_loop else {}
+            show(view, self.now, arrived, completed)
             decision = self.decide(view)
             self.decisions += 1
             self._apply(decision)
             if self.may_loop and len(decision.evict) and self.next_arrival == len(self.order):
                 # All have arrived and none has completed since: who runs says who waits.
-                state = frozenset((i, view.now - start) for i, start in before.items())
+                state = frozenset((i, self.now - start) for i, start in before.items())
                 if state in seen:
                     return "looping"
                 seen.add(state)
             following = self._next_event(decision.wake)
             if following >= NEVER:
-                waiting = len(view.waiting)
-                raise PolicyError(
-                    f"{self.name}, round {view.now}: {waiting} requests wait, nothing runs or "
-                    "arrives, and no wake-up is asked for"
+                raise self._error(
+                    f"{len(waiting)} requests wait, nothing runs or arrives, and no wake-up is "
+                    "asked for"
                 )
-            if not running and not view.waiting:
+            if not running and not waiting:
                 last_completion = following  # nobody was there to be served
             if self.timeline is not None:
                 self.timeline.advance(following)
-            view.now = following
+            self.now = following
 
-    def _deliver(self) -> None:
-        """Completions and arrivals of this round, told to the view."""
-        view, now = self.view, self.view.now
+    def _error(self, rule: str) -> PolicyError:
+        return PolicyError(f"{self.name}, round {self.now}: {rule}")
+
+    def _complete(self) -> tuple[int, ...]:
+        """End the runs that complete in this round."""
         completed: list[int] = []
-        while self.completions and self.completions[0][0] <= now:
+        while self.completions and self.completions[0][0] <= self.now:
             stop, i, start = heappop(self.completions)
-            if view._running.get(i) == start:
+            if self.running.get(i) == start:
                 self._leave(i, start, stop)
-                view._known["output"][i] = self.output[i]
+                self.observations.output[i] = self.output[i]
                 completed.append(i)
                 self.left -= 1
-        if self.answers is not None:
-            self.answers.tell(view)
+        if self.signals is not None:
+            for i, start in self.running.items():
+                tokens = self.kept[i] + self.now - start
+                self.observations.signals[i] = self.signals.up_to(i, tokens)
+        return tuple(completed)
+
+    def _arrive(self) -> tuple[int, ...]:
+        """Let the requests of this round arrive."""
         arrived: list[int] = []
-        present = now if self.timeline is None else self.timeline.time
+        present = self.now if self.timeline is None else self.timeline.time
         while self.next_arrival < len(self.order):
             i = self.order[self.next_arrival]
             if self.due[i] > present:
                 break
-            values = {name: column[i] for name, column in self.hidden.items()}
-            reveal(view, i, values if self.timeline is None else values | {"arrival": now})
-            view._generated[i] = 0
-            view._waiting[i] = None
+            self.observations.reveal(i, self.now)
+            self.waiting[i] = None
             arrived.append(i)
             self.next_arrival += 1
-        view.arrived, view.completed = tuple(arrived), tuple(completed)
+        return tuple(arrived)
 
     def _leave(self, i: int, start: int, stop: int) -> None:
-        del self.view._running[i]
-        self.constant -= held(self.prompt[i] + self.view._generated[i], -start)
+        del self.running[i]
+        self.constant -= held(self.prompt[i] + self.kept[i], -start)
         self.finished.append((i, start, stop))
 
-    def _evict(self, i: int, start: int, now: int) -> None:
-        self._leave(i, start, now)
-        self.view._waiting[i] = None
+    def _evict(self, i: int) -> None:
+        start = self.running.get(i)
+        if start is None:
+            raise self._error(f"evicts {i}, which does not run")
+        self._leave(i, start, self.now)
+        self.waiting[i] = None
         if self.preemption != "restart":
-            self.view._generated[i] += now - start
+            self.kept[i] += self.now - start
         if self.preemption == "swap":
-            self.moved += held(self.prompt[i], self.view._generated[i])
+            self.moved += held(self.prompt[i], self.kept[i])
 
     def _apply(self, decision: Decision) -> None:
-        view, now = self.view, self.view.now
+        if not isinstance(decision, Decision):
+            raise self._error(f"answers {decision!r}, which is no Decision")
+        now = self.now
         prefilling = prefill = 0
         for i in decision.evict:
-            start = view._running.get(i)
-            if start is None:
-                raise PolicyError(f"{self.name}, round {now}: evicts {i}, which does not run")
-            self._evict(i, start, now)
+            self._evict(i)
         for i in decision.admit:
-            if i not in view._waiting:
-                raise PolicyError(f"{self.name}, round {now}: admits {i}, which does not wait")
-            del view._waiting[i]
-            view._running[i] = now
-            kept = view._generated[i]
+            if i not in self.waiting:
+                raise self._error(f"admits {i}, which does not wait")
+            del self.waiting[i]
+            self.running[i] = now
+            kept = self.kept[i]
             self.constant += held(self.prompt[i] + kept, -now)
             heappush(self.completions, (now + self.output[i] - kept, i, now))
             if kept and self.preemption == "swap":
@@ -304,40 +308,39 @@ class _Run:
             else:
                 prefilling += 1
                 prefill += self.prompt[i] + kept
-        tokens = self.constant + len(view._running) * (now + 1)
+        tokens = self.constant + len(self.running) * (now + 1)
         if tokens > self.memory:
-            raise PolicyError(
-                f"{self.name}, round {now}: {tokens} tokens in the next round exceed "
-                f"memory {self.memory}"
-            )
+            raise self._error(f"{tokens} tokens in the next round exceed memory {self.memory}")
         if self.timeline is not None:
-            running = len(view._running)
+            running = len(self.running)
             cached = self.constant + running * now
             self.timeline.add_batches(now, running, cached, prefilling, prefill, self.moved)
             self.moved = 0
 
     def _next_event(self, wake: int | None) -> int:
-        view = self.view
-        if not view._running and not view._waiting:
+        if not self.running and not self.waiting:
             arrives = self.due[self.order[self.next_arrival]]
             if self.timeline is None:
                 return arrives
-            self.timeline.add_idle_round(view.now, arrives)
-            return view.now + 1
-        events = [view.now + 1 if wake is None else max(wake, view.now + 1)]
+            self.timeline.add_idle_round(self.now, arrives)
+            return self.now + 1
+        try:
+            events = [self.now + 1 if wake is None else max(index(wake), self.now + 1)]
+        except TypeError:
+            raise self._error(f"asks to be woken at {wake!r}, which is no round") from None
         while self.completions:
             stop, i, start = self.completions[0]
-            if view._running.get(i) == start:
+            if self.running.get(i) == start:
                 events.append(stop)
                 break
             heappop(self.completions)
-        if view._running:  # the last round whose successor still fits
-            events.append((self.memory - self.constant) // len(view._running))
+        if self.running:  # the last round whose successor still fits
+            events.append((self.memory - self.constant) // len(self.running))
         if self.next_arrival < len(self.order):
             due = self.due[self.order[self.next_arrival]]
             events.append(due if self.timeline is None else self.timeline.reach(due))
         return min(events)
 
     def delivered(self) -> list[int]:
-        """The round in which each request was delivered; the present one for all still to come."""
-        return [self.view._known["arrival"].get(i, self.view.now) for i in range(len(self.due))]
+        """Return the round in which each request arrived; the present one for all still to come."""
+        return [self.observations.arrival.get(i, self.now) for i in range(len(self.due))]

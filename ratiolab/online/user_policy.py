@@ -1,21 +1,20 @@
 """A user's own policy, loaded from ``path/to/file.py:ClassName``."""
 
-import dataclasses
 import importlib.util
 import sys
 from pathlib import Path
-from typing import cast
 
-from ratiolab.online.view import Information, Policy
+from ratiolab.online.policy import Policy
+from ratiolab.online.view import Information
 
 
 def is_user_policy(key: str) -> bool:
-    """Whether a key names a class in a file rather than a policy of the laboratory."""
+    """Return whether a key names a class in a file rather than a policy of the laboratory."""
     return ".py:" in key
 
 
-def load(key: str) -> type[Policy]:
-    """The policy class that ``path/to/file.py:ClassName`` names; runs the file.
+def load_user_policy(key: str) -> type[Policy]:
+    """Return the policy class that ``path/to/file.py:ClassName`` names; runs the file.
 
     Raises
     ------
@@ -38,12 +37,12 @@ def load(key: str) -> type[Policy]:
     policy = getattr(module, name, None)
     if not isinstance(policy, type):
         raise ValueError(f"policy {key}: the file has no class {name!r}")
-    if not dataclasses.is_dataclass(policy):
-        raise ValueError(f"policy {key}: must be a frozen dataclass of its parameters")
-    for attribute in ("name", "information", "start"):
-        if not hasattr(policy, attribute):
+    if not issubclass(policy, Policy):
+        raise ValueError(f"policy {key}: {name} must be a subclass of ratiolab.online.Policy")
+    for attribute in ("start", "name"):
+        if getattr(policy, attribute) is getattr(Policy, attribute):
             raise ValueError(f"policy {key}: the class has no {attribute!r}")
-    level = policy.information  # type: ignore[attr-defined]
+    level = policy.information
     if not isinstance(level, Information | property):
         raise ValueError(f"policy {key}: information {level!r} must be a member of Information")
-    return cast(type[Policy], policy)
+    return policy

@@ -13,6 +13,7 @@ from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.display import Result
 from ratiolab.online import POLICIES, Policy, Simulation, make, simulate
 from ratiolab.online.observations import required_columns
+from ratiolab.online.policy import require_policy
 from ratiolab.online.registry import describe
 from ratiolab.ratio.interval import RatioInterval
 from ratiolab.theory.estimate import Estimate
@@ -159,7 +160,7 @@ def default_policies(instance: Instance) -> tuple[list[Policy], list[tuple[str, 
     for key in POLICIES:
         policy = make(key)
         missing = [c for c in required_columns(policy.information) if getattr(instance, c) is None]
-        if getattr(policy, "preemption", "restart") != "restart":
+        if policy.preemption != "restart":
             skipped.append((key, "its evictions keep tokens, which the optimum may not"))
         elif missing:
             skipped.append((key, f"the instance has no column {missing[0]!r}"))
@@ -206,7 +207,8 @@ def compare(
     report("optimum")
     simulations: list[tuple[Simulation, ...]] = []
     for policy in policies:
-        seeds = range(seed, seed + (runs if uses_randomness(policy) else 1))
+        require_policy(policy)
+        seeds = range(seed, seed + (runs if policy.uses_randomness else 1))
         simulations.append(tuple(simulate(instance, policy, seed=s) for s in seeds))
         report(policy.name)
     optimum = _tightened(optimum, [run for runs_ in simulations for run in runs_])
@@ -230,8 +232,3 @@ def _tightened(optimum: OptResult, runs: Sequence[Simulation]) -> OptResult:
         upper=schedule.total_latency,
         status="optimal" if schedule.total_latency == optimum.lower else optimum.status,
     )
-
-
-def uses_randomness(policy: Policy) -> bool:
-    """Whether two seeds can differ: the policy breaks ties at random or says so itself."""
-    return getattr(policy, "ties", "none") == "random" or getattr(policy, "randomized", False)

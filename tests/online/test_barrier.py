@@ -13,18 +13,18 @@ from ratiolab.online import (
     Decision,
     Information,
     InformationError,
+    Policy,
     PolicyError,
     simulate,
 )
 from ratiolab.online.classifier import Classifier
-from ratiolab.online.view import View
 
 
-class Scripted:
+class Scripted(Policy):
     """Serves one request at a time in file order, or does what a script says."""
 
     name = "scripted"
-    source = ""
+    information = ties = None  # of each instance, not the defaults of a policy
     classifier = Classifier.spreading(bins=4, spread=0.3, longest=2048)
 
     def __init__(self, script=None, information=Information.NOTHING, spy=None, ties="index"):
@@ -263,14 +263,77 @@ def test_requests_that_have_not_arrived_are_unknown():
     simulate(SECRET, Scripted(spy=spy))
 
 
-def test_a_view_cannot_be_written_through_what_it_shows():
-    view = View(10, Information.NOTHING, "reader")
-    with pytest.raises(TypeError):
-        view.running[0] = 1
-    with pytest.raises(TypeError):
-        view.prompt[0] = 1
-    with pytest.raises(AttributeError, match="no attribute 'outputs'"):
-        view.outputs  # noqa: B018
+def vandalise(view):
+    """Try whatever might change what a view shows, or the run; return the errors."""
+    attempts = [
+        *(lambda name=name: setattr(view, name, 0) for name in dir(type(view))),
+        *(lambda name=name: delattr(view, name) for name in dir(type(view))),
+        lambda: setattr(view, "outputs", [1]),
+        lambda: view.running.__setitem__(0, 1),
+        lambda: view.running.clear(),
+        lambda: view.prompt.__setitem__(0, 1),
+        lambda: view.output.update({0: 1}),
+        lambda: view.generated.pop(0),
+        lambda: view.waiting.clear(),
+        lambda: view.waiting.discard(0),
+        lambda: view.waiting.mapping.clear(),
+        lambda: view.arrived.append(0),
+        lambda: view.completed.clear(),
+        lambda: view.signals[0].append(0),
+        lambda: view.signals[0].clear(),
+    ]
+    errors = []
+    for attempt in attempts:
+        with pytest.raises((AttributeError, TypeError, InformationError)) as caught:
+            attempt()
+        errors.append(str(caught.value))
+    return errors
+
+
+@pytest.mark.parametrize("information", list(Information))
+def test_a_view_cannot_be_written_and_no_attempt_changes_a_run(information):
+    errors = []
+    vandal = Scripted(
+        information=information, spy=lambda view, *rest: errors.extend(vandalise(view))
+    )
+    quiet = Scripted(information=information)
+    runs = [list(simulate(SECRET, policy).schedule.runs) for policy in (vandal, quiet)]
+    assert runs[0] == runs[1]
+    assert "a view is read-only: 'now' cannot be set" in errors
+    assert "a view is read-only: '_refusal' cannot be deleted" in errors
+
+
+def test_time_does_not_go_back_even_for_those_who_write_past_the_view():
+    def rewind(view, setting, rng):
+        seen.append(view.now)
+        object.__setattr__(view, "now", 0)
+        object.__setattr__(view, "completed", ())
+
+    seen = []
+    rewound, honest = (simulate(SECRET, Scripted(spy=spy)) for spy in (rewind, None))
+    assert list(rewound.schedule.runs) == list(honest.schedule.runs)
+    assert seen == sorted(set(seen)), "the simulator keeps its own clock"
+
+
+def test_a_view_names_what_it_does_not_have():
+    def spy(view, setting, rng):
+        with pytest.raises(AttributeError, match="no attribute 'outputs'"):
+            view.outputs  # noqa: B018
+
+    simulate(SECRET, Scripted(spy=spy))
+
+
+def test_what_is_no_policy_is_refused_in_one_line():
+    class Duck:
+        name, information = "duck", Information.NOTHING
+
+        def start(self, setting, rng):
+            return lambda view: Decision()
+
+    with pytest.raises(
+        ValueError, match=r"^policy <.*Duck.*> must be an instance of a subclass of"
+    ):
+        simulate(SECRET, Duck())
 
 
 def test_without_intervals_the_bounds_are_what_every_request_satisfies():
@@ -302,6 +365,8 @@ TWO = Instance("two", 6, [0, 4], [1, 1], [3, 3])
             "round 6: 8 tokens in the next round exceed memory 6",
         ),
         ({0: Decision(wake=NEVER), 4: Decision(wake=NEVER)}, "round 4: 2 requests wait, nothing"),
+        ({0: Decision(wake=1.5)}, "round 0: asks to be woken at 1.5, which is no round"),
+        ({0: None}, "round 0: answers None, which is no Decision"),
     ],
 )
 def test_an_illegal_decision_names_policy_round_and_rule(script, message):

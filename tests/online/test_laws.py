@@ -11,7 +11,7 @@ from drawn import drawn
 
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.model.footprint import held
-from ratiolab.online import POLICIES, Information, make, simulate
+from ratiolab.online import POLICIES, Information, Policy, make, simulate
 from ratiolab.online.registry import parameters_of
 
 PATIENCE = 400
@@ -28,9 +28,7 @@ def variants(key):
 
 
 VARIANTS = [variant for key in POLICIES for variant in variants(key)]
-RESTARTING = [
-    case for case in VARIANTS if getattr(POLICIES[case[0]], "preemption", "restart") == "restart"
-]
+RESTARTING = [case for case in VARIANTS if POLICIES[case[0]].preemption == "restart"]
 
 
 def uninformed(case):
@@ -45,11 +43,10 @@ WITHOUT_FORESIGHT = [
 WITHOUT_LABELS = [
     case
     for case in VARIANTS
-    if case[1].get("ties") not in ("index", "random")
-    and not getattr(POLICIES[case[0]], "randomized", False)
+    if case[1].get("ties") not in ("index", "random") and not POLICIES[case[0]].randomized
 ]
 MAY_LOOP = [
-    *(case for case in VARIANTS if getattr(make(*case), "may_loop", False)),
+    *(case for case in VARIANTS if make(*case).may_loop),
     ("mc-sf", {"lengths": "predicted", "margin": 0.1}),
     ("alpha-protection", {"alpha": 0.0}),
 ]
@@ -82,7 +79,7 @@ def test_every_schedule_is_feasible(case):
 @pytest.mark.parametrize("case", VARIANTS, ids=word)
 def test_only_a_policy_that_says_so_does_not_end(case):
     policy = make(*case)
-    allowed = {"complete", "looping"} if getattr(policy, "may_loop", False) else {"complete"}
+    allowed = {"complete", "looping"} if policy.may_loop else {"complete"}
     outcomes = {simulate(drawn(seed), policy, seed=seed).outcome for seed in range(120)}
     assert outcomes <= allowed
 
@@ -168,15 +165,15 @@ def test_no_policy_beats_the_optimum(case):
     assert max(gaps) > 0, "nothing is scarce anywhere"
 
 
-class Recorded:
+class Recorded(Policy):
     """A policy and the list of its decisions."""
+
+    information = ties = classifier = None  # of each instance, not the defaults of a policy
 
     def __init__(self, policy):
         self.policy, self.decisions = policy, []
-        self.name, self.information = policy.name, policy.information
-        self.ties = getattr(policy, "ties", "random")
-        self.preemption = getattr(policy, "preemption", "restart")
-        self.classifier = getattr(policy, "classifier", None)
+        self.name, self.information, self.ties = policy.name, policy.information, policy.ties
+        self.preemption, self.classifier = policy.preemption, policy.classifier
 
     def start(self, setting, rng):
         decide = self.policy.start(setting, rng)

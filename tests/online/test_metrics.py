@@ -10,7 +10,7 @@ import pytest
 from drawn import drawn
 
 from ratiolab.model import Instance
-from ratiolab.online import Decision, Information, make, simulate
+from ratiolab.online import Decision, Information, Policy, make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
 from ratiolab.online.metrics import (
     intervals,
@@ -164,7 +164,7 @@ def test_a_run_in_which_nothing_ended_has_figures_and_no_time_to_show():
 
 
 @dataclass(frozen=True)
-class Asked:
+class Asked(Policy):
     """Starts everybody and is asked in every round."""
 
     name: ClassVar[str] = "asked"

@@ -9,7 +9,7 @@ import reference
 from drawn import drawn
 
 from ratiolab.model import Instance, violations
-from ratiolab.online import Decision, Information, PolicyError, make, simulate
+from ratiolab.online import Decision, Information, Policy, PolicyError, make, simulate
 from ratiolab.theory.worst_case.round_robin import serve
 
 KEEPING = ("recompute", "swap")
@@ -91,7 +91,7 @@ def test_a_preemptive_policy_makes_every_run_of_the_literal_one(case):
 
 
 @dataclass(frozen=True)
-class Script:
+class Script(Policy):
     """Round to (evicted, admitted); reads what was kept whenever it is asked."""
 
     plan: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]

@@ -10,10 +10,10 @@ from ratiolab.online import InformationError, make, simulate
 OWN = '''
 from dataclasses import dataclass
 from typing import ClassVar
-from ratiolab.online import NEVER, Decision, Information
+from ratiolab.online import NEVER, Decision, Information, Policy
 
 @dataclass(frozen=True)
-class OneByOne:
+class OneByOne(Policy):
     """One request at a time, the last that came first."""
     reverse: bool = True
     name: ClassVar[str] = "one-by-one"
@@ -32,11 +32,26 @@ class Peeks(OneByOne):
         return lambda view: Decision(admit=[i for i in view.waiting if view.output[i] < 9])
 
 @dataclass(frozen=True)
-class Nameless:
-    pass
+class Nameless(Policy):
+    def start(self, setting, rng):
+        return lambda view: Decision()
 
+@dataclass(frozen=True)
+class Idle(Policy):
+    name = "idle"
+
+@dataclass(frozen=True)
+class Misinformed(Nameless):
+    name = "misinformed"
+    information = "everything"
+
+@dataclass(frozen=True)
 class Plain:
-    pass
+    name: ClassVar[str] = "plain"
+    information: ClassVar[Information] = Information.NOTHING
+
+    def start(self, setting, rng):
+        return lambda view: Decision()
 
 LEVEL = 3
 '''
@@ -72,8 +87,10 @@ def test_the_barrier_holds_for_it(own: str) -> None:
     [
         ("Nobody", "has no class 'Nobody'"),
         ("LEVEL", "has no class 'LEVEL'"),
-        ("Plain", "must be a frozen dataclass"),
+        ("Plain", "Plain must be a subclass of ratiolab.online.Policy"),
         ("Nameless", "has no 'name'"),
+        ("Idle", "has no 'start'"),
+        ("Misinformed", "information 'everything' must be a member of Information"),
     ],
 )
 def test_what_is_no_policy_is_named(own: str, name: str, message: str) -> None:

@@ -8,14 +8,14 @@ import pytest
 from numpy.random import Generator
 
 from ratiolab.model import Instance
-from ratiolab.online import NEVER, Decision, Information, Setting, View, make
+from ratiolab.online import NEVER, Decision, Information, Policy, Setting, View, make
 from ratiolab.testing import assert_lawful, assert_non_anticipating, assert_ratio_at_most
 
 PAIR = Instance("pair", 6, [0, 0], [1, 1], [2, 4])
 
 
 @dataclass(frozen=True)
-class OneByOne:
+class OneByOne(Policy):
     """First come first served, one request at a time."""
 
     name: ClassVar[str] = "one-by-one"

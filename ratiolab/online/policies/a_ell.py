@@ -14,11 +14,12 @@ from ratiolab.model import Preemption
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.a_min import AMin
 from ratiolab.online.policies.prefix import PrefixQueue
-from ratiolab.online.view import NEVER, Decision, Information, Setting, TieBreak, View
+from ratiolab.online.policy import Policy, Setting, TieBreak
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
-class AEll:
+class AEll(Policy):
     """Serve everybody for its lower bound; who is not done by then is long and goes to the end.
 
     A request is first believed to need its lower bound, and is evicted at exactly that age if it
@@ -71,7 +72,7 @@ class _Run:
 
 
 @dataclass(frozen=True)
-class ASwitch:
+class ASwitch(Policy):
     """A_ell when the interval is wide, A_min when it is narrow.
 
     The interval of the first requests to arrive, from their least lower to their largest upper

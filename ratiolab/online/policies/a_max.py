@@ -10,11 +10,12 @@ from typing import ClassVar
 from numpy.random import Generator
 
 from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.view import Decision, Information, Setting, TieBreak, View
+from ratiolab.online.policy import Policy, Setting, TieBreak
+from ratiolab.online.view import Decision, Information, View
 
 
 @dataclass(frozen=True)
-class AMax:
+class AMax(Policy):
     """Every output is taken for its upper bound, so memory never overflows and nothing is evicted.
 
     With one interval and one prompt length this is the printed algorithm: a random set of the
@@ -42,7 +43,7 @@ class AMax:
 
 
 @dataclass(frozen=True)
-class ARandom:
+class ARandom(Policy):
     """A random order, packed with full knowledge of the outputs; a device of the analysis.
 
     A request draws its place when it arrives. The order is kept: the first misfit ends the batch.

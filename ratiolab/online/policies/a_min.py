@@ -12,11 +12,12 @@ from numpy.random import Generator
 from ratiolab.model import Preemption
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import PrefixQueue, Victims
-from ratiolab.online.view import Decision, Information, Setting, TieBreak, View
+from ratiolab.online.policy import Policy, Setting, TieBreak
+from ratiolab.online.view import Decision, Information, View
 
 
 @dataclass(frozen=True)
-class AMin:
+class AMin(Policy):
     """Smallest lower bound first, in and out; an evicted request keeps what its age has proved.
 
     Every request starts with its own lower bound, so that one interval for all gives Algorithm 2

@@ -12,11 +12,12 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.model.footprint import held, peak
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
-class AMinFluid:
+class AMinFluid(Policy):
     """Smallest lower bound first; those who outlive their bound are thinned out as they grow.
 
     A request that starts with bound b is granted s + b tokens. From age b on it is evicted at age

@@ -10,7 +10,8 @@ from typing import ClassVar
 from numpy.random import Generator
 
 from ratiolab.online.policies.gsa import GSA, GSARun
-from ratiolab.online.view import Decision, Information, Setting, View
+from ratiolab.online.policy import Setting
+from ratiolab.online.view import Decision, Information, View
 
 
 @dataclass(frozen=True)

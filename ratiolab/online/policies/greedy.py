@@ -15,11 +15,12 @@ from numpy.random import Generator
 from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import Victims
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
-class FCFS:
+class FCFS(Policy):
     """Earliest arrival first; needs no idea of the output.
 
     The queue is admitted in order while the next round fits. When the running requests alone would
@@ -46,7 +47,7 @@ class FCFS:
 
 
 @dataclass(frozen=True)
-class SJF:
+class SJF(Policy):
     """Shortest predicted output first, looking one round ahead; otherwise as ``fcfs``.
 
     The longest predictions are evicted first. The prediction is a priority only: memory is not

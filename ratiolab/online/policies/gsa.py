@@ -15,11 +15,12 @@ from ratiolab.model import Preemption
 from ratiolab.model.footprint import volume
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.kill_restart import whole_caps
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
-class GSA:
+class GSA(Policy):
     """Phases of slices 1, b, b**2, ...: who does not end in its slice is killed and comes back.
 
     In phase k a request may run for b**k rounds, rounded down and at most M - s. Starts are

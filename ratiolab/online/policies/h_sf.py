@@ -12,11 +12,12 @@ from numpy.random import Generator
 from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
-class HSF:
+class HSF(Policy):
     """Shortest output first with full knowledge of the arrived requests.
 
     Parameters

@@ -15,13 +15,14 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.model.footprint import peak
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 _ROUNDING = 1e-9  # a cap that is a whole number must not be rounded to the one below
 
 
 @dataclass(frozen=True)
-class KillRestart:
+class KillRestart(Policy):
     """Geometrically growing caps: a request that reaches its cap is killed and gets the next one.
 
     With prompt s and lower bound l the caps c make sqrt(c (s + c)) grow by the factor `base` from

@@ -11,7 +11,8 @@ from typing import ClassVar, Literal, TypeAlias
 from numpy.random import Generator
 
 from ratiolab.online.policies.prefix import PrefixRun, require_share
-from ratiolab.online.view import Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import Decision, Information, View
 
 Lengths: TypeAlias = Literal["true", "predicted", "upper"]
 LEVEL = {
@@ -31,7 +32,7 @@ def believed(lengths: Lengths) -> Callable[[View, int], int]:
 
 
 @dataclass(frozen=True)
-class Believing:
+class Believing(Policy):
     """What policies share that plan with a believed length: what they know, and whether they loop.
 
     Parameters

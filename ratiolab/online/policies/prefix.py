@@ -7,7 +7,8 @@ from math import floor
 from typing import Any, TypeAlias
 
 from ratiolab.online.forecast import Forecast
-from ratiolab.online.view import NEVER, Decision, Setting, View
+from ratiolab.online.policy import Setting
+from ratiolab.online.view import NEVER, Decision, View
 
 Key: TypeAlias = tuple[Any, ...]
 

@@ -13,11 +13,12 @@ from numpy.random import Generator
 from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import require_share, unreserved
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
-class AlphaProtection:
+class AlphaProtection(Policy):
     """Earliest arrival first into (1 - alpha) M; everybody is cleared when memory overflows.
 
     The queue is admitted in order while the running requests' tokens in the next round and the
@@ -48,7 +49,7 @@ class AlphaProtection:
 
 
 @dataclass(frozen=True)
-class AlphaBetaClearing:
+class AlphaBetaClearing(Policy):
     """As ``alpha-protection``, but each running request is cleared with probability beta only.
 
     The draws are independent. If the others still overflow, those left draw again, in the same

@@ -17,14 +17,15 @@ from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.greedy import most_of
 from ratiolab.online.policies.prefix import Key, Victims
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 Starts: TypeAlias = Literal["all", "one", "fill"]
 Counts: TypeAlias = Literal["run", "request"]
 
 
 @dataclass(frozen=True)
-class RR:
+class RR(Policy):
     """Slices of so many tokens in turn: whoever has waited longest goes next.
 
     The queue is sorted by the round in which a request was placed on it. Its first request starts
@@ -70,7 +71,7 @@ class RR:
 
 
 @dataclass(frozen=True)
-class RRSJF:
+class RRSJF(Policy):
     """Round robin in which shorter predictions go first among those placed in the same round.
 
     As ``rr``, but requests placed on the queue in the same round are sorted by predicted length,

@@ -14,11 +14,12 @@ from numpy.random import Generator
 
 from ratiolab.model.footprint import peak, volume
 from ratiolab.online.forecast import Forecast
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
-class SortedF:
+class SortedF(Policy):
     """Form the batch of least F = sum of outputs / size**2, serve it by output, form the next.
 
     A batch is a set of waiting requests that would fit together in an empty memory. Its requests

@@ -13,7 +13,8 @@ from ratiolab.model.footprint import volume
 from ratiolab.online.policies.greedy import OneRoundAhead
 from ratiolab.online.policies.mc_sf import Believing, believed
 from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.view import Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import Decision, Information, View
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class SVF(Believing):
 
 
 @dataclass(frozen=True)
-class SVFOneBit:
+class SVFOneBit(Policy):
     """Smallest volume first when one bit is known of each output: short or long.
 
     A request counts with the volume of an output in the middle of its prediction interval, rounded

@@ -12,7 +12,8 @@ from numpy.random import Generator
 
 from ratiolab.model.instance import LARGEST
 from ratiolab.online.policies.greedy import OneRoundAhead, most_of
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 from ratiolab.theory.laws.log_normal import LogNormal
 from ratiolab.theory.laws.log_t import LogT, adaptive_beta
 
@@ -21,7 +22,7 @@ MAX_TOKENS = 1024
 
 
 @dataclass(frozen=True)
-class TIE:
+class TIE(Policy):
     """Least E[X] + beta CVaR[X] of the predicted length first, looking one round ahead as ``fcfs``.
 
     X is the length by the predicted law, stopped at `max_tokens` and at M - s. The score of a
@@ -88,7 +89,7 @@ class TIE:
 
 
 @dataclass(frozen=True)
-class SEPT:
+class SEPT(Policy):
     """Shortest expected length first, looking one round ahead as ``fcfs``.
 
     The mean is that of the predicted law, stopped at `max_tokens` and at M - s: the mean of a

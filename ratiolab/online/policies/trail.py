@@ -16,7 +16,8 @@ from numpy.random import Generator
 from ratiolab.model import Preemption
 from ratiolab.model.footprint import held
 from ratiolab.online.classifier import Classifier
-from ratiolab.online.view import NEVER, Decision, Information, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import NEVER, Decision, Information, View
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
 
 Rank: TypeAlias = tuple[bool, float, bool, int, int]
@@ -27,7 +28,7 @@ KEEPING: tuple[Preemption, ...] = ("recompute", "swap")
 
 
 @dataclass(frozen=True)
-class SPRPT:
+class SPRPT(Policy):
     """Shortest predicted remaining output first; whoever is past its first C r tokens goes on.
 
     In every round the requests, running and waiting, are ranked by r - a, predicted length minus
@@ -58,7 +59,7 @@ class SPRPT:
 
 
 @dataclass(frozen=True)
-class SRPT:
+class SRPT(Policy):
     """Shortest remaining output first, output lengths known; otherwise as ``sprpt``.
 
     Parameters
@@ -82,7 +83,7 @@ class SRPT:
 
 
 @dataclass(frozen=True)
-class TRAIL:
+class TRAIL(Policy):
     """``sprpt`` whose predictions are refined with every token by a classifier inside the model.
 
     A request that has not run ranks by its initial prediction r, as `predictions.classified`

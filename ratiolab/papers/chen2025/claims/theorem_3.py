@@ -13,7 +13,8 @@ from numpy.random import Generator
 
 from ratiolab.model import Instance
 from ratiolab.online import Information, make, simulate
-from ratiolab.online.view import Decision, Setting, View
+from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.view import Decision, View
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.claim import FALSE, ClaimResult, decided
 
@@ -22,7 +23,7 @@ MEMORY, PROMPT = 16, 1
 
 
 @dataclass(frozen=True)
-class _Counting:
+class _Counting(Policy):
     """A_min, noting how many requests Algorithm 2 sorts in each round it is asked in."""
 
     sorted_requests: list[int] = field(default_factory=list)

@@ -1,0 +1,116 @@
+"""The base class of all policies, and what a policy is given when a run begins."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+from numpy.random import Generator
+
+from ratiolab.model import Preemption
+from ratiolab.online.classifier import Classifier
+from ratiolab.online.view import Decision, Information, View
+
+TieBreak: TypeAlias = Literal["random", "worst", "best", "index"]
+
+
+class Ties:
+    """Keys that order equal requests: smaller goes first, into memory and out of it.
+
+    ``random`` draws an independent key whenever a request enters the queue and another when it
+    starts, ``index`` uses the position in the file, ``worst`` admits the longest of equals first
+    and evicts the shortest first, ``best`` does the opposite.
+    """
+
+    def __init__(
+        self, kind: TieBreak, rng: Generator, outputs: Sequence[int] | None = None
+    ) -> None:
+        self._draw = rng.random
+        self._block: list[float] = []
+        sign = {"worst": -1, "best": 1}.get(kind)
+        if sign is not None:
+            assert outputs is not None
+            lengths = outputs
+            self.queue: Callable[[int], float] = lambda i: sign * lengths[i]
+            self.running: Callable[[int], float] = lambda i: -sign * lengths[i]
+        else:
+            self.queue = self.running = self._random if kind == "random" else float
+
+    def _random(self, _: int) -> float:
+        if not self._block:
+            self._block = self._draw(1024).tolist()
+        return self._block.pop()
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a policy knows before the first request: memory in tokens, and how ties are broken."""
+
+    memory: int
+    ties: Ties
+
+
+@dataclass(frozen=True)
+class Policy(ABC):
+    """A scheduler: a frozen dataclass of its parameters.
+
+    A subclass states ``name`` and defines ``start``; it states whatever else differs from the
+    defaults below, as a class variable, as a property that depends on the parameters, or as a
+    parameter (``ties``).
+
+    Attributes
+    ----------
+    name : the key of the policy.
+    source : where the policy comes from.
+    preemption : semantics of an eviction that the policy is made for.
+    semantics : all semantics of an eviction under which the policy makes sense.
+    randomized : whether the policy draws random numbers of its own, besides those of ties.
+    """
+
+    name: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    preemption: ClassVar[Preemption] = "restart"
+    semantics: ClassVar[tuple[Preemption, ...]] = get_args(Preemption)
+    randomized: ClassVar[bool] = False
+
+    @property
+    def information(self) -> Information:
+        """What the policy is told about the output length of an unfinished request."""
+        return Information.NOTHING
+
+    @property
+    def ties(self) -> TieBreak | None:
+        """How the policy orders equal requests by the keys of `Setting`; None if it does not."""
+        return None
+
+    @property
+    def may_loop(self) -> bool:
+        """Whether the policy may evict and start the same requests for ever.
+
+        Only a policy whose decisions follow from who waits and who runs since how many rounds, and
+        from nothing else (as randomness, the clock or earlier evictions), may say so: a state that
+        comes back then proves the loop.
+        """
+        return False
+
+    @property
+    def classifier(self) -> Classifier | None:
+        """The classifier whose answers a view shows as ``signals`` (`Information.REFINED`)."""
+        return None
+
+    @property
+    def uses_randomness(self) -> bool:
+        """Whether two seeds can differ: ties are broken at random, or the policy is randomized."""
+        return self.randomized or self.ties == "random"
+
+    @abstractmethod
+    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+        """Return fresh state for one run: a function from what is known now to a decision."""
+
+
+def require_policy(policy: object) -> None:
+    """Raise ValueError unless an object is a policy."""
+    if not isinstance(policy, Policy):
+        raise ValueError(
+            f"policy {policy!r} must be an instance of a subclass of ratiolab.online.Policy"
+        )
