@@ -1,4 +1,4 @@
-"""Assertions and hypothesis strategies for policies, also for your own.
+"""Assertions and hypothesis strategies for policies, also for user policies.
 
 The laws that every policy must obey, each as an assertion that names what broke it:
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def assert_lawful(policy: Policy, instance: Instance, seed: int = 0) -> None:
-    """The policy ends, keeps the model's rules, repeats itself, and does not foresee.
+    """Assert that a policy ends, keeps the model's rules, repeats itself, and does not foresee.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def assert_lawful(policy: Policy, instance: Instance, seed: int = 0) -> None:
 
 
 def assert_non_anticipating(policy: Policy, instance: Instance, seed: int = 0) -> None:
-    """Changing one output length changes no decision made before the length is known.
+    """Assert that changing an output length changes no decision before the length is known.
 
     A length is known from arrival on at level ``true length``, else from the first completion of
     the request in either run. Every request is tried with its shortest and longest length that
@@ -66,7 +66,7 @@ def assert_non_anticipating(policy: Policy, instance: Instance, seed: int = 0) -
 def assert_ratio_at_most(
     policy: Policy, instances: Iterable[Instance], bound: Fraction | float, *, runs: int = 10
 ) -> None:
-    """The mean total latency of a policy is at most `bound` times the optimum on every instance.
+    """Assert a mean total latency of at most `bound` times the optimum on every instance.
 
     The optimum's proven lower bound is used, so a pass is a proof for these instances and seeds.
     """
@@ -86,7 +86,7 @@ def instances(
     equal_prompts: bool = False,
     predictions: bool = True,
 ) -> "SearchStrategy[Instance]":
-    """Hypothesis strategy for small instances whose requests compete for memory.
+    """Return a hypothesis strategy for small instances whose requests compete for memory.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _runs(schedule: Schedule) -> list[tuple[int, ...]]:
 
 
 def _decisions(schedule: Schedule, before: int) -> set[tuple[str, int, int]]:
-    """Starts and evictions of a schedule in the rounds before one."""
+    """Return the starts and evictions of a schedule in the rounds before one."""
     starts = schedule.start < before
     stops = ~schedule.completes & (schedule.stop < before)
     pairs = [

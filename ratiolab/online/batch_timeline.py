@@ -10,7 +10,7 @@ from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 
 
 class BatchTimeline:
-    """The time at the boundaries of batches, followed through a simulation.
+    """Times at the boundaries of batches, followed through a simulation.
 
     While nobody enters or leaves, each batch reads as many tokens more than the one before as
     requests run: durations grow linearly, and the time after n batches is a quadratic in n.
@@ -30,7 +30,7 @@ class BatchTimeline:
     def add_batches(
         self, now: int, running: int, cached: int, prefilling: int, prefill: int, moved: int
     ) -> None:
-        """From this round on the same requests run.
+        """Let the same requests run from this round on.
 
         Parameters
         ----------
@@ -46,19 +46,19 @@ class BatchTimeline:
         self._stretches.append(_Stretch(now, self.time, first, second, self._kv * running))
 
     def add_idle_round(self, now: int, until: int) -> None:
-        """In this round nobody is there; it lasts until that time."""
+        """Let a round without requests last until a time."""
         self._stretches.append(_Stretch(now, self.time, until - self.time, 0, 0))
 
     def reach(self, due: int) -> int:
-        """The first later round that begins at or after a time, if nobody enters or leaves."""
+        """Return the first later round that begins at or after a time, if the same requests run."""
         return self._stretches[-1].reach(due)
 
     def advance(self, now: int) -> None:
-        """The clock goes to the beginning of a later round."""
+        """Move the clock to the beginning of a later round."""
         self.time = self._stretches[-1].time_of(now)
 
     def boundaries(self, end: int) -> NDArray[np.float64]:
-        """Seconds at which rounds 0 to `end` begin, shape (end + 1,)."""
+        """Return the seconds at which rounds 0 to `end` begin, shape (end + 1,)."""
         table = np.array(self._stretches, dtype=np.float64).reshape(-1, 5)
         table[:, 1:] /= PICOSECONDS
         rounds = np.arange(end + 1)
@@ -71,7 +71,7 @@ class BatchTimeline:
 
 
 class _Stretch(NamedTuple):
-    """Rounds in which the same requests run; times in picoseconds."""
+    """Stretch of rounds in which the same requests run; times in picoseconds."""
 
     began: int
     time: int  # at the beginning of round `began`

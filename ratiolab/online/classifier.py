@@ -32,12 +32,12 @@ class Classifier:
 
     @classmethod
     def spreading(cls, bins: int, spread: float, longest: int) -> "Classifier":
-        """Errors by j bins with weight spread**j, as in `ratiolab.theory.laws.confusion`."""
+        """Return a classifier that errs by j bins with weight spread**j; see `confusion`."""
         return cls(spreading(bins, spread), longest)
 
     @property
     def bins(self) -> int:
-        """How many bins there are."""
+        """Number of bins."""
         return len(self.confusion)
 
     @property
@@ -46,7 +46,7 @@ class Classifier:
         return self.longest / self.bins
 
     def answers(self, output: int, rng: np.random.Generator) -> IntArray:
-        """The bins named for one request after 0, 1, ..., output - 1 tokens, shape (output,).
+        """Draw the bins named for one request after 0, 1, ..., output - 1 tokens, shape (output,).
 
         One uniform number is drawn for each, so that what is named for the first tokens does not
         depend on how many follow but through the bins. Cost O(output bins).

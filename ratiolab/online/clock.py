@@ -61,7 +61,7 @@ class BatchTime:
             object.__setattr__(self, field.name, picoseconds(value) / PICOSECONDS)
 
     def batch(self, *, prefill: int, decode: int, kv: int, swap: int) -> int:
-        """Picoseconds of one batch.
+        """Return the picoseconds of one batch.
 
         Parameters
         ----------
@@ -77,18 +77,18 @@ class BatchTime:
         )
 
     def ticks(self, arrivals: Iterable[int]) -> list[int]:
-        """Picoseconds of arrivals that are given in ticks."""
+        """Convert arrivals in ticks to picoseconds."""
         tick = picoseconds(self.tick)
         return [tick * arrival for arrival in arrivals]
 
 
 def picoseconds(seconds: float) -> int:
-    """The nearest whole number of picoseconds."""
+    """Round seconds to the nearest whole number of picoseconds."""
     return round(seconds * PICOSECONDS)
 
 
 class Device(NamedTuple):
-    """What a data sheet says, in a second: bytes of memory, operations, bytes to the host."""
+    """Figures of a data sheet, in a second: bytes of memory, operations, bytes to the host."""
 
     bandwidth: float
     operations: float
@@ -100,7 +100,7 @@ L4 = Device(bandwidth=300e9, operations=121e12, link=32e9)
 
 
 def llama2_70b_2xa100() -> BatchTime:
-    """Llama-2-70B in half precision on two A100-80GB, from published figures alone.
+    """Derive Llama-2-70B in half precision on two A100-80GB, from published figures alone.
 
     A batch reads all weights once (fixed) and the cache of every decoding request (kv) at the
     bandwidth of both devices; each token that goes through the weights, prefilled or decoded,
@@ -121,7 +121,7 @@ def llama2_70b_2xa100() -> BatchTime:
 
 
 def llama3_1b_l4() -> BatchTime:
-    """Llama-3.2-1B in half precision on one L4, derived as `llama2_70b_2xa100`.
+    """Derive Llama-3.2-1B in half precision on one L4, as in `llama2_70b_2xa100`.
 
     Sources: Meta's model card of Llama 3.2 (1.23e9 parameters) and its configuration (16 layers,
     8 key-value heads of 64); NVIDIA L4 data sheet (300 GB/s, 121 TFLOPS dense in half precision,
@@ -135,7 +135,7 @@ def llama3_1b_l4() -> BatchTime:
 
 
 def llama3_8b_a100() -> BatchTime:
-    """Llama-3-8B in half precision on one A100-80GB, derived as `llama2_70b_2xa100`.
+    """Derive Llama-3-8B in half precision on one A100-80GB, as in `llama2_70b_2xa100`.
 
     Sources: Grattafiori et al. (2024), arXiv 2407.21783 (8.03e9 parameters with embeddings; 32
     layers, 8 key-value heads of 128); the same data sheet.
@@ -150,7 +150,7 @@ def llama3_8b_a100() -> BatchTime:
 def _from_figures(
     parameters: float, token_numbers: int, device: Device, *, devices: int = 1
 ) -> BatchTime:
-    """A clock from the data sheet of equal devices, with so many keys and values for a token."""
+    """Derive a clock from data sheets of equal devices, and keys and values for a token."""
     half = 2  # bytes of a number
     arithmetic = 2 * parameters / (devices * device.operations)
     return BatchTime(
@@ -184,7 +184,7 @@ PROFILE = ("seconds", "prefill_tokens", "decoding_requests", "kv_tokens")
 
 
 def from_profile(path: PathLike) -> BatchTime:
-    """The clock that fits measured batches best: least squares, no coefficient below 0.
+    """Fit a clock to measured batches: least squares, no coefficient below 0.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def from_profile(path: PathLike) -> BatchTime:
 
 
 def clock_of(word: str) -> BatchTime | None:
-    """The clock that a word names: one of `CLOCKS`, or a profile to fit."""
+    """Return the clock that a word names: one of `CLOCKS`, or a profile to fit."""
     if word in CLOCKS:
         return CLOCKS[word]
     if not word.endswith(".csv"):

@@ -42,7 +42,7 @@ class Forecast:
         return request in self._entries
 
     def add(self, request: int, prompt: int, start: int, length: int) -> None:
-        """A request starts and is believed to run for `length` rounds."""
+        """Start a request that is believed to run for `length` rounds."""
         constant = held(prompt, -start)
         self._entries[request] = (start + length, constant)
         self._constant += constant
@@ -50,7 +50,7 @@ class Forecast:
         self._stale = True
 
     def remove(self, request: int) -> None:
-        """A request left memory: it completed or was evicted."""
+        """Remove a request from memory: it completed or was evicted."""
         end, constant = self._entries.pop(request)
         self._constant -= constant
         place = bisect_left(self._ahead, (end, request, constant))
@@ -59,20 +59,20 @@ class Forecast:
             self._stale = True
 
     def tokens_next(self, now: int) -> int:
-        """Tokens that the running requests hold in the next round."""
+        """Return the tokens that the running requests hold in the next round."""
         return self._constant + len(self._entries) * (now + 1)
 
     def overflows(self, now: int) -> bool:
-        """Whether the running requests alone exceed the memory in the next round."""
+        """Return whether the running requests alone exceed the memory in the next round."""
         return self.tokens_next(now) > self.memory
 
     def next_end(self, now: int) -> int:
-        """The first believed end after now; `NEVER` when there is none."""
+        """Return the first believed end after now; `NEVER` when there is none."""
         self._advance(now)
         return self._ahead[0][0] if self._ahead else NEVER
 
     def earliest(self, prompt: int, length: int, now: int) -> int:
-        """First round from now on in which a request fits: now itself, or when to ask again.
+        """Return the first round in which a request fits: now itself, or when to ask again.
 
         The answer holds while nobody starts, ends or is evicted. It is never later than the next
         believed end, where beliefs change, and `NEVER` when only an event can make room, or nothing
@@ -103,7 +103,7 @@ class Forecast:
         return horizon
 
     def fits(self, prompt: int, length: int, now: int) -> bool:
-        """Whether a request that starts now fits."""
+        """Return whether a request that starts now fits."""
         return self.earliest(prompt, length, now) == now
 
     def _advance(self, now: int) -> None:

@@ -25,17 +25,17 @@ TIMES = ("latency", "ttft", "tpot", "per_token", "waiting", "slowdown")
 
 
 def unit(simulation: Simulation) -> str:
-    """What its times are counted in: ``rounds`` or ``seconds``."""
+    """Return the unit of the times of a run: ``rounds`` or ``seconds``."""
     return "rounds" if simulation.clock is None else "seconds"
 
 
 def per_request(simulation: Simulation) -> "pd.DataFrame":
-    """One row a request; what a run that stalled left over has no times (NaN).
+    """Return one row a request; requests that never completed have no times (NaN).
 
     ``latency`` is completion minus arrival, ``ttft`` first token minus arrival, ``tpot`` the time
     per output token after the first (NaN when there is one), ``per_token`` latency over output
     tokens, ``waiting`` the part of the latency out of memory, ``slowdown`` latency over what the
-    request takes alone. ``wasted_tokens`` are those of `Schedule.wasted_tokens`.
+    request takes in isolation. ``wasted_tokens`` are those of `Schedule.wasted_tokens`.
 
     Source of the definitions: Kwon et al. (2023), arXiv 2309.06180 (normalized latency per token);
     Zheng et al. (2026) and Gogineni et al. (TTFT, time per output token).
@@ -77,7 +77,7 @@ def per_request(simulation: Simulation) -> "pd.DataFrame":
 
 
 def summary(simulation: Simulation) -> dict[str, float]:
-    """The figures of one run, flat; what depends on a run that stalled is NaN.
+    """Return the figures of one run, flat; NaN where a run that stalled has none.
 
     ``mean_``, ``median_``, ``p90_`` and ``p99_`` of each of `TIMES`; ``total_latency``,
     ``makespan`` (last completion minus first arrival), ``throughput`` (output tokens of completed
@@ -120,7 +120,7 @@ def summary(simulation: Simulation) -> dict[str, float]:
 
 
 def over_time(simulation: Simulation, bins: int = 100) -> "pd.DataFrame":
-    """Averages over equal spans of time, from the first round to the last.
+    """Return averages over equal spans of time, from the first round to the last.
 
     Columns ``begin``, ``end``, ``unit``; ``memory`` (tokens held), ``running`` and ``waiting``
     (requests), each an average over the span; ``throughput`` (output tokens produced per unit of
@@ -172,7 +172,7 @@ def over_time(simulation: Simulation, bins: int = 100) -> "pd.DataFrame":
 def intervals(
     frame: "pd.DataFrame", by: list[str], *, level: float = 0.95, resamples: int = 2000
 ) -> "pd.DataFrame":
-    """Means over runs with percentile bootstrap intervals: one row for each group and figure.
+    """Return means over runs with percentile bootstrap intervals, one row a group and figure.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def write_frame(frame: "pd.DataFrame", path: PathLike) -> None:
 
 
 def jain(shares: FloatArray) -> float:
-    """Jain's fairness index (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all.
+    """Return Jain's fairness index (sum x)^2 / (n sum x^2): 1 if all are equal, 1/n if one has all.
 
     >>> jain(np.array([1.0, 1.0, 0.0, 0.0]))
     0.5
@@ -231,7 +231,7 @@ def jain(shares: FloatArray) -> float:
 def isolated_latency(
     prompt: NDArray[np.int64], output: NDArray[np.int64], clock: BatchTime | None
 ) -> FloatArray:
-    """Time from start to completion of requests that nobody shares batches with, shape (n,)."""
+    """Return the time from start to completion of requests that share no batch, shape (n,)."""
     if clock is None:
         return output.astype(np.float64)
     # the batches after the first decode, and read s + 1, ..., s + o - 1 tokens
@@ -246,7 +246,7 @@ def isolated_latency(
 
 
 def _times(simulation: Simulation) -> FloatArray:
-    """The beginning of every round, with one more beyond the last."""
+    """Return the beginning of every round, with one more beyond the last."""
     if simulation.times is not None:
         return simulation.times
     schedule = simulation.schedule

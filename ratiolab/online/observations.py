@@ -52,7 +52,7 @@ def observable_columns(instance: Instance, policy: Policy) -> dict[str, Sequence
 
 
 class Revealed(dict[int, Any]):
-    """Revealed values of one column; asking for another names policy and rule."""
+    """Values of one column that are revealed; asking for another names policy and rule."""
 
     def __init__(self, column: str, owner: str) -> None:
         self.column, self.owner = column, owner
@@ -64,7 +64,7 @@ class Revealed(dict[int, Any]):
 
 
 class Observations:
-    """What one policy has been told in one run, and the read-only view in which it reads that.
+    """Columns revealed to one policy in one run, and the read-only view in which it reads them.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Observations:
         )
 
     def reveal(self, request: int, now: int) -> None:
-        """Reveal of an arriving request what the policy's level of information allows."""
+        """Reveal an arriving request, as far as the policy's level of information allows."""
         self.arrival[request], self.generated[request] = now, 0
         for known, column in self._on_arrival:
             known[request] = column[request]

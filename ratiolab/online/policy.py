@@ -44,7 +44,7 @@ class Ties:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a policy knows before the first request: memory in tokens, and how ties are broken."""
+    """Knowledge of a policy before the first request: memory in tokens, and how ties are broken."""
 
     memory: int
     ties: Ties

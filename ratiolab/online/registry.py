@@ -25,7 +25,7 @@ POLICIES = discovered()
 
 
 def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
-    """The policy of a key with some parameters; texts are converted to the declared types.
+    """Make the policy of a key with some parameters; texts are converted to the declared types.
 
     A key is one of `POLICIES`, or ``path/to/file.py:ClassName`` for a policy of your own.
 
@@ -53,7 +53,7 @@ def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
 
 
 def parameters_of(key: str) -> dict[str, tuple[Any, Any]]:
-    """Type and default of every parameter of a policy, by name."""
+    """Return the type and default of every parameter of a policy, by name."""
     return _parameters(POLICIES[key])
 
 
@@ -89,7 +89,7 @@ def describe(policy: Policy) -> dict[str, Any]:
 
 
 def summary(key: str) -> str:
-    """The first sentence of a policy's description."""
+    """Return the first sentence of a policy's description."""
     return (POLICIES[key].__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
 
 

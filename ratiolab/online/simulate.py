@@ -25,7 +25,7 @@ Outcome: TypeAlias = Literal["complete", "stalled", "looping"]
 
 
 class PolicyError(RuntimeError):
-    """A policy decided something illegal; the message names policy, round and rule."""
+    """Illegal decision of a policy; the message names policy, round and rule."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def simulate(
     preemption: Preemption | None = None,
     clock: BatchTime | None = None,
 ) -> Simulation:
-    """Run a policy on an instance in unit rounds, restart semantics.
+    """Run a policy on an instance.
 
     Time jumps from event to event: an arrival, a completion, the last round before memory would
     overflow, or the round at which the policy asked to be woken. The policy is asked at events

@@ -19,7 +19,7 @@ NEVER = 2**62
 
 
 class Information(Enum):
-    """What a policy is told about the output length of an arrived, unfinished request."""
+    """Level of information about the output length of an arrived, unfinished request."""
 
     NOTHING = "nothing"
     LOWER_BOUND = "lower bound"
@@ -31,7 +31,7 @@ class Information(Enum):
 
 
 class InformationError(LookupError):
-    """A policy asked for something it did not declare or that is not known yet."""
+    """Question of a policy for what it did not declare or what is not known yet."""
 
 
 class Decision(NamedTuple):

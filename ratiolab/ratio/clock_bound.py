@@ -75,7 +75,7 @@ def _in_order(releases: list[int], works: list[int], soonest: list[int], memory:
 
 
 def _mean_times(releases: Sequence[int], works: Sequence[int]) -> int:
-    """Sum of the mean times of all works, rounded down, times 2**FRACTION_BITS."""
+    """Return the sum of the mean times of all works, rounded down, times 2**FRACTION_BITS."""
     moments = [0] * len(works)
     for piece in one_machine(releases, works, shortest_remaining=False):
         moments[piece.request] += piece.end**2 - piece.begin**2

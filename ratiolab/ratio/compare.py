@@ -39,7 +39,7 @@ class PolicyRow:
 
     @property
     def stalled(self) -> int:
-        """Runs that did not end."""
+        """Number of runs that did not end."""
         return sum(run.outcome != "complete" for run in self.runs)
 
     @property
@@ -68,7 +68,7 @@ class PolicyRow:
         return RatioInterval(self.mean_cost, self.optimum.lower, self.optimum.upper)
 
     def mean_of(self, figure: Callable[[Simulation], float]) -> float:
-        """Mean over the runs of any figure of a run."""
+        """Return the mean over the runs of any figure of a run."""
         return float(np.mean([figure(run) for run in self.runs]))
 
     @property
@@ -79,7 +79,7 @@ class PolicyRow:
 
     @property
     def ttft(self) -> NDArray[np.int64]:
-        """Rounds to the first token of all requests in all runs that ended."""
+        """TTFT (rounds to the first token) of all requests in all runs that ended."""
         ended = [run.schedule.ttft for run in self.runs if run.outcome == "complete"]
         return np.concatenate(ended) if ended else np.zeros(0, np.int64)
 
@@ -113,7 +113,7 @@ class Comparison(Result):
     skipped: tuple[tuple[str, str], ...] = ()
 
     def row(self, name: str) -> PolicyRow:
-        """The row of a policy by its key."""
+        """Return the row of a policy by its key."""
         for row in self.rows:
             if row.policy.name == name:
                 return row
@@ -149,12 +149,12 @@ class Comparison(Result):
 
 
 def default_policies(instance: Instance) -> tuple[list[Policy], list[tuple[str, str]]]:
-    """Every policy that is measured against this optimum and that the columns of an instance allow.
+    """Return every policy that this optimum applies to and that the columns of an instance allow.
 
     Returns
     -------
-    These policies, and the keys of the others with the reason. Whoever keeps the tokens of evicted
-    requests is one of them: the optimum is that of requests that run without a break.
+    These policies, and the keys of the others with the reason. A policy that keeps the tokens of
+    evicted requests is one of the others: the optimum is that of runs without a break.
     """
     usable, skipped = [], []
     for key in POLICIES:
@@ -220,7 +220,7 @@ def compare(
 
 
 def _tightened(optimum: OptResult, runs: Sequence[Simulation]) -> OptResult:
-    """The optimum's upper bound lowered to the best run: its final starts alone are a schedule."""
+    """Lower the optimum's upper bound to the best run: its final starts are a schedule."""
     ended = [run for run in runs if run.outcome == "complete" and run.preemption == "restart"]
     best = min(ended, key=lambda run: run.schedule.total_latency, default=None)
     if best is None or best.schedule.total_latency >= optimum.upper:

@@ -7,7 +7,7 @@ from ratiolab.model.instance import LARGEST
 
 
 def poisson_arrivals(rng: np.random.Generator, requests: int, rate: float) -> IntArray:
-    """Arrival rounds of the first requests of a Poisson process, not decreasing.
+    """Draw the arrival rounds of the first requests of a Poisson process, not decreasing.
 
     The number of arrivals in each round is Poisson with mean ``rate`` and independent of the
     other rounds; a rate of 0 stands for all requests at round 0.

@@ -9,7 +9,7 @@ Count = TypeVar("Count", int, IntArray)
 
 
 def blocks_of(tokens: Count, block: int) -> Count:
-    """Blocks of this many tokens that hold so many tokens, rounded up.
+    """Return how many blocks of so many tokens hold some tokens, rounded up.
 
     >>> blocks_of(33, 16)
     3
@@ -18,7 +18,7 @@ def blocks_of(tokens: Count, block: int) -> Count:
 
 
 def in_blocks(instance: Instance, block: int) -> Instance:
-    """The same requests with a block of tokens as the unit of memory and of time.
+    """Return the same requests with a block of tokens as the unit of memory and of time.
 
     One round stands for ``block`` rounds in which every running request produces one token.
     Prompts, outputs, predictions and arrivals are rounded up, the memory is rounded down.

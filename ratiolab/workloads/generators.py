@@ -69,7 +69,7 @@ def regenerate(source: str) -> Instance:
 
 
 def find_kind(name: str) -> Kind:
-    """The kind of this name, or `ValueError` with the known names."""
+    """Return the kind of this name, or raise `ValueError` with the known names."""
     if name not in KINDS:
         raise ValueError(f"unknown kind {shown(name)}; known are {', '.join(KINDS)}")
     return KINDS[name]

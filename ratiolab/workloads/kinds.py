@@ -47,7 +47,7 @@ class Parameter:
     domain: Domain
 
     def check(self, value: object) -> int | float:
-        """The value as an int or float of the domain, or `ValueError` with name and rule."""
+        """Return the value as an int or float of the domain, or raise `ValueError`."""
         numbers = (int, np.integer) if self.type is int else (int, float, np.integer, np.floating)
         if isinstance(value, bool) or not isinstance(value, numbers):
             noun = "an integer" if self.type is int else "a number"
@@ -59,7 +59,7 @@ class Parameter:
         return self.type(value)
 
     def parse(self, text: str) -> int | float:
-        """The value that a command line gives as text."""
+        """Return the value that a command line gives as text."""
         value: object = text
         if re.fullmatch(r"[+-]?[0-9]{1,18}", text):
             value = int(text)
@@ -90,12 +90,12 @@ class Kind:
         raise ValueError(f"unknown setting {shown(name)} for kind {self.name!r}; known are {known}")
 
     def complete(self, given: Mapping[str, object]) -> dict[str, int | float]:
-        """All settings in order, the given ones checked and the others at their defaults."""
+        """Return all settings in order, the given ones checked and the others at their defaults."""
         checked = {name: self.parameter(name).check(value) for name, value in given.items()}
         return {p.name: checked.get(p.name, p.default) for p in self.parameters}
 
     def parse(self, assignments: Sequence[str]) -> dict[str, int | float]:
-        """The settings that texts of the form ``name=value`` give."""
+        """Return the settings that texts of the form ``name=value`` give."""
         given: dict[str, int | float] = {}
         for text in assignments:
             name, equals, value = text.partition("=")
@@ -108,7 +108,7 @@ class Kind:
 
 
 def kind_of(name: str, source: str, build: Callable[..., Instance]) -> Kind:
-    """The kind of a function: its keyword arguments are the parameters, its first line the summary.
+    """Make a kind of a function: keyword arguments are parameters, the first line the summary.
 
     Every keyword argument is annotated by one of the aliases of this module.
     """

@@ -179,7 +179,7 @@ def _rounded(
     tail: Tail,
     name: str,
 ) -> LengthDistribution:
-    """Masses of max(1, round(exp(mu + sigma Z))) on 1..upper, Z with this survival function."""
+    """Return the masses of max(1, round(exp(mu + sigma Z))) on 1..upper, Z by its survival."""
     if not np.isfinite(mu):
         raise ValueError(f"mu {mu} must be finite")
     if not 0 < sigma < float("inf"):

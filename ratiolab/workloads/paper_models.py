@@ -27,7 +27,7 @@ def jaillet_model_1(
     memory_most: Memory = 50,
     prompt_most: Length = 5,
 ) -> Instance:
-    """All at round 0; n, M, prompts and outputs uniform, s + o at most M."""
+    """Draw all at round 0; n, M, prompts and outputs uniform, s + o at most M."""
     memory = _between(rng, "memory", memory_least, memory_most)
     n = _between(rng, "n", n_least, n_most)
     prompt, output = _jaillet_lengths(rng, n, memory, prompt_most)
@@ -45,7 +45,7 @@ def jaillet_model_2(
     memory_most: Memory = 50,
     prompt_most: Length = 5,
 ) -> Instance:
-    """Poisson arrivals in rounds 1 to T; T, rate, M and lengths uniform."""
+    """Draw Poisson arrivals in rounds 1 to T; T, rate, M and lengths uniform."""
     if not 0 < rate_least <= rate_most:
         raise ValueError(f"rate_least {rate_least} must be above 0 and at most rate_most")
     horizon = _between(rng, "horizon", horizon_least, horizon_most)
@@ -82,7 +82,7 @@ def lmsys(
     block: Block = 1,
     rate: Rate = 0.0,
 ) -> Instance:
-    """Log-normal lengths with the published means and medians of LMSYS-Chat-1M."""
+    """Draw log-normal lengths with the published means and medians of LMSYS-Chat-1M."""
     return _arriving(rng, in_blocks(_lmsys_lengths(rng, n, memory, block), block), rate)
 
 
@@ -95,7 +95,7 @@ def lmsys_repeated(
     rate: Rate = 0.0,
     lengths_seed: Annotated[int, Domain(0, 2**31 - 1, "seed of the lengths")] = 0,
 ) -> Instance:
-    """Lengths as in lmsys, the same for every seed: only arrivals differ."""
+    """Draw lengths as in lmsys, the same for every seed: only arrivals differ."""
     same = _lmsys_lengths(np.random.default_rng(lengths_seed), n, memory, block)
     return _arriving(rng, in_blocks(same, block), rate)
 
@@ -110,7 +110,7 @@ def chen_rough(
     lower: Length = 1,
     upper: Length = 1000,
 ) -> Instance:
-    """Lengths as in lmsys; one prediction interval for all requests."""
+    """Draw lengths as in lmsys; one prediction interval for all requests."""
     predicted = predictions.rough(_lmsys_lengths(rng, n, memory, block), lower, upper)
     return _arriving(rng, in_blocks(predicted, block), rate)
 
@@ -124,7 +124,7 @@ def chen_buckets(
     rate: Rate = 0.0,
     width: Length = 100,
 ) -> Instance:
-    """Lengths as in lmsys; each output is predicted to lie in its bucket."""
+    """Draw lengths as in lmsys; each output is predicted to lie in its bucket."""
     predicted = predictions.buckets(_lmsys_lengths(rng, n, memory, block), width)
     return _arriving(rng, in_blocks(predicted, block), rate)
 
@@ -138,13 +138,13 @@ def chen_overlap(
     rate: Rate = 0.0,
     x: Annotated[float, Domain(0, 1 - 2**-20, "half width of the interval / output")] = 0.95,
 ) -> Instance:
-    """Lengths as in lmsys; each output o is predicted to lie in [(1 - x) o, (1 + x) o]."""
+    """Draw lengths as in lmsys; each output o is predicted to lie in [(1 - x) o, (1 + x) o]."""
     predicted = predictions.overlapping(_lmsys_lengths(rng, n, memory, block), x)
     return _arriving(rng, in_blocks(predicted, block), rate)
 
 
 def _lmsys_lengths(rng: Generator, n: int, memory: int, block: int) -> Instance:
-    """Requests in tokens, at round 0, conditioned on prompt and output fitting together.
+    """Draw requests in tokens, at round 0, conditioned on prompt and output fitting together.
 
     Prompt and output are independent (only their own moments are published) but for that.
     """

@@ -20,7 +20,7 @@ def equal(
     output: Length = 10,
     rate: Rate = 0.0,
 ) -> Instance:
-    """Identical requests, lengths known."""
+    """Make identical requests, lengths known."""
     return _same_prompts(rng, lengths.uniform(output, output), n, memory, prompt, rate)
 
 
@@ -34,7 +34,7 @@ def uniform(
     upper: Length = 10,
     rate: Rate = 0.0,
 ) -> Instance:
-    """Outputs uniform on lower..upper."""
+    """Draw outputs uniform on lower..upper."""
     return _same_prompts(rng, lengths.uniform(lower, upper), n, memory, prompt, rate)
 
 
@@ -49,7 +49,7 @@ def two_point(
     share: Share = 0.5,
     rate: Rate = 0.0,
 ) -> Instance:
-    """Outputs lower or upper, the second with probability share."""
+    """Draw outputs lower or upper, the second with probability share."""
     return _same_prompts(rng, lengths.two_point(lower, upper, share), n, memory, prompt, rate)
 
 
@@ -63,7 +63,7 @@ def geometric(
     upper: Length = 50,
     rate: Rate = 0.0,
 ) -> Instance:
-    """P(o = k) proportional to q^(k-1), conditioned on o at most upper."""
+    """Draw outputs with P(o = k) proportional to q^(k-1), conditioned on o at most upper."""
     return _same_prompts(rng, lengths.geometric(q, upper), n, memory, prompt, rate)
 
 
@@ -77,7 +77,7 @@ def linear_geometric(
     upper: Length = 50,
     rate: Rate = 0.0,
 ) -> Instance:
-    """P(o = k) proportional to k q^(k-1), conditioned on o at most upper."""
+    """Draw outputs with P(o = k) proportional to k q^(k-1), conditioned on o at most upper."""
     law = lengths.linearly_weighted_geometric(q, upper)
     return _same_prompts(rng, law, n, memory, prompt, rate)
 
@@ -94,7 +94,7 @@ def heavy_tail(
     upper: Length = 500,
     rate: Rate = 0.0,
 ) -> Instance:
-    """Outputs log-t, longer ones stopped at upper."""
+    """Draw log-t outputs, longer ones stopped at upper."""
     return _same_prompts(rng, lengths.log_t(mu, sigma, nu, upper), n, memory, prompt, rate)
 
 
@@ -112,7 +112,7 @@ def log_t_laws(
     upper: Length = 500,
     rate: Rate = 0.0,
 ) -> Instance:
-    """Each output drawn from a log-t law of its own, which is told; longer ones stopped at upper.
+    """Draw each output from a log-t law of its own, which is told; stop longer ones at upper.
 
     Locations are normal, at least 0; scales sigma * 2**U, U uniform on [-spread, spread]. Laws are
     rounded to thousandths before outputs are drawn, so that they are exactly what is told.
@@ -147,7 +147,7 @@ def _same_prompts(
     prompt: int,
     rate: float,
 ) -> Instance:
-    """Independent outputs of one law, whose range is the prediction interval of every request."""
+    """Draw outputs of one law, whose range is the prediction interval of every request."""
     if prompt + law.upper > memory:
         longest = f"prompt {prompt} + longest output {law.upper}"
         raise ValueError(f"{longest} exceeds memory {memory}")

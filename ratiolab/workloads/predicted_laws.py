@@ -87,7 +87,7 @@ def distributional(
 
 
 def fit(logs: FloatArray, family: Family = "log-t") -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Location, scale and degrees of freedom of greatest likelihood, row by row.
+    """Fit location, scale and degrees of freedom of greatest likelihood, row by row.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def fit(logs: FloatArray, family: Family = "log-t") -> tuple[FloatArray, FloatAr
 
 
 def fit_t(values: FloatArray, nu: float) -> tuple[FloatArray, FloatArray]:
-    """Location and scale of greatest likelihood under Student's t, row by row, nu given.
+    """Fit location and scale of greatest likelihood under Student's t, row by row, nu given.
 
     Expectation-maximisation: t is normal with a random precision, whose expectation given a value
     at z scales from the location is (nu + 1) / (nu + z**2).
@@ -143,7 +143,7 @@ def fit_t(values: FloatArray, nu: float) -> tuple[FloatArray, FloatArray]:
 def log_likelihood(
     values: FloatArray, location: FloatArray, scale: FloatArray, nu: float
 ) -> FloatArray:
-    """Log-likelihood of each row under Student's t with this location, scale and nu."""
+    """Return the log-likelihood of each row under Student's t with this location, scale and nu."""
     from scipy.special import gammaln
 
     z = (values - location[:, None]) / scale[:, None]

@@ -17,13 +17,13 @@ from ratiolab.workloads.predicted_laws import SAMPLES, Family, distributional
 
 
 def exact(instance: Instance) -> Instance:
-    """Every prediction is the output itself: intervals of one point."""
+    """Predict every output itself: intervals of one point."""
     output = instance.output
     return instance.replace(lower=output, upper=output, predicted=output)
 
 
 def rough(instance: Instance, lower: int = 1, upper: int = 1000) -> Instance:
-    """One interval for all requests.
+    """Predict one interval for all requests.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def rough(instance: Instance, lower: int = 1, upper: int = 1000) -> Instance:
 
 
 def buckets(instance: Instance, width: int = 100) -> Instance:
-    """The bucket of each output: ``[1, width], [width + 1, 2 width], ...``.
+    """Predict the bucket of each output: ``[1, width], [width + 1, 2 width], ...``.
 
     Source: Chen, Ye, Zhou (2025), Section 6, Non-Overlapping Classification (ten buckets of 100),
     arXiv 2508.14544v2.
@@ -53,7 +53,7 @@ def buckets(instance: Instance, width: int = 100) -> Instance:
 
 
 def overlapping(instance: Instance, x: float | Fraction) -> Instance:
-    """The integers in ``[(1 - x) o, (1 + x) o]``: an interval around each output.
+    """Predict the integers in ``[(1 - x) o, (1 + x) o]``: an interval around each output.
 
     The lower end is rounded up and the upper end down: no integer outside the real interval is
     admitted and none inside is lost, so that 1 <= lower <= o <= upper. A float counts as the
@@ -85,7 +85,7 @@ def overlapping(instance: Instance, x: float | Fraction) -> Instance:
 
 
 def noisy(instance: Instance, epsilon: float, rng: np.random.Generator) -> Instance:
-    """Point predictions Uniform((1 - epsilon) o, (1 + epsilon) o), rounded, at least 1.
+    """Predict a point of Uniform((1 - epsilon) o, (1 + epsilon) o), rounded, at least 1.
 
     Source: Jaillet et al. (2025), Section 5.2.2 (epsilon = 0.2, 0.5, 0.8), arXiv 2502.07115v5.
 
@@ -107,7 +107,7 @@ def gaussian(
     floor: int = 1,
     ceiling: int = 1024,
 ) -> Instance:
-    """Point predictions o + Normal(0, sigma**2), rounded, at least `floor` and at most `ceiling`.
+    """Predict o + Normal(0, sigma**2), rounded, at least `floor` and at most `ceiling`.
 
     Source: Gogineni, Paul, Stec, Zhang, Section 3.5 (floor 1, ceiling 1024; sigma = 25 and more).
 
@@ -124,7 +124,7 @@ def gaussian(
 
 
 def one_bit(instance: Instance, threshold: int) -> Instance:
-    """Intervals that tell only whether an output is above a threshold: [1, T] or [T + 1, M].
+    """Predict only whether an output is above a threshold: intervals [1, T] or [T + 1, M].
 
     >>> example = one_bit(Instance("two", 300, [0, 0], [1, 1], [10, 11]), 10)
     >>> example.lower.tolist(), example.upper.tolist()
@@ -139,7 +139,7 @@ def one_bit(instance: Instance, threshold: int) -> Instance:
 
 
 def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
-    """Predictions that only rank: the place of ln o + noise * Normal(0, 1) among all, from 1 on.
+    """Predict only ranks: the place of ln o + noise * Normal(0, 1) among all, from 1 on.
 
     What a model that learned to rank can say. At noise z two outputs that differ by the factor r
     are in the right order with probability Phi(ln r / (z sqrt 2)).
@@ -157,7 +157,7 @@ def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instan
 
 
 def misjudged(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
-    """Predicted laws whose medians are off by factors exp(noise * Normal(0, 1)), none below 1.
+    """Move the medians of predicted laws by factors exp(noise * Normal(0, 1)), none below 1.
 
     What a model that sees the prompt alone adds to the spread of the answers. Point predictions
     are the medians.
@@ -184,7 +184,7 @@ def classified(
     *,
     longest: int = 512,
 ) -> Instance:
-    """Point predictions by a classifier of k bins of equal width: the middle of the bin it names.
+    """Predict the middle of the bin that a classifier of k bins of equal width names.
 
     Outputs beyond `longest` belong to the last bin. This is TRAIL's initial prediction; it takes
     ten bins up to 512 tokens.
@@ -235,7 +235,7 @@ def add_predictions(instance: Instance, words: str, seed: int) -> Instance:
 
 
 def _add_one(instance: Instance, words: str, rng: np.random.Generator, truth: Instance) -> Instance:
-    """One kind of prediction."""
+    """Add one kind of prediction."""
     kind, colon, text = words.partition(":")
     known: dict[str, Callable[[], Instance]] = {
         "exact": lambda: exact(instance),
@@ -267,7 +267,7 @@ def _add_one(instance: Instance, words: str, rng: np.random.Generator, truth: In
 
 
 def _width(words: str, text: str) -> int:
-    """The whole number behind the colon."""
+    """Read the whole number behind the colon."""
     number = _number(words, text)
     if number.denominator != 1:
         raise ValueError(f"predictions {words!r} needs a whole number of tokens")
@@ -275,7 +275,7 @@ def _width(words: str, text: str) -> int:
 
 
 def _number(words: str, text: str) -> Fraction:
-    """The decimal number behind the colon."""
+    """Read the decimal number behind the colon."""
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) is None:
         raise ValueError(f"predictions {words!r} needs a number behind a colon, as in overlap:0.5")
     return Fraction(text)

@@ -108,7 +108,7 @@ _TIMESTAMP = re.compile(
 
 
 def _nanoseconds(value: str, column: str, line: int) -> int:
-    """Nanoseconds since 1970; datetime itself would drop the seventh decimal."""
+    """Return the nanoseconds since 1970; datetime itself would drop the seventh decimal."""
     match = _TIMESTAMP.fullmatch(value.strip())
     try:
         if match is None:

@@ -105,7 +105,7 @@ class ASwitch(Policy):
 
 
 def prefers_a_ell(lower: int, upper: int) -> bool:
-    """Whether l/u < (3 - sqrt 5)/2, decided in integers.
+    """Return whether l/u < (3 - sqrt 5)/2, decided in integers.
 
     For alpha in (0, 1] that is alpha^2 - 3 alpha + 1 > 0: the other root exceeds 1.
 

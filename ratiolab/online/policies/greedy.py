@@ -115,7 +115,7 @@ class OneRoundAhead:
 
 
 def most_of(name: str, batch: int) -> int:
-    """The most requests in memory at once that a policy's parameter ``batch`` stands for."""
+    """Return the most requests in memory at once that the parameter ``batch`` stands for."""
     if batch < 0:
         raise ValueError(f"policy {name}: batch {batch} must be at least 1, or 0 for no limit")
     return batch or NEVER

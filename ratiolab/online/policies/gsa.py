@@ -54,7 +54,7 @@ class GSA(Policy):
 
 
 def slot(prompt: int, allowed: int, memory: int) -> int:
-    """How long the next start waits after this one, in rounds times memory, rounded up.
+    """Return how long the next start waits after this one, in rounds times memory, rounded up.
 
     Requests with a slice of c rounds that start d rounds apart have ages c, c - d, ... and hold up
     to s + s c/d + c/2 + c c/(2d) tokens: M for d = c (2s + c) / (2M - 2s - c). When several start

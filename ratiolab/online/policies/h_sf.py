@@ -93,7 +93,7 @@ class _Largest:
         return sorted(best[-1][1])
 
     def _free(self, view: View, ahead: int) -> int:
-        """Memory left by the running requests `ahead` rounds from now."""
+        """Return the memory left by the running requests `ahead` rounds from now."""
         return self._memory - sum(
             held(view.prompt[i], view.now + ahead - p)
             for i, p in view.running.items()
@@ -104,7 +104,7 @@ class _Largest:
 def _still_fitting(
     best: list[tuple[int, tuple[int, ...]]], time: int, room: int
 ) -> list[tuple[int, tuple[int, ...]]]:
-    """Sizes whose least sum of prompts fits at a time; a larger size needs more room."""
+    """Keep the sizes whose least sum of prompts fits at a time; a larger size needs more room."""
     fitting = 0
     while fitting < len(best) and best[fitting][0] + fitting * time <= room:
         fitting += 1
@@ -112,7 +112,7 @@ def _still_fitting(
 
 
 def _smallest(shapes: set[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Shapes (prompt, output) that no other is below in both: if none of them fits, none does."""
+    """Return the shapes (prompt, output) with none below in both: if they do not fit, none does."""
     front: list[tuple[int, int]] = []
     for prompt, output in sorted(shapes):
         if not front or output < front[-1][1]:

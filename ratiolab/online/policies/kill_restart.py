@@ -63,7 +63,7 @@ class KillRestart(Policy):
 
 
 def whole_caps(base: float, lower: int, prompt: int = 0, shift: float = 0.0) -> Iterator[int]:
-    """Caps of a request, in tokens: geometric in sqrt(c (s + c)), rounded down, increasing.
+    """Yield the caps of a request, tokens: geometric in sqrt(c (s + c)), rounded down, increasing.
 
     >>> from itertools import islice
     >>> list(islice(whole_caps(1.5, 2), 6))

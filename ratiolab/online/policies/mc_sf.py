@@ -23,7 +23,7 @@ LEVEL = {
 
 
 def believed(lengths: Lengths) -> Callable[[View, int], int]:
-    """The believed length; never more than what fits in memory beside the prompt."""
+    """Return the believed length; never more than what fits in memory beside the prompt."""
     if lengths == "true":
         return lambda view, i: view.output[i]
     if lengths == "upper":
@@ -33,7 +33,7 @@ def believed(lengths: Lengths) -> Callable[[View, int], int]:
 
 @dataclass(frozen=True)
 class Believing(Policy):
-    """What policies share that plan with a believed length: what they know, and whether they loop.
+    """Base of policies that plan with a believed length: what they know, and whether they loop.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The machines that policies share: ordered queues, orders of eviction, and the prefix rule."""
+"""Building blocks of policies: ordered queues, orders of eviction, and the prefix rule."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -20,7 +20,7 @@ def require_share(name: str, share: float) -> None:
 
 
 def unreserved(memory: int, share: float) -> int:
-    """Tokens left when a share of memory, read as a decimal, is reserved; rounded down.
+    """Return the tokens left when a share of memory, read as a decimal, is reserved; rounded down.
 
     >>> [unreserved(10, 0.1), unreserved(10, 0.25)]
     [9, 7]
@@ -73,7 +73,7 @@ class Victims:
         self._heap: list[tuple[Key, int, int]] = []  # entries of runs that ended are skipped
 
     def push(self, request: int, key: Key, start: int) -> None:
-        """A request starts; the smallest key is evicted first."""
+        """Add a request that starts; the smallest key is evicted first."""
         heappush(self._heap, (key, request, start))
 
     def evict(self, view: View, forecast: Forecast) -> list[int]:

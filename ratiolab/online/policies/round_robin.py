@@ -136,7 +136,7 @@ class _Run:
         return Decision(admitted, evicted, wake=self._wake(now, bool(evicted)))
 
     def _serve(self, view: View, evicted: list[int]) -> list[int]:
-        """The requests that start; those preempted for them are added to `evicted`."""
+        """Return the requests that start; those preempted for them are added to `evicted`."""
         now, admitted = view.now, list[int]()
         while self._queue and not (self._starts == "one" and admitted):
             i = self._queue[0][-1]
@@ -162,11 +162,11 @@ class _Run:
         return admitted
 
     def _fits(self, now: int, room: int) -> bool:
-        """Whether one more may join those who run."""
+        """Return whether one more request may join those that run."""
         return self._forecast.tokens_next(now) <= room and len(self._forecast) < self._most
 
     def _rank(self, view: View, i: int) -> int:
-        """Among those placed on the queue in the same round."""
+        """Return the rank of a request among those placed on the queue in the same round."""
         return view.predicted[i] if self._shortest else self._turn.get(i, -1)
 
     def _wake(self, now: int, preempted: bool) -> int:

@@ -48,7 +48,7 @@ class SortedF(Policy):
 
 
 def exact_batch(shapes: Iterable[tuple[int, int, int]], memory: int) -> list[int]:
-    """A batch of least F, of these the largest, of these one of least total prompt.
+    """Find a batch of least F, of these the largest, of these one of least total prompt.
 
     Requests that start together are taken in order of falling output: when one of output o is
     added to k - 1 others of total prompt S', all k are active at age o, the last time at which

@@ -126,14 +126,14 @@ class SEPT(Policy):
 
 
 def law_of(view: View, i: int) -> LogT | LogNormal:
-    """The predicted law of a request."""
+    """Return the predicted law of a request."""
     mu, sigma = view.location[i] / 1000, view.scale[i] / 1000
     freedom = view.freedom[i]
     return LogNormal(mu, sigma) if freedom == LARGEST else LogT(mu, sigma, freedom / 1000)
 
 
 def cap_of(view: View, i: int, max_tokens: int) -> int:
-    """Tokens at which a request stops at the latest."""
+    """Return the tokens at which a request stops at the latest."""
     return min(max_tokens, view.memory - view.prompt[i])
 
 

@@ -123,7 +123,7 @@ class TRAIL(Policy):
 
     @property
     def classifier(self) -> Classifier:
-        """Whose answers the simulator draws."""
+        """Classifier whose answers the simulator draws."""
         return Classifier.spreading(self.bins, self.spread, self.longest)
 
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
@@ -183,7 +183,7 @@ class Refined:
             )
 
     def remaining(self, request: int) -> float:
-        """Expected remaining length of a request that has run."""
+        """Return the expected remaining length of a request that has run."""
         return float(self._expected[request])
 
     def _grow(self, request: int) -> None:
