@@ -124,13 +124,7 @@ def claims(
     exit code is 1 when a verdict is not the expected one.
     """
     from ratiolab.papers import run_claims, select
-    from ratiolab.papers.verdicts import (
-        claims_page,
-        claims_table,
-        listing_data,
-        listing_table,
-        report_data,
-    )
+    from ratiolab.papers.verdicts import claims_page, claims_table, listing_table
 
     if recheck is not None:
         (claim,) = select(ids=[recheck])
@@ -147,7 +141,7 @@ def claims(
     chosen = select(paper, [*(ids or ()), *(id or ())])
     if listing:
         if json:
-            print_json("claims", {"claims": listing_data(chosen)})
+            print_json("claims", {"claims": [claim.to_dict() for claim in chosen]})
         else:
             print_rich(listing_table(chosen))
         return
@@ -163,7 +157,7 @@ def claims(
 
         write_text(page, claims_page(reports))
     if json:
-        print_json("verdicts", {"claims": [report_data(report) for report in reports]})
+        print_json("verdicts", reports.to_dict())
     else:
         print_rich(claims_table(reports))
     if not all(report.is_expected for report in reports):

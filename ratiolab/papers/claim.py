@@ -96,6 +96,17 @@ class Claim:
         """The paper's key, as in ``chen2025``."""
         return self.id.split("/")[0]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the claim says, as plain data."""
+        return {
+            "id": self.id,
+            "source": self.source,
+            "statement": self.statement,
+            "assumptions": list(self.assumptions),
+            "expected": self.expected.value,
+            "proof": self.proof,
+        }
+
     def check(self, variant: Any, slow: bool = False) -> ClaimResult:
         """Decide a variant of the statement; `slow` spends minutes where the check can use them."""
         takes_slow = "slow" in inspect.signature(self.decide).parameters
@@ -114,3 +125,16 @@ class ClaimReport:
     def is_expected(self) -> bool:
         """Whether the verdict is the pinned one."""
         return self.result.verdict == self.claim.expected
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the claim says and what was found, as plain data."""
+        result = self.result
+        return self.claim.to_dict() | {
+            "verdict": result.verdict.value,
+            "scope": result.scope,
+            "claimed": result.claimed,
+            "computed": result.computed,
+            "witness": result.witness,
+            "evidence": result.evidence,
+            "seconds": round(self.seconds, 3),
+        }

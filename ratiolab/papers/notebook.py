@@ -1,16 +1,15 @@
-"""Verdicts and experiments as a notebook shows them."""
+"""Experiments as a notebook shows them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ratiolab.papers import ClaimReport, experiments
+from ratiolab.papers import experiments
 from ratiolab.papers.finding import COLUMNS
 from ratiolab.papers.page import Page
-from ratiolab.papers.verdicts import COLOURS
+from ratiolab.papers.verdict_table import VerdictTable as VerdictTable
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
 
@@ -18,43 +17,6 @@ if TYPE_CHECKING:
     from ratiolab.report.plots.canvas import Chart
 
 LEFT = "text-align:left;vertical-align:top"
-
-
-@dataclass(frozen=True)
-class VerdictTable:
-    """A small table: which statement, what became of it, what it claims, what was computed.
-
-    Parameters
-    ----------
-    reports : what `ratiolab.papers.run_claims` returns.
-    """
-
-    reports: Sequence[ClaimReport]
-
-    def _repr_html_(self) -> str:
-        heads = ("statement", "verdict", "claimed", "computed")
-        head = "".join(f'<th style="{LEFT}">{name}</th>' for name in heads)
-        lines = []
-        for report in self.reports:
-            claim, result = report.claim, report.result
-            verdict = f'<b style="color:{COLOURS[result.verdict]}">{result.verdict.value}</b>'
-            if not report.is_expected:
-                verdict += f" (expected {claim.expected.value})"
-            cells = (
-                f"<b>{escape(claim.id)}</b><br>{escape(claim.statement)}",
-                f"{verdict}<br>{escape(result.scope)}",
-                escape(result.claimed),
-                escape(result.computed),
-            )
-            lines.append("".join(f'<td style="{LEFT}">{cell}</td>' for cell in cells))
-        body = "".join(f"<tr>{line}</tr>" for line in lines)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-    def __repr__(self) -> str:
-        return "\n".join(
-            f"{report.claim.id}: {report.result.verdict.value} ({report.result.scope})"
-            for report in self.reports
-        )
 
 
 @dataclass(frozen=True, eq=False)

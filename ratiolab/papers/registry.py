@@ -7,6 +7,7 @@ from functools import cache
 
 from ratiolab.papers.claim import Claim, ClaimReport
 from ratiolab.papers.paper import modules, papers
+from ratiolab.papers.verdict_table import VerdictTable
 
 
 @cache
@@ -46,12 +47,12 @@ def run_claims(
     claims: Sequence[Claim],
     slow: bool = False,
     advance: Callable[[ClaimReport], None] | None = None,
-) -> list[ClaimReport]:
+) -> VerdictTable:
     """Check claims one after the other, telling `advance` of each as it is done.
 
     `slow` lets checks search for minutes where they can.
     """
-    reports = []
+    reports = VerdictTable()
     for claim in claims:
         began = time.perf_counter()
         result = claim.check(claim.claimed, slow)

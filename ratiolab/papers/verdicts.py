@@ -1,51 +1,15 @@
-"""Verdicts on the papers' claims, for people: a table, plain data, and a page for a referee."""
+"""Verdicts on the papers' claims, for people: a table, and a page for a referee."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from rich.table import Table
 from rich.text import Text
 
-from ratiolab.papers import Claim, ClaimReport, Verdict, papers
-
-COLOURS = {
-    Verdict.HOLDS: "green",
-    Verdict.FALSE: "red",
-    Verdict.TIGHTENED: "cyan",
-    Verdict.UNDECIDED: "yellow",
-}
+from ratiolab.papers import Claim, ClaimReport, papers
+from ratiolab.papers.verdict_table import COLOURS, VerdictTable
 
 
-def listing_data(claims: Iterable[Claim]) -> list[dict[str, Any]]:
-    """What the claims say, as plain data."""
-    return [
-        {
-            "id": claim.id,
-            "source": claim.source,
-            "statement": claim.statement,
-            "assumptions": list(claim.assumptions),
-            "expected": claim.expected.value,
-            "proof": claim.proof,
-        }
-        for claim in claims
-    ]
-
-
-def report_data(report: ClaimReport) -> dict[str, Any]:
-    """One verdict as plain data."""
-    (said,), result = listing_data([report.claim]), report.result
-    return said | {
-        "verdict": result.verdict.value,
-        "scope": result.scope,
-        "claimed": result.claimed,
-        "computed": result.computed,
-        "witness": result.witness,
-        "evidence": result.evidence,
-        "seconds": round(report.seconds, 3),
-    }
-
-
-def claims_table(reports: Sequence[ClaimReport]) -> Table:
+def claims_table(reports: VerdictTable) -> Table:
     """One row a claim: what it says, what became of it, and how far the evidence goes."""
     table = Table()
     for name in ("claim", "verdict", "scope", "claimed", "computed", "s"):
@@ -59,8 +23,7 @@ def claims_table(reports: Sequence[ClaimReport]) -> Table:
         table.add_row(
             report.claim.id, verdict, *(_plain(cell) for cell in row), f"{report.seconds:.1f}"
         )
-    counts = {v: sum(r.result.verdict is v for r in reports) for v in Verdict}
-    table.caption = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items())
+    table.caption = reports.headline
     return table
 
 
@@ -74,9 +37,8 @@ def listing_table(claims: Iterable[Claim]) -> Table:
     return table
 
 
-def claims_page(reports: Sequence[ClaimReport]) -> str:
+def claims_page(reports: VerdictTable) -> str:
     """A page for a referee: which statements stand, which fall, and why."""
-    counts = {v: sum(r.result.verdict is v for r in reports) for v in Verdict}
     lines = [
         "# What stands, what falls, and why",
         "",
@@ -84,9 +46,7 @@ def claims_page(reports: Sequence[ClaimReport]) -> str:
         "`ratiolab claims --page results/claims.md`; verify the witness of a false claim, without",
         "any solver, with `ratiolab claims --recheck ID`.",
         "",
-        f"{len(reports)} statements: "
-        + ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items())
-        + ".",
+        f"{len(reports)} statements: {reports.headline}.",
     ]
     for paper in papers().values():
         own = [report for report in reports if report.claim.paper == paper.key]

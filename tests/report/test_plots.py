@@ -59,7 +59,8 @@ def test_lost_runs_are_drawn_apart_and_explained() -> None:
     assert lengths(lost) == schedule.wasted_tokens
     # the line of a request goes on under its lost runs: it has waited for its last start
     assert lengths(waiting) + lengths(kept) == schedule.total_latency
-    texts = [text.get_text() for text in left.get_legend().get_texts()]
+    (legend,) = left.figure.legends
+    texts = [text.get_text() for text in legend.get_texts()]
     assert any("evicted" in text for text in texts)
     assert any(handle.get_color() == LOST for handle in left.get_legend().get_lines())
 

@@ -9,6 +9,8 @@ from ratiolab.hindsight import solve
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.display import Result, Tabular
 from ratiolab.online import make, simulate
+from ratiolab.papers import run_claims
+from ratiolab.papers import select as claims
 from ratiolab.ratio import compare
 
 INSTANCE = Instance("EC.1 <b>", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
@@ -48,6 +50,16 @@ def test_a_result_is_drawn(name: str) -> None:
     figure = RESULTS[name].plot()
     assert isinstance(figure, Figure)
     assert figure.axes
+
+
+def test_verdicts_are_a_list_a_table_and_a_picture() -> None:
+    reports = run_claims(claims(ids=["chen2025/example-1", "jaillet2025/claim-4-8"]))
+    assert len(reports) == len(reports.to_frame()) == 2
+    assert reports.headline.startswith("2 holds")
+    assert json.loads(json.dumps(reports.to_dict())) == reports.to_dict()
+    assert "<td" in reports._repr_html_()
+    (ax,) = reports.plot().axes
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["chen2025", "jaillet2025"]
 
 
 def test_the_data_of_an_instance_make_it_again() -> None:

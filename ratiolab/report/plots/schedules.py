@@ -80,7 +80,7 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
             for ax in axes[:, 0]:
                 ax.set_ylim(0, top)
             return figure
-        _explain(axes[0, 0], lost=any(schedule.evictions for _, schedule in panels))
+        _explain(figure, axes[0, 0], lost=any(schedule.evictions for _, schedule in panels))
         outputs = panels[0][1].instance.output
         scale = mpl.cm.ScalarMappable(_norm(outputs), COLOURS)
         figure.colorbar(scale, ax=axes, label="output length (tokens)", fraction=0.03, pad=0.01)
@@ -211,14 +211,17 @@ def _wedges(schedule: Schedule) -> PolyCollection:
     return PolyCollection(shapes, facecolors=colour, edgecolors="white", linewidths=0.4)
 
 
-def _explain(ax: "Axes", lost: bool) -> None:
-    """What the lines mean, in the corner that stays empty: requests are sorted by start."""
+def _explain(figure: Chart, ax: "Axes", lost: bool) -> None:
+    """Add a legend: in the corner that stays empty as requests are sorted by start, or below."""
     middle = mpl.colors.to_hex(mpl.colormaps[COLOURS](0.6))
     meanings: list[tuple[str, str, float]]
     meanings = [("waits", "0.85", 1.0), ("runs", middle, 5.0)]
     meanings += [("runs, then evicted: its tokens are lost", LOST, 3.0)] * lost
     handles = [Line2D([], [], color=colour, lw=lw, label=text) for text, colour, lw in meanings]
-    ax.legend(handles=handles, loc="upper right", frameon=False)
+    if len(figure.axes) > 2:
+        ax.legend(handles=handles, loc="upper right", frameon=False)
+    else:  # a single panel is too low for a legend inside it
+        figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
 
 
 def _norm(outputs: IntArray) -> mpl.colors.Normalize:
