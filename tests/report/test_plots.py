@@ -62,7 +62,7 @@ def test_lost_runs_are_drawn_apart_and_explained() -> None:
     (legend,) = left.figure.legends
     texts = [text.get_text() for text in legend.get_texts()]
     assert any("evicted" in text for text in texts)
-    assert any(handle.get_color() == LOST for handle in left.get_legend().get_lines())
+    assert any(handle.get_color() == LOST for handle in legend.get_lines())
 
 
 def test_wedges_have_the_area_of_the_memory_held() -> None:
