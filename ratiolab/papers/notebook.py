@@ -1,5 +1,6 @@
 """Experiments as a notebook shows them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
