@@ -48,11 +48,20 @@ def decided(
     return ClaimResult(verdict, scope, claimed, computed, evidence, against)
 
 
+def verdict_on_bound(broken: bool, proved: bool, best: bool) -> Verdict:
+    """Return the verdict on a bound that follows from a proved one, the best that is known."""
+    if broken:
+        return FALSE
+    if not proved:
+        return UNDECIDED
+    return HOLDS if best else TIGHTENED
+
+
 @dataclass(frozen=True)
 class Claim:
     """A statement, the check that decides it, and a control that shows the check can differ.
 
-    A claim is declared with `Paper.claim` on its check, whose docstring begins with the statement.
+    A claim is declared with `Paper.claim` on its check, whose docstring is the statement.
 
     Parameters
     ----------

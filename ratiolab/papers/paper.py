@@ -56,7 +56,6 @@ class Paper:
 
     def claim(
         self,
-        id: str,
         place: str,
         *,
         expected: Verdict,
@@ -69,16 +68,15 @@ class Paper:
     ) -> Callable[[Callable[..., ClaimResult]], Claim]:
         """Declare a claim of this paper on its check; see `Claim` for the parameters.
 
-        The first paragraph of the check's docstring is the statement. A control of a false claim
-        holds unless told otherwise, and that of any other is false.
+        The name of the check gives the id, and its docstring is the statement. A control of a
+        false claim holds unless told otherwise, and that of any other is false.
         """
 
         def declare(decide: Callable[..., ClaimResult]) -> Claim:
-            statement = (decide.__doc__ or "").partition("\n\n")[0]
             return Claim(
-                id=f"{self.key}/{id}",
+                id=f"{self.key}/{decide.__name__.replace('_', '-')}",
                 source=self.cite(place),
-                statement=" ".join(statement.split()),
+                statement=" ".join((decide.__doc__ or "").split()),
                 assumptions=(assumes,) if isinstance(assumes, str) else assumes,
                 expected=expected,
                 decide=decide,

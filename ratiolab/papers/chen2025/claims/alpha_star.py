@@ -46,7 +46,6 @@ def check(claimed: Fraction) -> ClaimResult:
 
 
 @PAPER.claim(
-    "alpha-star",
     "Section 5.1, p. 20",
     expected=HOLDS,
     claimed=Fraction(0),
@@ -69,7 +68,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "alpha-star-any-prompt",
     "Section 5.1, p. 20",
     expected=FALSE,
     claimed=Fraction(1),

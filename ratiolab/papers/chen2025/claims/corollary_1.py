@@ -23,7 +23,6 @@ def _a_without_half(i: Any, j: Any) -> Any:
 
 
 @PAPER.claim(
-    "corollary-1",
     "Corollary 1, p. 16, proof p. ec13",
     expected=HOLDS,
     claimed=(_a, lambda i, j: i**2),
@@ -33,9 +32,8 @@ def _a_without_half(i: Any, j: Any) -> Any:
 def corollary_1(claimed: tuple[Entry, Entry]) -> ClaimResult:
     """At s = 0, l = 1 the ratio is the maximum of x'A x / x'B x with a_ij = min^2/(ij) ((i+j)^2/2 -
     min^2) and b_ij = min^2.
-
-    Coefficients of Lemma 2 summed in symbols, and the forms at pairs of lengths in fractions.
     """
+    # coefficients of Lemma 2 summed in symbols, and the forms at pairs of lengths in fractions
     import sympy as sp
 
     entry_a, entry_b = claimed

@@ -28,7 +28,6 @@ def starts_of(classes: list[tuple[int, int]]) -> list[int]:
 
 
 @PAPER.claim(
-    "corollary-2",
     "Corollary 2, p. 19",
     expected=TIGHTENED,
     claimed="printed",
@@ -41,10 +40,9 @@ def starts_of(classes: list[tuple[int, int]]) -> list[int]:
 def corollary_2(claimed: str, slow: bool) -> ClaimResult:
     """With disjoint intervals, u_j <= l_{j+1}, the revised A_min is no worse than with one and
     O(log(1/alpha)), alpha = l_1/u_m.
-
-    The recursion over bounds with several first bounds, against one interval and against the
-    largest radius of an interval.
     """
+    # the recursion over bounds with several first bounds, against one interval and against the
+    # largest radius of an interval
     draw, cases, above_basic, above_own, saved = Random(3), 0, 0, 0, Fraction(0)
     for _ in range(60 if slow else 15):
         ends = sorted(draw.sample(range(1, 12), 3))
@@ -106,7 +104,6 @@ def recheck_printed() -> str:
 
 
 @PAPER.claim(
-    "corollary-2-printed",
     "Corollary 2, p. 19, for Algorithm 5",
     expected=FALSE,
     claimed="printed",
@@ -115,10 +112,8 @@ def recheck_printed() -> str:
     assumes="Algorithm 5 with the bound a + 1 after an eviction at age a, random ties",
 )
 def corollary_2_printed(claimed: str) -> ClaimResult:
-    """The same for Algorithm 5 as printed.
-
-    The interval [1, u] and an empty one above it: the ratio of one interval remains.
-    """
+    """The same for Algorithm 5 as printed."""
+    # the interval [1, u] and an empty one above it: the ratio of one interval remains
     upper = 1024
     bound = (
         ratio_lower_bound(upper, 0.6 / upper)

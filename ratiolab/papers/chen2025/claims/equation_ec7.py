@@ -38,7 +38,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "equation-ec7",
     "Eq. (EC.7) and (EC.10), p. 35 and 39",
     expected=FALSE,
     claimed=lambda case: Fraction(case.interval[1], case.interval[0]),
@@ -50,9 +49,8 @@ def recheck() -> str:
 def equation_ec7(claimed: Callable[[Case], Fraction], slow: bool) -> ClaimResult:
     """The expected total latency of A_random in memory alpha M is at most 1/alpha times that in
     memory M.
-
-    Exact means over all orders on small cases, against the variant's factor.
     """
+    # exact means over all orders on small cases, against the variant's factor
     tested, violated, worst, first = 0, 0, Fraction(0), ""
     for case in small_cases(7 if slow else 5):
         less, full = means(case)

@@ -21,7 +21,6 @@ class Example(NamedTuple):
 
 
 @PAPER.claim(
-    "example-ec1",
     "Example EC.1, p. 31",
     expected=HOLDS,
     claimed=Example(7, 12, ((I_3, I_1), (I_3, I_2))),
@@ -32,9 +31,8 @@ def example_ec1(claimed: Example) -> ClaimResult:
     """With M = 7, s = 1 and o = (1, 2, 3, 4), the schedules I1, I2, I3 preserve the corresponding
     order pairwise; I3 is optimal; I1 and I2 are delayed relative to I3 but neither of them relative
     to the other.
-
-    Every relation by its definition; the optimum by complete enumeration.
     """
+    # every relation by its definition; the optimum by complete enumeration
     schedules = (I_1, I_2, I_3)
     feasible = all(fits(1, OUTPUTS, starts, claimed.memory) for starts in schedules)
     ordered = same_order(I_1, I_2) and same_order(I_1, I_3) and same_order(I_2, I_3)

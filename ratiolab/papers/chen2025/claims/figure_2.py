@@ -7,7 +7,6 @@ from ratiolab.papers.claim import HOLDS, ClaimResult, decided
 
 
 @PAPER.claim(
-    "figure-2",
     "Figure 2, p. 21",
     expected=HOLDS,
     claimed="below",
@@ -17,9 +16,8 @@ from ratiolab.papers.claim import HOLDS, ClaimResult, decided
 def figure_2(claimed: Literal["below", "above"]) -> ClaimResult:
     """The bound of A_ell lies below that of A_min for alpha < alpha* = 0.38 and above it for alpha
     > alpha*.
-
-    Sign of the difference of the curves on either side of its only root in (0, 1).
     """
+    # sign of the difference of the curves on either side of its only root in (0, 1)
     import sympy as sp
 
     a = sp.symbols("alpha", positive=True)

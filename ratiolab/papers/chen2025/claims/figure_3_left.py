@@ -49,7 +49,6 @@ def _positive(polynomial: "Expr", low: "Expr", high: "Expr") -> bool:
 
 
 @PAPER.claim(
-    "figure-3-left",
     "Section 5.2 and Figure 3, left, pp. 21-22",
     expected=TIGHTENED,
     claimed=Fraction(17, 10),
@@ -57,10 +56,8 @@ def _positive(polynomial: "Expr", low: "Expr", high: "Expr") -> bool:
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
 )
 def figure_3_left(claimed: Fraction) -> ClaimResult:
-    """For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7.
-
-    Monotone in q, and below a bound: the limit at q -> 1 in closed form.
-    """
+    """For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7."""
+    # monotone in q, and below a bound: the limit at q -> 1 in closed form
     import sympy as sp
 
     q = geometric.symbol()
@@ -101,7 +98,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "figure-3-left-cut",
     "Section 5.2, p. 21: 'on the discrete space [1, u]'",
     expected=FALSE,
     claimed="to q = 1",
@@ -110,10 +106,8 @@ def recheck() -> str:
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, finite u"),
 )
 def figure_3_left_cut(claimed: str) -> ClaimResult:
-    """The same for lengths conditioned on 1..u.
-
-    Lengths 1..u with P(o = k) proportional to q^(k-1): monotone in q?
-    """
+    """The same for lengths conditioned on 1..u."""
+    # lengths 1..u with P(o = k) proportional to q^(k-1): monotone in q?
     grid = [Fraction(k, 40) for k in range(1, 41)]
     cases = {u: [cut_ratio(q, u) for q in grid] for u in (2, 3, 8, 20)}
     whole = claimed == "to q = 1"

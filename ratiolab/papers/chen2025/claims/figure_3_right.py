@@ -8,7 +8,6 @@ from ratiolab.theory.rayleigh import amin, geometric
 
 
 @PAPER.claim(
-    "figure-3-right",
     "Section 5.3 and Figure 3, right, pp. 21-22",
     expected=TIGHTENED,
     claimed=Fraction(8, 5),
@@ -16,10 +15,8 @@ from ratiolab.theory.rayleigh import amin, geometric
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
 )
 def figure_3_right(claimed: Fraction) -> ClaimResult:
-    """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6.
-
-    Monotone by counting the roots of the derivative, and below a bound by the limit.
-    """
+    """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6."""
+    # monotone by counting the roots of the derivative, and below a bound by the limit
     import sympy as sp
 
     q = geometric.symbol()

@@ -55,7 +55,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "hsf-is-lower-bound",
     "Section 6, p. 23",
     expected=FALSE,
     claimed=Fraction(1),
@@ -68,10 +67,8 @@ def recheck() -> str:
     proof="ratiolab.theory.limits.staggered",
 )
 def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
-    """H-SF, which knows every output length, is a lower bound on achievable latency.
-
-    Whether H-SF is within the stated factor of every schedule, on equal requests.
-    """
+    """H-SF, which knows every output length, is a lower bound on achievable latency."""
+    # whether H-SF is within the stated factor of every schedule, on equal requests
     longest, batches = (24, 60) if slow else (12, 40)
     least, most, tested = Fraction(1), Fraction(1), 0
     where = ""

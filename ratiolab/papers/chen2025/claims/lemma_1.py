@@ -21,7 +21,6 @@ Law = Callable[[Any, Any, Any], Any]
 
 
 @PAPER.claim(
-    "lemma-1",
     "Lemma 1, p. 14, proof p. ec12",
     expected=HOLDS,
     claimed=lambda s, i, j: (s + i) / (s + j),
@@ -34,9 +33,8 @@ Law = Callable[[Any, Any, Any], Any]
 def lemma_1(claimed: Law) -> ClaimResult:
     """Of b_ij requests of length j served in period i, (s+i)/(s+j) b_ij are completed and the
     others deleted, in expectation.
-
-    A law (s, i, j) of survival keeps a batch exactly full, and so does thinning by 1/(s+a+1).
     """
+    # a law (s, i, j) of survival keeps a batch exactly full, and so does thinning by 1/(s+a+1)
     import sympy as sp
 
     s, i, a = sp.symbols("s i a", positive=True)
@@ -71,7 +69,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "lemma-1-printed",
     "Lemma 1, p. 14, for Algorithm 2",
     expected=FALSE,
     claimed="a-min",
@@ -80,10 +77,8 @@ def recheck() -> str:
     assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
 )
 def lemma_1_printed(policy: str) -> ClaimResult:
-    """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation.
-
-    Completed over served requests of the first period, by length, at large n and M.
-    """
+    """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation."""
+    # completed over served requests of the first period, by length, at large n and M
     claimed = {f"c_1{j}/b_1{j}": Fraction(1, j) for j in range(2, 6)}
 
     def share(j: int) -> Callable[..., float]:

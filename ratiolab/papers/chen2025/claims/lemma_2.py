@@ -34,7 +34,6 @@ def _delta_of_one(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
 
 
 @PAPER.claim(
-    "lemma-2",
     "Lemma 2, p. 15",
     expected=HOLDS,
     claimed=_paper,
@@ -48,10 +47,9 @@ def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
     """As n and M grow with shares x of the lengths, A_min / H-SF tends to sum_k d_k (sum_{i>=k} i
     x_i)(sum_{i>=k} d_k x_i/(s+i) + 2 sum_{i>k} (i-k) x_i/(s+i)) over sum_k k (s+k) x_k (x_k + 2
     sum_{i>k} x_i), with d_l = s + l and d_k = 1 after it.
-
-    The numerator against the recursion over bounds, the denominator against H-SF, in fractions;
-    then the quotient against the policy of that recursion, simulated.
     """
+    # the numerator against the recursion over bounds, the denominator against H-SF, in fractions;
+    # then the quotient against the policy of that recursion, simulated
     import sympy as sp
 
     s, x, i, k, low = sp.symbols("s x i k l", positive=True)
@@ -86,7 +84,6 @@ def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "lemma-2-printed",
     "Lemma 2, p. 15, for Algorithm 2",
     expected=FALSE,
     claimed="a-min",

@@ -24,7 +24,6 @@ def pivots(matrix: Any) -> list[Fraction]:
 
 
 @PAPER.claim(
-    "lemma-3",
     "Lemma 3, p. 16, proof p. ec13",
     expected=HOLDS,
     claimed=0,
@@ -32,10 +31,8 @@ def pivots(matrix: Any) -> list[Fraction]:
     assumes="s = 0, l = 1, as in Corollary 1",
 )
 def lemma_3(claimed: int, slow: bool) -> ClaimResult:
-    """For every u the matrices A_u and B_u are positive definite.
-
-    Exact pivots for a prompt; at s = 0 also the paper's kernel, in symbols.
-    """
+    """For every u the matrices A_u and B_u are positive definite."""
+    # exact pivots for a prompt; at s = 0 also the paper's kernel, in symbols
     import sympy as sp
 
     upper = 60 if slow else 24

@@ -17,7 +17,6 @@ Law = Callable[[Any, Any, Any], Any]
 
 
 @PAPER.claim(
-    "proposition-1",
     "Proposition 1, p. 15, proof p. ec12",
     expected=HOLDS,
     claimed=lambda s, i, j: 1 / (s + j),
@@ -27,9 +26,8 @@ Law = Callable[[Any, Any, Any], Any]
 def proposition_1(claimed: Law) -> ClaimResult:
     """Of x_j n requests of length j, (s+l)/(s+j) x_j n complete in period l and x_j n / (s+j) in
     each period i = l+1..j, in expectation.
-
-    The induction in symbols, and the recursion over bounds in fractions.
     """
+    # the induction in symbols, and the recursion over bounds in fractions
     import sympy as sp
 
     s, low, i, j, k = sp.symbols("s l i j k", positive=True)
@@ -81,7 +79,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "proposition-1-printed",
     "Proposition 1, p. 15, for Algorithm 2",
     expected=FALSE,
     claimed="a-min",
@@ -90,10 +87,8 @@ def recheck() -> str:
     assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
 )
 def proposition_1_printed(policy: str) -> ClaimResult:
-    """Algorithm 2 has these completions in expectation.
-
-    Completions at large n and M: of length 5 in the first period and in the second.
-    """
+    """Algorithm 2 has these completions in expectation."""
+    # completions at large n and M: of length 5 in the first period and in the second
     claimed = {"c_15/(x_5 n)": Fraction(1, 5), "c_22/(x_2 n)": Fraction(1, 2)}
     claimed["c_25/(x_5 n)"] = Fraction(1, 5)
 

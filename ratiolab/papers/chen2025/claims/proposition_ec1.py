@@ -81,7 +81,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "proposition-ec1",
     "Proposition EC.1, p. 32",
     expected=FALSE,
     claimed=lambda beta, n: 1 / beta,
@@ -93,9 +92,8 @@ def recheck() -> str:
 def proposition_ec1(claimed: Factor, slow: bool) -> ClaimResult:
     """Of two optimally packed schedules that preserve the corresponding order, one in memory M and
     one in memory beta M, the second has at most 1/beta times the latency of the first.
-
-    All pairs of packed schedules of two or three short requests in any two memories.
     """
+    # all pairs of packed schedules of two or three short requests in any two memories
     worst, pairs, violated = Fraction(0), 0, 0
     smallest = ""
     for prompt, outputs, memory, less in _cases(slow):

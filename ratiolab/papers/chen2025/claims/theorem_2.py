@@ -101,7 +101,6 @@ def recheck_servers() -> str:
 
 
 @PAPER.claim(
-    "theorem-2-servers",
     "proof of Theorem 2, p. 11",
     expected=FALSE,
     claimed=lambda upper: range(1, 4),
@@ -115,9 +114,8 @@ def recheck_servers() -> str:
 def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResult:
     """With s = 0, A_max is M/u parallel servers, each of which processes one request at a time and
     takes the next when it ends.
-
-    Every order of up to five requests on [1, u], with numbers of servers that divide M.
     """
+    # every order of up to five requests on [1, u], with numbers of servers that divide M
     longest, most = (4, 6) if slow else (3, 5)
     tested, first, different = 0, "", 0
     for upper in range(1, longest + 1):
@@ -155,7 +153,6 @@ def recheck_printed() -> str:
 
 
 @PAPER.claim(
-    "theorem-2-printed",
     "Theorem 2, p. 10",
     expected=FALSE,
     claimed=lambda alpha: 1 / alpha,
@@ -168,10 +165,8 @@ def recheck_printed() -> str:
     proof="ratiolab.papers.chen2025.claims._a_max",
 )
 def theorem_2_printed(claimed: Radicand, slow: bool) -> ClaimResult:
-    """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2.
-
-    Against equal requests, which attain 1/alpha, and a proven upper bound for all n, M = W u.
-    """
+    """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."""
+    # against equal requests, which attain 1/alpha, and a proven upper bound for all n, M = W u
     above = []
     attained = True
     for upper in (4, 9, 16, 25, 36, 64):
@@ -226,7 +221,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "theorem-2",
     "Theorem 2, p. 10",
     expected=FALSE,
     claimed=lambda alpha: 1 / alpha,
@@ -238,10 +232,8 @@ def recheck() -> str:
     ),
 )
 def theorem_2(claimed: Radicand, slow: bool) -> ClaimResult:
-    """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2.
-
-    Compare R with what two lengths attain and with what no distribution exceeds.
-    """
+    """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."""
+    # compare R with what two lengths attain and with what no distribution exceeds
     highest = 200 if slow else 40
     alphas = [Fraction(low, high) for high in range(2, highest) for low in range(1, high)]
     attained = above = 0

@@ -77,7 +77,6 @@ def _corrected(memory: int, requests: int) -> float:
 
 
 @PAPER.claim(
-    "theorem-3",
     "Theorem 3, p. 13, proof p. ec10",
     expected=FALSE,
     claimed=_printed,
@@ -86,10 +85,8 @@ def _corrected(memory: int, requests: int) -> float:
     assumes=("all requests arrive at round 0", "comparisons are counted, per round"),
 )
 def theorem_3(claimed: Bound, slow: bool) -> ClaimResult:
-    """Algorithm 2 takes O(M log M) time (its proof: in every round).
-
-    Comparisons of the largest sort against the bound, as n grows with M fixed.
-    """
+    """Algorithm 2 takes O(M log M) time (its proof: in every round)."""
+    # comparisons of the largest sort against the bound, as n grows with M fixed
     sizes = [2**k for k in range(5, 15 if slow else 12)]
     measured = [counts(n) for n in sizes]
     rates = [

@@ -54,7 +54,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "theorem-4",
     "Theorem 4, p. 13, proof p. ec11",
     expected=FALSE,
     claimed=UPPER,
@@ -68,10 +67,8 @@ def recheck() -> str:
     proof="ratiolab.theory.limits.kill_restart",
 )
 def theorem_4(claimed: int) -> ClaimResult:
-    """As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs.
-
-    Lemma 2 at one distribution on 1..u against the smallest constant.
-    """
+    """As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs."""
+    # Lemma 2 at one distribution on 1..u against the smallest constant
     found = constants()
     least = min(found.values())
     ratio = Fraction(amin.quotient(bad_shares(claimed)))
@@ -97,7 +94,6 @@ def recheck_printed() -> str:
 
 
 @PAPER.claim(
-    "theorem-4-printed",
     "Theorem 4, p. 13, for Algorithm 2",
     expected=FALSE,
     claimed=(100, Fraction(3, 500)),
@@ -107,10 +103,8 @@ def recheck_printed() -> str:
     assumes=ALGORITHM_2,
 )
 def theorem_4_printed(claimed: tuple[int, Fraction]) -> ClaimResult:
-    """The same for Algorithm 2 as printed.
-
-    The lower bound on printed A_min with two lengths against the same constants.
-    """
+    """The same for Algorithm 2 as printed."""
+    # the lower bound on printed A_min with two lengths against the same constants
     upper, share = claimed
     bound = ratio_lower_bound(upper, float(share))
     least = constants()["refill, random offset"]

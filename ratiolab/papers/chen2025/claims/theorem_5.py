@@ -25,7 +25,6 @@ def harmonic(upper: int) -> Fraction:
 
 
 @PAPER.claim(
-    "theorem-5",
     "Theorem 5, p. 14, proof pp. 14-18",
     expected=TIGHTENED,
     claimed=harmonic,
@@ -34,10 +33,8 @@ def harmonic(upper: int) -> Fraction:
     proof="ratiolab.theory.rayleigh.asymptotics",
 )
 def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
-    """As M grows the ratio of A_min is O(log(1/alpha)); the proof's bound is H_u.
-
-    Certified maximum of Lemma 2 over distributions on 1..u against a bound in u.
-    """
+    """As M grows the ratio of A_min is O(log(1/alpha)); the proof's bound is H_u."""
+    # certified maximum of Lemma 2 over distributions on 1..u against a bound in u
     uppers = [1, 2, 3, 5, 8, 16, 64, 200, *([1000, 4000] if slow else [])]
     ends = {u: nonnegative_maximum(u) for u in uppers}
     broken = [u for u in uppers if ends[u].below > claimed(u)]
@@ -76,7 +73,6 @@ def recheck_prompt() -> str:
 
 
 @PAPER.claim(
-    "theorem-5-any-prompt",
     "Theorem 5, p. 14: 'without loss of generality s = 0, l = 1', p. 16",
     expected=FALSE,
     claimed="without prompt",
@@ -85,11 +81,9 @@ def recheck_prompt() -> str:
     assumes=("Lemma 2 as the ratio of A_min", "l = 1"),
 )
 def theorem_5_any_prompt(claimed: str) -> ClaimResult:
-    """The bound for s = 0 serves every s.
-
-    Two lengths and a growing prompt, for which the ratio should stay below the trace at s = 0,
-    or below the bound that knows the prompt.
-    """
+    """The bound for s = 0 serves every s."""
+    # two lengths and a growing prompt, for which the ratio should stay below the trace at s = 0, or
+    # below the bound that knows the prompt
     broken = []
     for upper in (16, 64, 256):
         for prompt in (0, upper, 100 * upper):
@@ -120,7 +114,6 @@ def recheck_printed() -> str:
 
 
 @PAPER.claim(
-    "theorem-5-printed",
     "Theorem 5, p. 14, for Algorithm 2",
     expected=FALSE,
     claimed="printed",
@@ -129,10 +122,8 @@ def recheck_printed() -> str:
     assumes=ALGORITHM_2,
 )
 def theorem_5_printed(claimed: str, slow: bool) -> ClaimResult:
-    """The ratio of Algorithm 2 is O(log(1/alpha)), at most H_u at s = 0, l = 1.
-
-    Lengths 1 and u, share 3/(5u) long: lower bounds on printed A_min, against ln u.
-    """
+    """The ratio of Algorithm 2 is O(log(1/alpha)), at most H_u at s = 0, l = 1."""
+    # lengths 1 and u, share 3/(5u) long: lower bounds on printed A_min, against ln u
     uppers = [16, 64, 256, 1024, *([4096] if slow else [])]
     if claimed == "printed":
         values = [ratio_lower_bound(u, 0.6 / u) for u in uppers]

@@ -18,7 +18,6 @@ Bound = Callable[[Any], Any]
 
 
 @PAPER.claim(
-    "theorem-6",
     "Theorem 6, p. 20, proof p. ec14",
     expected=HOLDS,
     claimed=lambda a: (3 - a) / 2,
@@ -26,10 +25,8 @@ Bound = Callable[[Any], Any]
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, which the proof sets"),
 )
 def theorem_6(claimed: Bound) -> ClaimResult:
-    """With outputs in {l, u} the ratio of A_min is at most (3 - alpha) / 2.
-
-    The largest ratio over t = x_l / x_u by completing a square, at s = 0.
-    """
+    """With outputs in {l, u} the ratio of A_min is at most (3 - alpha) / 2."""
+    # the largest ratio over t = x_l / x_u by completing a square, at s = 0
     import sympy as sp
 
     a, t = sp.symbols("alpha t", positive=True)
@@ -73,7 +70,6 @@ def recheck_prompt() -> str:
 
 
 @PAPER.claim(
-    "theorem-6-any-prompt",
     "Theorem 6, p. 20",
     expected=FALSE,
     claimed="printed",
@@ -82,10 +78,8 @@ def recheck_prompt() -> str:
     assumes="Lemma 2 as the ratio of A_min",
 )
 def theorem_6_any_prompt(claimed: str) -> ClaimResult:
-    """The same for every prompt s, as it is stated.
-
-    Lemma 2 at two lengths with a prompt, in fractions.
-    """
+    """The same for every prompt s, as it is stated."""
+    # Lemma 2 at two lengths with a prompt, in fractions
     broken, cases = [], 0
     for low, u in [(1, 2), (1, 3), (1, 8), (2, 5), (3, 4)]:
         for prompt in (0, 1, 3, 10, 100):
@@ -120,7 +114,6 @@ def recheck_printed() -> str:
 
 
 @PAPER.claim(
-    "theorem-6-printed",
     "Theorem 6, p. 20, for Algorithm 2",
     expected=FALSE,
     claimed="a-min",
@@ -129,10 +122,8 @@ def recheck_printed() -> str:
     assumes=(ALGORITHM_2, "large n and M stand for the limit"),
 )
 def theorem_6_printed(policy: str, slow: bool) -> ClaimResult:
-    """The same for Algorithm 2 as printed.
-
-    Simulated ratio at lengths 1 and 4, one long request in five, against 11/8.
-    """
+    """The same for Algorithm 2 as printed."""
+    # simulated ratio at lengths 1 and 4, one long request in five, against 11/8
     size = (240, 48_000) if slow else (_printed.MEMORY, _printed.REQUESTS)
     found = fluid_ratio(make(policy), _printed.TWO_POINT, 0, *size, _printed.SEEDS)
     bound = Fraction(11, 8)

@@ -29,7 +29,6 @@ def wide(alpha: Any) -> Any:
 
 
 @PAPER.claim(
-    "theorem-7",
     "Theorem 7, p. 20, proof p. ec15",
     expected=HOLDS,
     claimed=(narrow, wide),
@@ -39,9 +38,8 @@ def wide(alpha: Any) -> Any:
 def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
     """With outputs in {l, u} the ratio of A_ell is at most 1 + alpha / (2 (1-alpha)) for alpha <=
     1/2 and 1 + 2 alpha^2 for alpha >= 1/2.
-
-    Both branches: the gap to the bound is a square, or a product of positive factors.
     """
+    # both branches: the gap to the bound is a square, or a product of positive factors
     import sympy as sp
 
     a, t = sp.symbols("alpha t", positive=True)
@@ -83,7 +81,6 @@ def recheck_prompt() -> str:
 
 
 @PAPER.claim(
-    "theorem-7-any-prompt",
     "Theorem 7, p. 20",
     expected=FALSE,
     claimed="as printed",
@@ -92,10 +89,8 @@ def recheck_prompt() -> str:
     assumes=("fluid limit", "requests are evicted at exactly l tokens"),
 )
 def theorem_7_any_prompt(claimed: str) -> ClaimResult:
-    """The same for every prompt s, as it is stated.
-
-    The fluid ratio of A_ell with a prompt, in fractions.
-    """
+    """The same for every prompt s, as it is stated."""
+    # the fluid ratio of A_ell with a prompt, in fractions
     import sympy as sp
 
     broken, cases = [], 0
@@ -150,7 +145,6 @@ def recheck_literal() -> str:
 
 
 @PAPER.claim(
-    "theorem-7-printed",
     "Algorithm 6, p. ec16",
     expected=FALSE,
     claimed=1,
@@ -159,10 +153,8 @@ def recheck_literal() -> str:
     assumes="read literally: admission plans with l, removal waits for token l + 1",
 )
 def theorem_7_printed(claimed: int) -> ClaimResult:
-    """Removing requests with more than l tokens, Algorithm 6 keeps to the memory.
-
-    Evict long requests once they hold more than `claimed` tokens past l; planned with l.
-    """
+    """Removing requests with more than l tokens, Algorithm 6 keeps to the memory."""
+    # evict long requests once they hold more than `claimed` tokens past l; planned with l
     found = literal_run(claimed)
     broken = violations(found)
     large = limit_ratio(make("a-ell"), two_point(1, 4, Fraction(1, 3)), 0, 24, 600, range(4))

@@ -25,7 +25,6 @@ def _parse(text: str) -> "Expr":
 
 
 @PAPER.claim(
-    "theorem-8",
     "Theorem 8, p. 22, proof p. ec16",
     expected=HOLDS,
     claimed=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(14, 9)),
@@ -35,9 +34,8 @@ def _parse(text: str) -> "Expr":
 def theorem_8(claimed: tuple[str, Fraction]) -> ClaimResult:
     """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min is (1+q)^2 (1+3q+6q^2+3q^3+q^4) /
     (1+2q+11q^2+8q^3+11q^4+2q^5+q^6), at most 14/9.
-
-    Sum Lemma 2 term by term; decide the bound and its tightness by counting real roots.
     """
+    # sum Lemma 2 term by term; decide the bound and its tightness by counting real roots
     import sympy as sp
 
     formula, bound = claimed
@@ -92,7 +90,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "theorem-8-printed-sum",
     "Theorem 8, p. 22, proof p. ec16",
     expected=FALSE,
     claimed="printed",
@@ -103,9 +100,8 @@ def recheck() -> str:
 def theorem_8_printed_sum(claimed: Literal["printed", "corrected"]) -> ClaimResult:
     """In the proof, sum k^3 q^(k-1) (2 k q^(k-1) + sum_{i>k} i q^(i-1)) has the closed form printed
     beside it.
-
-    Whether the integrand of the proof's denominator has the closed form beside it.
     """
+    # whether the integrand of the proof's denominator has the closed form beside it
     import sympy as sp
 
     half = {geometric.symbol(): sp.Rational(1, 2)}

@@ -99,7 +99,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "theorem-ec1-part-1",
     "Theorem EC.1, Eq. (EC.5), p. 34",
     expected=FALSE,
     claimed=small_instances,
@@ -113,9 +112,8 @@ def recheck() -> str:
 def theorem_ec1_part_1(claimed: Callable[[bool], Iterator[Contest]], slow: bool) -> ClaimResult:
     """For any policy the supremum of the ratio over output lengths in [l, u] is reached with every
     length equal to l or u.
-
-    Compare the supremum over {l, u} with the one over all lengths.
     """
+    # compare the supremum over {l, u} with the one over all lengths
     contests = list(claimed(slow))
     broken = [c for c in contests if c.overall > c.extreme]
     two, every = max_length_two_point_supremum(1, 3), max_length_supremum(1, 3)

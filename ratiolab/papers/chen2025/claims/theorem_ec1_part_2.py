@@ -28,7 +28,6 @@ PROMPTS = (0, 1, 10, 1000)
 
 
 @PAPER.claim(
-    "theorem-ec1-part-2",
     "Theorem EC.1, Eq. (EC.6), p. 34",
     expected=HOLDS,
     claimed=lambda low, high: Fraction(high, low) ** 2,
@@ -39,10 +38,8 @@ PROMPTS = (0, 1, 10, 1000)
     ),
 )
 def theorem_ec1_part_2(claimed: Callable[[int, int], Fraction]) -> ClaimResult:
-    """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M).
-
-    Bounds (1 + sqrt(R)) / 2 by their R, against g(u)/g(l), the exact supremum's.
-    """
+    """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M)."""
+    # bounds (1 + sqrt(R)) / 2 by their R, against g(u)/g(l), the exact supremum's
     broken, tight, tested = [], 0, 0
     for (low, high), prompt in product(INTERVALS, PROMPTS):
         exact = Fraction(batch_area(high, prompt), batch_area(low, prompt))
@@ -73,7 +70,6 @@ CASES = ((1, 2, 0, Fraction(1, 2)), (1, 4, 0, Fraction(1, 4)), (1, 4, 2, Fractio
 
 
 @PAPER.claim(
-    "theorem-ec1-part-2-printed",
     "Theorem EC.1, Eq. (EC.6), p. 34",
     expected=HOLDS,
     claimed=lambda low, high: (1 + Fraction(high, low)) / 2,
@@ -81,10 +77,8 @@ CASES = ((1, 2, 0, Fraction(1, 2)), (1, 4, 0, Fraction(1, 4)), (1, 4, 2, Fractio
     assumes="Algorithms 3 and 4 as printed, by simulation at large n and M",
 )
 def theorem_ec1_part_2_printed(claimed: Callable[[int, int], Fraction], slow: bool) -> ClaimResult:
-    """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M).
-
-    Simulate both algorithms at the worst shares and compare the 99 % intervals.
-    """
+    """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M)."""
+    # simulate both algorithms at the worst shares and compare the 99 % intervals
     scale = 4 if slow else 1
     found: list[tuple[Fraction, Estimate]] = []
     for low, high, prompt, share in CASES:
@@ -139,7 +133,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "theorem-ec1-part-2-denominator",
     "proof of Theorem EC.1, p. 38",
     expected=FALSE,
     claimed=Fraction(1),
@@ -150,9 +143,8 @@ def recheck() -> str:
 def theorem_ec1_part_2_denominator(claimed: Fraction) -> ClaimResult:
     """TEL(H-SF) is at least (l (s+l) N_l**2 + 2 l (s+l) N_l N_u + u (s+u) N_u**2) / (2 M), up to a
     factor 1 + O(1/M).
-
-    Whether TEL(H-SF) stays above the stated part of the paper's bound as M grows.
     """
+    # whether TEL(H-SF) stays above the stated part of the paper's bound as M grows
     scales = (1, 4, 16)
     quotients = [h_sf_quotient(scale, 400 * scale) for scale in scales]
     # The quotient does not depend on the scale, so no O(1/M) can repair a violation.

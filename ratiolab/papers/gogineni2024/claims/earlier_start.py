@@ -9,7 +9,6 @@ QUANTA = (1, 2, 3)
 
 
 @PAPER.claim(
-    "earlier-start",
     "Section 2.1 and Figure 1",
     expected=HOLDS,
     claimed=None,
@@ -17,10 +16,8 @@ QUANTA = (1, 2, 3)
     assumes=(ONE_SERVER, "control: slices of one token as the rival, which start earlier"),
 )
 def earlier_start(rival_quantum: int | None, slow: bool) -> ClaimResult:
-    """Under RR-SJF a request starts no later than under shortest job first.
-
-    Compare every single first token with that of a rival in shortest-first order.
-    """
+    """Under RR-SJF a request starts no later than under shortest job first."""
+    # compare every single first token with that of a rival in shortest-first order
     late, cases, earlier = [], 0, 0
     for lengths in small(slow):
         rival = serve(lengths, shortest_first=True, quantum=rival_quantum)

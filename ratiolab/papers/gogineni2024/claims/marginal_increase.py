@@ -27,7 +27,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "marginal-increase",
     "abstract",
     expected=FALSE,
     claimed=Fraction(1, 10),
@@ -41,10 +40,8 @@ def recheck() -> str:
     ),
 )
 def marginal_increase(limit: Fraction, slow: bool) -> ClaimResult:
-    """RR-SJF has only a marginally larger end-to-end latency than shortest job first.
-
-    Divide the total completion time of RR-SJF by that of SJF.
-    """
+    """RR-SJF has only a marginally larger end-to-end latency than shortest job first."""
+    # divide the total completion time of RR-SJF by that of SJF
     cases = [(lengths, 1) for lengths in small(slow)]
     cases += [(lengths, QUANTUM) for lengths in CROWDS]
     factors = {}

@@ -36,7 +36,6 @@ def check(growth: Growth, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "ttft-grows-with-slice",
     "Section 3.3 and Figure 2",
     expected=HOLDS,
     claimed=("ttft", 1),
@@ -56,7 +55,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "e2e-grows-with-slice",
     "Section 3.3 and Figure 2",
     expected=FALSE,
     claimed=("completion", 1),

@@ -46,7 +46,6 @@ def check(claimed: Rivals, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "rr-sjf-beats-rr",
     "Section 2.1",
     expected=HOLDS,
     claimed=("completion", "shortest first"),
@@ -59,7 +58,6 @@ def rr_sjf_beats_rr(claimed: Rivals, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "lowest-ttft",
     "Section 3, first of three findings",
     expected=HOLDS,
     claimed=("ttft", "shortest first"),

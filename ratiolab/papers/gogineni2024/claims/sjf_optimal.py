@@ -81,7 +81,6 @@ def _exhaust(measure: Measure, left: tuple[int, ...], started: tuple[bool, ...],
 
 
 @PAPER.claim(
-    "sjf-optimal-ttft",
     "Section 1",
     expected=FALSE,
     claimed=("ttft", "all schedules", True),
@@ -98,7 +97,6 @@ def sjf_optimal_ttft(rule: Rule, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "sjf-optimal-ttft-nonpreemptive",
     "Section 1",
     expected=HOLDS,
     claimed=("ttft", "orders", True),
@@ -113,7 +111,6 @@ def sjf_optimal_ttft_nonpreemptive(rule: Rule, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "sjf-optimal-e2e",
     "Section 1",
     expected=HOLDS,
     claimed=("completion", "all schedules", True),

@@ -25,7 +25,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "sjf-optimal-e2e-memory",
     "Section 1; Section 6 on memory",
     expected=FALSE,
     claimed=INSTANCE,
@@ -40,9 +39,8 @@ def recheck() -> str:
 def sjf_optimal_e2e_memory(instance: Instance) -> ClaimResult:
     """Shortest job first minimises the mean end-to-end latency of requests that are served in
     batches under a memory limit.
-
-    Simulate shortest job first by output length and solve for the optimum.
     """
+    # simulate shortest job first by output length and solve for the optimum
     cost = simulate(instance, make("mc-sf")).schedule.total_latency
     optimum = solve(instance)
     holds = cost == optimum.lower

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
-from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import (
     SECTION_4,
@@ -60,7 +60,6 @@ def quotients(case: Case) -> Iterator[Fraction]:
 
 
 @PAPER.claim(
-    "claim-4-6",
     "Claim 4.6, p. 10",
     expected=TIGHTENED,
     claimed=Fraction(1, 4),
@@ -71,20 +70,13 @@ def quotients(case: Case) -> Iterator[Fraction]:
 def claim_4_6(claimed: Fraction, slow: bool) -> ClaimResult:
     """Cut the time in which MC-SF processes a class into intervals of its largest output B: in any
     three consecutive ones the class has volume at least peak(middle) vol(B)/(s+B)/4.
-
-    Compare volume and peak in every triple of every class in simulations.
     """
+    # compare volume and peak in every triple of every class in simulations
     cases = [GAP, *small(), *equal(), *drawn(cases=600 if slow else 60)]
     found = [quotient for case in cases for quotient in quotients(case)]
     least = min(found)
-    if least < claimed:
-        verdict = FALSE
-    elif claimed > BEST or least < BEST:
-        verdict = UNDECIDED
-    else:
-        verdict = HOLDS if claimed == BEST else TIGHTENED
     return ClaimResult(
-        verdict,
+        verdict_on_bound(least < claimed, claimed <= BEST <= least, claimed == BEST),
         "proved" if claimed <= BEST else f"{len(found)} triples checked",
         f"volume >= {claimed} peak vol(B)/(s + B)",
         f"volume >= {BEST} peak vol(B)/(s + B); least quotient found {float(least):.4f}",

@@ -13,7 +13,6 @@ Counted: TypeAlias = Literal["shorter", "shorter and equal"]
 
 
 @PAPER.claim(
-    "claim-4-8",
     "Claim 4.8, p. 13",
     expected=HOLDS,
     claimed="shorter",
@@ -23,9 +22,8 @@ Counted: TypeAlias = Literal["shorter", "shorter and equal"]
 def claim_4_8(claimed: Counted, slow: bool) -> ClaimResult:
     """In the optimal solution of the linear program (9), the first time at which a request of the
     next length finishes is at least 1/M times the volume of all shorter requests.
-
-    Solve the program exactly and compare M t* of every length with the volume counted.
     """
+    # solve the program exactly and compare M t* of every length with the volume counted
     cases = [*small(), *drawn(cases=200 if slow else 30)]
     lengths, broken = 0, None
     for case in cases:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, drawn, equal, small
 from ratiolab.theory.worst_case.equal_prompts import (
@@ -15,7 +15,6 @@ from ratiolab.theory.worst_case.equal_prompts import (
 
 
 @PAPER.claim(
-    "lemma-4-4",
     "Lemma 4.4, p. 10",
     expected=TIGHTENED,
     claimed=UPPER_PRINTED,
@@ -26,9 +25,8 @@ from ratiolab.theory.worst_case.equal_prompts import (
 def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
     """MC-SF has total latency at most 1536 A/M + 24 C, with C the sum of the outputs and A the sum
     over requests of the volume of the outputs that are no longer, by lengths.
-
-    Simulate MC-SF on every case, against the claimed bound and against the proven one.
     """
+    # simulate MC-SF on every case, against the claimed bound and against the proven one
     cases = [*small(), *equal(), *drawn(cases=600 if slow else 60)]
     worst, broken, proven_holds = Fraction(0), None, True
     for case in cases:
@@ -40,14 +38,8 @@ def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
         if latency > bound and broken is None:
             broken = f"s = {prompt}, M = {memory}, {len(outputs)} outputs to {outputs[-1]}"
     looser = claimed.volume >= UPPER.volume and claimed.length >= UPPER.length
-    if broken:
-        verdict = FALSE
-    elif not (looser and proven_holds):
-        verdict = UNDECIDED
-    else:
-        verdict = HOLDS if claimed == UPPER else TIGHTENED
     return ClaimResult(
-        verdict,
+        verdict_on_bound(broken is not None, looser and proven_holds, claimed == UPPER),
         "proved" if looser else f"{len(cases)} cases checked",
         f"MC-SF <= {claimed.volume} A/M + {claimed.length} C",
         f"MC-SF <= {UPPER.volume} A/M + {UPPER.length} C; MC-SF / claimed bound up to "

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from fractions import Fraction
 
-from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import (
     SECTION_4,
@@ -28,7 +28,6 @@ def spans(case: Case) -> list[tuple[list[int], int]]:
 
 
 @PAPER.claim(
-    "lemma-4-5",
     "Lemma 4.5, p. 10",
     expected=TIGHTENED,
     claimed=CLASS_PRINTED,
@@ -39,9 +38,8 @@ def spans(case: Case) -> list[tuple[list[int], int]]:
 def lemma_4_5(claimed: Factors, slow: bool) -> ClaimResult:
     """The requests with outputs from 2**l to B = 2**(l+1) - 1, of volume W together, are processed
     by MC-SF within 192 W/M + 5 B rounds from first to last.
-
-    Measure every class in simulations, against the claimed bound and against the proven one.
     """
+    # measure every class in simulations, against the claimed bound and against the proven one
     cases = [*small(), *equal(), *drawn(cases=600 if slow else 60)]
     count, worst, broken, proven_holds = 0, Fraction(0), None, True
     for case in cases:
@@ -55,14 +53,8 @@ def lemma_4_5(claimed: Factors, slow: bool) -> ClaimResult:
                     f"{outputs[0]} to {outputs[-1]}: {distance} rounds"
                 )
     looser = claimed.volume >= CLASS.volume and claimed.length >= CLASS.length
-    if broken:
-        verdict = FALSE
-    elif not (looser and proven_holds):
-        verdict = UNDECIDED
-    else:
-        verdict = HOLDS if claimed == CLASS else TIGHTENED
     return ClaimResult(
-        verdict,
+        verdict_on_bound(broken is not None, looser and proven_holds, claimed == CLASS),
         "proved" if looser else f"{count} classes checked",
         f"distance <= {claimed.volume} W/M + {claimed.length} B",
         f"distance <= {CLASS.volume} W/M + {CLASS.length} B; distance / claimed bound up to "

@@ -4,14 +4,13 @@ import itertools
 from fractions import Fraction
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import Case, small
 from ratiolab.theory.worst_case.equal_prompts import LOWER, LOWER_PRINTED, Factors, linear_bound
 
 
 @PAPER.claim(
-    "lemma-4-7",
     "Lemma 4.7, p. 12",
     expected=TIGHTENED,
     claimed=LOWER_PRINTED,
@@ -20,10 +19,8 @@ from ratiolab.theory.worst_case.equal_prompts import LOWER, LOWER_PRINTED, Facto
     proof="ratiolab.theory.worst_case.volume_bound",
 )
 def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
-    """The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4.
-
-    Compare the bound with the optimum by brute force on all small cases.
-    """
+    """The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4."""
+    # compare the bound with the optimum by brute force on all small cases
     tight = [
         Case(prompt, outputs, prompt + outputs[-1])
         for n in range(1, 6)
@@ -40,14 +37,8 @@ def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
         if bound > optimum and broken is None:
             broken = f"s = {case.prompt}, M = {case.memory}, outputs {case.outputs}: OPT {optimum}"
     looser = claimed.volume <= LOWER.volume and claimed.length <= LOWER.length
-    if broken:
-        verdict = FALSE
-    elif not (looser and proven_holds):
-        verdict = UNDECIDED
-    else:
-        verdict = HOLDS if claimed == LOWER else TIGHTENED
     return ClaimResult(
-        verdict,
+        verdict_on_bound(broken is not None, looser and proven_holds, claimed == LOWER),
         "proved" if looser else f"{len(cases)} cases checked",
         f"OPT >= {claimed.volume} A/M + {claimed.length} C",
         f"OPT >= {LOWER.volume} A/M + {LOWER.length} C; claimed bound / OPT up to "

@@ -8,7 +8,7 @@ import numpy as np
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 
 Order: TypeAlias = Literal["quadratic", "linear", "harmonic"]
@@ -58,7 +58,6 @@ def run(memory: int, requests: list[tuple[int, int]]) -> tuple[list[int], int]:
 
 
 @PAPER.claim(
-    "proposition-4-2",
     "Proposition 4.2, p. 9, proof p. 28",
     expected=TIGHTENED,
     claimed="quadratic",
@@ -69,10 +68,8 @@ def run(memory: int, requests: list[tuple[int, int]]) -> tuple[list[int], int]:
     ),
 )
 def proposition_4_2(claimed: Order, slow: bool) -> ClaimResult:
-    """A round of MC-SF costs O(M**2), however many requests wait.
-
-    Count the steps of every round, on random instances and on one that fills the profile.
-    """
+    """A round of MC-SF costs O(M**2), however many requests wait."""
+    # count the steps of every round, on random instances and on one that fills the profile
     rng = np.random.default_rng(0)
     sizes = (8, 16, 32, 64, 128) + ((256, 512) if slow else ())
     exceeded, proven_holds, most = None, True, 0
@@ -91,15 +88,9 @@ def proposition_4_2(claimed: Order, slow: bool) -> ClaimResult:
             most = max(most, steps)
             if steps > LIMITS[claimed](memory) and exceeded is None:
                 exceeded = f"M = {memory}: {steps} steps"
-    if exceeded:
-        verdict = FALSE
-    elif not proven_holds:
-        verdict = UNDECIDED
-    else:
-        verdict = HOLDS if claimed == "harmonic" else TIGHTENED
     literal = sum(k * k for k in range(1, sizes[-1] + 1))
     return ClaimResult(
-        verdict,
+        verdict_on_bound(exceeded is not None, proven_holds, claimed == "harmonic"),
         f"M up to {sizes[-1]}" if exceeded else "proved",
         {"quadratic": "3 M**2 steps", "linear": "3 M steps", "harmonic": "M (2 H_M + 1) steps"}[
             claimed

@@ -15,7 +15,6 @@ SAMPLE = "a statement on this distribution, of which the paper's 200 draws are o
 
 
 @PAPER.claim(
-    "section-5-1-model-1",
     "Section 5.1, Arrival Model 1, p. 14-15",
     expected=FALSE,
     claimed=Reported(1.005, 1.074, 114),
@@ -32,7 +31,6 @@ def section_5_1_model_1(reported: Reported, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "section-5-1-model-2",
     "Section 5.1, Arrival Model 2, p. 14-15",
     expected=FALSE,
     claimed=Reported(1.047, 1.227),

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import FALSE, HOLDS, TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, small
 from ratiolab.papers.jaillet2025.claims._worst_case import climb, ratio
@@ -40,7 +40,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "theorem-4-3",
     "Theorem 4.3, p. 9, with Appendix B.3",
     expected=TIGHTENED,
     claimed=Fraction(9216),
@@ -52,9 +51,8 @@ def recheck() -> str:
 def theorem_4_3(claimed: Fraction, slow: bool) -> ClaimResult:
     """MC-SF is O(1)-competitive for equal prompts and arrivals at 0; the constants of Lemmas 4.4
     and 4.7 give 9216 for exact predictions.
-
-    Search for the largest MC-SF/OPT: all small cases, hill climbing, and equal requests.
     """
+    # search for the largest MC-SF/OPT: all small cases, hill climbing, and equal requests
     ratios = [ratio(case) for case in small()]
     for seed in range(8 if slow else 2):
         requests, steps = (8, 200) if slow else (6, 60)
@@ -73,14 +71,9 @@ def theorem_4_3(claimed: Fraction, slow: bool) -> ClaimResult:
         optimum = brute_force(instance).total_latency
         stretched_worst = max(stretched_worst, Fraction(latency, optimum))
 
-    if worst > claimed:
-        verdict = FALSE
-    elif claimed < BEST or worst > BEST or stretched_worst > ratio_bound(Fraction(2), Fraction(3)):
-        verdict = UNDECIDED
-    else:
-        verdict = HOLDS if claimed == BEST else TIGHTENED
+    obeyed = worst <= BEST and stretched_worst <= ratio_bound(Fraction(2), Fraction(3))
     return ClaimResult(
-        verdict,
+        verdict_on_bound(worst > claimed, claimed >= BEST and obeyed, claimed == BEST),
         "proved" if claimed >= BEST else f"{len(ratios)} cases checked",
         f"MC-SF <= {claimed} OPT",
         f"MC-SF <= {BEST} OPT, {BEST} a**2 OPT with predictions up to a times too long; some "

@@ -49,7 +49,6 @@ def check(builder: Builder) -> ClaimResult:
 
 
 @PAPER.claim(
-    "section-3-1-matrix",
     "Section 3.1",
     expected=HOLDS,
     claimed=transition,
@@ -74,7 +73,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "appendix-a-matrix",
     "Appendix A (p. 14)",
     expected=FALSE,
     claimed=transition_as_printed,

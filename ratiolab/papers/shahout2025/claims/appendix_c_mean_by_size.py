@@ -24,7 +24,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "appendix-c-mean-by-size",
     "end of Appendix C (p. 16 or 17)",
     expected=FALSE,
     claimed="of all predictions",
@@ -35,9 +34,8 @@ def recheck() -> str:
 def appendix_c_mean_by_size(law: str) -> ClaimResult:
     """The mean response time of jobs of size x is E[T(x, y)] averaged over y with f_p(y), the
     density of the predictions of all jobs.
-
-    Average over sizes and compare with E[T], to first order in the arrival rate.
     """
+    # average over sizes and compare with E[T], to first order in the arrival rate
     import sympy
 
     x, y, a, s = sympy.symbols("x y a s", positive=True)

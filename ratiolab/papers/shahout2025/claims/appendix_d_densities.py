@@ -21,7 +21,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "appendix-d-densities",
     "Appendix D (p. 17)",
     expected=FALSE,
     claimed="printed",
@@ -32,9 +31,8 @@ def recheck() -> str:
 def appendix_d_densities(variant: str) -> ClaimResult:
     """With sizes exponential of mean 1, g(x, y) = exp((-x - y)/x) is the joint density for
     predictions exponential with mean x, and g(x, y) = exp(-x) that for perfect ones.
-
-    Integrate each density over the prediction, symbolically.
     """
+    # integrate each density over the prediction, symbolically
     import sympy
 
     size = sympy.exp(-sympy.symbols("x", positive=True))

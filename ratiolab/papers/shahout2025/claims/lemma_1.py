@@ -43,7 +43,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "lemma-1",
     "Lemma 1, Section 3.3 and Appendix C (p. 15)",
     expected=FALSE,
     claimed=mg1.as_printed,
@@ -58,9 +57,8 @@ def lemma_1(formula: Formula, slow: bool) -> ClaimResult:
     """In the M/G/1 queue under SPRPT where a job predicted r is preemptible only below age a_0 = C
     r, the mean response time of a job (x, r) is lambda (E[X^2; R <= r] + int_{t > r + a_0} E[(X -
     (t - r))_+^2; R in dt]) / (2 (1 - rho_r)^2) + int_0^{a_0} da / (1 - rho_{r-a}) + x - a_0.
-
-    Compare a formula with two jobs in light traffic, the optimal policy, and a simulation.
     """
+    # compare a formula with two jobs in light traffic, the optimal policy, and a simulation
     profiles = {c: formula(mg1.PERFECT, float(c)) for c in FRACTIONS}
     slopes = {c: mg1_light_traffic.slope(profile) for c, profile in profiles.items()}
     light = all(abs(slopes[c] - mg1_light_traffic.two_jobs(c)) < 1e-8 for c in FRACTIONS)

@@ -21,7 +21,6 @@ def recheck_formula() -> str:
 
 
 @PAPER.claim(
-    "lemma-1-reduces-to-sprpt",
     "Section 3.3 and Lemma 1",
     expected=FALSE,
     claimed=True,
@@ -30,10 +29,8 @@ def recheck_formula() -> str:
     assumes=("one server, Poisson arrivals", "formula to the letter"),
 )
 def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
-    """At C = 1 the formula of Lemma 1 is the mean response time of SPRPT.
-
-    Compare the formula at C = 1 with that of SRPT, job by job.
-    """
+    """At C = 1 the formula of Lemma 1 is the mean response time of SPRPT."""
+    # compare the formula at C = 1 with that of SRPT, job by job
     gaps = {
         (rate, x): _srpt(rate, x) - mg1.response_time(mg1.PERFECT, 1, rate, x, x, printed=printed)
         for rate, x in JOBS
@@ -53,7 +50,6 @@ def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "c-1-is-sprpt",
     "Section 3.3",
     expected=HOLDS,
     claimed=Fraction(1),
@@ -61,10 +57,8 @@ def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
     assumes=("predictions are positive", "no two ranks are equal"),
 )
 def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
-    """At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does.
-
-    Serve small queues by limited preemption and, unit by unit, by SPRPT.
-    """
+    """At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does."""
+    # serve small queues by limited preemption and, unit by unit, by SPRPT
     rng = np.random.default_rng(7)
     queues = 2000 if slow else 300
     different = []

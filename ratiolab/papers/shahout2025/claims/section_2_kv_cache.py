@@ -9,7 +9,6 @@ LAYERS, WIDTH, BYTES, TOKENS = 96, 12288, 2, 512
 
 
 @PAPER.claim(
-    "section-2-kv-cache",
     "Section 2",
     expected=HOLDS,
     claimed=Fraction("2.3"),
@@ -17,10 +16,8 @@ LAYERS, WIDTH, BYTES, TOKENS = 96, 12288, 2, 512
     assumes=("96 layers of width 12288, as published for GPT-3 175B", "half precision"),
 )
 def section_2_kv_cache(gigabytes: Fraction) -> ClaimResult:
-    """A request of 512 tokens to GPT-3 175B needs at least 2.3 GB for keys and values.
-
-    Count a key and a value per layer and token.
-    """
+    """A request of 512 tokens to GPT-3 175B needs at least 2.3 GB for keys and values."""
+    # count a key and a value per layer and token
     total = 2 * LAYERS * WIDTH * BYTES * TOKENS
     holds = total >= gigabytes * 10**9
     return decided(

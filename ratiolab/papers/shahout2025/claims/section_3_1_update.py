@@ -130,7 +130,6 @@ def _text(rule: Filter, symbols: tuple[int, ...]) -> str:
 
 
 @PAPER.claim(
-    "section-3-1-update",
     "Section 3.1, steps 1 to 3",
     expected=FALSE,
     claimed=as_printed,
@@ -146,7 +145,6 @@ def section_3_1_update(rule: Filter, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "section-3-1-likelihood",
     "Section 3.1, step 3",
     expected=FALSE,
     claimed=propagated,
@@ -162,7 +160,6 @@ def section_3_1_likelihood(rule: Filter, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "section-3-1-smoothing",
     "Section 3.1, smoothing",
     expected=FALSE,
     claimed="as printed, matrix turned",
@@ -178,7 +175,6 @@ def section_3_1_smoothing(rule: str, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "section-3-1-smoothing-printed",
     "Section 3.1, smoothing and Appendix A",
     expected=FALSE,
     claimed="as printed",

@@ -9,7 +9,6 @@ MODEL, BINS = 8 * 10**9, 10
 
 
 @PAPER.claim(
-    "section-3-2-parameters",
     "Section 3.2",
     expected=HOLDS,
     claimed=(4096, 512),
@@ -20,10 +19,8 @@ MODEL, BINS = 8 * 10**9, 10
     ),
 )
 def section_3_2_parameters(layers: tuple[int, int]) -> ClaimResult:
-    """The predictor has about 2.1 million parameters, an overhead of about 0.03% per token.
-
-    Count the parameters of two linear layers, weights and biases.
-    """
+    """The predictor has about 2.1 million parameters, an overhead of about 0.03% per token."""
+    # count the parameters of two linear layers, weights and biases
     width, hidden = layers
     count = (width + 1) * hidden + (hidden + 1) * BINS
     share = Fraction(count, MODEL)

@@ -92,16 +92,13 @@ def recheck_ssjf() -> str:
     return "3.17/1.95 = 1.6256 rounds to 1.63"
 
 
-@PAPER.claim(
-    "gain-over-fcfs", "main results", expected=HOLDS, claimed="4.73", control="4.74", assumes=ONLINE
-)
+@PAPER.claim("main results", expected=HOLDS, claimed="4.73", control="4.74", assumes=ONLINE)
 def gain_over_fcfs(printed: str) -> ClaimResult:
     """TIE's mean latency per token is 4.73 times less than that of FCFS."""
     return rounded(Gain(printed, "3.17", "0.67"))
 
 
 @PAPER.claim(
-    "gain-over-ltr",
     "abstract and main results",
     expected=HOLDS,
     claimed="2.31",
@@ -113,16 +110,13 @@ def gain_over_ltr(printed: str) -> ClaimResult:
     return rounded(Gain(printed, "1.55", "0.67"))
 
 
-@PAPER.claim(
-    "gain-ltr", "main results", expected=HOLDS, claimed="2.05", control="2.04", assumes=ONLINE
-)
+@PAPER.claim("main results", expected=HOLDS, claimed="2.05", control="2.04", assumes=ONLINE)
 def gain_ltr(printed: str) -> ClaimResult:
     """LTR's mean latency per token is 2.05 times less than that of FCFS."""
     return rounded(Gain(printed, "3.17", "1.55"))
 
 
 @PAPER.claim(
-    "gain-ssjf",
     "main results",
     expected=HOLDS,
     claimed="1.62",
@@ -135,7 +129,6 @@ def gain_ssjf(printed: str) -> ClaimResult:
 
 
 @PAPER.claim(
-    "gain-ssjf-rounded",
     "main results",
     expected=FALSE,
     claimed="1.62",
@@ -149,7 +142,6 @@ def gain_ssjf_rounded(printed: str) -> ClaimResult:
 
 
 @PAPER.claim(
-    "sdg-time",
     "offline results",
     expected=HOLDS,
     claimed="1.42",
@@ -162,7 +154,6 @@ def sdg_time(printed: str) -> ClaimResult:
 
 
 @PAPER.claim(
-    "sdg-throughput",
     "abstract and offline results",
     expected=FALSE,
     claimed="1.42",
@@ -179,24 +170,19 @@ def sdg_throughput(printed: str) -> ClaimResult:
     return possible(Gain(printed, "4762", "3672"))
 
 
-@PAPER.claim(
-    "cvar-gain-mean", "ablation", expected=HOLDS, claimed="1.12", control="1.11", assumes=ONLINE
-)
+@PAPER.claim("ablation", expected=HOLDS, claimed="1.12", control="1.11", assumes=ONLINE)
 def cvar_gain_mean(printed: str) -> ClaimResult:
     """Without CVaR the mean latency per token rises by 12%."""
     return rounded(Gain(printed, "0.75", "0.67"))
 
 
-@PAPER.claim(
-    "cvar-gain-p90", "ablation", expected=HOLDS, claimed="1.26", control="1.27", assumes=ONLINE
-)
+@PAPER.claim("ablation", expected=HOLDS, claimed="1.26", control="1.27", assumes=ONLINE)
 def cvar_gain_p90(printed: str) -> ClaimResult:
     """Without CVaR the 90th percentile of the latency per token rises by 26%."""
     return rounded(Gain(printed, "1.21", "0.96"))
 
 
 @PAPER.claim(
-    "training-samples",
     "training",
     expected=HOLDS,
     claimed="20",

@@ -35,7 +35,6 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "log-t-is-power-law",
     "Theorem 3.2 and its use",
     expected=FALSE,
     claimed=log_t_tail,
@@ -47,10 +46,8 @@ def recheck() -> str:
     ),
 )
 def log_t_is_power_law(tail: Tail) -> ClaimResult:
-    """The log-t law fitted to lengths has the power-law tail that Theorem 3.2 derives.
-
-    Measure the local exponent between x and x^2 for growing x.
-    """
+    """The log-t law fitted to lengths has the power-law tail that Theorem 3.2 derives."""
+    # measure the local exponent between x and x^2 for growing x
     local = [log(tail(exp(z)) / tail(exp(2 * z))) / z for z in EXPONENTS]
     constant = max(local) - min(local) < 0.01 * max(local)
     return decided(

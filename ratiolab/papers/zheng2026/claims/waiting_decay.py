@@ -16,7 +16,6 @@ Waiting = tuple[float, int]
 
 
 @PAPER.claim(
-    "waiting-decay",
     "TIE score",
     expected=HOLDS,
     claimed=0.9,
@@ -27,10 +26,8 @@ Waiting = tuple[float, int]
     ),
 )
 def waiting_decay(gamma: float, slow: bool) -> ClaimResult:
-    """Decaying the score of those who wait prevents starvation.
-
-    Flood a server with fresh short requests, then serve random ones and see who passes whom.
-    """
+    """Decaying the score of those who wait prevents starvation."""
+    # flood a server with fresh short requests, then serve random ones and see who passes whom
     horizon = 20_000 if slow else 2000
     waits = {ratio: _flooded(ratio, gamma, horizon) for ratio in RATIOS}
     starved = [ratio for ratio in RATIOS if waits[ratio] == inf]
