@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model.footprint import volume
-from ratiolab.model.io import PathLike, write_bytes
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.simulate import Simulation
 
@@ -205,18 +204,6 @@ def intervals(
             mean = _or_nan(np.mean, values)
             rows.append([*key, metric, len(values), mean, low, high])
     return pd.DataFrame(rows, columns=[*by, "metric", "runs", "mean", "low", "high"])
-
-
-def write_frame(frame: "pd.DataFrame", path: PathLike) -> None:
-    """Write a frame in one step: Parquet (needs pyarrow) for the ending ``.parquet``, else CSV."""
-    if str(path).endswith(".parquet"):
-        try:
-            content = frame.to_parquet(index=False)
-        except ImportError:
-            raise ValueError(f"{path}: Parquet needs pyarrow: pip install pyarrow") from None
-        write_bytes(path, content)
-        return
-    write_bytes(path, frame.to_csv(index=False).encode())
 
 
 def jain(shares: FloatArray) -> float:

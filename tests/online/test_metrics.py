@@ -19,7 +19,6 @@ from ratiolab.online.metrics import (
     over_time,
     per_request,
     summary,
-    write_frame,
 )
 
 TWO = Instance("two", 5, [0, 0], [1, 1], [3, 3])
@@ -196,12 +195,3 @@ def test_one_run_has_a_mean_and_no_interval():
     assert found["mean"].tolist() == [1, 2]
     assert found["runs"].tolist() == [1, 1]
     assert found["low"].isna().all()
-
-
-def test_frames_are_read_back(tmp_path):
-    frame = per_request(simulate(TWO, make("fcfs")))
-    write_frame(frame, tmp_path / "a.csv")
-    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "a.csv"), frame, check_dtype=False)
-    pytest.importorskip("pyarrow")
-    write_frame(frame, tmp_path / "a.parquet")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "a.parquet"), frame)

@@ -1,21 +1,28 @@
-"""What a cell can compute, by name; a new task is a file here and a word in `TASKS`."""
+"""What a cell can compute, by name; a new task is a function of a cell and a line in `TASKS`."""
 
-from ratiolab.studies.tasks.against_bound import AGAINST_BOUND
-from ratiolab.studies.tasks.bound import BOUND
-from ratiolab.studies.tasks.bracket import BRACKET
-from ratiolab.studies.tasks.limited_queue import LIMITED_QUEUE
-from ratiolab.studies.tasks.quantiles import QUANTILES
-from ratiolab.studies.tasks.refinement import REFINEMENT
-from ratiolab.studies.tasks.simulate import SIMULATE
+from ratiolab.studies.cell import Value
+from ratiolab.studies.tasks.bounds import bound, bracket
+from ratiolab.studies.tasks.limited_queue import queue_means
+from ratiolab.studies.tasks.refinement import prediction_errors
+from ratiolab.studies.tasks.runs import against_bound, quantiles, simulate, timeline
 from ratiolab.studies.tasks.task import Task
-from ratiolab.studies.tasks.timeline import TIMELINE
+
+_REFINEMENT: dict[str, Value] = {"spread": 0.3, "requests": 200}
+_QUEUE: dict[str, Value] = {"law": "perfect", "fraction": 1.0, "rate": 0.8, "jobs": 100_000}
 
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (
-        *(SIMULATE, QUANTILES, TIMELINE),
-        *(BOUND, BRACKET, AGAINST_BOUND),
-        *(REFINEMENT, LIMITED_QUEUE),
+        Task("simulate", simulate),
+        Task("quantiles", quantiles),
+        Task("timeline", timeline, options={"width": 1.0}),
+        Task("bound", bound, policy=False, options={"steps": 0}),
+        Task("bracket", bracket, policy=False, options={"steps": 200_000, "rounds": 8}),
+        Task("against-bound", against_bound),
+        Task(
+            "refinement", prediction_errors, policy=False, options={"spread": 0.3, "requests": 200}
+        ),
+        Task("limited-queue", queue_means, workload=False, policy=False, options=_QUEUE),
     )
 }
 """Every task by its name; `register` adds to them."""

@@ -5,7 +5,6 @@ from functools import lru_cache
 import numpy as np
 
 from ratiolab.studies.cell import Cell, Row
-from ratiolab.studies.tasks.task import Task
 from ratiolab.theory.queues import mg1
 from ratiolab.theory.queues.mg1_simulation import (
     Sampler,
@@ -20,8 +19,8 @@ LAWS: dict[str, tuple[mg1.PredictionModel, Sampler]] = {
 }
 
 
-def run(cell: Cell) -> list[Row]:
-    """One row: mean response time, mean and peak total age; exact means, and the printed one.
+def queue_means(cell: Cell) -> list[Row]:
+    """Return one row: mean response time, mean and peak total age; exact and printed means.
 
     The first and the last tenth of the jobs load the queue but are not counted as responses. Runs
     of one seed share their arrivals, sizes and predictions, whatever C is.
@@ -48,12 +47,3 @@ def run(cell: Cell) -> list[Row]:
 @lru_cache
 def _profiles(law: str, fraction: float) -> tuple[mg1.Profile, mg1.Profile]:
     return mg1.corrected(LAWS[law][0], fraction), mg1.as_printed(LAWS[law][0], fraction)
-
-
-LIMITED_QUEUE = Task(
-    "limited-queue",
-    run,
-    workload=False,
-    policy=False,
-    options={"law": "perfect", "fraction": 1.0, "rate": 0.8, "jobs": 100_000},
-)

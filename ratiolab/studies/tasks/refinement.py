@@ -7,7 +7,6 @@ import numpy as np
 from ratiolab.model import Instance
 from ratiolab.online.classifier import Classifier
 from ratiolab.studies.cell import Cell, Row
-from ratiolab.studies.tasks.task import Task
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
 from ratiolab.theory.laws.confusion import FloatArray
 
@@ -15,8 +14,8 @@ BINS, LONGEST = 10, 512
 """Those of the paper."""
 
 
-def run(cell: Cell) -> list[Row]:
-    """One row: mean absolute errors over all tokens of the first requests of the instance."""
+def prediction_errors(cell: Cell) -> list[Row]:
+    """Return one row: mean absolute errors over all tokens of the first requests."""
     classifier = Classifier.spreading(BINS, cell.option("spread"), LONGEST)
     first = cell.instance()
     first = first.take(np.arange(min(cell.option("requests"), len(first))))
@@ -27,7 +26,7 @@ def run(cell: Cell) -> list[Row]:
 def mean_errors(
     instance: Instance, classifier: Classifier, rng: np.random.Generator
 ) -> dict[str, float]:
-    """Mean absolute error of the remaining length before each token, in tokens.
+    """Return the mean absolute error of the remaining length before each token, in tokens.
 
     ``initial_error`` is that of the instance's prediction less the tokens so far, at least 0;
     ``classified_error`` that of each answer alone; ``filtered_error`` and ``printed_error`` those
@@ -77,6 +76,3 @@ def _posterior(prior: FloatArray, says: FloatArray) -> FloatArray:
     mass = joint.sum(axis=1, keepdims=True)
     posterior: FloatArray = np.where(mass > 0, joint / np.where(mass > 0, mass, 1), says)
     return posterior
-
-
-REFINEMENT = Task("refinement", run, policy=False, options={"spread": 0.3, "requests": 200})

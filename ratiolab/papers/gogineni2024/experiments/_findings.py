@@ -223,7 +223,7 @@ def at_rates(rate: Runs, all_at_once: float) -> Iterable[Finding]:
 
 def _share_below(runs: Runs) -> float:
     """Return the percentage of SJF's requests whose TTFT is below the worst of RR-SJF."""
-    from ratiolab.studies.tasks.quantiles import SHARES
+    from ratiolab.studies.tasks.runs import SHARES
 
     values = [runs.mean("sjf", f"p{share}_ttft") for share in SHARES]
     return float(np.interp(runs.mean("rr-sjf", "p100_ttft"), values, SHARES))
