@@ -100,9 +100,11 @@ def test_trail_makes_every_run_of_the_literal_filter_in_fractions(parameters):
 def test_one_changed_rule_is_noticed(key, parameters, changed):
     policy = make(key, parameters)
     rule = (reference if key == "sprpt" else reference_predictions).rule_of(key, **changed)
-    preemption = getattr(policy, "preemption", "restart")
     runs = (
-        (ended(simulate(drawn(seed), policy)), reference.serve(drawn(seed), rule, 400, preemption))
+        (
+            ended(simulate(drawn(seed), policy)),
+            reference.serve(drawn(seed), rule, 400, policy.preemption),
+        )
         for seed in range(120)
     )
     assert any(found != expected for found, (expected, _) in runs)

@@ -1,4 +1,4 @@
-"""Serving engines that look one round ahead: first come first served, and shortest predicted first.
+"""Serving engines that look one round ahead, in order of arrival, predicted length or learned rank.
 
 They admit while the next round fits and evict when it does not, as vLLM's scheduler does: with
 ``restart`` by default, with vLLM's own ``recompute`` or ``swap`` when asked. Source of the
@@ -70,6 +70,30 @@ class SJF(Policy):
     def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
         most = most_of(self.name, self.batch)
         return OneRoundAhead(setting, lambda view, i: view.predicted[i], most)
+
+
+@dataclass(frozen=True)
+class SSJF(SJF):
+    """Shortest predicted output first, the prediction that of a small regression model.
+
+    It decides exactly as ``sjf``; the name is that of the system. Give it point predictions that
+    err as the model does, as `predictions.gaussian` or the medians of `distributional`.
+    """
+
+    name: ClassVar[str] = "ssjf"
+    source: ClassVar[str] = "Qiu et al. (2024), arXiv 2404.08509"
+
+
+@dataclass(frozen=True)
+class LTR(SJF):
+    """Least score first, the score that of a model which learned to rank and not to measure.
+
+    It decides as ``sjf`` does on the same column: only comparisons of scores count. Give it
+    `predictions.ranked`. The system's guard against starvation is not built.
+    """
+
+    name: ClassVar[str] = "ltr"
+    source: ClassVar[str] = "Fu et al. (2024), arXiv 2408.15792"
 
 
 class OneRoundAhead:
