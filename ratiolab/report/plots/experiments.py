@@ -41,7 +41,7 @@ class Words(TypedDict, total=False):
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """A colour, a marker and a line for each label, in order: the same in all panels of a page."""
+    """Return a colour, a marker and a line for each label, the same in all panels of a page."""
     return {
         label: {
             "color": COLOURS[i % len(COLOURS)],
@@ -54,7 +54,7 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
 
 
 def panels(count: int, *, columns: int = 3, height: float = 3.4) -> tuple[Chart, list[Axes]]:
-    """An empty chart with so many axes, row by row, the rest of the last row left out."""
+    """Return an empty chart with so many axes, row by row."""
     columns = min(count, columns)
     rows = -(-count // columns)
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ def lines(
     if log_y:
         plain_log(ax, "y")
     few_decades(ax)
-    _finish(ax, **words)
+    finish(ax, **words)
     if bottom is not None and not log_y:
         ax.set_ylim(bottom=bottom)
 
@@ -135,7 +135,7 @@ def grouped_bars(
             error_kw={"lw": 0.8},
         )
     ax.set_xticks(range(len(groups)), [str(group) for group in groups])
-    _finish(ax, **words)
+    finish(ax, **words)
     if base:
         ax.axhline(base, color="black", lw=0.8)
     if small is not None:
@@ -151,7 +151,7 @@ def boxes(
     look: Mapping[str, Look],
     **words: Unpack[Words],
 ) -> None:
-    """For each value of x a box, or one for each label of the column `by`.
+    """Draw for each value of x a box, or one for each label of the column `by`.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def boxes(
         if by is not None:
             ax.bar(0, 0, 0, color=look[label]["color"], alpha=0.55, label=label)  # for legends
     ax.set_xticks(range(len(groups)), [f"{g:g}" if by is not None else str(g) for g in groups])
-    _finish(ax, **words)
+    finish(ax, **words)
 
 
 def histogram(
@@ -197,14 +197,14 @@ def histogram(
     title: str = "",
     x_label: str = "",
 ) -> None:
-    """A histogram with its mean as a line and an interval of the mean as a band."""
+    """Draw a histogram with its mean as a line and an interval of the mean as a band."""
     ax.hist(values.dropna(), bins=bins, color=COLOURS[0], alpha=0.75)
     ax.axvline(float(values.mean()), color="black", lw=1.2, label=f"mean {values.mean():.4g}")
     if interval is not None:
         words = f"[{interval[0]:.4g}, {interval[1]:.4g}]"
         ax.axvspan(*interval, color="black", alpha=0.15, lw=0, label=words)
     ax.legend(frameon=False)
-    _finish(ax, title, x_label, "runs")
+    finish(ax, title, x_label, "runs")
 
 
 def enclosures(
@@ -216,7 +216,7 @@ def enclosures(
     reference: float | None = None,
     log_x: bool = True,
 ) -> Chart:
-    """A panel for each value of a column, in it a bar from ``bottom`` to ``top`` for each label."""
+    """Draw a panel for each value of a column, with a bar from bottom to top for each label."""
     names, labels = list(table[panel].unique()), list(table[by].unique())
     columns = min(len(names), 2)
     figure, axes = panels(len(names), columns=columns, height=0.8 + 0.2 * len(labels))
@@ -240,12 +240,12 @@ def enclosures(
             few_decades(ax)
         if reference is not None:
             ax.axvline(reference, color="black", lw=0.8)
-        _finish(ax, title=str(name), x_label=x_label)
+        finish(ax, title=str(name), x_label=x_label)
     return figure
 
 
 def shared_legend(figure: Chart, axes: Sequence[Axes], *, columns: int = 5) -> None:
-    """One legend below all panels."""
+    """Draw one legend below all panels."""
     named = {
         label: handle
         for ax in axes
@@ -261,7 +261,8 @@ def write_chart(figure: Chart, path: Path) -> None:
     write_bytes(path, figure._repr_png_())
 
 
-def _finish(ax: Axes, title: str = "", x_label: str = "", y_label: str = "") -> None:
+def finish(ax: Axes, title: str = "", x_label: str = "", y_label: str = "") -> None:
+    """Name axes, write thousands plainly, and draw a faint grid below what is drawn."""
     ax.set_title(title, fontsize=10, loc="left")
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import EXACT, OTHER, PRINTED
-from ratiolab.report.plots.experiments import COLOURS, panels, shared_legend
+from ratiolab.report.plots.experiments import COLOURS, finish, panels, shared_legend
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ def intervals_chart(
     high: Mapping[str, "pd.Series"],
     marks: Mapping[str, Mapping[str, float]],
 ) -> Chart:
-    """For each title two panels: histograms of both ends, and the band of the distribution.
+    """Draw for each title two panels: histograms of both ends, and the band of the distribution.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _band(ax: Axes, title: str, low: "pd.Series", high: "pd.Series") -> None:
 def readings_chart(
     table: "pd.DataFrame", marks: Mapping[int, tuple[float, float]], groups: Sequence[str]
 ) -> Chart:
-    """A row a reading, a panel a model: mean ratio as a point, smallest to largest as a line.
+    """Draw a row a reading, a panel a model: mean ratio as a point, smallest to largest as a line.
 
     Parameters
     ----------
@@ -88,9 +88,6 @@ def readings_chart(
         ax.axvline(worst, **(PRINTED | {"ls": ":"}), label="reported worst")
         ax.set_yticks(range(len(texts)), texts if ax is axes[0] else [])
         ax.invert_yaxis()
-        ax.set_title(f"Arrival Model {model}", fontsize=10, loc="left")
-        ax.set_xlabel("MC-SF / best schedule found")
-        ax.grid(color="0.92", lw=0.6)
-        ax.set_axisbelow(True)
+        finish(ax, f"Arrival Model {model}", "MC-SF / best schedule found")
     shared_legend(figure, axes, columns=3)
     return figure

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from ratiolab.report.plots.canvas import Chart
-from ratiolab.report.plots.curves import EXACT, PRINTED, plain_thousands
-from ratiolab.report.plots.experiments import looks, panels, shared_legend
+from ratiolab.report.plots.curves import EXACT, PRINTED
+from ratiolab.report.plots.experiments import finish, looks, panels, shared_legend
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +19,7 @@ def deviations_chart(
     found: Mapping[str, Mapping[str, NDArray[np.float64]]],
     printed: Mapping[str, tuple[float, float]],
 ) -> Chart:
-    """A panel for each set-up: averages of runs with one standard deviation, beside printed ones.
+    """Draw a panel for each set-up: averages of runs with deviations, beside printed ones.
 
     Parameters
     ----------
@@ -37,40 +37,23 @@ def deviations_chart(
     for number, (ax, (title, values)) in enumerate(zip(axes, found.items(), strict=True)):
         mean = [values[label].mean() for label in labels]
         spread = [values[label].std(ddof=1) for label in labels]
-        red = PRINTED["color"]
-        ax.errorbar(
-            averages,
-            places - 0.14,
-            xerr=spreads,
-            fmt="D",
-            color=red,
-            ms=4,
-            capsize=2,
-            label="paper",
-        )
-        ax.errorbar(
-            mean,
-            places + 0.14,
-            xerr=spread,
-            fmt="o",
-            color=EXACT["color"],
-            ms=4,
-            capsize=2,
-            label="here, average and standard deviation of the runs",
-        )
+        here = "here, average and standard deviation of the runs"
+        for y, x, reach, mark, look, label in (
+            (places - 0.14, averages, spreads, "D", PRINTED, "paper"),
+            (places + 0.14, mean, spread, "o", EXACT, here),
+        ):
+            style = {"fmt": mark, "color": look["color"], "ms": 4, "capsize": 2}
+            ax.errorbar(x, y, xerr=reach, label=label, **style)
         ax.set_yticks(places, labels if number % 2 == 0 else [""] * len(labels))
         ax.invert_yaxis()
         ax.set_xlim(0, right)
-        ax.set_title(title, fontsize=10, loc="left")
-        ax.set_xlabel("mean latency (s)" if number >= len(found) - 2 else "")
-        ax.grid(color="0.92", lw=0.6)
-        ax.set_axisbelow(True)
+        finish(ax, title, "mean latency (s)" if number >= len(found) - 2 else "")
     shared_legend(figure, axes)
     return figure
 
 
 def throughput_chart(runs: "Mapping[str, pd.DataFrame]", by: str) -> Chart:
-    """A panel for each title: tokens served a second by each scheduler, and arriving ones as bars.
+    """Draw a panel for each title: tokens that each scheduler serves, and bars of arriving ones.
 
     Parameters
     ----------
@@ -85,22 +68,15 @@ def throughput_chart(runs: "Mapping[str, pd.DataFrame]", by: str) -> Chart:
             tokens = part["throughput"] + part["prefill"]
             ax.step(part["begin"], tokens, where="post", lw=1.4, color=look["color"], label=label)
         some = part[part["arriving"] > 0]
-        ax.bar(
-            some["begin"],
-            some["arriving"],
-            1.0,
-            align="edge",
-            color="0.75",
-            alpha=0.6,
-            label="arriving",
-        )
+        look = {"color": "0.75", "alpha": 0.6, "label": "arriving"}
+        ax.bar(some["begin"], some["arriving"], 1.0, align="edge", **look)
         _labelled(ax, title, "prompt and output tokens a second" if number == 0 else "")
     shared_legend(figure, axes)
     return figure
 
 
 def memory_chart(runs: "Mapping[str, pd.DataFrame]", by: str, memory: int) -> Chart:
-    """A panel for each title: tokens held by each scheduler over time, and the limit."""
+    """Draw a panel for each title: tokens held by each scheduler over time, and the limit."""
     figure, axes = panels(len(runs), columns=2, height=2.6)
     for number, (ax, (title, rows)) in enumerate(zip(axes, runs.items(), strict=True)):
         for label, look in looks(list(rows[by].unique())).items():
@@ -116,9 +92,4 @@ def memory_chart(runs: "Mapping[str, pd.DataFrame]", by: str, memory: int) -> Ch
 
 def _labelled(ax: Axes, title: str, y_label: str) -> None:
     ax.set_xlim(left=0)
-    ax.set_title(title, fontsize=10, loc="left")
-    ax.set_xlabel("time (s)")
-    ax.set_ylabel(y_label)
-    plain_thousands(ax)
-    ax.grid(color="0.92", lw=0.6)
-    ax.set_axisbelow(True)
+    finish(ax, title, "time (s)", y_label)
