@@ -55,6 +55,7 @@ def test_the_notebooks_are_those_that_are_tested() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == sorted(NAMES)
 
 
+@pytest.mark.notebooks
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_and_every_verdict_is_the_pinned_one(name: str, kernel: str) -> None:
     notebook = read(name)

@@ -167,7 +167,7 @@ def _cells() -> list:  # type: ignore[type-arg]
     return [c for c in cells if c["workload.n"] == 200 and c["workload.label"] == SETTINGS[0]]
 
 
-@pytest.mark.slow
+@pytest.mark.studies
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
 def test_every_experiment_runs_in_its_quick_version(experiment: Experiment, tmp_path: Path) -> None:
     try:

@@ -38,6 +38,7 @@ def verdicts(text: str) -> list[str]:
     return [row[3] for row in rows]
 
 
+@pytest.mark.studies
 def test_the_page_on_policies_has_a_verdict_on_every_statement(
     frame: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -54,6 +55,7 @@ def test_the_page_on_policies_has_a_verdict_on_every_statement(
     assert verdicts(page_text(GOGINENI2024, slow, tmp_path, quick=True)) != found
 
 
+@pytest.mark.studies
 def test_the_page_on_slices_has_a_verdict_on_every_statement(
     slices: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -67,6 +69,7 @@ def test_the_page_on_slices_has_a_verdict_on_every_statement(
     assert verdicts(page_text(GOGINENI2024_SLICES, turned, tmp_path, quick=True))[0] == "no"
 
 
+@pytest.mark.studies
 def test_without_preemption_or_a_limit_nothing_is_prefilled_twice(frame: pd.DataFrame) -> None:
     prompts = frame["requests"] * frame["workload.prompt"]
     kept = frame[POLICY].isin(["fcfs", "sjf", "rr-sjf, swap"])
@@ -75,6 +78,7 @@ def test_without_preemption_or_a_limit_nothing_is_prefilled_twice(frame: pd.Data
     assert (again.dropna() > 0).any()
 
 
+@pytest.mark.studies
 def test_noise_changes_nothing_for_those_who_know_no_predictions(frame: pd.DataFrame) -> None:
     rows = frame[(frame[SETTING] != "rate") & frame[POLICY].isin(["fcfs", "rr", "rr, first"])]
     assert (rows.groupby([POLICY, "seed"])["mean_latency"].nunique() == 1).all()
@@ -82,6 +86,7 @@ def test_noise_changes_nothing_for_those_who_know_no_predictions(frame: pd.DataF
     assert (sjf.groupby("seed")["mean_latency"].nunique() > 1).all()
 
 
+@pytest.mark.studies
 def test_a_policy_that_preempts_starts_everybody_earlier_than_sjf(frame: pd.DataFrame) -> None:
     wide = frame[frame["workload.rate"] == 0].pivot_table(
         index=KEY, columns=POLICY, values="p100_ttft"
@@ -90,6 +95,7 @@ def test_a_policy_that_preempts_starts_everybody_earlier_than_sjf(frame: pd.Data
     assert (wide["rr-sjf, all"] <= wide["rr-sjf"]).all()
 
 
+@pytest.mark.studies
 def test_no_run_in_unit_rounds_is_below_the_optima_of_servers(slices: pd.DataFrame) -> None:
     rounds = slices[(slices["clock"] == "unit") & (slices[SETTING] == "burst")]
     best = rounds[rounds[POLICY] == "sjf"].groupby("instance")["total_latency"].first()

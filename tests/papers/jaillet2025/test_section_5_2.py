@@ -69,6 +69,7 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
     return found
 
 
+@pytest.mark.studies
 @pytest.mark.parametrize(
     ("name", "statements"),
     [("", 4), ("-growth", 6), ("-noise", 4), ("-parameters", 10), ("-rounds", 0), ("-time", 5)],
@@ -86,6 +87,7 @@ def test_a_page_has_a_verdict_on_every_statement_and_all_its_figures(
         assert figure.stat().st_size > 5_000
 
 
+@pytest.mark.studies
 def test_nobody_is_below_the_certified_bound_and_mc_sf_is_below_its_benchmark(
     frames: dict[str, pd.DataFrame],
 ) -> None:
@@ -97,6 +99,7 @@ def test_nobody_is_below_the_certified_bound_and_mc_sf_is_below_its_benchmark(
         assert (means[MC_SF] < means[MC_BENCHMARK]).all()
 
 
+@pytest.mark.studies
 def test_the_fitted_clock_gives_the_averages_that_it_was_fitted_to(
     frames: dict[str, pd.DataFrame],
 ) -> None:
@@ -108,6 +111,7 @@ def test_the_fitted_clock_gives_the_averages_that_it_was_fitted_to(
             assert means[policy] == pytest.approx(average, rel=0.05)
 
 
+@pytest.mark.studies
 def test_runs_in_rounds_are_never_below_the_bounds_of_the_optimum(
     frames: dict[str, pd.DataFrame],
 ) -> None:
@@ -116,6 +120,7 @@ def test_runs_in_rounds_are_never_below_the_bounds_of_the_optimum(
     assert (runs["ratio_low"] >= 1).all()  # the best schedule known is no worse than any of these
 
 
+@pytest.mark.studies
 def test_runs_with_the_same_requests_differ_by_their_arrivals_alone(
     frames: dict[str, pd.DataFrame],
 ) -> None:
@@ -127,6 +132,7 @@ def test_runs_with_the_same_requests_differ_by_their_arrivals_alone(
     assert rows["instance"].nunique() == 2 * SEEDS
 
 
+@pytest.mark.studies
 def test_no_token_is_lost_from_the_time_lines(frames: dict[str, pd.DataFrame]) -> None:
     """Without evictions, all that arrives is prefilled or produced, whatever the clock and rule."""
     frame = frames["-time"]

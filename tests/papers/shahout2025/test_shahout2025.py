@@ -27,6 +27,7 @@ def frame(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     return run_study(study, Store(tmp_path_factory.mktemp("shahout")), workers=1)
 
 
+@pytest.mark.studies
 def test_every_statement_has_a_verdict_that_follows_from_the_table(
     frame: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -48,6 +49,7 @@ def test_every_statement_has_a_verdict_that_follows_from_the_table(
     assert found == ["no", "yes"]
 
 
+@pytest.mark.studies
 def test_no_run_beats_the_certified_bound_and_with_all_memory_c_changes_nothing(
     frame: pd.DataFrame,
 ) -> None:
@@ -62,6 +64,7 @@ def test_no_run_beats_the_certified_bound_and_with_all_memory_c_changes_nothing(
     assert all(clock.prefill * t >= clock.decode + clock.kv * t for t in range(2, 2000))
 
 
+@pytest.mark.studies
 def test_limited_preemption_saves_mean_memory_and_simulations_agree_with_the_formula(
     frame: pd.DataFrame,
 ) -> None:
@@ -105,6 +108,7 @@ class _Saying:
         self.signals, self.running = signals, dict.fromkeys(signals, 0)
 
 
+@pytest.mark.studies
 def test_where_preemption_is_free_sprpt_on_exact_lengths_is_the_unit_of_its_page(
     tmp_path: Path,
 ) -> None:

@@ -42,6 +42,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     return pd.concat([frame, frame.assign(seed=1)], ignore_index=True)
 
 
+@pytest.mark.studies
 def test_the_page_has_a_verdict_on_every_factor_from_the_table_alone(
     quick: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -61,6 +62,7 @@ def test_the_page_has_a_verdict_on_every_factor_from_the_table_alone(
     assert verdicts == ["no", "yes"]
 
 
+@pytest.mark.studies
 def test_predictions_change_nothing_for_fcfs_and_all_policies_finish(quick: pd.DataFrame) -> None:
     assert (quick["outcome"] == "complete").all()
     assert (quick["evictions"] == 0).all()
@@ -69,6 +71,7 @@ def test_predictions_change_nothing_for_fcfs_and_all_policies_finish(quick: pd.D
     assert rows[PREDICT].nunique() > 5
 
 
+@pytest.mark.studies
 def test_knowing_the_lengths_is_best_of_all(quick: pd.DataFrame) -> None:
     rows = quick[quick["workload.label"] == "quality"].groupby("workload.rate")
     for _, group in rows:
@@ -114,6 +117,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     return run_study(Study("zheng2026-memory", cells), store, workers=1)
 
 
+@pytest.mark.studies
 def test_no_policy_is_below_the_certified_bound_of_its_instance(memory: pd.DataFrame) -> None:
     table = with_bounds(memory)
     restart = table[table["preempted_as"] == "restart"]
@@ -122,6 +126,7 @@ def test_no_policy_is_below_the_certified_bound_of_its_instance(memory: pd.DataF
     assert restart["evictions"].sum() > 100
 
 
+@pytest.mark.studies
 def test_the_page_on_memory_counts_settings_from_the_table_alone(
     memory: pd.DataFrame, tmp_path: Path
 ) -> None:
