@@ -1,10 +1,13 @@
 """Small random instances that provoke: tight memory, equals, intervals, wrong predictions."""
 
+from functools import cache
+
 import numpy as np
 
 from ratiolab.model import Instance
 
 
+@cache
 def drawn(seed: int, most_requests: int = 9, longest: int = 9) -> Instance:
     """The instance of a seed; every feature is drawn independently of the others."""
     rng = np.random.default_rng(seed)

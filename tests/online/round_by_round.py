@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
+from math import floor
 
 from ratiolab.model import Instance
 from ratiolab.model.footprint import held
@@ -177,7 +178,7 @@ def tokens_next(now: int, active: Iterable[Job]) -> int:
 
 def satisfies(
     now: int,
-    memory: int | Fraction,
+    memory: int,
     active: list[Job],
     batch: list[Job],
     believed: Callable[[Job], int],
@@ -187,15 +188,13 @@ def satisfies(
     def left(job: Job) -> int:
         return max(1, believed(job) - job.kept)
 
+    lives = [(j.prompt + j.kept, j.start, max(left(j), now + 1 - j.start)) for j in active]
+    lives += [(job.prompt + job.kept, now, left(job)) for job in batch]
     last = max((now + left(job) for job in batch), default=now)
     for time in range(now + 1, last + 1):
-        tokens = 0
-        for job in active:
-            if time - job.start <= max(left(job), now + 1 - job.start):
-                tokens += held(job.prompt + job.kept, time - job.start)
-        for job in batch:
-            if time - now <= left(job):
-                tokens += held(job.prompt + job.kept, time - now)
+        tokens = sum(
+            held(size, time - start) for size, start, life in lives if time - start <= life
+        )
         if tokens > memory:
             return False
     return True
@@ -203,7 +202,7 @@ def satisfies(
 
 def longest_prefix(
     now: int,
-    memory: int | Fraction,
+    memory: int,
     active: list[Job],
     queue: list[Job],
     believed: Callable[[Job], int],
@@ -250,7 +249,7 @@ def ordered(
     cleared = active if tokens_next(now, active) > memory else []
     kept = [job for job in active if job not in cleared]
     queue = sorted(queue, key=lambda job: (*key(job), job.index))
-    within = (1 - Fraction(margin)) * memory
+    within = floor((1 - Fraction(margin)) * memory)  # tokens are whole
     alone = queue[:1] if queue and not kept else []
     if satisfies(now, within, [], alone, believed):
         return cleared, longest_prefix(now, within, kept, queue, believed)
