@@ -24,7 +24,7 @@ FRACTION_BITS = 64
 
 @dataclass(frozen=True)
 class LowerBound:
-    """A proven lower bound on the total latency of every schedule, and who proves it."""
+    """A proven lower bound on the total latency of every schedule, and its source."""
 
     value: int
     source: str
@@ -40,7 +40,7 @@ class Piece(NamedTuple):
 
 
 def alone(instance: Instance) -> LowerBound:
-    """No request is faster than alone: the sum of all outputs. Cost O(n).
+    """Bound latency by the sum of all outputs: no request is faster than alone. Cost O(n).
 
     >>> alone(Instance("two", 10, [0, 3], [1, 1], [2, 4])).value
     6
@@ -49,7 +49,7 @@ def alone(instance: Instance) -> LowerBound:
 
 
 def volume(instance: Instance) -> LowerBound:
-    """Completions in order, each held back by memory volume and by its rank alone.
+    """Bound completions in order, each held back by memory volume and by its rank alone.
 
     Let C(1) <= ... <= C(n) be the completions of any schedule in order. (i) In slots the schedule
     is a preemptive schedule of one machine; among those, shortest remaining volume first completes
@@ -71,7 +71,7 @@ def volume(instance: Instance) -> LowerBound:
 
 
 def mean_busy_time(instance: Instance) -> LowerBound:
-    """Sum of mean busy times, minimised over all ways to share the slots.
+    """Bound the sum of mean busy times, minimised over all ways to share the slots.
 
     A request that starts at p holds s + g tokens at p + g, so the mean of the times of its slots is
     f = p + G/v with v its volume and G = sum over g = 1..o of g (s + g); its completion p + o
@@ -108,18 +108,18 @@ BOUNDS: tuple[Callable[[Instance], LowerBound], ...] = (alone, volume, mean_busy
 
 
 def best_lower_bound(instance: Instance) -> LowerBound:
-    """The largest of all bounds; the simplest among equals. Cost O(n log n)."""
+    """Return the largest of all bounds; the simplest among equals. Cost O(n log n)."""
     return max((bound(instance) for bound in BOUNDS), key=lambda bound: bound.value)
 
 
 def _times(slot: int, memory: int) -> int:
-    """Sum of the times that own the slots before this one."""
+    """Return the sum of the times that own the slots before this one."""
     full, rest = divmod(slot, memory)
     return memory * full * (full + 1) // 2 + rest * (full + 1)
 
 
 def preempt(instance: Instance, *, shortest_remaining: bool) -> Iterator[Piece]:
-    """One machine in slots, always on the least remaining (or else total) volume."""
+    """Yield the slots of one machine that serves the least remaining (or else total) volume."""
     releases = [a * instance.memory for a in instance.arrival.tolist()]
     return one_machine(releases, instance.volume.tolist(), shortest_remaining=shortest_remaining)
 
@@ -127,7 +127,7 @@ def preempt(instance: Instance, *, shortest_remaining: bool) -> Iterator[Piece]:
 def one_machine(
     released: Sequence[int], sizes: Sequence[int], *, shortest_remaining: bool
 ) -> Iterator[Piece]:
-    """What one preemptive machine does, always on the least remaining (or else total) size.
+    """Yield the pieces of one machine that serves the least remaining (or else total) size.
 
     Parameters
     ----------

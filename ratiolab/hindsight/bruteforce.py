@@ -13,7 +13,7 @@ MOST_REQUESTS = 8
 
 
 def brute_force(instance: Instance) -> Schedule:
-    """An optimal schedule without evictions, by complete enumeration.
+    """Return an optimal schedule without evictions, by complete enumeration.
 
     Requests are placed one after another, each at every start from its arrival on. A start is
     tried only while the latency so far, plus the bare outputs of the requests still to be placed,

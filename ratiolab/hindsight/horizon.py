@@ -14,7 +14,7 @@ from ratiolab.model.instance import Instance
 
 
 def naive_horizon(instance: Instance) -> int:
-    """The paper's horizon: the sum of all arrivals and outputs.
+    """Return the paper's horizon: the sum of all arrivals and outputs.
 
     Source: Jaillet et al. (2025), Section 3, arXiv 2502.07115v5.
 
@@ -25,7 +25,7 @@ def naive_horizon(instance: Instance) -> int:
 
 
 def serial_horizon(instance: Instance) -> int:
-    """The last arrival plus all outputs: every optimal schedule is complete by then.
+    """Return the last arrival plus all outputs: every optimal schedule is complete by then.
 
     Proof. Call a time idle when no request is active at it, and let t be an idle time before the
     last completion of an optimal schedule. The requests that start at t or later are active only
@@ -43,7 +43,7 @@ def serial_horizon(instance: Instance) -> int:
 
 
 def last_starts(instance: Instance, upper: int) -> IntArray:
-    """For each request, a start that no optimal schedule exceeds.
+    """Return a start of each request that no optimal schedule exceeds.
 
     Two arguments, of which the smaller value counts:
 

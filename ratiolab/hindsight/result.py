@@ -120,7 +120,7 @@ class OptResult(Result):
 
     @property
     def headline(self) -> str:
-        """The optimum, or the proven interval around it, and the source of the lower bound."""
+        """Return the optimum, or its proven interval, and the source of the lower bound."""
         if self.is_exact:
             return f"optimum {self.upper:,} (proved: {self.lower_source})"
         return (

@@ -30,7 +30,7 @@ MOST_SECONDS = 600.0
 
 @dataclass(frozen=True)
 class Failure:
-    """A try that an error ended, which is then told and does not end the others."""
+    """A try that ended with an error, which is told and does not end the others."""
 
     instance: str
     error: Exception
@@ -45,7 +45,7 @@ class Try:
 
     @property
     def better(self) -> bool:
-        """Whether a value has become better."""
+        """Return whether a value has become better."""
         before, now = self.before, self.now
         return before is None or (before.lower, before.proved, before.upper) != (
             now.lower,
@@ -106,7 +106,7 @@ def improve(
 
 
 def instances(store: RecordStore) -> list[str]:
-    """Names of the instances that the table holds, or that wait in its folders for a first try."""
+    """Return the names in the table, and of instances that wait in its folders for a first try."""
     folders = ("jaillet2025", "families")
     files = (path for folder in folders for path in (store.instances / folder).glob("*.json"))
     waiting = {path.relative_to(store.instances).with_suffix("").as_posix() for path in files}
@@ -114,7 +114,7 @@ def instances(store: RecordStore) -> list[str]:
 
 
 def widest(store: RecordStore, names: Iterable[str]) -> list[str]:
-    """Those that are not certified, the widest gap first."""
+    """Return the names that are not certified, the widest gap first."""
     records = store.records()
 
     def gap(name: str) -> float:
@@ -124,7 +124,7 @@ def widest(store: RecordStore, names: Iterable[str]) -> list[str]:
 
 
 def attempt(instances: Path, results: Path, name: str, seconds: float) -> OptResult | Exception:
-    """Solve an instance from what its record knows; the error when that fails."""
+    """Solve an instance from what its record knows; return the error when that fails."""
     try:
         return _solve(instances, results, name, seconds)
     except Exception as error:
@@ -149,7 +149,7 @@ def _solve(instances: Path, results: Path, name: str, seconds: float) -> OptResu
 def _solved(
     store: RecordStore, names: Iterable[str], seconds: float, ends: float, workers: int
 ) -> Iterator[tuple[str, OptResult | Exception]]:
-    """Results as they come, as long as there is time."""
+    """Yield results as they come, as long as there is time."""
     waiting = iter(names)
 
     def time_left() -> float:
@@ -191,7 +191,7 @@ def _ignore_interrupts() -> None:
 def _interruptible(
     instances: Path, results: Path, name: str, seconds: float
 ) -> OptResult | Exception:
-    """An attempt in a worker, which hears Ctrl-C only while it solves."""
+    """Attempt in a worker, which hears Ctrl-C only while it solves."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return attempt(instances, results, name, seconds)

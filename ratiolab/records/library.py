@@ -33,13 +33,13 @@ class Recipe:
     settings: Mapping[str, int | float] = field(default_factory=dict)
 
     def build(self) -> Instance:
-        """The instance; its source is the command that generates it."""
+        """Draw the instance; its source is the command that generates it."""
         instance = generate(self.kind, self.seed, **self.settings)
         return instance.replace(name=self.name.rpartition("/")[2])
 
 
 def recipes() -> Iterator[Recipe]:
-    """Every instance of the library, in the order of the table."""
+    """Yield every instance of the library, in the order of the table."""
     for model in (1, 2):
         family = f"model-{model}"
         for seed in range(DRAWN):

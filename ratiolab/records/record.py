@@ -44,19 +44,19 @@ class Record:
 
     @property
     def status(self) -> Status:
-        """Whether the certificate proves the schedule optimal, only a search does, or none."""
+        """Return which proves the schedule optimal: the certificate, only a search, or none."""
         if self.lower == self.upper:
             return "certified"
         return "proved" if self.proved == self.upper else "open"
 
     @property
     def gap(self) -> Fraction:
-        """The schedule is proven to be at most this part above the optimum, by the certificate."""
+        """Return how far above the optimum the certificate allows the schedule, as a part."""
         return Fraction(self.upper - self.lower, self.lower)
 
     @property
     def row(self) -> list[str]:
-        """The cells of the table."""
+        """Return the cells of the table."""
         values = [str(getattr(self, column.name)) for column in fields(self)]
         cells = [*values, self.status, f"{float(self.gap):.6f}"]
         return [*cells, _check(cells)]
@@ -114,5 +114,5 @@ def _record(line: int, cells: Sequence[str]) -> Record:
 
 
 def _check(cells: Sequence[str]) -> str:
-    """Digits that tie the cells of a row together."""
+    """Return the digits that tie the cells of a row together."""
     return hashlib.sha256(",".join(cells).encode()).hexdigest()[:12]

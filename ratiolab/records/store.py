@@ -29,7 +29,7 @@ class RecordStore:
         self.table = results / TABLE
 
     def records(self) -> dict[str, Record]:
-        """The table by instance; empty while there is none."""
+        """Return the table by instance; empty while there is none."""
         if not self.table.exists():
             return {}
         return {record.instance: record for record in read_records(self.table)}
@@ -64,7 +64,7 @@ class RecordStore:
 
 
 def merged(name: str, before: Record | None, result: OptResult) -> Record:
-    """The record after a try: each value of the one before, unless the new one is better."""
+    """Merge a try into a record: each value of the one before, unless the new one is better."""
     instance, last = result.instance, result.stages[-1]
     found = Record(
         instance=name,

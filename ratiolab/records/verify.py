@@ -9,7 +9,7 @@ from ratiolab.records.store import FOLDER, RecordStore
 
 
 def faults(store: RecordStore, record: Record) -> list[str]:
-    """What is wrong with a record, a line each; none when it proves what it says.
+    """Return the faults of a record, a line each; none when it proves what it says.
 
     The row itself has been checked when the table was read.
     """
@@ -42,7 +42,7 @@ def _faults(store: RecordStore, record: Record) -> Iterator[str]:
 
 
 def strays(store: RecordStore) -> list[str]:
-    """Files of the library that no record names, such as a stopped write leaves."""
+    """Return files of the library that no record names, such as a stopped write leaves."""
     named = {
         name
         for record in store.records().values()

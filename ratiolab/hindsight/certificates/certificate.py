@@ -54,7 +54,7 @@ _NUMBERS = {
 
 @dataclass(frozen=True)
 class _Claim:
-    """That no schedule of the instance with this digest has a total latency below ``bound``."""
+    """A claim: no schedule of the instance with this digest has a total latency below ``bound``."""
 
     instance: str
     digest: str
@@ -63,7 +63,7 @@ class _Claim:
 
 @dataclass(frozen=True)
 class _DualClaim(_Claim):
-    """With duals and what they prove, ``value`` over their denominator."""
+    """A claim with duals and the bound that they prove, ``value`` over their denominator."""
 
     value: int
     duals: Duals = field(repr=False)
@@ -114,7 +114,7 @@ class CostToGoCertificate(_DualClaim):
 
     Parameters
     ----------
-    windows : (time, cost) in falling time, the last time 0; costs over the prices' denominator.
+    windows : (time, cost) in falling time, the last time 0; costs over the denominator.
         ``bound`` is the integer at or above (value + last cost) / denominator.
     """
 
@@ -130,7 +130,7 @@ Certificate: TypeAlias = FormulaCertificate | CertificateInRuns | CertificateWit
 
 
 def dual_certificate(instance: Instance, duals: Duals, value: int) -> DualCertificate:
-    """The certificate of duals whose exact bound is value over their denominator.
+    """Return the certificate of duals whose exact bound is value over their denominator.
 
     Tables without a dual are left out.
     """
@@ -163,7 +163,7 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
 
 
 def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str, dict[str, Any]]:
-    """Kind and numbers of a proof by duals."""
+    """Return the kind and numbers of a proof by duals."""
     if isinstance(certificate, StepDualCertificate):
         steps = certificate.steps
         return "steps", {
@@ -201,7 +201,7 @@ def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str
 
 
 def numbers_check(kind: str, data: Mapping[str, Any]) -> str:
-    """The digits that tie the numbers of a file of this kind together."""
+    """Return the digits that tie the numbers of a file of this kind together."""
     numbers = json.dumps([data[name] for name in _NUMBERS[kind]])
     return hashlib.sha256(numbers.encode()).hexdigest()[:12]
 

@@ -8,7 +8,7 @@ certificate of duals proves, and why, stands in `ratiolab.hindsight.relaxation.l
 bound, and that no horizon is assumed) and `ratiolab.hindsight.cuts.configurations` (why one test
 for each item decides what fits). Checked here: that the certificate is of this instance; that no
 dual is negative; that no configuration weighs more than the cap of its table; and that the claimed
-value is the Lagrangian bound, every start of every request priced.
+value is the Lagrangian bound, over every start of every request.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ class CertificateError(ValueError):
 
 
 def certify(certificate: Certificate, instance: Instance) -> int:
-    """The lower bound on the total latency of every schedule that a certificate proves.
+    """Return the lower bound on the total latency of every schedule that a certificate proves.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
 
 
 def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:
-    """The weight of every (m, r), after the check that no configuration exceeds the cap."""
+    """Return the weight of every (m, r), once no configuration exceeds the cap."""
     if cap < 0:
         raise CertificateError(f"table {number}: cap {cap} is negative")
     for m, r, weight in items:
@@ -200,7 +200,7 @@ def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memor
 
 
 def _steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:
-    """Steps that checking a table takes, of whatever numbers: its matrix, and states of its items.
+    """Count the steps that checking a table takes: its matrix, and states of its items.
 
     For each item they are x, x - d, x - 2 d, ... as long as these are positive.
     """
@@ -214,7 +214,7 @@ def _steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:
 
 
 def _heaviest(items: Sequence[tuple[int, int, int]], memory: int) -> int:
-    """The largest weight of a configuration.
+    """Return the largest weight of a configuration.
 
     ``rest[c][S]`` is the most that can still follow c items that hold S tokens now, using the
     items seen so far; these come in rising r, the last of a configuration first.
@@ -231,7 +231,7 @@ def _heaviest(items: Sequence[tuple[int, int, int]], memory: int) -> int:
 
 
 def _states(m: int, r: int, memory: int, most: int, least: int) -> Iterator[tuple[int, int]]:
-    """States that the item may follow, more items first, so that it may follow itself."""
+    """Yield states that the item may follow, more items first, so that it may follow itself."""
     for c in range(most - 1, -1, -1):
         for tokens in range(c * least, memory - m - (c + 1) * r + 1):
             yield c, tokens

@@ -1,8 +1,8 @@
-"""The checker of bounds by windows: what the latest rounds cost at least, then earlier ones.
+"""The checker of lower bounds on the cost-to-go, window by window, the latest rounds first.
 
-Cost. All numbers are integers over the prices' denominator D. With c_i(p), the Lagrangian cost of
-request i started at p, rho_i(p), by how much it exceeds its least, R_t, the duals times right
-sides of time t, and h_t, the duals of what is held at t, a schedule with starts p_i has
+Cost. All numbers are integers over the denominator D of the duals. With c_i(p), the Lagrangian cost
+of request i started at p, rho_i(p), by how much it exceeds its least, R_t, the duals times right
+sides of time t, and h_t, the dual cost of what is held at t, a schedule with starts p_i has
 
     D latency = value + sum of rho_i(p_i) + sum of (R_t - h_t),        no term is negative.
 
@@ -79,7 +79,7 @@ def proven_cost(
     items: list[list[list[int]]],
     paid: list[int],
 ) -> int:
-    """What the windows prove of latency beyond the duals, over the denominator.
+    """Return the part of latency beyond the duals that the windows prove, over the denominator.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def proven_cost(
 
 
 class _Search:
-    """Classes of equal requests, what starting and holding them costs, and what is proven yet.
+    """Classes of equal requests, costs of starting and holding them, and what is proven yet.
 
     The pair (class k, age g < o_k) is the number ``first[k] + g``; at age 0 it starts now. What
     belongs to a pair at time t is of its next age, held at time t + 1, and of those after.
@@ -166,7 +166,7 @@ class _Search:
         self.tried = self.layers = 0
 
     def least(self, begin: int, cost: int) -> int:
-        """The least cost of a way through the window from this time on, at most ``cost``."""
+        """Return the least cost of a way through the window from this time on, at most ``cost``."""
         if cost > self._known(begin):
             found = self._through(begin, cost)
             if found < cost:
@@ -175,11 +175,11 @@ class _Search:
         return cost
 
     def _known(self, time: int) -> int:
-        """The largest cost that is proven from this time or a later one on."""
+        """Return the largest cost that is proven from this time or a later one on."""
         return max((cost for begin, cost in self.proven if begin >= time), default=0)
 
     def _excess(self, k: int, start: int, limit: int) -> int:
-        """rho of a start, at most the limit, which stands for starts that are none, too."""
+        """Return rho of a start, at most the limit, which stands for starts that are none, too."""
         past, row = start - int(self.arrival[k]), self.own[k]
         if not 0 <= past < len(row):
             return limit
@@ -211,7 +211,7 @@ class _Search:
         return min(limit, int(layer.value.min(initial=limit)))
 
     def _entries(self, begin: int, excess: IntArray, limit: int) -> States:
-        """What may run at the begin of a window, pair by pair.
+        """Compose what may run at the begin of a window, pair by pair.
 
         Those that complete soon come first: what they hold compares at few times, so that few sets
         are needed of them.
@@ -239,7 +239,7 @@ class _Search:
         return states.undominated(number)
 
     def _next(self, layer: States, t: int, excess: IntArray, limit: int) -> tuple[States, int]:
-        """The states after round t, and the least cost of ways known to end, or the limit."""
+        """Return the states after round t, and the least cost of ended ways, or the limit."""
         row, capacity = min(t, self.horizon), max(CAPACITY, 2 * len(layer.value))
         may = excess[self.first] < limit
         step = Round(

@@ -30,7 +30,7 @@ MOST_PIECES = 3 * 10**7
 
 
 def scaled_value(steps: StepDuals, instance: Instance) -> int:
-    """The lower bound that these duals prove, times their denominator.
+    """Return the lower bound that these duals prove, times their denominator.
 
     Raises
     ------
@@ -52,12 +52,12 @@ def scaled_value(steps: StepDuals, instance: Instance) -> int:
         if steps.token[run] < 0:
             raise ValueError(f"dual {steps.token[run]} of run {run} is negative")
     if edges[-1] - edges[0] > MOST_TIMES:
-        raise ValueError(f"prices reach over {edges[-1] - edges[0]} times, more than {MOST_TIMES}")
+        raise ValueError(f"duals reach over {edges[-1] - edges[0]} times, more than {MOST_TIMES}")
     return _Checker(steps, edges, instance).value()
 
 
 class _Checker:
-    """Sums of the duals, and what starts cost."""
+    """Sums of the duals, and costs of starts."""
 
     def __init__(self, steps: StepDuals, edges: list[int], instance: Instance) -> None:
         self.unit, self.edges, self.instance = steps.denominator, edges, instance
@@ -74,7 +74,7 @@ class _Checker:
         return sum(self.least(*row) for row in self.instance.requests) - memory * self.level[-1]
 
     def sums(self, time: int) -> tuple[int, int]:
-        """L and K of a time."""
+        """Return L and K of a time."""
         past = time - self.edges[0]
         last = len(self.level) - 1
         if past > last:
@@ -88,7 +88,7 @@ class _Checker:
         return self.unit * (done - arrival) + memory
 
     def least(self, arrival: int, prompt: int, output: int) -> int:
-        """The least cost over all starts from the arrival on."""
+        """Return the least cost over all starts from the arrival on."""
         edges, dual, unit = self.edges, self.dual, self.unit
         request = arrival, prompt, output
         start = arrival

@@ -25,7 +25,7 @@ compiled: Any = njit(cache=True)
 
 
 def packed(tokens: NDArray[np.uint8]) -> Words:
-    """Rows of bytes as words, the first byte the lowest.
+    """Return rows of bytes as words, the first byte the lowest.
 
     >>> packed(np.array([[1, 2]], np.uint8)).tolist()
     [[513]]
@@ -112,7 +112,7 @@ class Round(NamedTuple):
 
 @compiled
 def _within(low, high):  # type: ignore[no-untyped-def]
-    """Whether no byte of the first row exceeds that of the second."""
+    """Return whether no byte of the first row exceeds that of the second."""
     w = 0
     while w < len(low) and ((high[w] | HIGH) - low[w]) & HIGH == HIGH:
         w += 1

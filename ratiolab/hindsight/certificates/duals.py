@@ -25,7 +25,7 @@ class Table:
     items: tuple[tuple[int, int, int], ...] = field(repr=False)
 
     def dense(self, memory: int) -> IntArray:
-        """Weight of every (m, r), shape (M + 1, M + 1).
+        """Return the weight of every (m, r), shape (M + 1, M + 1).
 
         >>> Table(1, ((3, 1, 1),)).dense(4)[:, 1].tolist()
         [0, 0, 0, 1, 1]

@@ -15,7 +15,7 @@ NEVER = -(2**60)
 
 @compiled
 def heaviest(m, r, weight, memory):  # type: ignore[no-untyped-def]
-    """Largest weight of a feasible multiset of these items, and how often it holds each."""
+    """Return the largest weight of a feasible multiset of items, and the count of each."""
     most = memory // m.min()
     best = np.zeros((most + 1, memory + 1), weight.dtype)
     took = np.zeros((len(m), most + 1, memory + 1), np.bool_)
@@ -25,7 +25,7 @@ def heaviest(m, r, weight, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def heaviest_into(m, r, weight, memory, best, took, counts):  # type: ignore[no-untyped-def]
-    """The same: ``counts`` gets how often it holds each item.
+    """Return the largest weight of a feasible multiset; write the count of each item.
 
     ``best`` and ``took`` are room to work in: the weight of a state, and whether an item leads
     there from the items before and itself. Weights are at least 0.
@@ -62,7 +62,7 @@ def heaviest_into(m, r, weight, memory, best, took, counts):  # type: ignore[no-
 
 @compiled
 def minimal(table):  # type: ignore[no-untyped-def]
-    """Items of a monotone table that weigh more than both their lesser neighbours, r falling."""
+    """Return items that weigh more than both their lesser neighbours, r falling."""
     m, r = [0], [0]
     m.pop()
     r.pop()
@@ -118,7 +118,7 @@ def raise_weights(table, cap, m, r, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def _beside(before, after, m, r, copies):  # type: ignore[no-untyped-def]
-    """The largest weight of what fits beside so many copies of an item."""
+    """Return the largest weight of what fits beside so many copies of an item."""
     memory, own, beside = before.shape[1] - 1, copies * m, 0
     for c in range(len(before) - copies):
         for total in range(memory - (c + copies) * r - own + 1):
@@ -128,7 +128,7 @@ def _beside(before, after, m, r, copies):  # type: ignore[no-untyped-def]
 
 @compiled
 def _enter(level_m, level_weight, size, m, r, weight):  # type: ignore[no-untyped-def]
-    """An item of a level, in place of those that hold more and weigh no more."""
+    """Enter an item of a level, in place of those that hold more and weigh no more."""
     kept = 0
     for k in range(size[r]):
         if level_m[r, k] < m or level_weight[r, k] > weight:

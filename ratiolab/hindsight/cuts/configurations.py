@@ -61,7 +61,7 @@ ENOUGH = 0.6
 
 
 def real_items(instance: Instance) -> IntArray:
-    """The items that requests of an instance can ever be, rows (m, r), shape (items, 2).
+    """Return the items that requests of an instance can ever be, shape (items, 2).
 
     >>> real_items(Instance("one", 9, [0], [2], [3])).tolist()
     [[3, 2], [4, 1], [5, 0]]
@@ -74,7 +74,7 @@ def real_items(instance: Instance) -> IntArray:
 def heaviest(
     items: Sequence[tuple[int, int]], weights: Sequence[int], memory: int
 ) -> tuple[int, list[int]]:
-    """The largest weight of a feasible multiset of these items, and how often it holds each.
+    """Return the largest weight of a feasible multiset of items, and the count of each.
 
     >>> heaviest([(2, 2), (2, 0)], [3, 2], memory=8)
     (10, [2, 2])
@@ -95,7 +95,7 @@ def heaviest(
 
 @dataclass
 class Separator:
-    """Finds rows that cut off what a fractional schedule has in memory at one time.
+    """Separation of rows that cut off what a fractional schedule has in memory at one time.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Separator:
         self.lifted = items[np.argsort(-(2 * items[:, 0] + items[:, 1]), kind="stable")]
 
     def __call__(self, m: IntArray, r: IntArray, amount: FloatArray) -> Table | None:
-        """The most violated row for these amounts of items, lifted; None when none is violated.
+        """Return the most violated row for these amounts of items, lifted, if there is one.
 
         Rows are found by generating configurations: a small program maximises the weight of the
         amounts under the configurations known, the dynamic program finds the heaviest one

@@ -26,7 +26,7 @@ ZERO = 1e-9
 
 @compiled
 def separating_weights(m, r, amount, memory, least, part, most_pivots):  # type: ignore[no-untyped-def]
-    """Weights w with w(Q) <= 1 for every configuration and amount @ w > 1 + least, or all zero.
+    """Return weights w with w(Q) <= 1 for all configurations, amount @ w > 1 + least, or zeros.
 
     Items come in falling r. The excess of amount @ w over 1 is at least this part of the most
     possible, up to rounding, unless pivots run out; then no weights are found.

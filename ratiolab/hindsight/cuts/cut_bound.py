@@ -1,9 +1,9 @@
 """Lower bounds from the time-indexed program with configuration cuts.
 
 Rounds: solve the linear program; look for cuts that its solution violates, first among the tables
-known, in every span of times, then by separation; drop cuts that have lost their price; repeat.
+known, in every span of times, then by separation; drop cuts whose dual has become zero; repeat.
 Times of a span share their duals, which makes the program small. Spans grow with time: nearly all
-that schedules leave unused at a price, they leave in the first third of their rounds. When rounds
+that schedules leave unused at a cost, they leave in the first third of their rounds. When rounds
 gain little, spans are split where duals seem to change (`ratiolab.hindsight.cuts.spans`), and the
 program goes on from its basis. After each round the duals are rounded to integers and
 `ratiolab.hindsight.relaxation.lagrangian` proves the bound, so that a bound never rests on floating
@@ -89,7 +89,7 @@ def cut_bound(
     target: int | None = None,
     progress: Report | None = None,
 ) -> CutBound:
-    """A lower bound on the hindsight optimum by configuration cuts, with its proof.
+    """Bound the hindsight optimum from below by configuration cuts, with a proof.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def cut_bound(
 
 
 def fits(instance: Instance, horizon: int) -> bool:
-    """Whether memory and program are small enough for `cut_bound`."""
+    """Return whether memory and program are small enough for `cut_bound`."""
     return instance.memory <= LARGEST_MEMORY and _entries(instance, horizon) <= MOST_ENTRIES
 
 
@@ -193,7 +193,7 @@ class _Clock:
 def _violated(
     master: Master, separate: Separator, edges: list[int], amounts: FloatArray, clock: _Clock
 ) -> list[Row]:
-    """Rows that the solution violates: of tables known, then of new ones where there are none."""
+    """Return rows that the solution violates: of known tables, or else of new ones."""
     spans = list(pairwise(edges))
     excess = amounts @ master.weights.T - 1
     known = np.where(present(master.rows, edges, len(master.tables)), 0.0, excess)

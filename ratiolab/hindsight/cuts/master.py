@@ -38,7 +38,7 @@ SLACK = 0.05
 """A row is dropped when it is slack by this part of its cap."""
 
 IDLE = 3
-"""A row is dropped when it had no price in so many rounds."""
+"""A row is dropped when it had no dual in so many rounds."""
 
 MOST_TABLES = 400
 """With more tables than this, those without a row are forgotten, the oldest first."""
@@ -48,7 +48,7 @@ AT_ONCE = 250_000
 
 
 class Master:
-    """Rows: classes, then means of a table's rows over spans of times, each divided by its cap.
+    """The linear program: classes, then means of a table's rows over spans, divided by the cap.
 
     The memory is table 0: an item (m, r) weighs m, and the cap is M. Means are a relaxation, and
     cuts hold for means as they do for each time. A span and a part of it may both have rows, so
@@ -88,7 +88,7 @@ class Master:
         self.program: LinearProgram
         self.rows: list[Row]
         self.row_duals: FloatArray  # of each row, at least 0
-        self.idle: IntArray  # rounds since each row had a price
+        self.idle: IntArray  # rounds since each row had a dual
         self.place: IntArray  # of each column in the program, -1 outside
         self._start(np.arange(len(self.columns.cost)), edges)
 
@@ -120,11 +120,11 @@ class Master:
 
     @property
     def lower(self) -> int:
-        """The best bound proven."""
+        """Return the best bound proven."""
         return -(-self.value // self.duals.denominator)
 
     def loads(self) -> FloatArray:
-        """What the solution has in memory: amount of each item at times 0..T, (T + 1, items)."""
+        """Return the amount of each item in memory at times 0..T, shape (T + 1, items)."""
         entries, column = self._entries_of(np.flatnonzero(self.amount > 1e-7))
         key = self.columns.time[entries] * len(self.m) + self.item[entries]
         size = (self.horizon + 1) * len(self.m)
@@ -132,7 +132,7 @@ class Master:
         return loads.reshape(self.horizon + 1, len(self.m))
 
     def add_table(self, table: Table) -> None:
-        """Number the next table; without rows it changes nothing."""
+        """Add a table; without rows it changes nothing."""
         self.tables.append(table)
         self.dense.append(table.dense(self.instance.memory))
         self.weights = np.vstack([self.weights, self.dense[-1][self.m, self.r] / table.cap])
@@ -159,7 +159,7 @@ class Master:
         return self.solution.optimal
 
     def _start(self, chosen: IntArray, edges: list[int]) -> None:
-        """A program of these columns, with rows for classes and of the memory in these spans."""
+        """Begin a program of these columns, with rows for classes and for memory in these spans."""
         self.program, self.rows = LinearProgram(), []
         self.row_duals, self.idle = np.zeros(0), np.zeros(0, np.int64)
         self.place = np.full(len(self.columns.cost), -1)
@@ -190,7 +190,7 @@ class Master:
         )
 
     def _coefficients(self, rows: list[Row], chosen: IntArray) -> "coo_array":
-        """Coefficients of rows in these columns, sparse, shape (rows, chosen)."""
+        """Return the coefficients of rows in these columns, sparse, shape (rows, chosen)."""
         from scipy.sparse import coo_array
 
         table, begin, end = np.array(rows, np.int64).reshape(-1, 3).T
@@ -212,7 +212,7 @@ class Master:
         return coo_array((np.concatenate(data), places), (len(rows), len(chosen)))
 
     def _entries_of(self, chosen: IntArray) -> tuple[IntArray, IntArray]:
-        """Entries of these columns, and the column of each."""
+        """Return the entries of these columns, and the column of each."""
         first = self.entries[chosen]
         count = self.entries[chosen + 1] - first
         entries = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
@@ -230,15 +230,15 @@ class Master:
         return np.flatnonzero(reduced < least[self.columns.group] + NEAR * DENOMINATOR)
 
     def _rounded(self) -> Duals:
-        """Duals rounded down; a row of the program is a table's row divided by its cap."""
+        """Round the duals down; a row of the program is a table's row divided by its cap."""
         memory = np.zeros(self.horizon + 1, np.int64)
         cuts = []
         for (table, begin, end), dual in zip(self.rows, self.row_duals.tolist(), strict=True):
-            price = int(dual * DENOMINATOR / (self.tables[table].cap * (end - begin)))
+            scaled = int(dual * DENOMINATOR / (self.tables[table].cap * (end - begin)))
             if table == 0:
-                memory[begin:end] += price
-            elif price:
-                cuts.append((table, begin, end, price))
+                memory[begin:end] += scaled
+            elif scaled:
+                cuts.append((table, begin, end, scaled))
         return Duals(DENOMINATOR, tuple(memory[1:].tolist()), tuple(self.tables), tuple(cuts))
 
     def _drop(self) -> None:

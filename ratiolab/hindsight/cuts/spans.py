@@ -1,8 +1,8 @@
 """Spans of times that share their duals, and where to split them.
 
-A row for the mean of several times is a relaxation of their rows: one price for all. With duals
+A row for the mean of several times is a relaxation of their rows: one dual for all. With duals
 of its own, a part of a span could charge what the solution holds there above the cap, at first
-order price times excess for each of its times. Spans are split where that promises most, so that
+order dual times excess for each of its times. Spans are split where that promises most, so that
 the program grows only where duals change.
 """
 
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 def first_spans(horizon: int) -> list[int]:
-    """Edges of spans that grow with time: early on, more requests pay for what a round wastes.
+    """Return edges of spans that grow with time: early on, more requests pay for waste.
 
     >>> first_spans(10)
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
@@ -46,7 +46,7 @@ def first_spans(horizon: int) -> list[int]:
 
 
 def means(loads: FloatArray, edges: list[int]) -> FloatArray:
-    """Amounts of items in each span, on average over its times, shape (spans, items)."""
+    """Return the amounts of items in each span, on average over its times, shape (spans, items)."""
     summed: FloatArray = np.add.reduceat(loads, edges[:-1], axis=0)
     return summed / np.diff(edges)[:, None]
 
@@ -54,7 +54,7 @@ def means(loads: FloatArray, edges: list[int]) -> FloatArray:
 def split(
     edges: list[int], loads: FloatArray, rows: list[Row], duals: FloatArray, weights: FloatArray
 ) -> tuple[list[int], list[Row]]:
-    """Edges with some spans halved, and the rows that their halves exceed.
+    """Halve some spans; return their edges and the rows that the halves exceed.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ def split(
 
 
 def single(edges: list[int]) -> bool:
-    """Whether each span is one time."""
+    """Return whether each span is one time."""
     return len(edges) == edges[-1]
 
 
 def present(rows: list[Row], edges: list[int], tables: int) -> IntArray:
-    """Which tables have a row of just a span, shape (spans, tables), of 0 and 1."""
+    """Return which tables have a row of just a span, shape (spans, tables), of 0 and 1."""
     found = np.zeros((len(edges) - 1, tables), np.int64)
     number = {pair: span for span, pair in enumerate(pairwise(edges))}
     for table, begin, end in rows:

@@ -27,7 +27,7 @@ from ratiolab.model.footprint import IntArray, held
 
 
 def strengthen(program: Program, certificate: DualCertificate, upper: int) -> Program:
-    """The program without columns that no schedule of latency at most `upper` uses, with cuts.
+    """Add cuts, and remove columns that no schedule of latency at most `upper` uses.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def strengthen(program: Program, certificate: DualCertificate, upper: int) -> Pr
     Returns
     -------
     A program of the same columns, some with upper bound 0, and more rows. Cost: one pricing of all
-    columns, and O(entries) for each priced time of a cut.
+    columns, and O(entries) for each time of a cut with a dual.
     """
     duals = certificate.duals
     all_columns = columns(program.instance, len(duals.memory))
@@ -53,29 +53,29 @@ def strengthen(program: Program, certificate: DualCertificate, upper: int) -> Pr
 def _excess(
     program: Program, all_columns: Columns, reduced: IntArray, denominator: int
 ) -> IntArray:
-    """How far the reduced cost of each column is above the least of its class, scaled."""
+    """Return how far the reduced cost of each column is above the least of its class, scaled."""
     instance = program.instance
     keys = np.column_stack([instance.arrival, instance.prompt, instance.output])
     of_request = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
     groups, member = np.unique(program.member, return_index=True)
     assert len(groups) == program.group[-1] + 1
-    priced = of_request[member][program.group]  # class of `all_columns` of each column
+    kind = of_request[member][program.group]  # class of `all_columns` of each column
     arrival = instance.arrival[member][program.group]
     # beyond the horizon duals are zero: each round later costs one round more
     inside = np.minimum(program.start, np.maximum(all_columns.horizon, arrival))
     beyond = program.start - inside
-    place = all_columns.first[priced] + inside - arrival
+    place = all_columns.first[kind] + inside - arrival
     least = np.minimum.reduceat(reduced, all_columns.first)
     cost = reduced[place]
     ends = np.append(all_columns.first[1:], len(reduced))
     for j in np.flatnonzero(program.deferred):
-        cost[j] = reduced[place[j] : ends[priced[j]]].min()
-    excess: IntArray = cost - least[priced] + beyond * denominator
+        cost[j] = reduced[place[j] : ends[kind[j]]].min()
+    excess: IntArray = cost - least[kind] + beyond * denominator
     return excess
 
 
 def _with_rows(program: Program, certificate: DualCertificate, dense: list[IntArray]) -> Program:
-    """The program with a row for each time at which the certificate duals a table."""
+    """Add a row for each time at which a table has a dual in the certificate."""
     from scipy.sparse import csc_array, vstack
 
     column, time, m, r = _items(program)
@@ -117,7 +117,7 @@ def _with_rows(program: Program, certificate: DualCertificate, dense: list[IntAr
 
 
 def _items(program: Program) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Column, time, tokens and remaining rounds of everything that columns hold."""
+    """Return column, time, tokens and remaining rounds of everything that columns hold."""
     instance = program.instance
     _, member = np.unique(program.member, return_index=True)
     prompt, output = instance.prompt[member], instance.output[member]

@@ -15,7 +15,7 @@ at least
     - sum of R_t' over all t' + sum over t' <= t of (R_t' - duals of what was held at t'),
 
 since the last bracket is what the rows of times t' <= t leave, which the state knows, and those
-of later times leave at least 0. All of it is in integers over the prices' denominator. A state
+of later times leave at least 0. All of it is in integers over the denominator of the duals. A state
 whose bound exceeds upper - 1 cannot lead to a schedule better than one of latency ``upper``.
 
 Dominance. Of two states of a layer with the same started set, one with no more latency, whose
@@ -75,7 +75,7 @@ def beam(
     width : states that a layer keeps, at least 1.
     bounding : search for a bound alone, and leave out what cannot raise it.
     stop : asked once a layer; True ends the search.
-    found : told of each better schedule, so that Ctrl-C does not lose it.
+    found : called with each better schedule, so that Ctrl-C does not lose it.
 
     Raises
     ------
@@ -108,10 +108,10 @@ def widening_beam(
     found: Callable[[Schedule], None] | None = None,
     proved: Callable[[BeamResult], None] | None = None,
 ) -> BeamResult:
-    """Searches of growing width for bounds and schedules, until they meet.
+    """Search with growing width for bounds and schedules, until they meet.
 
     A narrow search costs little and often improves the schedule, which leaves the wider ones fewer
-    states to keep. Parameters as in `beam`; ``width`` is the largest, and ``proved`` is told of
+    states to keep. Parameters as in `beam`; ``width`` is the largest, and ``proved`` is called with
     what each search found.
     """
     lower, next_width = 0, min(width, WIDTH)

@@ -28,8 +28,8 @@ class ReducedCosts:
     end : own costs are tabulated up to here; later ones grow by the denominator a round.
     own : c_i(p) of starts p = 0..end, shape (n, end + 1); what precedes the arrival is never used.
     least : least of c_i(p') over p' >= p, shape (n, end + 1).
-    priced : price of holding (m, r) at times 0..T, shape (T + 1, M + 1, M + 1).
-    paid : R_t of times 0..T, shape (T + 1,).
+    item_cost : dual cost of holding (m, r) at times 0..T, shape (T + 1, M + 1, M + 1).
+    capacity_cost : R_t of times 0..T, shape (T + 1,).
     """
 
     def __init__(self, instance: Instance, duals: Duals) -> None:
@@ -39,15 +39,15 @@ class ReducedCosts:
         dense = [table.dense(memory) for table in duals.tables]
         reduced = reduced_costs(grid, duals, dense)
         self.first_bound = scaled_bound(grid, duals, reduced)
-        self.priced = item_costs(memory, duals, dense)
-        self.paid = np.array(capacity_costs(memory, duals), np.int64)
+        self.item_cost = item_costs(memory, duals, dense)
+        self.capacity_cost = np.array(capacity_costs(memory, duals), np.int64)
         self.end = len(duals.memory) + int(instance.arrival.max()) + 1
         self.own, self.least = self._costs(grid.group, grid.start, reduced, grid.first)
 
     def _costs(
         self, group: IntArray, start: IntArray, reduced: IntArray, first: IntArray
     ) -> tuple[IntArray, IntArray]:
-        """Lagrangian cost of starting at 0..end, and the least of starting then or later."""
+        """Return the Lagrangian cost of starts at 0..end, and the least from each start on."""
         instance = self.instance
         times = np.arange(self.end + 1)
         own = (times + (instance.output - instance.arrival)[:, None]) * self.denominator
@@ -60,7 +60,7 @@ class ReducedCosts:
         return own, np.minimum.accumulate(own[:, ::-1], axis=1)[:, ::-1].copy()
 
     def row(self, t: int) -> tuple[IntArray, int]:
-        """Duals of items (m, r) at time t, and R_t; zero beyond T."""
-        if t < len(self.priced):
-            return self.priced[t], int(self.paid[t])
-        return np.zeros_like(self.priced[0]), 0
+        """Return the dual costs of items (m, r) at time t, and R_t; zero beyond T."""
+        if t < len(self.item_cost):
+            return self.item_cost[t], int(self.capacity_cost[t])
+        return np.zeros_like(self.item_cost[0]), 0

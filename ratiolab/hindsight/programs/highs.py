@@ -31,7 +31,7 @@ Report: TypeAlias = Callable[[int, int | None], None]
 
 @dataclass(frozen=True)
 class ProgramResult:
-    """What HiGHS says of a program.
+    """Bounds and the incumbent that HiGHS has found for a program.
 
     ``optimal`` only when HiGHS proved it; ``lower`` is its dual bound rounded up, None when it has
     none; ``counts`` are its incumbent's column values, None without incumbent.
@@ -47,7 +47,7 @@ class ProgramResult:
 
 
 class SolverError(RuntimeError):
-    """The solver refused an option or a model, or ended in a state that proves nothing."""
+    """An option or a model that the solver refuses, or an end that proves nothing."""
 
 
 def solve_program(
@@ -192,11 +192,11 @@ def _result(highs: Any, interrupted: bool, seconds: float) -> ProgramResult:
 
 
 def _rounded_up(bound: float) -> int | None:
-    """The objective is an integer, so a proven bound holds for the next integer too."""
+    """Round up: the objective is an integer, so a bound holds for the next integer too."""
     return math.ceil(bound - ROUNDING) if abs(bound) < 1e30 else None
 
 
 def require_ok(status: highspy.HighsStatus, what: str) -> None:
-    """Nothing, or `SolverError` when HiGHS did not take what it was given."""
+    """Raise `SolverError` when HiGHS did not take what it was given."""
     if status != highspy.HighsStatus.kOk:
         raise SolverError(f"HiGHS refused {what}: {status}")

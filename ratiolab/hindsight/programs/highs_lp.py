@@ -29,7 +29,7 @@ class Solution:
 
 
 class LinearProgram:
-    """Minimise cost @ x over 0 <= x <= upper and rows that come and go; keeps its basis."""
+    """A program: minimise cost @ x over 0 <= x <= upper and changing rows; keeps its basis."""
 
     def __init__(self) -> None:
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]

@@ -24,7 +24,7 @@ DEFAULT_SOLVER = "PULP_CBC_CMD"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver answered through PuLP.
+    """An answer of a solver through PuLP.
 
     ``proven`` only when the solver reports a proven optimum: at a time limit PuLP calls any
     incumbent optimal and tells the difference in the solution status alone. ``schedule`` is None
@@ -37,7 +37,7 @@ class Answer:
 
 
 def model(instance: Instance, last: Sequence[int] | None = None) -> "pulp.LpProblem":
-    """The program (1)-(4), for reading, export or any solver.
+    """Build the program (1)-(4), for reading, export or any solver.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def write(
 
 
 def require_solver(name: str) -> str:
-    """The name itself, or a ValueError that lists the solvers PuLP finds on this machine."""
+    """Return the name itself, or raise a ValueError that lists the solvers that PuLP finds."""
     available = pulp.listSolvers(onlyAvailable=True)
     if name not in available:
         raise ValueError(f"solver {name!r} is not available; PuLP finds {', '.join(available)}")

@@ -31,7 +31,7 @@ from ratiolab.model.instance import Column, Instance
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Minimise cost @ x, x integer in 0..upper, row_lower <= A x <= row_upper, A by columns.
+    """A program: minimise cost @ x, x integer in 0..upper, row_lower <= A x <= row_upper.
 
     Rows are first the classes, then the times that some column reaches. The objective is the total
     latency itself.
@@ -61,18 +61,18 @@ class Program:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Return rows and columns."""
         return len(self.row_upper), len(self.cost)
 
     def starts(self, counts: IntArray) -> IntArray:
-        """A start for each request, shape (n,), from a start count for each column."""
+        """Return a start for each request, shape (n,), from a start count for each column."""
         chosen = np.repeat(np.arange(len(counts)), counts)  # columns ascend by class, then start
         starts = np.empty(len(self.instance), np.int64)
         starts[np.argsort(self.member, kind="stable")] = self.start[chosen]
         return starts
 
     def counts(self, starts: IntArray) -> IntArray:
-        """The start counts of a schedule, shape (columns,), as far as the columns reach."""
+        """Return the start counts of a schedule, shape (columns,), as far as the columns reach."""
         first = np.searchsorted(self.group, self.member)
         end = np.searchsorted(self.group, self.member, side="right")
         chosen = np.minimum(first + starts - self.instance.arrival, end - 1)
@@ -80,7 +80,7 @@ class Program:
 
 
 def size(instance: Instance, last: IntArray, horizon: int, *, merge: bool = True) -> int:
-    """Non-zeros that `build` would make, without making them."""
+    """Count the non-zeros that `build` would make, without making them."""
     _, representative, _, _ = _classes(instance, last, merge=merge)
     columns = np.minimum(last, np.maximum(horizon, instance.arrival)) - instance.arrival + 1
     per_class = columns[representative].tolist(), instance.output[representative].tolist()
@@ -90,7 +90,7 @@ def size(instance: Instance, last: IntArray, horizon: int, *, merge: bool = True
 def build(
     instance: Instance, last: Column, horizon: int | None = None, *, merge: bool = True
 ) -> Program:
-    """The time-indexed program, or its tail relaxation.
+    """Build the time-indexed program, or its tail relaxation.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def build(
 def _classes(
     instance: Instance, last: IntArray, *, merge: bool
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Class of each request; first member, number of members and last start of each class."""
+    """Return the class of each request; representative, size and last start of each class."""
     n = len(instance)
     if not merge:
         return np.arange(n), np.arange(n), np.ones(n, np.int64), last
@@ -160,5 +160,5 @@ def _classes(
 
 
 def _within(lengths: IntArray) -> IntArray:
-    """0, ..., length - 1 for each length, in one array."""
+    """Return 0, ..., length - 1 for each length, in one array."""
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

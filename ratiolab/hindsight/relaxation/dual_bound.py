@@ -99,7 +99,7 @@ class BucketDuals:
 
 
 def exact_value(instance: Instance, duals: BucketDuals) -> Fraction:
-    """The lower bound that these duals prove, without rounding. Cost O(n T / width).
+    """Return the lower bound that these duals prove, unrounded. Cost O(n T / width).
 
     Raises
     ------
@@ -116,11 +116,11 @@ def exact_value(instance: Instance, duals: BucketDuals) -> Fraction:
 
     token, unit = np.asarray(duals.token, np.int64), duals.denominator
     if unit < 1 or len(token) == 0 or token.min() < 0:
-        raise ValueError("prices must be at least 0, of one bucket or more, over 1 or more")
+        raise ValueError("duals must be at least 0, of one bucket or more, over 1 or more")
     if duals.origin > instance.arrival.min():
         raise ValueError(f"origin {duals.origin} must not be after an arrival")
     if _magnitude(instance, duals.width, token.tolist(), unit, duals.origin) > LARGEST_VALUE:
-        raise OverflowError("prices are too large for 64-bit integers")
+        raise OverflowError("duals are too large for 64-bit integers")
     arrival = instance.arrival - duals.origin
     least, _, _ = choose(
         arrival, instance.prompt, instance.output, token, duals.width, np.int64(unit)
@@ -136,7 +136,7 @@ def dual_bound(
     iterations: int = ITERATIONS,
     stop: Callable[[], bool] = lambda: False,
 ) -> StepDualCertificate:
-    """The best bound found by an ascent over duals of memory, with the duals that prove it.
+    """Return the best bound found by an ascent over duals of memory, with the duals that prove it.
 
     What it returns is proven whatever the duals are. The ascent has a fixed number of steps, not
     of seconds. Cost O(iterations n w), w the buckets that a request may wait.
@@ -165,7 +165,7 @@ def dual_bound(
 def step_certificate(
     instance: Instance, value: Fraction, duals: BucketDuals
 ) -> StepDualCertificate:
-    """The certificate of duals that prove this value; equal neighbours become one run."""
+    """Return the certificate of duals that prove this value; equal neighbours become one run."""
     token = np.trim_zeros(duals.token, "b")
     last = np.flatnonzero(np.diff(token, append=-1))
     ends = duals.origin + (last + 1) * duals.width
@@ -178,14 +178,14 @@ def step_certificate(
 
 
 def rounded(instance: Instance, token: FloatArray, origin: int, width: int) -> BucketDuals:
-    """Duals rounded down to multiples of the finest power of two that 64 bits allow."""
+    """Round duals down to multiples of the finest power of two that 64 bits allow."""
     fits = LARGEST_VALUE / _magnitude(instance, width, token.tolist(), 1, origin)
     denominator = 2 ** max(0, min(FINEST_BITS, math.floor(math.log2(fits)) - 1))
     return BucketDuals(origin, width, denominator, np.floor(token * denominator).astype(np.int64))
 
 
 def fluid_duals(instance: Instance) -> tuple[int, int, FloatArray]:
-    """Origin, width and the optimal duals of the relaxation by mean busy times.
+    """Return origin, width and the optimal duals of the relaxation by mean busy times.
 
     There a slot of time t costs request i t / v_i. The dual is the maximum over released i
     of k_i - t / v_i: it falls with slope 1 / v_i while i is served, does not jump when i has its
@@ -227,7 +227,7 @@ def ascend(
     iterations: int,
     stop: Callable[[], bool] = lambda: False,
 ) -> FloatArray:
-    """Duals of a subgradient ascent in floating point, first on coarse buckets, then on finer."""
+    """Climb by subgradients in floating point, first on coarse buckets, then on finer."""
     token, aim, shares = start, AIM, sum(share for _, share in LEVELS)
     for group, share in LEVELS:
         steps = -(-iterations * share // shares)
@@ -251,7 +251,7 @@ class _Climb:
         self.pieces = 1  # looked at for the last value
 
     def value(self, token: FloatArray) -> tuple[float, FloatArray]:
-        """The bound of these duals, and a subgradient: token-rounds above memory, by bucket."""
+        """Return the bound of these duals, and a subgradient: token-rounds above memory."""
         from ratiolab.hindsight.relaxation.dual_kernels import bucket_usage, choose
 
         least, starts, pieces = choose(
@@ -264,7 +264,7 @@ class _Climb:
     def run(
         self, token: FloatArray, aim: float, upper: int, steps: int, stop: Callable[[], bool]
     ) -> tuple[FloatArray, float]:
-        """The best duals met, and the aim at the end.
+        """Return the best duals met, and the aim at the end.
 
         Steps are as long as would reach, were the bound linear, a target a little above the best
         bound so far; ``aim`` is how far, as a part of it. An upper bound would be a poor target:
@@ -294,7 +294,7 @@ class _Climb:
 def _magnitude(
     instance: Instance, width: int, token: list[int] | list[float], unit: int, origin: int
 ) -> float:
-    """At least the size of every value that `choose` meets, and of its parts."""
+    """Return at least the size of every value that `choose` meets, and of its parts."""
     rounds = len(token) * width
     tokens = 4 * (rounds + instance.memory) * (sum(token) * width + max(token) * instance.memory)
     latency = rounds + int(instance.output.max()) + int(instance.arrival.max()) - origin

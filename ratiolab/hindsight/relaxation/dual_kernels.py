@@ -13,7 +13,7 @@ compiled: Any = njit(cache=True, nogil=True)
 
 @compiled
 def choose(arrival, prompt, output, duals, width, unit):  # type: ignore[no-untyped-def]
-    """Least cost of each request, a start that attains it, and the pieces looked at in all.
+    """Return the least cost of each request, a start that attains it, and the pieces looked at.
 
     ``duals[b]`` is the dual of a token at times ``b width + 1 .. (b + 1) width``, and ``unit``
     what a round of latency costs. A start p costs
@@ -77,7 +77,7 @@ def choose(arrival, prompt, output, duals, width, unit):  # type: ignore[no-unty
 
 @compiled
 def bucket_usage(starts, prompt, output, buckets, width):  # type: ignore[no-untyped-def]
-    """Token-rounds that these starts use in each bucket, float64."""
+    """Return the token-rounds that these starts use in each bucket, float64."""
     usage = np.zeros(buckets)
     for i in range(len(starts)):
         p, stop = starts[i], min(starts[i] + output[i], buckets * width)

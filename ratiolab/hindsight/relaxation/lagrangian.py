@@ -35,7 +35,7 @@ LARGEST_VALUE = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Starts of each class of equal requests up to the horizon, and the items they are when.
+    """Starts of each class of equal requests up to the horizon, and their items over time.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Columns:
 
 
 def columns(instance: Instance, horizon: int) -> Columns:
-    """All columns of an instance, O(n T) of them with O(n T o) entries.
+    """Build all columns of an instance, O(n T) of them with O(n T o) entries.
 
     >>> columns(Instance("one", 9, [1], [2], [2]), horizon=3).start.tolist()
     [1, 2, 3]
@@ -91,19 +91,19 @@ def columns(instance: Instance, horizon: int) -> Columns:
 
 
 def item_costs(memory: int, duals: Duals, dense: Sequence[IntArray]) -> IntArray:
-    """Dual cost of holding item (m, r) at times 0..T, scaled, shape (T + 1, M + 1, M + 1).
+    """Return the dual cost of items (m, r) at times 0..T, scaled, shape (T + 1, M + 1, M + 1).
 
     ``dense`` holds the weights of each table as a matrix.
     """
-    priced = np.zeros((len(duals.memory) + 1, memory + 1, memory + 1), np.int64)
-    priced[1:] = np.array(duals.memory)[:, None, None] * np.arange(memory + 1)[:, None]
+    item_cost = np.zeros((len(duals.memory) + 1, memory + 1, memory + 1), np.int64)
+    item_cost[1:] = np.array(duals.memory)[:, None, None] * np.arange(memory + 1)[:, None]
     for table, begin, end, dual in duals.cuts:
-        priced[begin:end] += dual * dense[table]
-    return priced
+        item_cost[begin:end] += dual * dense[table]
+    return item_cost
 
 
 def capacity_costs(memory: int, duals: Duals) -> list[int]:
-    """Sum of dual times right side over the rows of times 0..T, scaled, shape (T + 1,)."""
+    """Return the sums of dual times right side of times 0..T, scaled, shape (T + 1,)."""
     most = [0] + [dual * memory for dual in duals.memory]
     for table, begin, end, dual in duals.cuts:
         for time in range(begin, end):
@@ -112,7 +112,7 @@ def capacity_costs(memory: int, duals: Duals) -> list[int]:
 
 
 def reduced_costs(columns: Columns, duals: Duals, dense: Sequence[IntArray]) -> IntArray:
-    """Latency plus duals of each column, times the denominator, shape (columns,).
+    """Return latency plus duals of each column, times the denominator, shape (columns,).
 
     Raises
     ------
@@ -123,15 +123,15 @@ def reduced_costs(columns: Columns, duals: Duals, dense: Sequence[IntArray]) -> 
     rounds, latency = int(columns.instance.output.max()), int(columns.cost.max())
     most = max(capacity_costs(memory, duals)) * rounds + latency * duals.denominator
     if most > LARGEST_VALUE:
-        raise OverflowError("prices are too large for 64-bit integers")
-    priced = item_costs(memory, duals, dense)
+        raise OverflowError("duals are too large for 64-bit integers")
+    item_cost = item_costs(memory, duals, dense)
     total = columns.cost * duals.denominator
-    np.add.at(total, columns.column, priced[columns.time, columns.m, columns.r])
+    np.add.at(total, columns.column, item_cost[columns.time, columns.m, columns.r])
     return total
 
 
 def scaled_bound(columns: Columns, duals: Duals, reduced: IntArray) -> int:
-    """The lower bound that these duals prove times their denominator, exactly.
+    """Return the lower bound that these duals prove times their denominator, exactly.
 
     ``reduced`` are the `reduced_costs`. Over the denominator and rounded up it bounds latency.
     """

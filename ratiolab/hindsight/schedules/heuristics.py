@@ -100,12 +100,12 @@ def serial_schedule(instance: Instance, order: Column) -> Schedule:
 def good_schedule(
     instance: Instance, rng: np.random.Generator | None = None, steps: int = STEPS
 ) -> Schedule:
-    """The best schedule found: the best list schedule, then a search; see `improved_schedule`."""
+    """Return the better of list schedules, improved by a search; see `improved_schedule`."""
     return improved_schedule(best_list_schedule(instance), rng, steps)
 
 
 def best_list_schedule(instance: Instance) -> Schedule:
-    """The best of the list schedules by output, volume and arrival plus output."""
+    """Return the best of the list schedules by output, volume and arrival plus output."""
     keys = (instance.output, instance.volume, instance.arrival + instance.output)
     listed = [list_schedule(instance, np.argsort(key, kind="stable")) for key in keys]
     return min(listed, key=lambda schedule: schedule.total_latency)
@@ -119,7 +119,7 @@ def improved_schedule(
     stop: Callable[[], bool] | None = None,
     found: Callable[[Schedule], None] | None = None,
 ) -> Schedule:
-    """A schedule at least as good as the first, by a search over orders.
+    """Improve a schedule by a search over orders; the first is returned at worst.
 
     The search anneals the order in which requests take their earliest feasible start; a step moves
     requests to other places of the order or holds one back, as orders alone do not reach all
@@ -134,7 +134,7 @@ def improved_schedule(
     rng : source of the steps; a generator with seed 0 when absent.
     steps : orders to try, at least 0; of orders with many rounds, fewer for the same work.
     stop : asked every few hundred steps; True ends the search.
-    found : told of better schedules on the way, so that Ctrl-C does not lose them.
+    found : called with better schedules on the way, so that Ctrl-C does not lose them.
     """
     stop, found = stop or (lambda: False), found or (lambda schedule: None)
     instance = first.instance
@@ -175,7 +175,7 @@ class _Running:
         insort(self.stays, (start + output, held(prompt, -start)))
 
     def earliest(self, prompt: int, output: int, start: int) -> int:
-        """First start from this one on that fits the running requests to the end.
+        """Return the first start from this one on that fits the running requests to the end.
 
         Between completions usage grows, so only completions are checked, the own one included.
         """
@@ -186,7 +186,7 @@ class _Running:
             start = later
 
     def _later(self, prompt: int, output: int, start: int) -> int:
-        """The start itself when it fits, else a later one before which none fits."""
+        """Return the start itself when it fits, else a later one before which none fits."""
         own, least = start + output, start
         base = active = 0
         for end, constant in reversed(self.stays):

@@ -80,7 +80,7 @@ class Profile:
         keep: int = 0,
         limit: int | None = None,
     ) -> list[int] | None:
-        """Earliest starts in this order, the first ``keep`` as known; None beyond the limit."""
+        """Return the earliest starts in this order, the first ``keep`` as known; or None."""
         usage, time = self.usage, self.time
         usage.fill(-self.memory)
         starts = list(known or self.arrival)
