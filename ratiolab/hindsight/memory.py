@@ -55,7 +55,7 @@ def cut_bytes(instance: Instance, horizon: int) -> int:
 def layer_width(instance: Instance, rounds: int, budget: int) -> int:
     """Return the states that a layer may keep within a budget, 0 when not even one fits.
 
-    A layer is written with room for children, sorted, and taken; two columns of each remain.
+    A layer is written with all its children, sorted, and taken; two columns of each remain.
     """
     from ratiolab.hindsight.dynamic_programming.beam_search import CAPACITY, LEAST_CAPACITY
 

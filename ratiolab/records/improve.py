@@ -30,7 +30,7 @@ MOST_SECONDS = 600.0
 
 @dataclass(frozen=True)
 class Failure:
-    """A try that ended with an error, which is told and does not end the others."""
+    """A try that ended with an error, which does not end the others."""
 
     instance: str
     error: Exception
@@ -176,7 +176,7 @@ def _solved(
                 for call in wait(running, return_when=FIRST_COMPLETED).done:
                     yield running.pop(call), call.result()
         except KeyboardInterrupt:
-            for process in active_children():  # those that a terminal has not told
+            for process in active_children():  # those that have not had the signal from a terminal
                 if process.pid is not None:
                     os.kill(process.pid, signal.SIGINT)
             for call, name in running.items():

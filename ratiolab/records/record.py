@@ -1,4 +1,4 @@
-"""What is known of one instance: an interval around its optimum, who proves it, and where."""
+"""Records: the best interval known around the optimum of an instance, and its proof."""
 
 import hashlib
 from collections.abc import Iterable, Sequence

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.model import FormatError, violations
 from ratiolab.records.record import Record
-from ratiolab.records.store import FOLDER, RecordStore
+from ratiolab.records.store import RecordStore
 
 
 def faults(store: RecordStore, record: Record) -> list[str]:
@@ -39,15 +39,3 @@ def _faults(store: RecordStore, record: Record) -> Iterator[str]:
     else:
         if proven != record.lower:
             yield f"{record.certificate}: proves {proven}, not {record.lower}"
-
-
-def strays(store: RecordStore) -> list[str]:
-    """Return files of the library that no record names, such as a stopped write leaves."""
-    named = {
-        name
-        for record in store.records().values()
-        for name in (record.certificate, record.schedule)
-    }
-    folder = store.results / FOLDER
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return [str(p) for p in found if p.relative_to(store.results).as_posix() not in named]

@@ -1,9 +1,9 @@
-"""What the proven windows and the tail relaxation save against the paper's horizon.
+"""What the proven last starts and the tail relaxation save against the paper's horizon.
 
 Prints, for instances drawn as in Jaillet et al. Section 5.1 with fewer requests (model 1: all at
 round 0; model 2: uniform arrivals over n rounds), the entries of the program with the horizon
-sum(a + o), with the proven windows, and with the tail relaxation that `solve` begins with; then,
-unless --sizes is given, the seconds to proof with each, up to a time limit.
+sum(a + o), with the proven last starts, and with the tail relaxation that `solve` begins with;
+then, unless --sizes is given, the seconds to proof with each, up to a time limit.
 
 Run with ``python tests/benchmarks/bench_horizon.py [--sizes] [--limit SECONDS] [n ...]``.
 """
@@ -50,7 +50,7 @@ def compare(instance: Instance, arrivals: bool, sizes: bool, limit: float) -> No
     last = last_starts(instance, known.total_latency)
     programs = {
         "naive": build(instance, naive_horizon(instance) - instance.output, merge=False),
-        "windows": build(instance, last),
+        "last starts": build(instance, last),
         "tail": build(instance, last, first_horizon(known)),
     }
     entries = len(programs["naive"].values)

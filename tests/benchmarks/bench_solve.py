@@ -1,4 +1,4 @@
-"""Time to proof: the plain integer program beside cuts, layered search and strengthened program.
+"""Time to proof: the plain integer program, and cuts with dynamic programming and a stronger one.
 
 Run ``python tests/benchmarks/bench_solve.py [--limit SECONDS] [--seeds N] [n ...]``. Requests are
 drawn as in Jaillet et al. (2025), Section 5.1, with n fixed: M in 30..50, prompts 1..5, outputs

@@ -1,4 +1,4 @@
-"""The layered search: exact while nothing is left out, feasible and never worse in any case."""
+"""The dynamic program: exact while nothing is left out, feasible and never worse in any case."""
 
 from dataclasses import replace
 

@@ -58,7 +58,7 @@ def drawn_duals(instance: Instance, rng: np.random.Generator) -> Duals:
 
 
 def missed(duals: Any, many: int = MANY) -> int:
-    """Instances whose optimum the layered search does not find although it leaves nothing out."""
+    """Instances whose optimum the dynamic program does not find although it leaves nothing out."""
     count = 0
     for seed in range(many):
         instance = tiny(seed, most=6, longest=6)
@@ -128,14 +128,14 @@ def test_what_is_left_out_never_proves_too_much(
         duals = random_duals(instance, seed)
         result = beam(instance, duals, one_worse(best), width=1 + seed % 3, bounding=bounding)
         assert result.lower <= best.total_latency <= result.schedule.total_latency, seed
-        assert result.lower >= layered_root(instance, duals)
+        assert result.lower >= root_bound(instance, duals)
         short += result.lower < best.total_latency
-        raised += result.lower > layered_root(instance, duals)
+        raised += result.lower > root_bound(instance, duals)
     assert short > 200
     assert raised > 500
 
 
-def layered_root(instance: Instance, duals: Duals) -> int:
+def root_bound(instance: Instance, duals: Duals) -> int:
     """The bound of the duals alone."""
     grid = columns(instance, len(duals.memory))
     dense = [table.dense(instance.memory) for table in duals.tables]

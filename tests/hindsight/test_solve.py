@@ -131,7 +131,7 @@ def test_every_method_holds_the_optimum_and_exact_ones_find_it(method: str) -> N
             assert result.is_exact
 
 
-def test_an_inexact_layered_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inexact_dynamic_program_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = sys.modules["ratiolab.hindsight.stages"]
     plans = sys.modules["ratiolab.hindsight.solve"].PLANS
     narrow = (
@@ -156,7 +156,7 @@ def test_the_stages_tell_what_each_left() -> None:
         assert before.upper >= after.upper
 
 
-def test_ctrl_c_in_the_layered_search_keeps_its_schedules(
+def test_ctrl_c_in_the_dynamic_program_keeps_its_schedules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from ratiolab.hindsight.dynamic_programming import beam_search

@@ -20,8 +20,8 @@ from ratiolab.records import improve as improving
 from ratiolab.records.improve import Failure, Try, improve, instances, widest
 from ratiolab.records.library import DRAWN, SIZES, recipes
 from ratiolab.records.record import HEADER, Record, read_records
-from ratiolab.records.store import RecordStore, merged
-from ratiolab.records.verify import faults, strays
+from ratiolab.records.store import FOLDER, RecordStore, merged
+from ratiolab.records.verify import faults
 from ratiolab.workloads.generators import generate, regenerate
 
 SHIPPED = Path(__file__).parents[2]
@@ -48,6 +48,18 @@ def bound() -> OptResult:
 def better() -> OptResult:
     """A better schedule and the weak bound."""
     return bracket(hard())
+
+
+def strays(store: RecordStore) -> list[str]:
+    """Return files of the library that no record names, such as a stopped write leaves."""
+    named = {
+        name
+        for record in store.records().values()
+        for name in (record.certificate, record.schedule)
+    }
+    folder = store.results / FOLDER
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [str(p) for p in found if p.relative_to(store.results).as_posix() not in named]
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""What proves a bound, and checkers that share nothing with what finds it."""
+"""Certificates of bounds, and checkers that share nothing with the solver."""

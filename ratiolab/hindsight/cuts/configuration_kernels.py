@@ -27,7 +27,7 @@ def heaviest(m, r, weight, memory):  # type: ignore[no-untyped-def]
 def heaviest_into(m, r, weight, memory, best, took, counts):  # type: ignore[no-untyped-def]
     """Return the largest weight of a feasible multiset; write the count of each item.
 
-    ``best`` and ``took`` are room to work in: the weight of a state, and whether an item leads
+    ``best`` and ``took`` are scratch arrays: the weight of a state, and whether an item leads
     there from the items before and itself. Weights are at least 0.
     """
     most, least = len(best) - 1, m.min()

@@ -45,8 +45,8 @@ def strengthen(program: Program, certificate: DualCertificate, upper: int) -> Pr
     dense = [table.dense(program.instance.memory) for table in duals.tables]
     reduced = reduced_costs(all_columns, duals, dense)
     excess = _excess(program, all_columns, reduced, duals.denominator)
-    room = upper * duals.denominator - certificate.value
-    fixed = np.where(excess > room, 0, program.upper)
+    slack = upper * duals.denominator - certificate.value
+    fixed = np.where(excess > slack, 0, program.upper)
     return _with_rows(replace(program, upper=fixed), certificate, dense)
 
 

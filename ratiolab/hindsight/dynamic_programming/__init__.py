@@ -1,1 +1,1 @@
-"""Search through time, layer by layer, guided by duals."""
+"""Dynamic programming over rounds, guided by duals."""

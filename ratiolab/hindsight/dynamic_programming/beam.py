@@ -25,12 +25,12 @@ one completes it, too.
 So as long as nothing is left out, the search is exact: it finds an optimal schedule or shows that
 none is better than the one known. A beam keeps the states of least bound.
 
-What is left out. Let B be the least bound of all states that a search leaves out for want of room.
-Every schedule better than the one known at the end leads through a state left out, or, by
+What is left out. Let B be the least bound of all states that a search leaves out because a layer is
+full. Every schedule better than the one known at the end leads through a state left out, or, by
 dominance, one that is no worse does: latency is at least B. A search for a bound alone may as well
-leave out every state of bound B or more from then on: that changes nothing in the bound, and makes
-room in later layers for the states below it. When a layer finds no room at all for what its states
-lead to, the limit falls until it does.
+leave out every state of bound B or more from then on: that changes nothing in the bound, and leaves
+later layers to the states below it. When a layer has no capacity for all that its states lead to,
+the limit falls until it does.
 """
 
 from collections.abc import Callable

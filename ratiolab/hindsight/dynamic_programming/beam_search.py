@@ -134,7 +134,7 @@ class BeamSearch:
                 return out.take(np.arange(written))
             if capacity <= most:
                 capacity *= 4
-            elif self.bounding:  # at a lower limit, all find room
+            elif self.bounding:  # at a lower limit, all fit
                 self.leave_out(np.partition(out.bound, capacity // 4)[capacity // 4 :])
             else:
                 self.leave_out(layer.bound[parents:])

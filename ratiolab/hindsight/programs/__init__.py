@@ -1,1 +1,1 @@
-"""Programs and their solvers: the only room that opens a solver's door."""
+"""Linear and integer programs, and the only modules that import a solver."""

@@ -1,6 +1,6 @@
 """Linear programs to HiGHS, row by row: one thread, warm starts, every return code checked.
 
-Nothing here is a proof: values and duals are floating point, and whoever claims a bound reprices
+Nothing here is a proof: values and duals are floating point, and a proof of a bound reprices
 them in integers (`ratiolab.hindsight.relaxation.lagrangian`).
 """
 

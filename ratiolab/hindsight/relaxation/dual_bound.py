@@ -247,7 +247,7 @@ class _Climb:
     def __init__(self, instance: Instance, origin: int, width: int) -> None:
         self.arrival = instance.arrival - origin
         self.prompt, self.output = instance.prompt, instance.output
-        self.width, self.room = width, float(instance.memory * width)
+        self.width, self.capacity = width, float(instance.memory * width)
         self.pieces = 1  # looked at for the last value
 
     def value(self, token: FloatArray) -> tuple[float, FloatArray]:
@@ -259,7 +259,7 @@ class _Climb:
         )
         self.pieces = max(1, pieces)
         usage = bucket_usage(starts, self.prompt, self.output, len(token), self.width)
-        return float(least.sum() - self.room * token.sum()), usage - self.room
+        return float(least.sum() - self.capacity * token.sum()), usage - self.capacity
 
     def run(
         self, token: FloatArray, aim: float, upper: int, steps: int, stop: Callable[[], bool]

@@ -5,44 +5,63 @@ A request i that starts at k holds ``held[i, age]`` tokens at time k + age, age 
 output, and completes at k + output. Starts are free (`ANY`), multiples of a number of rounds
 (`GRID`), rounds in which a request arrives or completes (`EVENTS`), or rounds in which nobody else
 still runs, everybody who starts then starting together (`BATCHES`). All arrays are int64 but the
-draws of `anneal`.
+draws of `anneal_insertion_order`.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+
+from ratiolab.model.footprint import IntArray
 
 compiled: Any = njit(cache=True)
 
 ANY, GRID, EVENTS, BATCHES = 0, 1, 2, 3
 
 
+class Case(NamedTuple):
+    """Requests with the tokens that they hold, and the rules of their starts.
+
+    ``usage`` is overwritten by the tokens held at each time.
+    """
+
+    arrival: IntArray
+    output: IntArray
+    held: IntArray
+    memory: int
+    rule: int
+    grid: int
+    usage: IntArray
+
+
 @compiled
-def fits(usage, held, output, memory, i, start):  # type: ignore[no-untyped-def]
-    """Whether request i may start here on top of what the others hold."""
-    for age in range(output[i], -1, -1):
-        if held[i, age] > 0 and usage[start + age] + held[i, age] > memory:
+def fits(case, i, start):  # type: ignore[no-untyped-def]
+    """Return whether request i may start here on top of what the others hold."""
+    for age in range(case.output[i], -1, -1):
+        tokens = case.held[i, age]
+        if tokens > 0 and case.usage[start + age] + tokens > case.memory:
             return False
     return True
 
 
 @compiled
-def enter(usage, held, output, i, start):  # type: ignore[no-untyped-def]
-    """Add what request i holds from this start on."""
-    for age in range(output[i] + 1):
-        usage[start + age] += held[i, age]
+def enter(case, i, start):  # type: ignore[no-untyped-def]
+    """Add the tokens that request i holds from this start on."""
+    for age in range(case.output[i] + 1):
+        case.usage[start + age] += case.held[i, age]
 
 
 @compiled
-def prefixes(order, arrival, output, held, memory, rule, grid, skip, usage, starts):  # type: ignore[no-untyped-def]
+def prefixes(order, case, skip, starts):  # type: ignore[no-untyped-def]
     """In every allowed round admit arrived requests in this order until the first misfit.
 
     With ``skip`` misfits are passed over. Writes the starts and returns the total latency.
     """
-    usage[:] = 0
+    arrival, output, rule, grid = case.arrival, case.output, case.rule, case.grid
+    case.usage[:] = 0
     starts[:] = -1
-    event = np.zeros(len(usage), np.bool_)
+    event = np.zeros(len(case.usage), np.bool_)
     for i in range(len(order)):
         event[arrival[i]] = True
     left, now, busy, total = len(order), 0, 0, 0
@@ -56,8 +75,8 @@ def prefixes(order, arrival, output, held, memory, rule, grid, skip, usage, star
             for i in order:
                 if starts[i] >= 0 or arrival[i] > now:
                     continue
-                if fits(usage, held, output, memory, i, now):
-                    enter(usage, held, output, i, now)
+                if fits(case, i, now):
+                    enter(case, i, now)
                     starts[i] = now
                     event[now + output[i]] = True
                     busy = max(busy, now + output[i])
@@ -70,12 +89,13 @@ def prefixes(order, arrival, output, held, memory, rule, grid, skip, usage, star
 
 
 @compiled
-def serial(order, arrival, output, held, memory, rule, grid, usage, starts):  # type: ignore[no-untyped-def]
-    """Give each request in this order its earliest allowed start; the total latency."""
+def serial(order, case, starts):  # type: ignore[no-untyped-def]
+    """Give each request in this order its earliest allowed start; return the total latency."""
+    arrival, output, rule, grid = case.arrival, case.output, case.rule, case.grid
     if rule == BATCHES:
-        return prefixes(order, arrival, output, held, memory, rule, grid, False, usage, starts)
-    usage[:] = 0
-    event = np.zeros(len(usage), np.bool_)
+        return prefixes(order, case, False, starts)
+    case.usage[:] = 0
+    event = np.zeros(len(case.usage), np.bool_)
     for i in range(len(order)):
         event[arrival[i]] = True
     total = 0
@@ -84,10 +104,10 @@ def serial(order, arrival, output, held, memory, rule, grid, usage, starts):  # 
         while (
             (rule == GRID and start % grid != 0)
             or (rule == EVENTS and not event[start])
-            or not fits(usage, held, output, memory, i, start)
+            or not fits(case, i, start)
         ):
             start += 1
-        enter(usage, held, output, i, start)
+        enter(case, i, start)
         event[start + output[i]] = True
         starts[i] = start
         total += start + output[i] - arrival[i]
@@ -95,14 +115,14 @@ def serial(order, arrival, output, held, memory, rule, grid, usage, starts):  # 
 
 
 @compiled
-def anneal(order, arrival, output, held, memory, rule, grid, warmth, draws, usage, starts, best):  # type: ignore[no-untyped-def]
-    """The least total latency of the orders visited, its starts in ``best``.
+def anneal_insertion_order(order, case, warmth, draws, starts, best):  # type: ignore[no-untyped-def]
+    """Return the least total latency of the orders visited, its starts in ``best``.
 
     A step moves one request to another place; ``draws`` has a row of three for each. At warmth 0
     only better orders are kept.
     """
     n = len(order)
-    current = serial(order, arrival, output, held, memory, rule, grid, usage, starts)
+    current = serial(order, case, starts)
     least = current
     best[:] = starts
     kept = order.copy()
@@ -115,7 +135,7 @@ def anneal(order, arrival, output, held, memory, rule, grid, warmth, draws, usag
         else:
             order[b + 1 : a + 1] = kept[b:a]
         order[b] = moved
-        found = serial(order, arrival, output, held, memory, rule, grid, usage, starts)
+        found = serial(order, case, starts)
         temperature = heat * (1 - step / len(draws))
         worse = found - current
         if worse < 0 or (temperature > 0 and draws[step, 2] < np.exp(-worse / temperature)):

@@ -101,7 +101,7 @@ class Reading:
         ----------
         seed, steps : of the search; `tries` takes the place of steps.
         """
-        from ratiolab.papers.jaillet2025.interpretation_kernels import anneal, prefixes
+        from ratiolab.papers.jaillet2025 import interpretation_kernels as kernels
 
         n = len(instance)
         arrival, output = instance.arrival.copy(), instance.output.copy()
@@ -109,18 +109,18 @@ class Reading:
         # every start waits at most for the last arrival, all other outputs and a multiple
         usage = np.zeros(int(arrival.max() + 2 * output.sum()) + (n + 1) * grid + 2, np.int64)
         starts, best = np.empty((2, n), np.int64)
-        cost = prefixes(
-            np.argsort(self.key(instance), kind="stable"),
-            *(arrival, output, held(instance, self.policy.held), instance.memory),
-            *(STARTS.index(self.policy.starts), self.policy.grid, self.skip, usage, starts),
-        )
-        moves = steps if self.tries is None else self.tries
-        found = anneal(
-            np.lexsort((instance.volume, starts)),
-            *(arrival, output, held(instance, self.optimum.held), instance.memory),
-            *(STARTS.index(self.optimum.starts), self.optimum.grid),
-            WARMTH if self.tries is None else 0.0,
-            *(np.random.default_rng(seed).random((moves, 3)), usage, starts, best),
+
+        def case(rules: Rules) -> kernels.Case:
+            tokens, rule = held(instance, rules.held), STARTS.index(rules.starts)
+            return kernels.Case(arrival, output, tokens, instance.memory, rule, rules.grid, usage)
+
+        order = np.argsort(self.key(instance), kind="stable")
+        cost = kernels.prefixes(order, case(self.policy), self.skip, starts)
+        moves, warmth = (steps, WARMTH) if self.tries is None else (self.tries, 0.0)
+        draws = np.random.default_rng(seed).random((moves, 3))
+        order = np.lexsort((instance.volume, starts))
+        found = kernels.anneal_insertion_order(
+            order, case(self.optimum), warmth, draws, starts, best
         )
         return Latencies(n, cost, min(cost, found) if self.policy == self.optimum else found)
 

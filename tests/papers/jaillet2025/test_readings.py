@@ -6,7 +6,7 @@ from oracle import least_latency
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.jaillet2025.interpretation_kernels import prefixes, serial
+from ratiolab.papers.jaillet2025.interpretation_kernels import Case, prefixes, serial
 from ratiolab.papers.jaillet2025.interpretations import (
     READINGS,
     STARTS,
@@ -83,8 +83,9 @@ def test_schedules_keep_memory_and_the_rounds_of_their_starts(rule: Held, where:
         order = np.random.default_rng(seed).permutation(n)
         for builder, more in ((prefixes, (False,)), (prefixes, (True,)), (serial, ())):
             starts = np.empty(n, np.int64)
-            rules = (STARTS.index(where), 3, *more)
-            total = builder(order, arrival, output, tokens, instance.memory, *rules, usage, starts)
+            rules = STARTS.index(where), 3
+            case = Case(arrival, output, tokens, instance.memory, *rules, usage)
+            total = builder(order, case, *more, starts)
             assert total == (starts + output - arrival).sum()
             assert (starts >= arrival).all()
             profile = np.zeros(len(usage), np.int64)
