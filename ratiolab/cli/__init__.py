@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _exit_code(error: Exception) -> int | None:
-    """2 for bad input, 1 for a policy that broke a rule, None for our own fault."""
+    """Return 2 for bad input, 1 for a policy that broke a rule, None for our own fault."""
     from ratiolab.online import InformationError, PolicyError
 
     if isinstance(error, PolicyError | InformationError):
@@ -44,7 +44,7 @@ def _exit_code(error: Exception) -> int | None:
 
 
 def _message(error: Exception) -> str:
-    """The error in one line."""
+    """Return the error in one line."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):

@@ -50,7 +50,7 @@ NodeLimit = Annotated[
 def about(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
-    """Shared options."""
+    """Print the version when asked."""
     if version:
         typer.echo(__version__)
         raise typer.Exit
@@ -63,19 +63,19 @@ def print_json(what: str, data: Mapping[str, Any]) -> None:
 
 
 def json_line(value: Any) -> str:
-    """One JSON value on one line, as streams have them."""
+    """Return a JSON value on one line, as streams have them."""
     return json.dumps(value, allow_nan=False)
 
 
 def print_rich(*values: Any) -> None:
-    """Tables and text on standard output; as wide as they need to be when it is not a terminal."""
+    """Print tables and text; as wide as they need to be when there is no terminal."""
     console = _console(line_width() or 160)
     for value in values:
         console.print(value)
 
 
 def line_width() -> int | None:
-    """Letters in a line of the terminal; None when standard output is not one."""
+    """Return the letters in a line of the terminal; None when there is no terminal."""
     console = _console(None)
     return console.width if console.is_terminal else None
 
@@ -89,7 +89,7 @@ def _console(width: int | None) -> "Console":
 
 @contextmanager
 def progress(*, silent: bool = False) -> "Iterator[Progress]":
-    """A progress display on standard error, silent also when that is not a terminal."""
+    """Show progress on standard error, silent also when that is not a terminal."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -115,7 +115,7 @@ def require_folder(option: str, path: Path) -> None:
 
 
 def settings(pairs: list[str], option: str) -> dict[str, str]:
-    """``name=value`` words of a repeated option as a dictionary."""
+    """Return the ``name=value`` words of a repeated option as a dictionary."""
     values: dict[str, str] = {}
     for pair in pairs:
         name, sign, value = pair.partition("=")

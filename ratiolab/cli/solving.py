@@ -85,7 +85,7 @@ def solve(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """The hindsight optimum of an instance, or a proven interval around it.
+    """Find the hindsight optimum of an instance, or a proven interval around it.
 
     Without limits it runs until the optimum is proved; Ctrl-C or a limit stops it and prints the
     best schedule and the best proven lower bound so far. Large instances are bracketed by bounds
@@ -138,7 +138,7 @@ def solve(
 
 
 def _streaming() -> "Report":
-    """Writes what is told to standard error: what is new at once, the rest now and then."""
+    """Return a reporter to standard error: new bounds at once, the rest now and then."""
     last: list[Progress] = []
 
     def write(now: "Progress") -> None:
@@ -175,7 +175,7 @@ def compare(
     ] = None,
     json: Json = False,
 ) -> None:
-    """What every policy costs on an instance, over the certified optimum.
+    """Compare the costs of policies on an instance with the certified optimum.
 
     One row a policy: total end-to-end latency (TEL; mean over the seeds and its 95 % interval),
     its ratio to the optimum as a proven interval, evictions and tokens lost by them, mean and P99
@@ -228,7 +228,7 @@ def compare(
 
 
 def _keys(words: str, option: str) -> list[str]:
-    """The keys of a comma separated list, each once."""
+    """Return the keys of a comma separated list, each once."""
     keys = [key.strip() for key in words.split(",")]
     for key in keys:
         if not key:

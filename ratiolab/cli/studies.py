@@ -21,7 +21,7 @@ Traces = Annotated[
 
 
 class Executor(StrEnum):
-    """Who computes."""
+    """Where a study is computed."""
 
     joblib = "joblib"
     dask = "dask"
@@ -144,7 +144,7 @@ def reproduce(
 
 @contextmanager
 def bar(name: str, folder: Path) -> Iterator[Callable[[int, int], None]]:
-    """A bar of finished cells on standard error; Ctrl-C says what is kept."""
+    """Show a bar of finished cells on standard error; Ctrl-C says what is kept."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -58,7 +58,7 @@ def rayleigh(
     prompt: Prompt = 0,
     json: Json = False,
 ) -> None:
-    """The spectral radius of A_min's quotient: its exact worst ratio over all distributions.
+    """Compute the spectral radius of A_min's quotient, its exact worst ratio over all laws.
 
     The trace beside it is the bound that the paper uses in its place.
 
@@ -91,7 +91,7 @@ def rayleigh(
 
 
 def _trace(lower: int, upper: int, prompt: int) -> float:
-    """1 + H_{s+u} - H_{s+l}, by the digamma function."""
+    """Return 1 + H_{s+u} - H_{s+l}, by the digamma function."""
     from scipy.special import digamma
 
     return float(1 + digamma(prompt + upper + 1) - digamma(prompt + lower + 1))

@@ -30,7 +30,7 @@ class Violation:
 
 
 def violations(schedule: Schedule) -> list[Violation]:
-    """Everything a schedule does that the model forbids, under its semantics of preemption.
+    """Return every rule that a schedule breaks, under its semantics of preemption.
 
     The rules: ``unknown-request`` (a run names no request of the instance), ``duration`` (a run
     lasts at least one round and at most as many as the request still lacks tokens), ``arrival``
@@ -69,7 +69,7 @@ def violations(schedule: Schedule) -> list[Violation]:
 
 
 def require_feasible(schedule: Schedule) -> Schedule:
-    """The schedule itself, or `InfeasibleScheduleError` naming its first violations."""
+    """Return the schedule itself, or raise `InfeasibleScheduleError` with its first violations."""
     found = violations(schedule)
     if found:
         more = f" (and {len(found) - 3} more)" if len(found) > 3 else ""
@@ -79,7 +79,7 @@ def require_feasible(schedule: Schedule) -> Schedule:
 
 
 def _with_kept(runs: list[Run], keeps: bool) -> list[tuple[Run, int]]:
-    """The runs of one request in time, each with the tokens that it brings along."""
+    """Return the runs of one request in time, each with the tokens that it brings along."""
     if len(runs) == 1:
         return [(runs[0], 0)]
     kept, found = 0, []

@@ -20,7 +20,7 @@ Tokens = TypeVar("Tokens", int, IntArray)
 
 
 def held(prompt: Tokens, age: Tokens) -> Tokens:
-    """Tokens held at an age between 1 and the output length.
+    """Return the tokens held at an age between 1 and the output length.
 
     >>> held(5, 1)
     6
@@ -29,7 +29,7 @@ def held(prompt: Tokens, age: Tokens) -> Tokens:
 
 
 def peak(prompt: Tokens, output: Tokens) -> Tokens:
-    """Largest number of tokens a request ever holds: what it holds in its last round.
+    """Return the most tokens that a request ever holds, those of its last round.
 
     >>> peak(5, 3)
     8
@@ -38,7 +38,7 @@ def peak(prompt: Tokens, output: Tokens) -> Tokens:
 
 
 def volume(prompt: Tokens, output: Tokens) -> Tokens:
-    """Token-rounds of memory a request uses from start to completion: s o + o (o + 1) / 2.
+    """Return the token-rounds that a request uses in all: s o + o (o + 1) / 2.
 
     >>> volume(5, 3) == held(5, 1) + held(5, 2) + held(5, 3)
     True

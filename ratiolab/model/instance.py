@@ -195,23 +195,23 @@ class Instance(Tabular):
 
     @property
     def columns(self) -> dict[str, IntArray]:
-        """The columns that the instance has, by name."""
+        """Return the columns that the instance has, by name."""
         values = {name: getattr(self, name) for name in COLUMNS + OPTIONAL_COLUMNS}
         return {name: column for name, column in values.items() if column is not None}
 
     def take(self, requests: Column, name: str | None = None) -> "Instance":
-        """The instance of some requests only, in the order given."""
+        """Return the instance of some requests only, in the order given."""
         chosen = np.asarray(requests, dtype=np.int64)
         kept: dict[str, Any] = {name: column[chosen] for name, column in self.columns.items()}
         return Instance(name or self.name, self.memory, **kept, source=self.source)
 
     def replace(self, **changes: Any) -> "Instance":
-        """A validated copy with some fields changed."""
+        """Return a validated copy with some fields changed."""
         return replace(self, **changes)
 
 
 def shown(value: object) -> str:
-    """The value as an error message quotes it: one line, cut when it is long or deep.
+    """Return the value as a message quotes it: one line, cut when it is long or deep.
 
     >>> shown("x" * 100)
     "'xxxxxxxxxxxx...xxxxxxxxxxxxx'"
@@ -229,7 +229,7 @@ def _is_integer(value: object) -> bool:
 
 
 def _read(name: str, values: Any) -> IntArray:
-    """The column as a frozen array, every value checked against its own limits."""
+    """Return the column as a frozen array, every value checked against its own limits."""
     least = _LEAST.get(name, 1)
     if isinstance(values, np.ndarray):
         readable = values.ndim == 1 and values.dtype.kind in "iu"

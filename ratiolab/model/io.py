@@ -101,7 +101,7 @@ def write_instance(instance: Instance, path: PathLike) -> None:
 
 
 def instance_text(instance: Instance) -> str:
-    """The JSON text of an instance, a column a line."""
+    """Return the JSON text of an instance, a column a line."""
     return json_lines({"format": INSTANCE_FORMAT} | instance.to_dict())
 
 
@@ -137,7 +137,7 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
 
 
 def read_text(path: PathLike) -> str:
-    """The text of a file; `FormatError` when it is not a readable UTF-8 file with content."""
+    """Return the text of a file; `FormatError` unless it is readable UTF-8 with content."""
     path = Path(path)
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -161,7 +161,7 @@ def read_text(path: PathLike) -> str:
 
 
 def csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and values of each row of a CSV text, the header first, all equally long."""
+    """Return line number and values of each row of a CSV text, the header first."""
     if "\0" in text:
         raise ValueError("holds a NUL byte: is not CSV")
     if text.count("\n") > MOST_REQUESTS + 1:
@@ -183,7 +183,7 @@ def csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def csv_integer(value: str, column: str, line: int) -> int:
-    """The integer that one cell holds; `ValueError` names line, column and value."""
+    """Return the integer that one cell holds; `ValueError` names line, column and value."""
     digits = value.strip().removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"line {line}: {column} {shown(value)} must be an integer")
@@ -225,7 +225,7 @@ def write_bytes(path: PathLike, content: bytes) -> None:
 
 
 def json_lines(data: Mapping[str, Any]) -> str:
-    """JSON with one key a line, so that versions of a file differ where their content does."""
+    """Return JSON with one key a line, so that files differ where their content does."""
     lines = (f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in data.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

@@ -79,7 +79,7 @@ class Schedule(Result):
 
     @classmethod
     def from_starts(cls, instance: Instance, starts: Column) -> "Schedule":
-        """The schedule without evictions that starts request i at ``starts[i]``.
+        """Return the schedule without evictions that starts request i at ``starts[i]``.
 
         >>> from ratiolab.model import Instance
         >>> Schedule.from_starts(Instance("two", 5, [0, 0], [1, 1], [2, 3]), [0, 2]).total_latency
@@ -95,7 +95,7 @@ class Schedule(Result):
         runs: Iterable[tuple[int, int, int]],
         preemption: Preemption = "restart",
     ) -> "Schedule":
-        """The schedule of (request, start, stop) triples.
+        """Return the schedule of (request, start, stop) triples.
 
         >>> from ratiolab.model import Instance
         >>> one = Instance("one", 9, [0], [2], [5])
@@ -206,7 +206,7 @@ class Schedule(Result):
         return pd.DataFrame(self.runs, columns=Run._fields)
 
     def usage(self) -> IntArray:
-        """Tokens held at t = 0, ..., last stop, shape (last stop + 1,). Cost O(runs + rounds)."""
+        """Return the tokens held at t = 0, ..., last stop, in O(runs + rounds) steps."""
         end = int(self.stop.max(initial=0)) + 2
         level, slope = np.zeros(end, np.int64), np.zeros(end, np.int64)
         # held(s, t - p) = held(s, -p) + t on p+1 .. q: a step of the constant and one of the slope

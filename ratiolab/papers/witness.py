@@ -35,13 +35,13 @@ class Witness:
     figures: Mapping[str, int | str] = field(default_factory=dict)
 
     def schedule(self, name: str) -> Schedule:
-        """A schedule of the witness; `InfeasibleScheduleError` when it breaks a rule."""
+        """Return a schedule of the witness; `InfeasibleScheduleError` when it breaks a rule."""
         return require_feasible(Schedule.from_starts(self.instance, self.schedules[name]))
 
 
 @cache
 def folder() -> Path:
-    """The folder of witnesses: ``RATIOLAB_WITNESSES``, or instances/witnesses of the checkout."""
+    """Return the folder of witnesses: ``RATIOLAB_WITNESSES``, or that of the checkout."""
     chosen = os.environ.get("RATIOLAB_WITNESSES")
     return Path(chosen) if chosen else Path(__file__).parents[2] / "instances" / "witnesses"
 

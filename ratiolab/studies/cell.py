@@ -51,7 +51,7 @@ class Cell:
         return self.fields[key]
 
     def __str__(self) -> str:
-        """The cell in one line: what an error message says first."""
+        """Return the cell in one line: how an error message begins."""
         hidden = ("label", "sha256")
         return " ".join(
             f"{key}={value}"
@@ -65,7 +65,7 @@ class Cell:
         return int(self.fields["seed"])
 
     def part(self, prefix: str) -> dict[str, Any]:
-        """The fields ``PREFIX.name`` by name, labels left out.
+        """Return the fields ``PREFIX.name`` by name, labels left out.
 
         >>> Cell({"policy": "a-min", "policy.ties": "worst", "seed": 0}).part("policy")
         {'ties': 'worst'}
@@ -78,16 +78,16 @@ class Cell:
         }
 
     def option(self, name: str) -> Any:
-        """The value of an option of the task."""
+        """Return the value of an option of the task."""
         return self.fields[f"option.{name}"]
 
     def instance(self) -> Instance:
-        """The instance of the cell; cells that share it in one process share the object."""
+        """Return the instance of the cell; cells of one process share the object."""
         settings = json.dumps(self.part("workload"))
         return build(str(self.fields["workload"]), settings, self.seed, self.traces)
 
     def policy(self) -> Policy:
-        """The policy of the cell."""
+        """Return the policy of the cell."""
         parameters = self.part("policy")
         key = str(self.fields["policy"])
         if parameters.pop("sha256", None) is not None:
@@ -95,6 +95,6 @@ class Cell:
         return make(key, parameters)
 
     def clock(self) -> BatchTime | None:
-        """How long a batch takes; None for unit rounds."""
+        """Return how long a batch takes; None for unit rounds."""
         word = str(self.fields.get("clock", "unit"))
         return clock_of(str(self.home / word) if "clock.sha256" in self.fields else word)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def with_bounds(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The runs of a study, each beside the certified bounds of its instance.
+    """Return the runs of a study, each beside the certified bounds of its instance.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def with_bounds(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def intervals(frame: "pd.DataFrame", by: Sequence[str], value: str) -> "pd.DataFrame":
-    """Mean of one column over the rows of each group, with a 95 % bootstrap interval.
+    """Return the mean of a column over each group, with a 95 % bootstrap interval.
 
     Parameters
     ----------

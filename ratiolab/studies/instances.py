@@ -20,7 +20,7 @@ KEPT = 16
 
 @lru_cache(maxsize=KEPT)
 def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
-    """The instance of a workload.
+    """Return the instance of a workload.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
 
 
 def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a workload, every one of them checked; a kind's own defaults are stated.
+    """Return the settings of a workload, all checked; a kind's own defaults are stated.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def file_digest(path: Path) -> str:
-    """Twelve hexadecimal digits of SHA-256 over the bytes of a file."""
+    """Return twelve hexadecimal digits of SHA-256 over the bytes of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
 

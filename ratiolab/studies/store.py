@@ -41,7 +41,7 @@ class Store:
     folder: Path
 
     def path(self, cell: Cell) -> Path:
-        """The file of a cell."""
+        """Return the path of a cell's file."""
         return self.folder / "cells" / f"{cell.id}.json"
 
     def save(self, cell: Cell, rows: Sequence[Row], version: str = __version__) -> None:
@@ -50,7 +50,7 @@ class Store:
         write_text(self.path(cell), json_lines(data))
 
     def load(self, cell: Cell) -> tuple[str, list[Row]] | None:
-        """Version and rows of a finished cell, None when it is not finished."""
+        """Return version and rows of a finished cell, None when it is not finished."""
         if not self.path(cell).is_file():
             return None
         try:
@@ -63,12 +63,12 @@ class Store:
             return None
 
     def missing(self, study: Study) -> list[Cell]:
-        """The cells that are not finished, in order; one of those that differ in labels alone."""
+        """Return the unfinished cells in order; one of those that differ in labels alone."""
         unique = {cell.id: cell for cell in study.cells}
         return [cell for cell in unique.values() if self.load(cell) is None]
 
     def merge(self, study: Study) -> "pd.DataFrame":
-        """The table of all cells, written as ``NAME.csv`` and, with pyarrow, ``NAME.parquet``.
+        """Write the table of all cells as ``NAME.csv`` and, with pyarrow, ``NAME.parquet``.
 
         ``NAME.json`` beside it says what was declared and which version computed it.
 
@@ -97,11 +97,11 @@ class Store:
         return frame
 
     def table(self, study: Study) -> Path:
-        """The CSV file of all cells."""
+        """Return the path of the CSV file of all cells."""
         return self.folder / f"{study.name}.csv"
 
     def rows(self, study: Study) -> Iterator[dict[str, Any]]:
-        """The rows of all cells, each beside what its cell is."""
+        """Return the rows of all cells, each with the fields of its cell."""
         for cell in study.cells:
             found = self.load(cell)
             if found is None:
@@ -123,7 +123,7 @@ def _header(rows: Sequence[Row]) -> list[str]:
 
 
 def csv_text(rows: Sequence[Row], header: Sequence[str]) -> str:
-    """CSV: integers stay integers and floats their shortest text; absent values are empty."""
+    """Return CSV: integers stay integers, floats their shortest text, absent values empty."""
     text = StringIO()
     writer = csv.DictWriter(text, header, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()

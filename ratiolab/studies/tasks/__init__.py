@@ -19,9 +19,7 @@ TASKS: dict[str, Task] = {
         Task("bound", bound, policy=False, options={"steps": 0}),
         Task("bracket", bracket, policy=False, options={"steps": 200_000, "rounds": 8}),
         Task("against-bound", against_bound),
-        Task(
-            "refinement", prediction_errors, policy=False, options={"spread": 0.3, "requests": 200}
-        ),
+        Task("refinement", prediction_errors, policy=False, options=_REFINEMENT),
         Task("limited-queue", queue_means, workload=False, policy=False, options=_QUEUE),
     )
 }
