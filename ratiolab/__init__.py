@@ -31,8 +31,17 @@ if TYPE_CHECKING:
         write_instance,
         write_schedule,
     )
+    from ratiolab.online import (
+        NEVER,
+        Decision,
+        Information,
+        Policy,
+        Setting,
+        Simulation,
+        View,
+        simulate,
+    )
     from ratiolab.online import POLICIES as policies  # noqa: N811
-    from ratiolab.online import Decision, Information, Policy, Simulation, View, simulate
     from ratiolab.online import make as make_policy
     from ratiolab.papers import Verdict, experiments, reproduce, run_claims
     from ratiolab.papers import select as claims
@@ -45,6 +54,7 @@ if TYPE_CHECKING:
     from ratiolab.workloads.traces import instance_from_trace, read_trace
 
 __all__ = [
+    "NEVER",
     "Comparison",
     "Decision",
     "Information",
@@ -52,6 +62,7 @@ __all__ = [
     "OptResult",
     "Policy",
     "Schedule",
+    "Setting",
     "Simulation",
     "Verdict",
     "View",
@@ -87,10 +98,12 @@ _PLACES = {  # module, and the name there where it differs
     "Comparison": "ratiolab.ratio",
     "Decision": "ratiolab.online",
     "Information": "ratiolab.online",
+    "NEVER": "ratiolab.online",
     "Instance": "ratiolab.model",
     "OptResult": "ratiolab.hindsight",
     "Policy": "ratiolab.online",
     "Schedule": "ratiolab.model",
+    "Setting": "ratiolab.online",
     "Simulation": "ratiolab.online",
     "Verdict": "ratiolab.papers",
     "View": "ratiolab.online",

@@ -51,3 +51,13 @@ def test_the_glossary_defines_each_term_once() -> None:
     words = [(a or b).lower() for a, b in terms]
     assert len(words) > 60
     assert len(words) == len(set(words))
+
+
+def test_the_workflow_and_the_issue_forms_are_well_formed() -> None:
+    yaml = pytest.importorskip("yaml")
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
+    assert ".ci/run" in [step.get("run") for step in workflow["jobs"]["checks"]["steps"]]
+    for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml"):
+        form = yaml.safe_load(path.read_text())
+        assert {"name", "description", "body"} <= set(form), path.name
+        assert all({"type", "attributes"} <= set(field) for field in form["body"]), path.name

@@ -102,7 +102,14 @@ def commands_in(text: str) -> Iterator[str]:
             yield " ".join("".join(found.groups()).split())
 
 
-COMMANDS = list(dict.fromkeys(command for _, text in texts() for command in commands_in(text)))
+EXAMPLES = ("example2026", "lcfs.py")
+"""What CONTRIBUTING.md adds as examples: `test_contributing` runs these commands."""
+
+COMMANDS = [
+    command
+    for command in dict.fromkeys(command for _, text in texts() for command in commands_in(text))
+    if not any(example in command for example in EXAMPLES)
+]
 
 
 def arguments_of(command: str) -> tuple[list[str], Path | None]:
