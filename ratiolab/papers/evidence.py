@@ -25,12 +25,12 @@ measured: Callable[..., Estimate] = cache(fluid_ratio)
 
 
 def half_octaves(most: int) -> list[int]:
-    """2, 3, 4, 6, 8, 11, ...: half-powers of two up to about `most`."""
+    """Return 2, 3, 4, 6, 8, 11, ...: half-powers of two up to about `most`."""
     return [round(2 ** (k / 2)) for k in range(2, 2 * most.bit_length() - 1)]
 
 
 def bound_values(name: str, uppers: Sequence[int]) -> list[float]:
-    """A bound of the catalogue for lengths 1..u without prompt."""
+    """Return a bound of the catalogue for lengths 1..u without prompt."""
     return [evaluate(f"chen2025/{name}", 1, u).value for u in uppers]
 
 
@@ -42,7 +42,7 @@ def simulated(
     look: Look = SIMULATED,
     scale: Sequence[float] | None = None,
 ) -> Curve:
-    """Ratios of a policy to H-SF by simulation, with 99 % Student intervals over seeds.
+    """Simulate ratios of a policy to H-SF, with 99 % Student intervals over seeds.
 
     All requests are present at round 0, without prompts; M and n are `MEMORY` and `REQUESTS` times
     the longest output. These sizes are finite: a limit for large M is only approached.

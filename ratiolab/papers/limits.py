@@ -22,7 +22,7 @@ Denominator: TypeAlias = Literal["h-sf", "fluid"]
 def scaled_instance(
     distribution: LengthDistribution, prompt: int, memory: int, requests: int
 ) -> Instance:
-    """About `requests` requests whose lengths have the shares of the distribution, rounded."""
+    """Return about `requests` requests whose lengths have the distribution's shares, rounded."""
     table = zip(distribution.lengths.tolist(), distribution.probabilities, strict=True)
     outputs = [length for length, share in table for _ in range(round(requests * share))]
     n = len(outputs)
@@ -46,7 +46,7 @@ def fluid_ratio(
     seeds: Sequence[int],
     denominator: Denominator = "h-sf",
 ) -> Estimate:
-    """Simulated TEL(policy) / TEL(H-SF) at one size; 99 % Student interval over the seeds.
+    """Simulate TEL(policy) / TEL(H-SF) at one size; 99 % Student interval over the seeds.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def limit_ratio(
     seeds: Sequence[int],
     denominator: Denominator = "h-sf",
 ) -> Estimate:
-    """The ratio extrapolated to 1/M = 0, linearly, from (M, n) and (2 M, 4 n), seed by seed.
+    """Extrapolate the ratio to 1/M = 0, linearly, from (M, n) and (2 M, 4 n), seed by seed.
 
     With n of order M**2 both errors are of order 1/M, so 2 r(2M) - r(M) leaves O(1/M**2). The
     interval is that of the sampling alone.

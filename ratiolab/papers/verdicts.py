@@ -10,7 +10,7 @@ from ratiolab.papers.verdict_table import COLOURS, VerdictTable
 
 
 def claims_table(reports: VerdictTable) -> Table:
-    """One row a claim: what it says, what became of it, and how far the evidence goes."""
+    """Return one row a claim: what it says, what became of it, and how far the evidence goes."""
     table = Table()
     for name in ("claim", "verdict", "scope", "claimed", "computed", "s"):
         table.add_column(name, overflow="fold")
@@ -28,7 +28,7 @@ def claims_table(reports: VerdictTable) -> Table:
 
 
 def listing_table(claims: Iterable[Claim]) -> Table:
-    """The claims without checking them."""
+    """Return the claims without checking them."""
     table = Table(show_lines=True)
     for name in ("claim", "statement", "expected", "source"):
         table.add_column(name, overflow="fold")
@@ -38,7 +38,7 @@ def listing_table(claims: Iterable[Claim]) -> Table:
 
 
 def claims_page(reports: VerdictTable) -> str:
-    """A page for a referee: which statements stand, which fall, and why."""
+    """Return a page for a referee: which statements stand, which fall, and why."""
     lines = [
         "# What stands, what falls, and why",
         "",
@@ -96,5 +96,5 @@ def _cell(text: str) -> str:
 
 
 def _plain(text: str) -> Text:
-    """Text that rich does not take for markup."""
+    """Return text that rich does not take for markup."""
     return Text(text)

@@ -14,7 +14,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 
 def spreading(bins: int, spread: float) -> FloatArray:
-    """Errors that fall off geometrically: answer j in bin i with weight spread**|i - j|.
+    """Return errors that fall off geometrically: answer j in bin i with weight spread**|i - j|.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def require_confusion(matrix: FloatArray) -> None:
 
 
 def bin_of(length: NDArray[np.int64], bins: int, width: float) -> NDArray[np.int64]:
-    """The bin [b i, b (i + 1)) of each length; what is beyond the last bin belongs to it.
+    """Return the bin [b i, b (i + 1)) of each length; what is beyond the last bin belongs to it.
 
     >>> bin_of(np.array([1, 51, 52, 512, 9000]), 10, 51.2).tolist()
     [0, 0, 1, 9, 9]

@@ -52,5 +52,5 @@ class LogNormal:
         return (math.log(cap) - self.mu) / self.sigma
 
     def _below(self, z: float) -> float:
-        """E[X; ln X <= mu + sigma z]."""
+        """Return E[X; ln X <= mu + sigma z]."""
         return math.exp(self.mu + self.sigma**2 / 2) * _Z.cdf(z - self.sigma)

@@ -202,7 +202,7 @@ def _gauss_legendre() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 @cache
 def _panels() -> NDArray[np.float64]:
-    """Panel edges in [0, 1], dyadic towards both ends, where the integrand may be steep."""
+    """Return panel edges in [0, 1], dyadic towards both ends, where the integrand may be steep."""
     steps = 0.5 ** np.arange(12.0, 0.0, -1.0)
     return np.concatenate([[0.0], steps, 1 - steps[-2::-1], [1.0]])
 

@@ -22,7 +22,8 @@ import numpy as np
 
 
 def first_start_throughput(upper: int, share_upper: float, rounds: int) -> float:
-    """Mean number of first starts per round, in units of M, over the first `rounds` rounds.
+    """Return the mean number of first starts per round, in units of M, over the first `rounds`
+    rounds.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ def first_start_throughput(upper: int, share_upper: float, rounds: int) -> float
 
 
 def ratio_lower_bound(upper: int, share_upper: float, rounds: int | None = None) -> float:
-    """Lower bound on printed A_min over H-SF as memory, and n / M, grow.
+    """Return a lower bound on printed A_min over H-SF as memory, and n / M, grow.
 
     Parameters as in `first_start_throughput`; by default 40 u rounds.
 

@@ -254,7 +254,7 @@ def _check(fraction: float) -> None:
 
 
 def _below(model: PredictionModel, k: int, rank: Array, nodes: int) -> Array:
-    """E[X^k; R <= u] at every rank u."""
+    """Return E[X^k; R <= u] at every rank u."""
     x, w = unit_interval(nodes)
     t = rank[:, None] * x
     below: Array = rank * (model.excess(k, np.zeros_like(t), t) @ w)
@@ -262,7 +262,9 @@ def _below(model: PredictionModel, k: int, rank: Array, nodes: int) -> Array:
 
 
 def _falling(fraction: float, rank: Array, nodes: int) -> tuple[Array, Array]:
-    """Rule over t - u for t in [u, u/(1-C)]: jobs that reach rank u before they are immune."""
+    """Return the rule over t - u for t in [u, u/(1-C)]: jobs that reach rank u before they are
+    immune.
+    """
     _check(fraction)
     if fraction == 1:
         s, tail = half_line(nodes)
@@ -273,7 +275,7 @@ def _falling(fraction: float, rank: Array, nodes: int) -> tuple[Array, Array]:
 
 
 def _old(model: PredictionModel, fraction: float, rank: Array, nodes: int) -> tuple[Array, Array]:
-    """int e_2(m(t), t) dt over t > u: below and above the kink t = u / (1 - C) of m."""
+    """Return int e_2(m(t), t) dt over t > u: below and above the kink t = u / (1 - C) of m."""
     step, gap = _falling(fraction, rank, nodes)
     early = (step * model.excess(2, gap, rank[:, None] + gap)).sum(axis=1)
     if fraction == 1:

@@ -24,13 +24,13 @@ Sampler = Callable[[Generator, int], tuple[Array, Array]]
 
 
 def perfect_exponential(rng: Generator, jobs: int) -> tuple[Array, Array]:
-    """Sizes exponential with mean 1; predictions equal to them."""
+    """Draw sizes exponential with mean 1; predictions equal to them."""
     size = rng.exponential(size=jobs)
     return size, size
 
 
 def exponential_predictions(rng: Generator, jobs: int) -> tuple[Array, Array]:
-    """Sizes exponential with mean 1; given size x, predictions exponential with mean x."""
+    """Draw sizes exponential with mean 1; given size x, predictions exponential with mean x."""
     size = rng.exponential(size=jobs)
     return size, size * rng.exponential(size=jobs)
 

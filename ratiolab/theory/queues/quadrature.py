@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 
 def half_line(nodes: int) -> tuple[Array, Array]:
-    """Nodes and weights of a double-exponential rule on (0, inf).
+    """Return the nodes and weights of a double-exponential rule on (0, inf).
 
     The trapezoidal rule in v after s = exp(v - exp(-v)): for integrands that vary on the
     scale 1, may be singular at 0 and decay at least like exp(-sqrt(s)).
@@ -24,7 +24,7 @@ def half_line(nodes: int) -> tuple[Array, Array]:
 
 
 def log_line(nodes: int) -> tuple[Array, Array]:
-    """Nodes and weights of the trapezoidal rule in log s on (0, inf).
+    """Return the nodes and weights of the trapezoidal rule in log s on (0, inf).
 
     For integrands like exp(-s - r/s)/s, which live on several scales at once.
     """
@@ -34,7 +34,7 @@ def log_line(nodes: int) -> tuple[Array, Array]:
 
 
 def unit_interval(nodes: int) -> tuple[Array, Array]:
-    """Nodes and weights of the tanh-sinh rule on (0, 1). Source: Takahasi, Mori (1974)."""
+    """Return nodes and weights of the tanh-sinh rule on (0, 1). Source: Takahasi, Mori (1974)."""
     v, step = np.linspace(-3.0, 3.0, nodes, retstep=True)
     x = 1 / (1 + np.exp(-math.pi * np.sinh(v)))
     complement = 1 / (1 + np.exp(math.pi * np.sinh(v)))

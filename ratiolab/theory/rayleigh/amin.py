@@ -43,7 +43,7 @@ def check_range(lower: int, upper: int, prompt: int) -> None:
 
 
 def _weights(pmf: Sequence[Any] | Array) -> Array:
-    """Shares as floats, or as Fractions when every one of them is rational."""
+    """Return the shares as floats, or as Fractions when every one of them is rational."""
     shares = np.asarray(pmf)
     if shares.ndim == 0 or shares.shape[-1] == 0:
         raise ValueError("pmf: holds no share")
@@ -59,7 +59,7 @@ def _tails(values: Array) -> Array:
 
 
 def numerator(pmf: Sequence[Any] | Array, lower: int = 1, prompt: int = 0) -> Any:
-    """Latency of A_min, in units of ``n^2 / (2 M)``: the form ``x^T A x``.
+    """Return the latency of A_min, in units of ``n^2 / (2 M)``: the form ``x^T A x``.
 
     Summed phase by phase as in Lemma 2: in phase ``k`` the completed requests wait for half of it
     on average, the remaining ones for all of it. See `quotient` for the parameters. Cost O(u - l).
@@ -80,7 +80,7 @@ def numerator(pmf: Sequence[Any] | Array, lower: int = 1, prompt: int = 0) -> An
 
 
 def denominator(pmf: Sequence[Any] | Array, lower: int = 1, prompt: int = 0) -> Any:
-    """Latency of H-SF, in units of ``n^2 / (2 M)``: the form ``x^T B x``.
+    """Return the latency of H-SF, in units of ``n^2 / (2 M)``: the form ``x^T B x``.
 
     See `quotient` for the parameters. Cost O(u - l).
 
@@ -95,7 +95,7 @@ def denominator(pmf: Sequence[Any] | Array, lower: int = 1, prompt: int = 0) -> 
 
 
 def quotient(pmf: Sequence[Any] | Array, lower: int = 1, prompt: int = 0) -> Any:
-    """Ratio of A_min to H-SF in the fluid limit, for one distribution of output lengths.
+    """Return the ratio of A_min to H-SF in the fluid limit, for one distribution of output lengths.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def quotient(pmf: Sequence[Any] | Array, lower: int = 1, prompt: int = 0) -> Any
 def matrices(
     lower: int, upper: int, prompt: int = 0, *, exact: bool = False
 ) -> tuple[Array, Array]:
-    """Symmetric ``A`` and ``B`` of the two forms; Fractions if `exact`, else floats. O(u^2).
+    """Return symmetric ``A`` and ``B`` of the two forms; Fractions if `exact`, else floats. O(u^2).
 
     Source: Chen, Ye, Zhou (2025), Corollary 1, arXiv 2508.14544v2, at ``s = 0, l = 1``.
 
@@ -147,7 +147,7 @@ def matrices(
 
 
 def inverse_denominator(lower: int, upper: int, prompt: int = 0) -> tuple[Array, Array]:
-    """Diagonal and off-diagonal of the tridiagonal ``B^-1``, as Fractions.
+    """Return the diagonal and off-diagonal of the tridiagonal ``B^-1``, as Fractions.
 
     ``b_ij = beta_min(i,j)`` with ``beta_i = i (s+i)`` increasing, a Brownian kernel; its increments
     are ``s + 2k - 1`` after the first, ``l (s+l)``. Cost O(u - l).
@@ -166,7 +166,7 @@ def inverse_denominator(lower: int, upper: int, prompt: int = 0) -> tuple[Array,
 
 
 def trace(lower: int, upper: int, prompt: int = 0) -> Fraction:
-    """Exact trace of ``B^-1 A``: ``1 + 1/(s+l+1) + ... + 1/(s+u)``.
+    """Return the exact trace of ``B^-1 A``: ``1 + 1/(s+l+1) + ... + 1/(s+u)``.
 
     In tail coordinates ``X_k = sum_{i>=k} x_i`` the form ``B`` is diagonal and the quotient of the
     two diagonals is 1, then ``1/(s+k)``. Cost O(u - l) rational additions.
@@ -181,7 +181,7 @@ def trace(lower: int, upper: int, prompt: int = 0) -> Fraction:
 
 
 def two_point_supremum(lower: int, upper: int, prompt: int = 0) -> float:
-    r"""Largest quotient of a distribution on the two lengths `lower` and `upper`.
+    r"""Return the largest quotient of a distribution on the two lengths `lower` and `upper`.
 
     Only ``alpha = l/u`` and ``r = (s+l)/(s+u)`` enter:
 

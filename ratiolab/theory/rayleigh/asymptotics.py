@@ -32,7 +32,7 @@ EULER_GAMMA = 0.57721566490153286
 
 
 def expansion(log_upper: float) -> float:
-    """``L/4 + 3/4 + (ln 2)/2 + gamma/4 - pi^2/(24 L)``, the radius up to ``O(L^-2)``.
+    """Return ``L/4 + 3/4 + (ln 2)/2 + gamma/4 - pi^2/(24 L)``, the radius up to ``O(L^-2)``.
 
     Prompt 0 and shortest output 1; `log_upper` is ``L = ln u > 0``. Cost O(1).
 
@@ -45,7 +45,9 @@ def expansion(log_upper: float) -> float:
 
 
 def closed_bound(lower: int, upper: int, prompt: int = 0) -> Fraction:
-    """Exact upper bound on the radius: ``3/2 + s/(2l) + (1/2) sum_{k=l+1}^{u} 1/(s+2k-1)``.
+    """Return an exact upper bound on the radius.
+
+    It is ``3/2 + s/(2l) + (1/2) sum_{k=l+1}^{u} 1/(s+2k-1)``.
 
     `spectrum.secular` is at most ``w^T B^-1 w / (2 mu)``, which is one at ``rho - 1`` or beyond. At
     ``s = 0, l = 1`` the bound exceeds the radius by 1/4 in the limit; the trace ``H_u`` is four

@@ -56,7 +56,8 @@ class Enclosure:
 
 
 def tail_bound(tails: Sequence[int], lower: int = 1, prompt: int = 0) -> Fraction:
-    """Largest ``(M X)_k / (D X)_k``: no quotient exceeds it, whatever the sign of the shares.
+    """Return the largest ``(M X)_k / (D X)_k``: no quotient exceeds it, whatever the sign of the
+    shares.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def tail_bound(tails: Sequence[int], lower: int = 1, prompt: int = 0) -> Fractio
 
 
 def _perron(operator: TailOperator) -> Vector:
-    """Tails of the maximiser, each to about full relative accuracy."""
+    """Return the tails of the maximiser, each to about full relative accuracy."""
     start = spectral_radius(
         operator.upper, operator.lower, operator.prompt, tolerance=1e-22, vector=True
     )

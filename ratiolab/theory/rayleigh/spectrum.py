@@ -77,7 +77,7 @@ class TailOperator:
         return (min(count, _BLOCK) + count // _BLOCK + 40) * 2.0**-52
 
     def blocks(self) -> Iterator[tuple[slice, Vector, Vector, Vector, Vector]]:
-        """Slices with their ``D, M_kk, q, h``; coefficients are recomputed, never stored."""
+        """Yield slices with their ``D, M_kk, q, h``; coefficients are recomputed, never stored."""
         first, s = self.lower, self.prompt
         count = self.upper - first + 1
         for start in range(0, count, _BLOCK):
@@ -96,7 +96,9 @@ class TailOperator:
             yield slice(start, stop), weight, diagonal, growth, decay
 
     def product(self, tails: Vector) -> Vector:
-        """``D^-1 M X`` in O(u - l) time and memory; the terms of a positive ``X`` are positive."""
+        """Return ``D^-1 M X`` in O(u - l) time and memory; the terms of a positive ``X`` are
+        positive.
+        """
         totals = np.array([(tails[b].sum(), h @ tails[b]) for b, _, _, _, h in self.blocks()])
         totals[0, 0] = tails[1:_BLOCK].sum()
         others = totals[:, 0].sum()
@@ -122,11 +124,11 @@ class TailOperator:
         return image
 
     def inner(self, left: Vector, right: Vector) -> float:
-        """``X^T D Y``, the metric in which the operator is self-adjoint."""
+        """Return ``X^T D Y``, the metric in which the operator is self-adjoint."""
         return float(sum((w * left[b]) @ right[b] for b, w, *_ in self.blocks()))
 
     def start(self) -> Vector:
-        """``D^-1 c``, the maximiser to first order when the radius is large."""
+        """Return ``D^-1 c``, the maximiser to first order when the radius is large."""
         tails = np.concatenate([1 / w for _, w, *_ in self.blocks()])
         tails[0] = 1 / self.lower
         return tails
@@ -141,7 +143,7 @@ def spectral_radius(
     vector: bool = False,
     max_iterations: int = 200,
 ) -> SpectralResult:
-    """Largest eigenvalue of ``B^-1 A``, which is the maximum of A_min's quotient.
+    """Return the largest eigenvalue of ``B^-1 A``, which is the maximum of A_min's quotient.
 
     Lanczos in the metric of ``B``, until the Kato-Temple bound on the error is within `tolerance`.
 
@@ -204,7 +206,7 @@ def spectral_radius(
 
 
 def secular(excess: Number, lower: int, upper: int, prompt: int = 0) -> Number:
-    r"""``f(mu)``, below one exactly where ``(1 + mu) B - A`` is positive definite.
+    r"""Return ``f(mu)``, below one exactly where ``(1 + mu) B - A`` is positive definite.
 
     Since ``A - B = (w w^T - K) / 2`` (`amin`), that matrix is ``mu B + K/2 - w w^T / 2`` and
     ``f(mu) = w^T (mu B + K/2)^-1 w / 2``. The inverse is a product of tridiagonal matrices:

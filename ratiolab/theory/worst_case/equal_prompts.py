@@ -76,7 +76,7 @@ CLASS = Factors(Fraction(4), Fraction(3, 2))
 
 
 def volume(prompt: int, output: int) -> int:
-    """vol(o) = s o + o (o+1)/2, the tokens a request holds, added over its rounds. O(1).
+    """Return vol(o) = s o + o (o+1)/2, the tokens a request holds, over its rounds. O(1).
 
     >>> volume(1, 3)
     9
@@ -85,7 +85,7 @@ def volume(prompt: int, output: int) -> int:
 
 
 def pair_volume(prompt: int, outputs: Sequence[int]) -> int:
-    """A = sum_o n_o sum_{o'<=o} n_{o'} vol(o'), tokens times requests. O(n log n).
+    """Return A = sum_o n_o sum_{o'<=o} n_{o'} vol(o'), tokens times requests. O(n log n).
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def pair_volume(prompt: int, outputs: Sequence[int]) -> int:
 
 
 def linear_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: int) -> Fraction:
-    """volume A/M + length C in rounds, for the factors of an upper or a lower bound. O(n log n).
+    """Return volume A/M + length C in rounds, for the factors of a bound. O(n log n).
 
     >>> linear_bound(UPPER, 0, [1, 1], 2)
     Fraction(10, 1)
@@ -116,7 +116,7 @@ def linear_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: 
 
 
 def class_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: int) -> Fraction:
-    """volume W/M + length B, in rounds, for requests with b <= o <= B = 2b - 1, b a power of two.
+    """Return volume W/M + length B, in rounds, for requests with b <= o <= B = 2b - 1, b = 2**l.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def class_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: i
 
 
 def start_bounds(prompt: int, outputs: Sequence[int], memory: int) -> list[Fraction]:
-    """(*): upper bounds on MC-SF's starts, by request in sorted order. O(n log n).
+    """Return (*), upper bounds on MC-SF's starts, by request in sorted order. O(n log n).
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def start_bounds(prompt: int, outputs: Sequence[int], memory: int) -> list[Fract
 
 
 def mc_sf_bound(prompt: int, outputs: Sequence[int], memory: int) -> int:
-    """An upper bound on MC-SF's total latency, rounds: (*) rounded down, plus C. O(n log n).
+    """Return an upper bound on MC-SF's total latency, rounds: (*) rounded down, plus C. O(n log n).
 
     >>> mc_sf_bound(0, [1, 1, 1], 1)
     6
@@ -164,7 +164,7 @@ def mc_sf_bound(prompt: int, outputs: Sequence[int], memory: int) -> int:
 
 
 def ratio_bound(headroom: Fraction, stretch: Fraction = Fraction(1)) -> Fraction:
-    """A constant that MC-SF/OPT never exceeds.
+    """Return a constant that MC-SF/OPT never exceeds.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class Staggered(NamedTuple):
 
 
 def staggered(together: int, gap: int, batches: int) -> Staggered:
-    """Equal requests that MC-SF serves in batches and that should start one after another.
+    """Return equal requests that MC-SF serves in batches and that should start one by one.
 
     s = 0, o = (2k - 1) gap, M = k o, n = k N with k = ``together`` >= 2 and N = ``batches``. MC-SF
     starts k at once; a further one would overflow at their common end, so it waits for that, and

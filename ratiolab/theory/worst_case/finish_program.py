@@ -22,7 +22,7 @@ class FinishPlan:
     dual: Fraction
 
     def first(self, output: int) -> int:
-        """t*_o: the first time at which some request of this output finishes."""
+        """Return t*_o: the first time at which some request of this output finishes."""
         return min(t for o, t in self.shares if o == output)
 
 

@@ -59,11 +59,13 @@ class LateRush:
         return self.short + 1
 
     def release(self, start: int) -> int:
-        """The round in which the short ones arrive when the long one has started in this round."""
+        """Return the round in which the short ones arrive when the long one has started in this
+        round.
+        """
         return start + self.memory - self.prompt - self.delay
 
     def latency(self, start: int, release: int) -> int:
-        """Least total latency with these rounds of start and release. O(delay + rounds)."""
+        """Return the least total latency for a start and a release. O(delay + rounds)."""
         length = self.memory - self.prompt
         total, left, age = start + length, self.short, 0
         while left:
@@ -76,7 +78,8 @@ class LateRush:
         return total
 
     def optimum(self, release: int) -> int:
-        """The least latency over all starts of the long request, for short ones of this release.
+        """Return the least latency over all starts of the long request, for short ones of this
+        release.
 
         Starts worth trying: 0, and those in (release - length, release + rounds]: an earlier start
         than release - length is as good as 0, a later one than all short ones only adds.
@@ -87,12 +90,12 @@ class LateRush:
         return min(self.latency(start, release) for start in starts)
 
     def ratio(self, start: int) -> Fraction:
-        """The best that an algorithm can reach after this start, over the optimum."""
+        """Return the best that an algorithm can reach after this start, over the optimum."""
         release = self.release(start)
         return Fraction(self.latency(start, release), self.optimum(release))
 
     def forced(self) -> Fraction:
-        """The least ratio over all starts: what the family forces on every algorithm.
+        """Return the least ratio over all starts: what the family forces on every algorithm.
 
         From start ``delay`` on the optimum stays the same, so later starts are no better. Cost
         O(M delay**2).
@@ -100,14 +103,14 @@ class LateRush:
         return min(self.ratio(start) for start in range(self.delay + 1))
 
     def instance(self, start: int) -> Instance:
-        """The requests that arrive when the long one starts in this round; it is request 0."""
+        """Return the requests that arrive when the long one, request 0, starts in this round."""
         outputs = [self.memory - self.prompt] + [1] * self.short
         arrival = [0] + [self.release(start)] * self.short
         return Instance("late rush", self.memory, arrival, [self.prompt] * self.requests, outputs)
 
 
 def printed(root: int) -> LateRush:
-    """The paper's family at M = 4 root**2: prompt 1, M/2 short ones, arriving at b + M - sqrt(M)/2.
+    """Return the paper's family, M = 4 root**2: prompt 1, M/2 short ones, at b + M - sqrt(M)/2.
 
     >>> printed(2)
     LateRush(memory=16, prompt=1, short=8, delay=1)
@@ -117,7 +120,7 @@ def printed(root: int) -> LateRush:
 
 
 def sharper(h: int, i: int) -> LateRush:
-    """The family with ratio at least 4h/(3 (4h + 1)) sqrt(n - 1); proof above.
+    """Return the family with ratio at least 4h/(3 (4h + 1)) sqrt(n - 1); proof above.
 
     >>> sharper(2, 1)
     LateRush(memory=16, prompt=3, short=16, delay=8)

@@ -22,7 +22,7 @@ _SCALE = 10**12
 
 
 def root_below(square: Fraction) -> Fraction:
-    """A rational at most the square root, within 1e-12 of it.
+    """Return a rational at most the square root, within 1e-12 of it.
 
     >>> root_below(Fraction(9, 4))
     Fraction(3, 2)
@@ -31,13 +31,13 @@ def root_below(square: Fraction) -> Fraction:
 
 
 def root_above(square: Fraction) -> Fraction:
-    """A rational at least the square root, within 2e-12 of it."""
+    """Return a rational at least the square root, within 2e-12 of it."""
     root = root_below(square)
     return root if root * root == square else root + Fraction(1, _SCALE)
 
 
 def all_lengths_radicand(lower: int, upper: int, prompt: int = 0) -> Fraction:
-    """R of the supremum (s+u)/(s+l) (1 + sqrt(R)) / 2 over all distributions on l..u.
+    """Return R of the supremum (s+u)/(s+l) (1 + sqrt(R)) / 2 over all distributions on l..u.
 
     >>> all_lengths_radicand(1, 3)
     Fraction(23, 15)
@@ -47,19 +47,19 @@ def all_lengths_radicand(lower: int, upper: int, prompt: int = 0) -> Fraction:
 
 
 def server_supremum(lower: int, upper: int, prompt: int = 0) -> tuple[Fraction, Fraction]:
-    """Rationals around the supremum of the server model over all distributions on l..u."""
+    """Return rationals around the supremum of the server model over all distributions on l..u."""
     factor = Fraction(prompt + upper, 2 * (prompt + lower))
     radicand = all_lengths_radicand(lower, upper, prompt)
     return factor * (1 + root_below(radicand)), factor * (1 + root_above(radicand))
 
 
 def printed_bound(lower: int, upper: int, prompt: int = 0) -> Fraction:
-    """A rational that A_max as printed never exceeds when s + u divides M: 1 + 2 suprema."""
+    """Return a rational that A_max as printed never exceeds when s + u divides M: 1 + 2 suprema."""
     return 1 + 2 * server_supremum(lower, upper, prompt)[1]
 
 
 def equal_requests_ratio(upper: int, rounds: int, memory: int | None = None) -> Fraction:
-    """TEL(A_max) / TEL(H-SF), simulated: equal requests of length 1, interval [1, u], s = 0.
+    """Simulate TEL(A_max) / TEL(H-SF) on equal requests of length 1, interval [1, u], s = 0.
 
     As many requests as H-SF finishes in `rounds`; memory u unless given. With memory u the ratio
     is (u q + 1) / (q + 1) for q rounds and tends to 1/alpha.

@@ -10,7 +10,7 @@ ALGORITHM_2 = "Algorithm 2 with the bound a + 1 after an eviction at age a, rand
 def completions(
     shares: Sequence[Fraction], lower: int, prompt: int, starts: Sequence[int] | None = None
 ) -> tuple[dict[tuple[int, int], Fraction], dict[tuple[int, int], Fraction]]:
-    """Requests served and completed in each period, followed bound by bound.
+    """Return the requests served and completed in each period, followed bound by bound.
 
     In period k every request with bound k is served. An unfinished one is evicted at age a >= k
     with probability 1/(s+a+1), and then has bound a + 1; nothing else of the paper is used.
@@ -45,7 +45,8 @@ def completions(
 def latency(
     shares: Sequence[Fraction], lower: int, prompt: int, starts: Sequence[int] | None = None
 ) -> Fraction:
-    """Latency in units of n^2 / (2 M): a completion of length i costs i (s+i) / M of its period.
+    """Return the latency in units of n^2 / (2 M): a completion of length i costs i (s+i) / M of its
+    period.
 
     Those completed in a period wait for half of it on average, those that remain for all of it.
     """

@@ -15,7 +15,7 @@ Starts = tuple[int, ...]
 
 
 def fits(prompt: int, outputs: Sequence[int], starts: Sequence[int], memory: int) -> bool:
-    """Whether memory suffices; tokens held are largest when some request stops."""
+    """Return whether memory suffices; tokens held are largest when some request stops."""
     stops = [p + o for p, o in zip(starts, outputs, strict=True)]
     return all(
         sum(held(prompt, t - p) for p, stop in zip(starts, stops, strict=True) if p < t <= stop)
@@ -25,7 +25,7 @@ def fits(prompt: int, outputs: Sequence[int], starts: Sequence[int], memory: int
 
 
 def same_order(first: Sequence[int], second: Sequence[int]) -> bool:
-    """Definition EC.1: no two requests are started in opposite orders.
+    """Return whether no two requests are started in opposite orders (Definition EC.1).
 
     >>> same_order((0, 0, 1), (0, 1, 1)), same_order((0, 1), (1, 0))
     (True, False)
@@ -35,12 +35,12 @@ def same_order(first: Sequence[int], second: Sequence[int]) -> bool:
 
 
 def is_delayed(later: Sequence[int], earlier: Sequence[int]) -> bool:
-    """Definition EC.1: `later` starts no request before `earlier` does."""
+    """Return whether `later` starts no request before `earlier` does (Definition EC.1)."""
     return all(i <= j for i, j in zip(earlier, later, strict=True))
 
 
 def is_packed(prompt: int, outputs: Sequence[int], starts: Sequence[int], memory: int) -> bool:
-    """Definition EC.2: no single request fits between the start before its own and its own.
+    """Return whether no single request fits between the start before its own and its own (EC.2).
 
     A request with no start before its own is tried from round 0 on, so a packed schedule begins
     at round 0.
@@ -54,7 +54,7 @@ def is_packed(prompt: int, outputs: Sequence[int], starts: Sequence[int], memory
 
 
 def packed_schedules(prompt: int, outputs: Sequence[int], memory: int) -> Iterator[Starts]:
-    """Every optimally packed feasible schedule.
+    """Yield every optimally packed feasible schedule.
 
     Such a schedule never idles, or the next request could start earlier; so every start is below
     the sum of the outputs. Cost O((sum of outputs)**n).
@@ -65,14 +65,15 @@ def packed_schedules(prompt: int, outputs: Sequence[int], memory: int) -> Iterat
 
 
 def latency(outputs: Sequence[int], starts: Sequence[int]) -> int:
-    """Total end-to-end latency, rounds."""
+    """Return the total end-to-end latency, rounds."""
     return sum(outputs) + sum(starts)
 
 
 def order_latencies(
     key: str, prompt: int, memory: int, outputs: Sequence[int], interval: tuple[int, int]
 ) -> tuple[int, ...]:
-    """Total latency of a policy for every distinct order of the requests, each equally likely.
+    """Return the total latency of a policy for every distinct order of the requests, each equally
+    likely.
 
     Orders are sorted, so two policies' values belong together: the permutation coupling of
     Definitions EC.3 and EC.4. Cost n! simulations.
@@ -89,7 +90,7 @@ def order_latencies(
 
 
 def mean(values: Sequence[int]) -> Fraction:
-    """Exact mean.
+    """Return the exact mean.
 
     >>> mean((1, 2))
     Fraction(3, 2)

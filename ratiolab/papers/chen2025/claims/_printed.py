@@ -29,7 +29,7 @@ TOLERANCE = 0.03
 def by_period(
     schedule: Schedule, lower: int
 ) -> tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]]:
-    """Runs started and completed, by bound at the start and true length.
+    """Return the runs started and completed, by bound at the start and true length.
 
     A request's bound is `lower` at first and a + 1 after an eviction at age a.
     """
@@ -47,7 +47,7 @@ def by_period(
 
 @cache
 def tables(policy: str) -> tuple[tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]], ...]:
-    """`by_period` of every seed, for uniform lengths 1..5 without prompt."""
+    """Return `by_period` of every seed, for uniform lengths 1..5 without prompt."""
     instance = scaled_instance(UNIFORM, 0, MEMORY, REQUESTS)
     return tuple(
         by_period(simulate(instance, make(policy), seed=seed).schedule, 1) for seed in SEEDS
@@ -57,14 +57,16 @@ def tables(policy: str) -> tuple[tuple[Counter[tuple[int, int]], Counter[tuple[i
 def measured(
     policy: str, figure: Callable[[Counter[tuple[int, int]], Counter[tuple[int, int]]], float]
 ) -> Estimate:
-    """A figure of the `tables` of a policy, over the seeds."""
+    """Estimate a figure of the `tables` of a policy, over the seeds."""
     return Estimate.of([figure(served, done) for served, done in tables(policy)])
 
 
 def compare(
     policy: str, claimed: dict[str, Fraction], found: dict[str, Estimate], what: str
 ) -> ClaimResult:
-    """False when an estimate with its interval lies outside the tolerance around its claim."""
+    """Return `false` when an estimate with its interval lies outside the tolerance around its
+    claim.
+    """
     outside = {
         name: (value, found[name])
         for name, value in claimed.items()
@@ -84,7 +86,7 @@ def compare(
 
 
 def check_quotients(policy: str, slow: bool) -> ClaimResult:
-    """Simulated ratio to H-SF against the quotient of Lemma 2, on two distributions."""
+    """Compare the simulated ratio to H-SF with the quotient of Lemma 2, on two distributions."""
     cases: dict[str, LengthDistribution] = {"uniform 1..5": UNIFORM, "1 or 4": TWO_POINT}
     claimed = {name: Fraction(amin.quotient(d.probabilities)) for name, d in cases.items()}
     memory = 4 * MEMORY if slow else MEMORY
@@ -96,7 +98,7 @@ def check_quotients(policy: str, slow: bool) -> ClaimResult:
 
 
 def recheck_quotient() -> str:
-    """Printed A_min on uniform lengths 1..5, with M = 60 and M = 240: below Lemma 2 by 0.2."""
+    """Run printed A_min on uniform lengths 1..5, M = 60 and M = 240: below Lemma 2 by 0.2."""
     value = amin.quotient(UNIFORM.probabilities)
     assert value == Fraction(83, 62), value
     found: list[Any] = []

@@ -16,14 +16,16 @@ if TYPE_CHECKING:
 
 
 def gap(lower: int, upper: int, prompt: int) -> "Expr":
-    """Supremum of Lemma 2 minus that of A_ell over two-point distributions, exact."""
+    """Return the supremum of Lemma 2 minus that of A_ell over two-point distributions, exact."""
     return lower_bound_two_point_supremum(lower, upper, prompt) - promote_short_supremum(
         lower, upper, prompt
     )
 
 
 def check(claimed: Fraction) -> ClaimResult:
-    """alpha* = (3 - sqrt 5)/2 for a prompt of `claimed` times u: signs of the gap around it."""
+    """Decide alpha* = (3 - sqrt 5)/2 for a prompt of `claimed` times u by signs of the gap around
+    it.
+    """
     import sympy as sp
 
     star = (3 - sp.sqrt(5)) / 2
@@ -60,7 +62,7 @@ def alpha_star(claimed: Fraction) -> ClaimResult:
 
 
 def recheck() -> str:
-    """s = u: at alpha = 1/3 A_min's bound is the smaller one, though 1/3 < alpha*."""
+    """Verify that at s = u, alpha = 1/3 A_min's bound is the smaller one, though 1/3 < alpha*."""
     value = gap(1, 3, 3)
     assert value < 0, value
     assert Fraction(1, 3) ** 2 - 3 * Fraction(1, 3) + 1 > 0  # 1/3 is below alpha*

@@ -20,7 +20,9 @@ from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
 
 def starts_of(classes: list[tuple[int, int]]) -> list[int]:
-    """First bound of every length: the largest lower end that does not exceed it (Algorithm 5)."""
+    """Return the first bound of every length: the largest lower end that does not exceed it
+    (Algorithm 5).
+    """
     return [
         max(low for low, _ in classes if low <= length)
         for length in range(classes[0][0], classes[-1][1] + 1)
@@ -76,7 +78,7 @@ def corollary_2(claimed: str, slow: bool) -> ClaimResult:
 
 
 def _cross_terms_are_those_of_h_sf(prompt: int) -> bool:
-    """Two lengths of different intervals cost what H-SF pays for the pair, in fractions."""
+    """Return whether lengths of two intervals cost what H-SF pays for the pair, in fractions."""
     for low, high, start in [(1, 4, 2), (2, 5, 5), (1, 3, 3), (3, 7, 4)]:
         shares = [Fraction(0)] * (high - low + 1)
         shares[0], shares[-1] = Fraction(2, 5), Fraction(3, 5)
@@ -90,7 +92,7 @@ def _cross_terms_are_those_of_h_sf(prompt: int) -> bool:
 
 
 def recheck_printed() -> str:
-    """Two intervals, one long request in twenty of the lower one, simulated: above rho(8)."""
+    """Simulate two intervals, one long request in twenty of the lower one: above rho(8)."""
     outputs = ([1] * 12 + [8]) * 100 + [9] * 5
     n = len(outputs)
     lower = [1] * (n - 5) + [9] * 5

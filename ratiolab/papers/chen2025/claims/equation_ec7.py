@@ -17,7 +17,7 @@ NAME = "chen2025-equation-ec7"
 
 
 def means(case: Case) -> tuple[Fraction, Fraction]:
-    """Exact mean latency of A_random in memory alpha M, and in memory M."""
+    """Return the exact mean latency of A_random in memory alpha M, and in memory M."""
     less, full = (
         order_latencies("a-random", case.prompt, memory, case.outputs, case.interval)
         for memory in (case.less, case.memory)

@@ -18,7 +18,7 @@ CORRECTED: Curve = (0.2555, 0.2793 - 1, 1.1587)
 
 
 def determination(curve: Curve, uppers: Sequence[int], values: Sequence[float]) -> float:
-    """R^2 of a curve."""
+    """Return R^2 of a curve."""
     scale, shift, offset = curve
     mean = sum(values) / len(values)
     error = sum(
@@ -28,7 +28,7 @@ def determination(curve: Curve, uppers: Sequence[int], values: Sequence[float]) 
 
 
 def recheck() -> str:
-    """rho(2) = 5/4 exactly: 5/4 B - A has a kernel vector and no negative direction."""
+    """Verify rho(2) = 5/4: 5/4 B - A has a kernel vector and no negative direction."""
     A, B = amin.matrices(1, 2, exact=True)
     rest = Fraction(5, 4) * B - A
     assert rest[0, 0] > 0, rest

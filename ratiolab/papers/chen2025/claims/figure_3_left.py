@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def increases() -> bool:
-    """Whether the closed form's derivative is positive on (0, 1), by counting real roots.
+    """Return whether the closed form's derivative is positive on (0, 1), by counting real roots.
 
     The derivative is (1-q^2) F / (q^2 (1+q^2)^2) with F = A ln(1+q) - q C and polynomials A, C. As
     2q/(2+q) <= ln(1+q) <= q (2+q) / (2 (1+q)), F / q is at least 2 A/(2+q) - C where A >= 0, and
@@ -42,7 +42,7 @@ def increases() -> bool:
 
 
 def _positive(polynomial: "Expr", low: "Expr", high: "Expr") -> bool:
-    """Whether a polynomial has no root inside an interval and is positive in its middle."""
+    """Return whether a polynomial has no root inside an interval and is positive in its middle."""
     ends = sum(polynomial.eval(end) == 0 for end in {low, high})
     inside = polynomial.count_roots(low, high) - ends
     return bool(inside == 0 and polynomial.eval((low + high) / 2) > 0)
@@ -82,12 +82,12 @@ def figure_3_left(claimed: Fraction) -> ClaimResult:
 
 
 def cut_ratio(q: Fraction, upper: int) -> Fraction:
-    """Lemma 2 for geometric lengths conditioned on 1..u."""
+    """Return Lemma 2 for geometric lengths conditioned on 1..u."""
     return Fraction(amin.quotient([q ** (k - 1) for k in range(1, upper + 1)]))
 
 
 def recheck() -> str:
-    """u = 2: 5/4 at q = 1/2 and 17/14 at q = 1, by hand from Theorem 6's formula."""
+    """Verify 5/4 at q = 1/2 and 17/14 at q = 1 for u = 2, by hand from Theorem 6's formula."""
     values = {}
     for q in (Fraction(1, 2), Fraction(1)):
         t, a = 1 / q, Fraction(1, 2)

@@ -24,13 +24,13 @@ MIXED = "chen2025-hsf-is-lower-bound-mixed"
 
 
 def equal(output: int, memory: int, requests: int) -> Instance:
-    """Equal requests without prompts."""
+    """Return equal requests without prompts."""
     columns = ([0] * requests, [0] * requests, [output] * requests)
     return Instance(f"{requests} of length {output}", memory, *columns)
 
 
 def bracket(output: int, memory: int, requests: int) -> tuple[int, Fraction, Fraction]:
-    """TEL(H-SF), and its quotients by a feasible schedule and by a bound on every schedule."""
+    """Return TEL(H-SF), and its quotients by a feasible schedule and by a bound on all."""
     batched = sum(batched_completions(output, memory, requests))
     instance = equal(output, memory, requests)
     assert simulate(instance, make("h-sf")).schedule.total_latency == batched

@@ -55,7 +55,7 @@ def lemma_1(claimed: Law) -> ClaimResult:
 
 
 def recheck() -> str:
-    """Algorithm 2 serves the request of length 2 once, whatever the ties; Lemma 1 says half."""
+    """Verify that Algorithm 2 serves the request of length 2 once, whatever the ties, not half."""
     found = read_witness(NAME)
     figures = {name: Fraction(value) for name, value in found.figures.items()}
     for ties in ("index", "worst", "best"):

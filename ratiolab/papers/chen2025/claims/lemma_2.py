@@ -22,7 +22,7 @@ def _paper(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
 
 
 def _delta_of_one(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
-    """Without delta: every period treated like the later ones."""
+    """Return the numerator without delta: every period treated like the later ones."""
     lengths = range(lower, lower + len(shares))
     pairs = list(zip(lengths, shares, strict=True))
     total = Fraction(0)

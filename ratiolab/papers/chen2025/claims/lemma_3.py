@@ -9,7 +9,9 @@ from ratiolab.theory.rayleigh import amin
 
 
 def pivots(matrix: Any) -> list[Fraction]:
-    """Pivots of symmetric elimination up to the first that is not positive, in fractions."""
+    """Return the pivots of symmetric elimination up to the first that is not positive, in
+    fractions.
+    """
     rows = [list(row) for row in matrix]
     found = []
     for k in range(len(rows)):

@@ -29,19 +29,19 @@ class Case(NamedTuple):
     outputs: tuple[int, ...]
 
     def means(self) -> tuple[Fraction, Fraction]:
-        """Exact mean latency of A_max in memory M and of A_random in memory alpha M."""
+        """Return the exact mean latency of A_max in memory M and of A_random in memory alpha M."""
         a_max = order_latencies("a-max", self.prompt, self.memory, self.outputs, self.interval)
         a_random = order_latencies("a-random", self.prompt, self.less, self.outputs, self.interval)
         return mean(a_max), mean(a_random)
 
 
 def is_divisible(case: Case) -> bool:
-    """Whether A_max's reservations s + u can fill the memory."""
+    """Return whether A_max's reservations s + u can fill the memory."""
     return case.memory % (case.prompt + case.interval[1]) == 0
 
 
 def small_cases(longest: int) -> Iterator[Case]:
-    """Two or three requests, s of 0 or 1, u up to `longest`, memory for at most three."""
+    """Yield two or three requests, s of 0 or 1, u up to `longest`, memory for at most three."""
     for n in (2, 3):
         for prompt in (0, 1):
             for upper in range(2, longest + 1):
@@ -56,7 +56,7 @@ def small_cases(longest: int) -> Iterator[Case]:
 
 
 def read_case(found: Witness) -> Case:
-    """The case of a witness with one prompt length, one interval and a figure for alpha M."""
+    """Read the case of a witness with one prompt length, one interval, a figure for alpha M."""
     instance, less = found.instance, int(found.figures["reduced_memory"])
     assert instance.lower is not None
     assert instance.upper is not None

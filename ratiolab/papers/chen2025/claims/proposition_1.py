@@ -33,7 +33,7 @@ def proposition_1(claimed: Law) -> ClaimResult:
     s, low, i, j, k = sp.symbols("s l i j k", positive=True)
 
     def evicted(b: Any) -> Any:
-        """Share that a run with bound b ends with bound k: at age k - 1."""
+        """Return the share that a run with bound b ends with bound k: at age k - 1."""
         return (s + b) / (s + k - 1) / (s + k)
 
     # Before period i > l the bound k has (s+i-1)/((s+k-1)(s+k)) x_j: true for i = l + 1, and period
@@ -66,7 +66,7 @@ def proposition_1(claimed: Law) -> ClaimResult:
 
 
 def recheck() -> str:
-    """Algorithm 2 completes the request of length 2 in period 1; Prop. 1 has half in period 2."""
+    """Verify that Algorithm 2 completes length 2 in period 1; Prop. 1 has half in period 2."""
     found = read_witness(NAME)
     figures = {name: Fraction(value) for name, value in found.figures.items()}
     for ties in ("index", "worst", "best"):

@@ -28,7 +28,7 @@ NAME = "chen2025-proposition-ec1"
 
 
 def _cases(slow: bool) -> list[tuple[int, tuple[int, ...], int, int]]:
-    """(prompt, outputs, memory, less memory): two requests; with a slow budget also three."""
+    """Return (prompt, outputs, memory, less memory) for two requests, and for three when slow."""
     cases = []
     for n, longest in ((2, 3), (3, 3)) if slow else ((2, 3),):
         for prompt, outputs in product((1, 2), product(range(1, longest + 1), repeat=n)):
@@ -40,7 +40,7 @@ def _cases(slow: bool) -> list[tuple[int, tuple[int, ...], int, int]]:
 
 
 def long_in_front(prompt: int) -> tuple[Fraction, Fraction]:
-    """(beta, TEL(I') / TEL(I)) of lengths 1 and s + 1 in memory 2 s + 2, and in one token less.
+    """Return (beta, TEL(I') / TEL(I)) of lengths 1 and s + 1 in memory 2 s + 2, and in one less.
 
     >>> long_in_front(1)
     (Fraction(3, 4), Fraction(5, 3))

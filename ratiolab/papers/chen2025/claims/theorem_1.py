@@ -27,7 +27,7 @@ PROMPTS = (0, 1, 7, 100)
 
 
 def tightened(x: Fraction) -> Fraction:
-    """x (1 + sqrt(x)) / 2 for x = 1/alpha, rounded up: what Theorem 2 prints as a lower bound."""
+    """Return x (1 + sqrt(x)) / 2 for x = 1/alpha, rounded up: Theorem 2's printed lower bound."""
     return x * (1 + root_above(x)) / 2
 
 
@@ -35,7 +35,7 @@ SIMULATED = ((1, 2, 0), (1, 4, 0), (1, 4, 2), (3, 4, 0))
 
 
 def paper(x: Fraction) -> Fraction:
-    """The paper's bound for x = 1/alpha."""
+    """Return the paper's bound for x = 1/alpha."""
     return x * (1 + x) / 2
 
 

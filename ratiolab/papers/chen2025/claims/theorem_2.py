@@ -41,7 +41,7 @@ Radicand = Callable[[Fraction], Fraction]
 
 
 def proof_ratio(alpha: Fraction, r: Fraction) -> Fraction:
-    """The ratio of the proof's instances for a/b = r and large a, b.
+    """Return the ratio of the proof's instances for a/b = r and large a, b.
 
     >>> proof_ratio(Fraction(1, 4), Fraction(1, 2))
     Fraction(3, 1)
@@ -50,12 +50,12 @@ def proof_ratio(alpha: Fraction, r: Fraction) -> Fraction:
 
 
 def two_lengths(alpha: Fraction) -> Fraction:
-    """R of the supremum of `proof_ratio` over r, attained."""
+    """Return R of the supremum of `proof_ratio` over r, attained."""
     return 2 / (1 + alpha)
 
 
 def _check_two_lengths(alphas: list[Fraction]) -> None:
-    """The supremum over r, by the discriminant; and theory agrees with the proof on the ratio.
+    """Assert the supremum over r, by the discriminant, and that theory agrees on the ratio.
 
     With q = alpha times a bound, q (r**2 + 2 alpha r + 1) - (r + alpha) (r + 1) has the
     discriminant (1 - alpha)**2 - (1 - alpha**2) (4 q**2 - 4 q), and 4 q**2 - 4 q = R - 1.
@@ -69,7 +69,7 @@ def _check_two_lengths(alphas: list[Fraction]) -> None:
 
 
 def server_starts(outputs: tuple[int, ...], servers: int) -> tuple[int, ...]:
-    """Starts in list order on parallel servers, each keeping a request until it ends."""
+    """Return the starts in list order on parallel servers, each keeping a request until it ends."""
     free = [0] * servers
     starts = []
     for output in outputs:
@@ -79,7 +79,9 @@ def server_starts(outputs: tuple[int, ...], servers: int) -> tuple[int, ...]:
 
 
 def printed_starts(outputs: tuple[int, ...], upper: int, memory: int) -> tuple[int, ...]:
-    """Starts of A_max as printed, s = 0 and l = 1, when its random order is that of the tuple."""
+    """Return the starts of A_max as printed, s = 0 and l = 1, when its random order is that of the
+    tuple.
+    """
     n = len(outputs)
     instance = Instance("servers", memory, [0] * n, [0] * n, outputs, [1] * n, [upper] * n)
     starts = simulate(instance, make("a-max", {"ties": "index"})).schedule.starts
@@ -87,7 +89,7 @@ def printed_starts(outputs: tuple[int, ...], upper: int, memory: int) -> tuple[i
 
 
 def recheck_servers() -> str:
-    """Both systems on the witness, in the order of the file."""
+    """Run both systems on the witness, in the order of the file."""
     found = read_witness(NAME)
     instance, outputs = found.instance, tuple(found.instance.output.tolist())
     assert instance.upper is not None
@@ -143,7 +145,9 @@ def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResul
 
 
 def recheck_printed() -> str:
-    """At alpha = 1/25 in fractions: 75 is stated, less than 70 bounds every instance."""
+    """Verify at alpha = 1/25, in fractions, that 75 is stated and less than 70 bounds every
+    instance.
+    """
     radicand = 1 + sum((Fraction(1, 2 * k - 1) for k in range(2, 26)), Fraction())
     stated = 25 * Fraction(1 + 5, 2)
     # 1 + 25 (1 + sqrt(radicand)) < stated
@@ -206,7 +210,7 @@ def theorem_2_printed(claimed: Radicand, slow: bool) -> ClaimResult:
 
 
 def recheck() -> str:
-    """At alpha = 1/4 in fractions, and the proof's own instance with l = 1, M = u, exactly."""
+    """Verify at alpha = 1/4, in fractions, and on the proof's own instance with l = 1, M = u."""
     radicand = 1 + Fraction(1, 3) + Fraction(1, 5) + Fraction(1, 7)
     assert radicand < (Fraction(5) / 2 - 1) ** 2
     # M = u: one request runs at a time, every order costs (n + 1)/2 sum(o) on average

@@ -45,7 +45,9 @@ class _Counting(Policy):
 
 
 def counts(requests: int) -> tuple[int, int]:
-    """Most requests sorted in a round, and most that run at once, for outputs 1, 2, 3 in turn."""
+    """Return the most requests sorted in a round, and most that run at once, for outputs 1, 2, 3 in
+    turn.
+    """
     outputs = [1 + i % 3 for i in range(requests)]
     ones = [1] * requests
     instance = Instance("counted", MEMORY, [0] * requests, ones, outputs, lower=ones)
@@ -55,12 +57,14 @@ def counts(requests: int) -> tuple[int, int]:
 
 
 def comparisons(items: int) -> int:
-    """Comparisons that any sorting needs at least: n - 1, for every item must be compared."""
+    """Return the comparisons that any sorting needs at least: n - 1, for every item must be
+    compared.
+    """
     return items - 1
 
 
 def recheck() -> str:
-    """No constant up to 20 saves the bound at M = 16."""
+    """Verify that no constant up to 20 saves the bound at M = 16."""
     items, running = counts(2000)
     assert items == 2000, items
     assert running <= MEMORY // (PROMPT + 1), running

@@ -22,7 +22,7 @@ UPPER = 30_000
 
 
 def bad_shares(upper: int) -> list[int]:
-    """Shares with P(o >= k) about 1/(2k - 1), in integers: nearly the worst for A_min.
+    """Return shares with P(o >= k) about 1/(2k - 1), in integers: nearly the worst for A_min.
 
     Multiples of the length, so that Lemma 2 divides without remainder.
     """
@@ -32,7 +32,9 @@ def bad_shares(upper: int) -> list[int]:
 
 
 def constants() -> dict[str, float]:
-    """Proved suprema over all distributions of every kill-and-restart with its best base."""
+    """Return the proved suprema over all distributions of every kill-and-restart with its best
+    base.
+    """
     return {
         f"{'refill' if refill else 'batches'}, {'random' if offset else 'no'} offset": float(
             kill_restart.best(refill=refill, random_offset=offset)[1]
@@ -43,7 +45,7 @@ def constants() -> dict[str, float]:
 
 
 def recheck() -> str:
-    """The constant from its formula at the default base, and Lemma 2 in exact arithmetic."""
+    """Compute the constant by its formula at the default base, and Lemma 2 in exact arithmetic."""
     from math import log
 
     base = KillRestart().base
@@ -87,7 +89,7 @@ def theorem_4(claimed: int) -> ClaimResult:
 
 
 def recheck_printed() -> str:
-    """Lengths 1 and 100, three in five hundred long."""
+    """Verify on lengths 1 and 100, three in five hundred long."""
     bound = ratio_lower_bound(100, 3 / 500)
     assert bound > 6.5 > 3 + 2 * 2**0.5, bound
     return f"printed A_min {bound:.3f} or more; kill-restart without randomness 5.828 at most"

@@ -20,7 +20,7 @@ Bound = Callable[[int], Fraction]
 
 
 def harmonic(upper: int) -> Fraction:
-    """The trace H_u, which the proof arrives at."""
+    """Return the trace H_u, which the proof arrives at."""
     return sum((Fraction(1, i) for i in range(1, upper + 1)), Fraction(0))
 
 
@@ -60,13 +60,13 @@ def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
 
 
 def two_lengths(upper: int, prompt: int) -> list[int]:
-    """Integer shares near x_1 / x_u = sqrt(g(u) / g(1)), the worst two-point distribution."""
+    """Return integers near x_1 / x_u = sqrt(g(u) / g(1)), the worst two-point distribution."""
     many = round((upper * (prompt + upper) / (prompt + 1)) ** 0.5)
     return [many] + [0] * (upper - 2) + [1]
 
 
 def recheck_prompt() -> str:
-    """l = 1, u = 256, s = 25600, sixteen short requests for a long one: 8.4 > H_256."""
+    """Verify 8.4 > H_256 at l = 1, u = 256, s = 25600, sixteen short requests for a long one."""
     ratio = amin.quotient(two_lengths(256, 25_600), 1, 25_600)
     assert ratio > 8 > harmonic(256), float(ratio)
     return f"ratio {float(ratio):.4f}, H_256 = {float(harmonic(256)):.4f}"
@@ -107,7 +107,7 @@ def theorem_5_any_prompt(claimed: str) -> ClaimResult:
 
 
 def recheck_printed() -> str:
-    """u = 400: the printed policy has at least 13, the proof's bound is 6.57."""
+    """Verify at u = 400 that the printed policy has 13 or more; the proof's bound is 6.57."""
     bound = ratio_lower_bound(400, 0.0015)
     assert bound > 13 > 2 * harmonic(400) - 1, bound
     return f"lengths 1 and 400: {bound:.2f} or more; H_400 = {float(harmonic(400)):.2f}"

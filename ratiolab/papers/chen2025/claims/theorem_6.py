@@ -54,7 +54,7 @@ def theorem_6(claimed: Bound) -> ClaimResult:
 
 
 def recheck_prompt() -> str:
-    """l = 1, u = 3, s = 1: shares 5 : 2 give more than 4/3."""
+    """Verify that shares 5 : 2 give more than 4/3 at l = 1, u = 3, s = 1."""
     ratio = amin.quotient([5, 0, 2], 1, 1)
     x, y = Fraction(5, 7), Fraction(2, 7)
     # Lemma 2 written out for these two lengths, periods 1, 2, 3.
@@ -106,7 +106,7 @@ def theorem_6_any_prompt(claimed: str) -> ClaimResult:
 
 
 def recheck_printed() -> str:
-    """One run with M = 60 and 1200 requests."""
+    """Simulate one run with M = 60 and 1200 requests."""
     instance = scaled_instance(_printed.TWO_POINT, 0, 60, 1200)
     cost = [simulate(instance, make(key)).schedule.total_latency for key in ("a-min", "h-sf")]
     assert 2 * cost[0] > 3 * cost[1], cost

@@ -19,12 +19,12 @@ Bound = Callable[[Any], Any]
 
 
 def narrow(alpha: Any) -> Any:
-    """The bound for alpha up to 1/2."""
+    """Return the bound for alpha up to 1/2."""
     return 1 + alpha / (2 * (1 - alpha))
 
 
 def wide(alpha: Any) -> Any:
-    """The bound from alpha = 1/2 on."""
+    """Return the bound from alpha = 1/2 on."""
     return 1 + 2 * alpha**2
 
 
@@ -71,7 +71,7 @@ def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
 
 
 def recheck_prompt() -> str:
-    """l = 1, u = 8, s = 10, every third request long."""
+    """Verify at l = 1, u = 8, s = 10, every third request long."""
     x, y = Fraction(2, 3), Fraction(1, 3)
     short, long = 1 * (10 + 1), 8 * (10 + 8)
     ratio = (short * (1 + y) + long * y * y) / (short * x * (x + 2 * y) + long * y * y)
@@ -118,7 +118,7 @@ def theorem_7_any_prompt(claimed: str) -> ClaimResult:
 
 
 def literal_run(late: int) -> Schedule:
-    """Four long requests (l = 1, u = 2) in memory 4, removed at age 1 + late."""
+    """Remove four long requests (l = 1, u = 2) in memory 4 at age 1 + late."""
     return _run(Instance("A_ell", 4, [0] * 4, [0] * 4, [2] * 4, lower=[1] * 4, upper=[2] * 4), late)
 
 
@@ -131,7 +131,7 @@ def _run(instance: Instance, late: int) -> Schedule:
 
 
 def recheck_literal() -> str:
-    """All four are unfinished with exactly l = 1 token, so none is removed; then each holds two."""
+    """Verify that all four, unfinished with exactly l = 1 token, stay and then hold two each."""
     found = read_witness(NAME)
     instance = found.instance
     lower = instance.lower

@@ -67,7 +67,9 @@ def theorem_8(claimed: tuple[str, Fraction]) -> ClaimResult:
 
 
 def printed_sum(which: Literal["printed", "corrected"]) -> "Expr":
-    """Denominator of Theorem 8: as its integrand is printed, or with the 2 at the inner sum."""
+    """Return the denominator of Theorem 8: as its integrand is printed, or with the 2 at the inner
+    sum.
+    """
     printed = geometric.printed_denominator()
     if which == "printed":
         return printed
@@ -77,7 +79,7 @@ def printed_sum(which: Literal["printed", "corrected"]) -> "Expr":
 
 
 def recheck() -> str:
-    """Both sums at q = 1/2 in fractions, cut where the rest is below 1e-20."""
+    """Compute both sums at q = 1/2 in fractions, cut where the rest is below 1e-20."""
     half = Fraction(1, 2)
     x = [k * half ** (k - 1) for k in range(1, 121)]
     tails = [sum(x[k:], Fraction()) for k in range(1, 121)]

@@ -37,7 +37,7 @@ class Contest(NamedTuple):
 
 
 def small_instances(slow: bool) -> Iterator[Contest]:
-    """Exact competitive ratios of printed policies, over {l, u}**n and over [l, u]**n."""
+    """Yield exact competitive ratios of printed policies, over {l, u}**n and over [l, u]**n."""
     for policy, lower, upper, memory, n in SETTINGS:
         ratios = competitive_ratios(policy, lower, upper, memory, n)
         extreme = max(r for outputs, r in ratios.items() if set(outputs) <= {lower, upper})
@@ -47,7 +47,7 @@ def small_instances(slow: bool) -> Iterator[Contest]:
 
 
 def random_order_fluid(slow: bool) -> Iterator[Contest]:
-    """A_random in the fluid model: (2 ratio - 1)**2 against g(u)/g(l), its two-length supremum."""
+    """Yield A_random's fluid (2 ratio - 1)**2, and g(u)/g(l), its two-length supremum."""
     weights = range(6 if slow else 4)
     for lower, upper, prompt in product((1, 2), (3, 4), (0, 1, 7)):
         extreme = Fraction(batch_area(upper, prompt), batch_area(lower, prompt))
@@ -64,7 +64,7 @@ def random_order_fluid(slow: bool) -> Iterator[Contest]:
 def competitive_ratios(
     policy: str, lower: int, upper: int, memory: int, n: int
 ) -> dict[tuple[int, ...], Fraction]:
-    """Mean latency over all orders, over that of H-SF, for every multiset of n lengths."""
+    """Return the mean latency over all orders, over that of H-SF, by multiset of n lengths."""
     ratios = {}
     for outputs in combinations_with_replacement(range(lower, upper + 1), n):
         mean_latency = mean(order_latencies(policy, PROMPT, memory, outputs, (lower, upper)))
@@ -73,7 +73,7 @@ def competitive_ratios(
 
 
 def hindsight(outputs: tuple[int, ...], memory: int) -> int:
-    """TEL(H-SF)."""
+    """Return TEL(H-SF)."""
     n = len(outputs)
     instance = Instance("contest", memory, [0] * n, [PROMPT] * n, outputs)
     return simulate(instance, make("h-sf")).schedule.total_latency

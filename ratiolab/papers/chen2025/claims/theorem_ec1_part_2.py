@@ -103,7 +103,7 @@ def theorem_ec1_part_2_printed(claimed: Callable[[int, int], Fraction], slow: bo
 
 
 def h_sf_quotient(scale: int, long: int) -> Fraction:
-    """TEL(H-SF) over the paper's lower bound, for M = 6 c, N_l = 4 c, N_u = `long`, s = 0.
+    """Return TEL(H-SF) over the paper's bound, for M = 6 c, N_l = 4 c, N_u = `long`, s = 0.
 
     >>> h_sf_quotient(1, 14)
     Fraction(37, 38)
@@ -116,7 +116,7 @@ def h_sf_quotient(scale: int, long: int) -> Fraction:
 
 
 def recheck() -> str:
-    """H-SF makes the stored schedule, which is below the bound; and the family keeps at it."""
+    """Verify that H-SF makes the stored schedule, below the bound, as do the family's others."""
     found = read_witness(NAME)
     instance, figures = found.instance, found.figures
     simulated = simulate(instance, make("h-sf")).schedule

@@ -16,7 +16,7 @@ ONE_SERVER = (
 
 
 def small(budget_is_slow: bool) -> Iterator[tuple[int, ...]]:
-    """All sets of up to four requests of up to five tokens; five of six when slow."""
+    """Yield all sets of up to four requests of up to five tokens; five of six when slow."""
     most, longest = (5, 6) if budget_is_slow else (4, 5)
     for n in range(1, most + 1):
         yield from product(range(1, longest + 1), repeat=n)

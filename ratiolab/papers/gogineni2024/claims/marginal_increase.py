@@ -12,7 +12,7 @@ CROWDS = tuple((1024,) * n for n in (2, 10, 50))
 
 
 def recheck() -> str:
-    """Two equal requests of 1024 tokens in slices of 5, by hand."""
+    """Serve two equal requests of 1024 tokens in slices of 5, by hand."""
     # Both need 205 slices, the last of 4 tokens: they end at 2044 and 2048, under SJF at 1024.
     mixed = total("completion", (1024, 1024), shortest_first=True, quantum=QUANTUM)
     assert mixed == 2044 + 2048

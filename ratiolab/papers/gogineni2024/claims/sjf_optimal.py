@@ -65,7 +65,9 @@ def _ordered(measure: Measure, lengths: tuple[int, ...]) -> int:
 
 @cache
 def _exhaust(measure: Measure, left: tuple[int, ...], started: tuple[bool, ...], now: int) -> int:
-    """Least sum still to come, over every choice of the request that gets the next token."""
+    """Return the least sum still to come, over every choice of the request that gets the next
+    token.
+    """
     options = []
     for i, tokens in enumerate(left):
         if not tokens:

@@ -25,17 +25,17 @@ class Case(NamedTuple):
     memory: int
 
     def instance(self) -> Instance:
-        """As an instance with all requests at round 0."""
+        """Return the case as an instance with all requests at round 0."""
         n = len(self.outputs)
         return Instance(str(tuple(self)), self.memory, [0] * n, [self.prompt] * n, self.outputs)
 
     def mc_sf(self) -> Schedule:
-        """MC-SF's schedule, simulated."""
+        """Return MC-SF's schedule, simulated."""
         return simulate(self.instance(), make("mc-sf")).schedule
 
 
 def small(most: int = 5, longest: int = 4) -> Iterator[Case]:
-    """All multisets of up to 5 outputs from 1 to 4, s = 0 and 1, M = 2P and 2P + 1, P = max s+o."""
+    """Yield all multisets of 1 to 5 outputs to 4, s = 0, 1, M = 2P, 2P + 1, P = max s + o."""
     for n in range(1, most + 1):
         for outputs in itertools.combinations_with_replacement(range(1, longest + 1), n):
             for prompt, extra in itertools.product((0, 1), (0, 1)):
@@ -43,7 +43,7 @@ def small(most: int = 5, longest: int = 4) -> Iterator[Case]:
 
 
 def drawn(seed: int = 0, cases: int = 60) -> Iterator[Case]:
-    """Up to 80 requests, outputs to 60, M from 2 to 4 times the largest s + o."""
+    """Yield cases of up to 80 requests, outputs to 60, M from 2 to 4 times the largest s + o."""
     rng = np.random.default_rng(seed)
     for _ in range(cases):
         longest, prompt = int(rng.choice([2, 7, 20, 60])), int(rng.choice([0, 1, 9]))
@@ -53,7 +53,7 @@ def drawn(seed: int = 0, cases: int = 60) -> Iterator[Case]:
 
 
 def equal() -> Iterator[Case]:
-    """Many equal requests that MC-SF serves in synchronous batches."""
+    """Yield many equal requests that MC-SF serves in synchronous batches."""
     for together, gap, batches in ((2, 1, 40), (3, 1, 30), (8, 1, 40)):
         case = staggered(together, gap, batches)
         yield Case(0, (case.output,) * case.requests, case.memory)

@@ -49,13 +49,13 @@ class Reported(NamedTuple):
 
 
 def stored(model: Model) -> Iterator[Witness]:
-    """The stored draws, by seed."""
+    """Yield the stored draws, by seed."""
     for seed in range(STORED[model]):
         yield read_witness(f"jaillet2025-section-5-1-model-{model}-{seed:02d}")
 
 
 def certified(witness: Witness) -> Fraction:
-    """MC-SF over the stored schedule, which the judge has accepted: at most MC-SF/OPT."""
+    """Return MC-SF over the stored schedule, which the judge has accepted: at most MC-SF/OPT."""
     latency = simulate(witness.instance, make("mc-sf")).schedule.total_latency
     better = witness.schedule("better").total_latency
     assert witness.figures == {"mc-sf": latency, "better": better}, (latency, better)
@@ -63,7 +63,7 @@ def certified(witness: Witness) -> Fraction:
 
 
 def recheck(model: Model) -> str:
-    """MC-SF is beaten by a feasible schedule on each stored draw."""
+    """Verify that MC-SF is beaten by a feasible schedule on each stored draw."""
     ratios = [certified(witness) for witness in stored(model)]
     assert all(ratio > 1 for ratio in ratios)
     return (
@@ -73,7 +73,7 @@ def recheck(model: Model) -> str:
 
 
 def improved_by_orders(instance: Instance) -> bool:
-    """Whether one of a few plain orders already beats MC-SF."""
+    """Return whether one of a few plain orders already beats MC-SF."""
     latency = simulate(instance, make("mc-sf")).schedule.total_latency
     keys = [instance.volume] + [instance.output + c * instance.prompt for c in (0, 0.5, 1, 2, 3)]
     orders = [np.argsort(key, kind="stable") for key in keys]
@@ -85,7 +85,7 @@ def improved_by_orders(instance: Instance) -> bool:
 
 
 def chances(ratios: Sequence[float], reported: Reported) -> dict[str, tuple[str, float]]:
-    """What our draws show against each reported figure, and how likely that is if it were right.
+    """Return our draws' evidence against each reported figure, and its chance if that were right.
 
     The hypothesis: the paper's 200 ratios and ours are draws from one distribution. Ours may be
     lower bounds on ratios: then all chances are upper bounds, as long as they are small.
@@ -119,7 +119,7 @@ def chances(ratios: Sequence[float], reported: Reported) -> dict[str, tuple[str,
 
 
 def check(model: Model, reported: Reported, slow: bool) -> ClaimResult:
-    """How likely our draws would be if the reported figures were those of the distribution."""
+    """Decide by how likely our draws would be, were the reported figures the distribution's."""
     every = []
     for seed, witness in enumerate(stored(model)):
         drawn = generate(f"jaillet-model-{model}", seed)

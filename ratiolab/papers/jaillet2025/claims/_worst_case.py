@@ -9,12 +9,12 @@ from ratiolab.papers.jaillet2025.claims._cases import Case
 
 
 def ratio(case: Case) -> Fraction:
-    """MC-SF over the optimum by brute force; at most 8 requests."""
+    """Return MC-SF over the optimum by brute force; at most 8 requests."""
     return Fraction(case.mc_sf().total_latency, brute_force(case.instance()).total_latency)
 
 
 def climb(seed: int, requests: int, steps: int, longest: int = 7) -> tuple[Fraction, Case]:
-    """Hill climbing from a random case: change an output, the prompt or the memory.
+    """Climb from a random case: change an output, the prompt or the memory.
 
     Parameters
     ----------

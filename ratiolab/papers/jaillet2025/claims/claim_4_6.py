@@ -37,7 +37,7 @@ GAP = Case(3, (2, 2, 3, 3, 3, 4), 14)
 
 
 def quotients(case: Case) -> Iterator[Fraction]:
-    """Volume of the class in three intervals over peak(middle) vol(B)/(s + B), for every triple."""
+    """Yield the class's volume in each three intervals over peak(middle) vol(B)/(s + B)."""
     schedule = case.mc_sf()
     usage = [0] * (schedule.makespan + 1)
     classes: dict[int, list[tuple[int, int]]] = defaultdict(list)

@@ -16,8 +16,11 @@ from ratiolab.theory.worst_case.equal_prompts import CLASS, CLASS_PRINTED, Facto
 
 
 def spans(case: Case) -> list[tuple[list[int], int]]:
-    """For each class of lengths 2**l to 2**(l+1) - 1 its outputs and the distance between the first
-    and the last time at which MC-SF processes it (a start in p is processed at p + 1 to p + o)."""
+    """Return, for each class of lengths 2**l to 2**(l+1) - 1, its outputs and its span.
+
+    The span is the distance between the first and the last time at which MC-SF processes the class;
+    a start in p is processed at p + 1 to p + o.
+    """
     classes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for start, output in zip(case.mc_sf().starts.tolist(), case.outputs, strict=True):
         classes[output.bit_length()].append((start, output))

@@ -15,7 +15,7 @@ Order: TypeAlias = Literal["quadratic", "linear", "harmonic"]
 
 
 def harmonic(memory: int) -> Fraction:
-    """H_M = 1 + 1/2 + ... + 1/M."""
+    """Return H_M = 1 + 1/2 + ... + 1/M."""
     return sum((Fraction(1, i) for i in range(1, memory + 1)), Fraction(0))
 
 
@@ -27,7 +27,7 @@ LIMITS: dict[Order, Callable[[int], Fraction]] = {
 
 
 def run(memory: int, requests: list[tuple[int, int]]) -> tuple[list[int], int]:
-    """MC-SF on requests (prompt, output) at round 0: starts, and the most steps of a round.
+    """Run MC-SF on (prompt, output) at round 0: return starts, and the most steps of a round.
 
     A round lays the running requests into a profile of future memory, then lets each candidate
     look at its own rounds and, admitted, add itself to them; a step is one entry read or written.

@@ -17,7 +17,7 @@ BEST = ratio_bound(Fraction(2))
 
 
 def predicted(stretch: int) -> list[tuple[Case, list[int]]]:
-    """Small cases with predictions of o or stretch * o, in all ways; M for the predictions."""
+    """Return small cases with predictions of o or stretch * o in all ways; M is for these."""
     found = []
     for outputs in itertools.combinations_with_replacement((1, 2, 3), 4):
         for mask in itertools.product((1, stretch), repeat=4):
@@ -27,7 +27,7 @@ def predicted(stretch: int) -> list[tuple[Case, list[int]]]:
 
 
 def recheck() -> str:
-    """A tiny instance on which MC-SF is far from a schedule that the judge accepts."""
+    """Verify a tiny instance on which MC-SF is far from a schedule that the judge accepts."""
     witness = read_witness(WITNESS)
     instance = witness.instance
     latency = simulate(instance, make("mc-sf")).schedule.total_latency

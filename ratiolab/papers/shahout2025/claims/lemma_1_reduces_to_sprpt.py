@@ -87,7 +87,7 @@ def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
 
 
 def _srpt(rate: float, x: float) -> float:
-    """Schrage and Miller's response time of a job of size x, sizes exponential with mean 1."""
+    """Return Schrage and Miller's response time of a job of size x, exponential sizes, mean 1."""
     from scipy.integrate import quad
 
     def idle(u: float) -> float:

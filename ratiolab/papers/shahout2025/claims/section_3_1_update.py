@@ -36,17 +36,17 @@ EVERYWHERE = "as a general statement: for every chain and ideal classifier, afte
 
 
 def as_printed(outputs: list[Vector]) -> list[Vector]:
-    """Steps 1 to 3 to the letter: the prior alone is propagated."""
+    """Apply steps 1 to 3 to the letter: the prior alone is propagated."""
     return filter_as_printed(outputs, MATRIX)
 
 
 def propagated(outputs: list[Vector]) -> list[Vector]:
-    """Step 2 with the posterior, step 3 with the classifier's output as a likelihood."""
+    """Apply step 2 to the posterior, and step 3 with the classifier's output as a likelihood."""
     return bayes_filter(outputs, MATRIX)
 
 
 def corrected(outputs: list[Vector]) -> list[Vector]:
-    """Step 2 with the posterior, step 3 with the output over the class frequencies."""
+    """Apply step 2 to the posterior, and step 3 with the output over the class frequencies."""
     return bayes_filter(outputs, MATRIX, WORLD.start)
 
 
@@ -89,7 +89,7 @@ def check_smoothing(rule: str, slow: bool) -> ClaimResult:
 
 
 def recheck_update() -> str:
-    """The estimate after three outputs does not depend on the second."""
+    """Verify that the estimate after three outputs does not depend on the second."""
     first, last = WORLD.classifier(0), WORLD.classifier(1)
     seen = {as_printed([first, WORLD.classifier(s), last])[-1] for s in (0, 1)}
     truth = {_truth((0, s, 1)) for s in (0, 1)}

@@ -12,7 +12,7 @@ SIGMAS = (0.2, 0.4, 0.8, 1.6)
 
 
 def recheck() -> str:
-    """The median lies beyond the cap: so does a tenth of the mass, whatever sigma."""
+    """Verify that, with the median beyond the cap, so is a tenth of the mass, whatever sigma."""
     assert exp(7) > CAP
     assert {LogT(7, sigma).cvar(ALPHA, CAP) for sigma in SIGMAS} == {CAP}
     assert LogT(7, 0.2).capped_mean(CAP) > LogT(7, 1.6).capped_mean(CAP)

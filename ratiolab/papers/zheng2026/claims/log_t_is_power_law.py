@@ -14,12 +14,12 @@ EXPONENTS = (10.0, 20.0, 40.0, 80.0, 160.0, 320.0)
 
 
 def log_t_tail(x: float) -> float:
-    """P(X > x) of the log-t law with mu = 0 and sigma = 1."""
+    """Return P(X > x) of the log-t law with mu = 0 and sigma = 1."""
     return LogT(0, 1, NU).survival(x)
 
 
 def pareto_tail(x: float) -> float:
-    """P(X > x) = x^(-1/2), a power law."""
+    """Return P(X > x) = x^(-1/2), a power law."""
     return float(x**-0.5)
 
 

@@ -15,12 +15,12 @@ LAWS = tuple(LogT(mu, sigma) for mu in (4.0, 5.0, 6.0, 7.0) for sigma in (0.2, 0
 
 
 def by_quadrature(law: LogT) -> float:
-    """The score by Gauss-Legendre in an angle, without sampling."""
+    """Return the score by Gauss-Legendre in an angle, without sampling."""
     return law.score(BETA, CAP, ALPHA)
 
 
 def by_trapezium(law: LogT) -> float:
-    """The score from 20 quantiles of equal weight."""
+    """Return the score from 20 quantiles of equal weight."""
     values = np.array([min(law.quantile((k + 0.5) / 20), CAP) for k in range(20)])
     return float(values.mean() + BETA * values[-2:].mean())
 
@@ -67,7 +67,9 @@ def monte_carlo_needed(score: Score) -> ClaimResult:
 
 
 def _reference(law: LogT) -> float:
-    """The score from E[min(X, cap)] = int P(X > x) dx, over 0 to cap and over the worst tenth."""
+    """Return the score from E[min(X, cap)] = int P(X > x) dx, over 0 to cap and over the worst
+    tenth.
+    """
     from scipy.integrate import quad
 
     low = min(law.quantile(ALPHA), CAP)

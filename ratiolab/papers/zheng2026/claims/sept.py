@@ -21,7 +21,7 @@ EXAMPLE: tuple[Law, Law] = (((3, F(1)),), ((1, F(3, 4)), (21, F(1, 4))))
 
 
 def from_zero(waiting: int, batch: int) -> Fraction:
-    """The weight without its lower limit."""
+    """Return the weight without its lower limit."""
     return min(F(1, 2), F(waiting, 10 * batch))
 
 
@@ -122,5 +122,7 @@ def _mean(law: Law, cap: int | None) -> Fraction:
 
 
 def _flow(order: Sequence[int], means: Sequence[Fraction]) -> Fraction:
-    """Expected total completion time of requests that wait at time 0, one after the other."""
+    """Return the expected total completion time of requests that wait at time 0, one after the
+    other.
+    """
     return sum(((len(order) - k) * means[i] for k, i in enumerate(order)), F(0))

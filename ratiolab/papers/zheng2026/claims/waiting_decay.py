@@ -59,7 +59,9 @@ def waiting_decay(gamma: float, slow: bool) -> ClaimResult:
 
 
 def _flooded(ratio: float, gamma: float, horizon: int) -> float:
-    """Seconds until a request of score `ratio` is served, one of score 1 arriving each second."""
+    """Return the seconds until a request of score `ratio` is served, one of score 1 arriving each
+    second.
+    """
     queue: list[Waiting] = [(ratio, 0)]
     for now in range(horizon):
         queue.append((1.0, now))
@@ -71,7 +73,7 @@ def _flooded(ratio: float, gamma: float, horizon: int) -> float:
 
 
 def _serve(requests: list[Waiting], gamma: float) -> list[Waiting]:
-    """One request a second, the least decayed score among those that have arrived."""
+    """Serve one request a second, the least decayed score among those that have arrived."""
     queue: list[Waiting] = []
     order = []
     coming = sorted(requests, key=lambda request: -request[1])
