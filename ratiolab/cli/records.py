@@ -61,8 +61,7 @@ def verify(
     from fnmatch import fnmatch
 
     from ratiolab.records.record import read_records
-    from ratiolab.records.store import RecordStore
-    from ratiolab.records.verify import faults
+    from ratiolab.records.store import RecordStore, faults
 
     require_folder("--instances", instances)
     store = RecordStore(instances, results)

@@ -1,10 +1,11 @@
-"""The files of the record library, and the one way to change them: a better value.
+"""The files of the record library, the one way to change them, and how to recheck them.
 
 Certificate and schedule of a record carry their value in their name. A better one is first written
 beside the old one, then the table is replaced in one step, then the old one goes: whenever it ends,
 the table names files that are there and prove what it says.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,16 @@ from ratiolab.hindsight.certificates.certificate import (
     read_certificate,
     write_certificate,
 )
-from ratiolab.model import Instance, Schedule, read_instance, read_schedule, write_schedule
+from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.model import (
+    FormatError,
+    Instance,
+    Schedule,
+    read_instance,
+    read_schedule,
+    violations,
+    write_schedule,
+)
 from ratiolab.records.record import Record, read_records, write_records
 
 TABLE = "records.csv"
@@ -96,3 +106,36 @@ def merged(name: str, before: Record | None, result: OptResult) -> Record:
     if found.upper < now.upper:
         now = replace(now, upper=found.upper, upper_by=found.upper_by, schedule=found.schedule)
     return now
+
+
+def faults(store: RecordStore, record: Record) -> list[str]:
+    """Return the faults of a record, a line each; none when it proves what it says.
+
+    The row itself has been checked when the table was read.
+    """
+    try:
+        return list(_faults(store, record))
+    except FormatError as error:
+        return [str(error)]
+
+
+def _faults(store: RecordStore, record: Record) -> Iterator[str]:
+    instance = store.instance(record.instance)
+    actual = len(instance), instance.memory, instance.digest
+    stated = record.requests, record.memory, record.digest
+    if actual != stated:
+        yield f"requests, memory and digest are {actual}, the table says {stated}"
+        return
+    schedule = store.schedule(record, instance)
+    broken = violations(schedule)
+    if broken:
+        yield f"{record.schedule}: {broken[0]}"
+    elif schedule.total_latency != record.upper:
+        yield f"{record.schedule}: latency {schedule.total_latency}, not {record.upper}"
+    try:
+        proven = certify(store.certificate(record), instance)
+    except CertificateError as error:
+        yield f"{record.certificate}: {error}"
+    else:
+        if proven != record.lower:
+            yield f"{record.certificate}: proves {proven}, not {record.lower}"

@@ -20,8 +20,7 @@ from ratiolab.records import improve as improving
 from ratiolab.records.improve import Failure, Try, improve, instances, widest
 from ratiolab.records.library import DRAWN, SIZES, recipes
 from ratiolab.records.record import HEADER, Record, read_records
-from ratiolab.records.store import FOLDER, RecordStore, merged
-from ratiolab.records.verify import faults
+from ratiolab.records.store import FOLDER, RecordStore, faults, merged
 from ratiolab.workloads.generators import generate, regenerate
 
 SHIPPED = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ratiolab.hindsight.schedules.small_search import Profile, anneal_few
+from ratiolab.hindsight.schedules.small_search import SerialInsertion, anneal_few
 from ratiolab.model.footprint import held, peak
 from ratiolab.model.instance import Column, Instance
 from ratiolab.model.schedule import Schedule
@@ -90,7 +90,7 @@ def serial_schedule(instance: Instance, order: Column) -> Schedule:
     >>> serial_schedule(three, [0, 1, 2]).starts.tolist()
     [0, 0, 3]
     """
-    starts = Profile(instance).place(
+    starts = SerialInsertion(instance).place(
         np.asarray(order, np.int64).tolist(), instance.arrival.tolist()
     )
     assert starts is not None

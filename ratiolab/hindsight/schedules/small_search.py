@@ -21,7 +21,7 @@ def anneal_few(
     stop: Callable[[], bool] = lambda: False,
 ) -> Schedule:
     """Anneal an order and, for each request, a round before which it may not start."""
-    n, profile = len(instance), Profile(instance)
+    n, profile = len(instance), SerialInsertion(instance)
     arrival = instance.arrival.tolist()
     order: list[int] = np.lexsort((instance.volume, first.starts)).tolist()
     release = list(arrival)
@@ -53,7 +53,7 @@ def anneal_few(
     return Schedule.from_starts(instance, best)
 
 
-class Profile:
+class SerialInsertion:
     """Serial insertion over a dense profile of memory, for one instance and many orders."""
 
     def __init__(self, instance: Instance) -> None:
