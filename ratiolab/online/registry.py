@@ -103,6 +103,8 @@ def _convert(name: str, value: Any, kind: Any) -> Any:
     try:
         if kind is bool and not isinstance(value, bool):
             raise TypeError
+        if kind is int and isinstance(value, float) and not value.is_integer():
+            raise TypeError  # int(2.7) is 2
         return kind(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} {value!r} must be of type {kind.__name__}") from None

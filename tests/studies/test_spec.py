@@ -122,6 +122,7 @@ def test_a_policy_of_ones_own_is_found_beside_the_file(tmp_path: Path) -> None:
         ('key = "h-sf"', 'key = "hsf"', "[[policy]] 2: policy 'hsf' is unknown"),
         ('key = "h-sf"', "", "[[policy]] 2: key is missing"),
         ('"worst"]', '"w"]', "[[policy]] 1: policy a-min: parameter ties 'w' must be one of"),
+        ('key = "h-sf"', 'key = "rr"\nbatch = 2.7', "parameter batch 2.7 must be of type int"),
         ("[quick.workload]", "[options]\nx = 1\n[quick.workload]", "[options] unknown key 'x'"),
         ("n = [4]", "m = [4]", "[quick.workload] m changes nothing: no workload states it"),
         ("[quick]", "[fast]", "unknown key 'fast'; known are study, workload"),
