@@ -44,7 +44,7 @@ MEMORIES = [16, 32, 64, 128]
 
 @cache
 def _maximiser(upper: int) -> LengthDistribution:
-    """The lengths 1..upper with the largest quotient of Lemma 2."""
+    """Return the lengths 1..upper with the largest quotient of Lemma 2."""
     found = spectral_radius(upper, vector=True)
     assert found.vector is not None
     return from_weights(1, found.vector.tolist(), "maximiser of Lemma 2")
@@ -122,7 +122,7 @@ def a_min_simulated() -> Chart:
 
 
 def all_policies(most: int = 2**12) -> Chart:
-    """What is known of every policy at s = 0 against 1/alpha: suprema in the fluid limit.
+    """Draw what is known of every policy at s = 0 against 1/alpha: suprema in the fluid limit.
 
     Of the printed A_min only a lower bound is known: lengths 1 and u, a share 3/(5 u) long.
     """

@@ -43,7 +43,7 @@ SHARE = "cases up to this value (%)"
 
 
 def theorem_4_1() -> Chart:
-    """The adversary of Theorem 4.1: what it forces on every deterministic algorithm.
+    """Draw the adversary of Theorem 4.1: what it forces on every deterministic algorithm.
 
     Lines are exact: for each start of the long request, the least total latency that remains
     possible over the optimum of the instance that the start provokes; least over all starts. Points
@@ -228,14 +228,14 @@ def section_5_1_small(most: int = 6, draws: int = 8) -> Chart:
 
 
 def _cumulative(label: str, ratios: Iterable[Fraction], look: Look) -> Curve:
-    """Which share of the cases has a ratio up to x, as steps."""
+    """Return the curve of which share of the cases has a ratio up to x, as steps."""
     values = np.sort([float(ratio) for ratio in ratios])
     share = 100 * np.arange(1, len(values) + 1) / len(values)
     return Curve(label, values, share, look | {"drawstyle": "steps-post"})
 
 
 def _provoked(policy: Policy, rush: LateRush) -> Fraction:
-    """A policy's ratio on the instance that its start of the long request provokes.
+    """Return a policy's ratio on the instance that its start of the long request provokes.
 
     Until the short ones arrive the policy sees the long request alone, so a start that was found
     with a later release is its start with the true one.

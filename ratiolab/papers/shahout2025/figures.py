@@ -46,7 +46,7 @@ JOBS = 200_000
 
 
 def response_times(predictions: str, loads: Sequence[float] = (0.5, 0.8)) -> Chart:
-    """Lemma 1 as printed, corrected, and simulated, against C; one panel a load.
+    """Draw Lemma 1 as printed, corrected, and simulated, against C; one panel a load.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def response_times(predictions: str, loads: Sequence[float] = (0.5, 0.8)) -> Cha
 
 
 def light_traffic() -> Chart:
-    """The slope of mean response time at rate 0, where two jobs decide it, exactly for every C."""
+    """Draw the slope of mean response time at rate 0, where two jobs decide it, for every C."""
     fractions = [Fraction(k, 100) for k in range(101)]
     x = [float(c) for c in fractions]
     least = float(mg1_light_traffic.LEAST)
@@ -122,7 +122,7 @@ def figure_8(predictions: str, loads: Sequence[float] = (0.5, 0.7, 0.9)) -> Char
 
 
 def saturation(loads: Sequence[float] = (0.9, 0.95, 0.97, 0.99)) -> Chart:
-    """Response time against that of free preemption (C = 1), exponential predictions, high load."""
+    """Draw response time against that of free preemption (C = 1), at high load."""
     values = appendix_d.curves(mg1.EXPONENTIAL, GRID, loads).response_time
     looks = (FAINT, THIRD, OTHER, EXACT)
     curves = [
@@ -135,7 +135,7 @@ def saturation(loads: Sequence[float] = (0.9, 0.95, 0.97, 0.99)) -> Chart:
 
 
 def refinement() -> Chart:
-    """Error of Appendix A's filter after three tokens, in a world where everything is known."""
+    """Draw the error of Appendix A's filter after three tokens, where all is known."""
     errors = bin_filter.demonstration()
     values = {name: float(error) for name, error in errors.items()}
     label = "mean squared error (tokens²)"

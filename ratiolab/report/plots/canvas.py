@@ -26,7 +26,7 @@ class Chart(Figure):
         return self.png(NOTEBOOK_DPI)
 
     def png(self, dpi: int) -> bytes:
-        """The figure as a PNG file of few colours and no note of who made it."""
+        """Return the figure as a PNG file of few colours and no note of who made it."""
         drawn, content = BytesIO(), BytesIO()
         self.savefig(drawn, format="png", dpi=dpi)
         # A chart has few colours: a palette makes the file three times smaller.
@@ -35,7 +35,7 @@ class Chart(Figure):
 
 
 def new_chart(size: tuple[float, float]) -> Chart:
-    """An empty chart of some inches with a canvas of its own."""
+    """Return an empty chart of some inches with a canvas of its own."""
     figure = Chart(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     return figure

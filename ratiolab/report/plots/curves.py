@@ -141,13 +141,13 @@ def draw(panel: Panel, ax: Axes) -> None:
 
 
 def legend_below(ax: Axes) -> None:
-    """The legend under the x label, one entry a line."""
+    """Draw the legend under the x label, one entry a line."""
     if ax.get_legend_handles_labels()[0]:
         ax.legend(loc="upper left", bbox_to_anchor=(0, -0.17), frameon=False, borderaxespad=0)
 
 
 def plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
-    """A logarithmic axis that reads 1, 10, 100 up to a hundred thousand, and powers beyond."""
+    """Make an axis logarithmic; it reads 1, 10, 100 up to a hundred thousand, and powers beyond."""
 
     def text(value: float, _: object) -> str:
         if 1e-3 <= value < 1e6:

@@ -99,7 +99,7 @@ def save(figure: Chart, path: PathLike) -> None:
 
 
 def require_format(path: PathLike) -> str:
-    """The format that the ending of a path names; `ValueError` when it is none that is drawn."""
+    """Return the format that the ending of a path names; `ValueError` if none is drawn so."""
     kind = Path(path).suffix.lstrip(".").lower() or "png"
     if kind not in FORMATS:
         raise ValueError(f"{path}: pictures can be {', '.join(FORMATS)}, not {kind!r}")

@@ -193,22 +193,14 @@ def _memory_table(runs: Runs) -> str:
     def latency(memory: float, setting: str, policy: str) -> float:
         return runs.mean((BY_MEMORY[setting], memory, policy), "mean_latency")
 
-    best, most = (ROUGH, "h-sf"), float("inf")
+    best, any_more = (ROUGH, "h-sf"), float("inf")
+    rough, buckets, narrow, widest = ((s, "a-max") for s in (ROUGH, BUCKETS, NARROW, WIDEST))
     columns = {
-        f"A_max / H-SF, {ROUGH}: far higher?": ((ROUGH, "a-max"), best, WORSE, most),
+        f"A_max / H-SF, {ROUGH}: far higher?": (rough, best, WORSE, any_more),
         f"A_min / H-SF, {ROUGH}: nearly identical?": ((ROUGH, "a-min"), best, 0, NEAR),
-        f"A_max, {BUCKETS} / {ROUGH}: nearly halved?": (
-            (BUCKETS, "a-max"),
-            (ROUGH, "a-max"),
-            *HALVED,
-        ),
+        f"A_max, {BUCKETS} / {ROUGH}: nearly halved?": (buckets, rough, *HALVED),
         f"A_min / H-SF, {BUCKETS}: nearly identical?": ((BUCKETS, "a-min"), best, 0, NEAR),
-        f"A_max, {WIDEST} / {NARROW}: significantly worse?": (
-            (WIDEST, "a-max"),
-            (NARROW, "a-max"),
-            WORSE,
-            most,
-        ),
+        f"A_max, {WIDEST} / {NARROW}: significantly worse?": (widest, narrow, WORSE, any_more),
         f"A_min / H-SF, {WIDEST}: close?": ((WIDEST, "a-min"), best, 0, WELL),
     }
 

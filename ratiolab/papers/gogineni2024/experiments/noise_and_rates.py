@@ -52,22 +52,11 @@ def page(frame: "pd.DataFrame") -> Page:
         *said.with_noise(Runs(noise, [POLICY])),
         *said.at_rates(Runs(rate, [POLICY]), gain),
     ]
+    sigma, some = "sigma of the prediction (tokens)", ("fcfs", "sjf", "rr-sjf")
     charts = {
         "burst": _burst_chart(once),
-        "noise": _axis_chart(
-            noise,
-            ("sjf", "rr-sjf"),
-            "noise",
-            "sigma of the prediction (tokens)",
-            {5: "ttft", 6: "latency"},
-        ),
-        "rate": _axis_chart(
-            rate,
-            ("fcfs", "sjf", "rr-sjf"),
-            "rate",
-            "requests a second",
-            {7: "latency", 8: "ttft"},
-        ),
+        "noise": _axis_chart(noise, some[1:], "noise", sigma, {5: "ttft", 6: "latency"}),
+        "rate": _axis_chart(rate, some, "rate", "requests a second", {7: "latency", 8: "ttft"}),
     }
     return Page(slots, findings, charts)
 

@@ -49,7 +49,7 @@ class Summary(NamedTuple):
 
 
 def summary(reading: str, model: Model, ratios: list[float]) -> Summary:
-    """What a reading gives, and the chance of the paper's worst fitting figure under it.
+    """Return what a reading gives, and the chance of the worst fitting figure under it.
 
     The hypothesis: the paper's 200 ratios and these are draws from one distribution. Mean: t test,
     both variances as here. Optimal draws: Fisher. Worst: the largest of all ratios are all here. A
@@ -87,7 +87,7 @@ def summary(reading: str, model: Model, ratios: list[float]) -> Summary:
 
 
 def excluded(misfit: Misfit) -> bool:
-    """Whether a figure rules its reading out."""
+    """Return whether a figure rules its reading out."""
     return misfit.chance * FIGURES < LEVEL
 
 
