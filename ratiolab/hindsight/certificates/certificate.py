@@ -1,31 +1,20 @@
 """Certificates of lower bounds as files: small, and all that a checker needs beside the instance.
 
-A file of format ``ratiolab-certificate/1`` is a JSON object with
+A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how it proves its bound:
 
-- ``instance``, ``digest``: name and digest of the instance;
-- ``bound``: the lower bound on total latency that it claims;
-- ``kind``: ``"formula"``, with ``source``, the name of a bound of `ratiolab.hindsight.bounds` that
-  the checker computes afresh; or ``"prices"``, with the numbers of
-  `ratiolab.hindsight.relaxation.lagrangian`:
-  ``denominator`` D; ``value``, D times the Lagrangian bound; ``memory``, the duals times D of
-  the memory rows at times 1..T; ``tables``, each a list ``[cap, m, r, weight, m, r, weight, ...]``
-  of the items at which it rises; ``cuts``, each ``[table, begin, end, dual]``, the dual times D
-  of a table at times begin <= t < end. T is the length of ``memory``. Or ``"steps"``, duals of
-  memory alone, for many requests and rounds: ``denominator`` D; ``value``, D times the Lagrangian
-  bound; ``begin``, a time; ``ends``, the last times of runs of times after it; ``token``, D times
-  the dual of each run. Or ``"growth"``, the numbers of ``"steps"`` with ``rows``, a list of
-  ``[m0, w]``, and ``growth``, D times the duals of these growth rows in each run
-  (`ratiolab.hindsight.certificates.growth_duals`). Or ``"layers"``, the numbers of ``"prices"``
-  with a larger ``bound``: every schedule of a smaller latency is excluded by a search that these
-  duals guide, which the checker does again. Or ``"windows"``, the numbers of ``"prices"``, a larger
-  ``bound``, and ``windows``, a
-  list of ``[time, cost]`` in falling time, the last time 0: D times the latency that the duals do
-  not prove is at least ``cost`` in what runs after ``time`` or starts then or later. The last cost,
-  added to ``value``, proves ``bound``, and the checker searches again for a cheaper way through
-  each window (`ratiolab.hindsight.certificates.certify_cost_to_go`).
+- ``formula``: a bound of `ratiolab.hindsight.bounds`, which the checker computes afresh;
+- ``prices``: duals of memory and cuts (`ratiolab.hindsight.relaxation.lagrangian`);
+- ``steps``: duals of memory alone, for many requests and rounds;
+- ``growth``: such duals, and duals of growth rows (`ratiolab.hindsight.certificates.growth_duals`);
+- ``layers``: duals, and a search guided by them that excludes every schedule of a smaller latency,
+  which the checker does again;
+- ``windows``: duals, and costs that the latency beyond the duals reaches after each of some times;
+  the checker searches again for a cheaper way through each window
+  (`ratiolab.hindsight.certificates.certify_cost_to_go`).
 
-Duals come with ``check``, twelve hexadecimal digits of SHA-256 over their numbers: a change that
-leaves a valid proof shows, too.
+`ratiolab.hindsight.certificates.certificate_file` describes the fields of each kind, and
+``ratiolab schema certificate`` prints them. Duals come with ``check``, twelve hexadecimal digits of
+SHA-256 over their numbers: a change that leaves a valid proof shows, too.
 
 `ratiolab.hindsight.certificates.certify` checks what they prove.
 """
