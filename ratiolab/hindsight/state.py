@@ -147,8 +147,8 @@ class SolveState:
     def run(self, name: str, work: "Work") -> None:
         """Run a stage and write down the bounds at its end, also when Ctrl-C ends it."""
         self.stage, note = name, ""
-        self.show()
         try:
+            self.show()
             found = work(self, Callbacks(self.keep, self.show))
             self.keep(found)
             note = found.note

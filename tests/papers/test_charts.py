@@ -18,6 +18,8 @@ from ratiolab.papers.notebook import VerdictTable
 from ratiolab.papers.shahout2025 import figures as shahout2025
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import PRINTED, SIMULATED, Curve, Panel, chart
+from ratiolab.theory.queues import mg1
+from ratiolab.theory.queues.mg1_simulation import exponential_predictions
 
 CHARTS: dict[str, Callable[[], Chart]] = {
     "figure 1": lambda: chen2025_figures.figure_1(most=2**12),
@@ -41,6 +43,9 @@ CHARTS: dict[str, Callable[[], Chart]] = {
 }
 
 
+COARSE = mg1.Joint(mg1.exponential_density, nodes=35)
+
+
 @cache
 def drawn(name: str) -> Chart:
     """A chart from small simulations: what is tested is the drawing, not the precision."""
@@ -50,6 +55,8 @@ def drawn(name: str) -> Chart:
         patch.setattr(chen2025_policies, "SEEDS", range(2))
         patch.setattr(chen2025_policies, "MEMORIES", [16, 32])
         patch.setattr(shahout2025, "JOBS", 20_000)
+        patch.setattr(mg1, "EXPONENTIAL", COARSE)
+        patch.setitem(shahout2025.SAMPLERS, "exponential", (COARSE, exponential_predictions))
         return CHARTS[name]()
 
 

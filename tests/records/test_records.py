@@ -6,8 +6,11 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import cache
+from itertools import count
 from pathlib import Path
 from subprocess import PIPE, Popen
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -99,7 +102,19 @@ def test_shipped_records_are_of_shipped_instances_and_their_files_are_there() ->
         assert faults(shipped, record) == []
 
 
-def test_improving_fills_proves_and_never_loses(store: RecordStore) -> None:
+def test_improving_fills_proves_and_never_loses(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+
+    def limited(instance: Instance, *, time_limit: float, **options: Any) -> OptResult:
+        """Take all the time on a clock of its own; what ends the solve is a number of nodes."""
+        nonlocal now
+        now += time_limit
+        return solve(instance, node_limit=20, steps=500, **options)
+
+    monkeypatch.setattr(improving, "solve", limited)
+    monkeypatch.setattr(improving, "time", SimpleNamespace(monotonic=lambda: now))
     assert instances(store) == [NAME, "jaillet2025/hard"]
     done = [each for each in improve(store, 0.1) if isinstance(each, Try)]
     assert {each.now.instance for each in done} == {NAME, "jaillet2025/hard"}
@@ -247,7 +262,9 @@ def test_a_solve_that_fails_is_told_and_does_not_end_the_others(
             raise MemoryError("too large")
         return bound()
 
+    ticks = count(0, 0.01)
     monkeypatch.setattr(improving, "solve", failing)
+    monkeypatch.setattr(improving, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
     done = improve(store, 0.01)
     failed = [each for each in done if isinstance(each, Failure)]
     assert [each.instance for each in failed] == [NAME]
