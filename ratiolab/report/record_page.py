@@ -13,7 +13,7 @@ PAGE, PICTURE = "records.md", "records.png"
 
 
 def write_page(results: Path) -> tuple[Path, Path]:
-    """Write page and picture beside the table; where they are."""
+    """Write the page and its picture into the folder of the table, and return their paths."""
     from ratiolab.report.plots.experiments import write_chart
     from ratiolab.report.plots.records import gaps
 
@@ -24,7 +24,7 @@ def write_page(results: Path) -> tuple[Path, Path]:
 
 
 def by_family(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """Records by the family of their instance, in the order of the library; others come last."""
+    """Return records by the family of their instance, in the order of the library, others last."""
     known = {recipe.name: recipe.family for recipe in recipes()}
     families: dict[str, list[Record]] = {family: [] for family in known.values()}
     for record in records:
@@ -33,20 +33,19 @@ def by_family(records: Sequence[Record]) -> dict[str, list[Record]]:
 
 
 def page(families: Mapping[str, Sequence[Record]]) -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     everything = [record for own in families.values() for record in own]
     lines = [
         "# Records",
         "",
-        "The best interval known around the hindsight optimum of every instance of the library: a",
+        "The best known interval around the hindsight optimum of every instance of the library: a",
         "schedule, and a lower bound with a certificate. `ratiolab records verify` rechecks both,",
-        "without any solver; `ratiolab records improve --minutes N` tries to beat them;",
+        "without any solver; `ratiolab records improve --minutes N` tries to improve them;",
         "`ratiolab records page` writes this page from [records.csv](records.csv).",
         "",
         "*Certified*: the certificate alone proves the schedule optimal. *Proved*: dynamic",
-        "programming or HiGHS does, whose word has to be taken. The gap is that of the",
-        "certificate, (upper - lower) / lower. *Seconds* are those spent on an instance in all",
-        "tries.",
+        "programming or HiGHS proved it, beyond what the certificate shows. The gap is that of the",
+        "certificate, (upper - lower) / lower. *Seconds* is the time of all solves of an instance.",
         "",
         "![Certified gap over the number of requests](records.png)",
         "",
@@ -87,7 +86,7 @@ def _row(record: Record) -> str:
 
 
 def _status(record: Record) -> str:
-    """The status, with who proves what the certificate does not."""
+    """Return the status, and what proves the part that the certificate does not."""
     if record.status == "proved":
         return f"proved by {record.proved_by}"
     if record.proved > record.lower:

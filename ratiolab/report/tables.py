@@ -1,4 +1,4 @@
-"""Tables for people, drawn by rich."""
+"""Tables for the terminal, drawn by rich."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -14,7 +14,7 @@ from ratiolab.workloads.kinds import Kind
 
 
 def stages_line(result: OptResult) -> str:
-    """What a solve did, in one line: after each stage the seconds and the interval.
+    """Return the stages of a solve in one line, each with its seconds and its interval.
 
     Stages that had nothing to do are left out; their notes say why.
     """
@@ -26,14 +26,14 @@ def stages_line(result: OptResult) -> str:
 
 
 NOTHING = 0.05
-"""A stage that took fewer seconds and changed nothing had nothing to do."""
+"""Seconds; a stage that took fewer and changed nothing is not shown."""
 
 DISPENSABLE = ("knows", "wasted", "mean", "TTFT", "evictions", "P99", "95 %")
-"""Columns of a comparison that a narrow terminal goes without, in this order."""
+"""Columns of a comparison that are left out on a narrow terminal, in this order."""
 
 
 def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
-    """One row a policy: latency, ratio to the optimum, evictions, and what requests feel.
+    """Return a table with one row for each policy: latency, ratio to the optimum, evictions, TTFT.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
 
 
 def _comparison_row(row: PolicyRow) -> dict[str, str]:
-    """The cells of one row by the names of their columns."""
+    """Return the cells of one row by the names of their columns."""
     data = row.to_dict()
     names = ("TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "TTFT")
     cells = {"policy": data["policy"], "knows": data["information"]} | dict.fromkeys(names, "")
@@ -93,11 +93,11 @@ WORDS = {
     "waiting": "waiting",
     "slowdown": "slowdown (x)",
 }
-"""What the times of `ratiolab.online.metrics` are called."""
+"""Names of the times of `ratiolab.online.metrics`."""
 
 
 def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
-    """Means over complete runs: the times of requests, and a caption with the rest.
+    """Return a table of the requests' times, means over complete runs; a caption has the rest.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
 
 
 def policies_table(keys: Iterable[str]) -> Table:
-    """What policies there are, what each may know and what evictions cost, parameters, source."""
+    """Return a table of policies: information level, preemption, parameters and source."""
     table = Table(show_lines=True)
     keys = list(keys)
     # a key is to be copied: it is never cut
@@ -149,7 +149,7 @@ def policies_table(keys: Iterable[str]) -> Table:
 
 
 def bounds_table(bounds: Iterable[Bound]) -> Table:
-    """The named formulas: where they come from and what they assume."""
+    """Return a table of the named formulas with their sources and assumptions."""
     table = Table(show_lines=True)
     for name in ("name", "arguments", "assumptions", "source"):
         table.add_column(name, overflow="fold")
@@ -159,7 +159,7 @@ def bounds_table(bounds: Iterable[Bound]) -> Table:
 
 
 def kinds_table(kinds: Iterable[Kind]) -> Table:
-    """The kinds of workload with their settings and defaults."""
+    """Return a table of the kinds of workload with their settings and defaults."""
     table = Table(show_lines=True)
     for name in ("kind", "what it makes", "settings", "source"):
         table.add_column(name, overflow="fold")
@@ -170,5 +170,5 @@ def kinds_table(kinds: Iterable[Kind]) -> Table:
 
 
 def _number(value: float) -> str:
-    """Thousands separated; decimals only where they say something."""
+    """Return a number with separated thousands, and decimals only where they matter."""
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.1f}"

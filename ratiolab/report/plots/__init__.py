@@ -1,4 +1,4 @@
-"""Pictures: the only modules that draw."""
+"""Pictures; no other package draws."""
 
 from ratiolab.report.plots.schedules import picture, require_format, save
 

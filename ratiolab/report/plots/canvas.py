@@ -1,4 +1,4 @@
-"""The figures that all pictures are drawn on: one style, no global state."""
+"""Figures of one style without any global state, for all pictures."""
 
 from io import BytesIO
 
@@ -16,7 +16,7 @@ STYLE = {
 
 NOTEBOOK_DPI = 100
 PALETTE = 256
-"""Colours of a picture in a notebook, shades of smoothed edges included."""
+"""Number of colours of a picture, including the shades of smoothed edges."""
 
 
 class Chart(Figure):
@@ -26,7 +26,7 @@ class Chart(Figure):
         return self.png(NOTEBOOK_DPI)
 
     def png(self, dpi: int) -> bytes:
-        """Return the figure as a PNG file of few colours and no note of who made it."""
+        """Return the figure as a PNG file with few colours and no note of who made it."""
         drawn, content = BytesIO(), BytesIO()
         self.savefig(drawn, format="png", dpi=dpi)
         # A chart has few colours: a palette makes the file three times smaller.
@@ -35,7 +35,7 @@ class Chart(Figure):
 
 
 def new_chart(size: tuple[float, float]) -> Chart:
-    """Return an empty chart of some inches with a canvas of its own."""
+    """Return an empty chart, with its size in inches and a canvas of its own."""
     figure = Chart(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     return figure

@@ -1,4 +1,4 @@
-"""Charts of claim against computation: what is printed, what is exact, what was simulated.
+"""Charts of claims: printed, exact and simulated values in one picture.
 
 One look for each kind of evidence, in every chart: dashed red for what a paper prints, solid for
 what was computed, points with bars for what was simulated. Legends stand below their axes, where
@@ -91,7 +91,7 @@ def chart(panels: Sequence[Panel], *, height: float = 4.4) -> Chart:
 
 
 def bars(title: str, label: str, values: Mapping[str, float], printed: Collection[str]) -> Chart:
-    """Horizontal bars with their values; those of `printed` in the colour of what is printed."""
+    """Draw horizontal bars with their values, those of `printed` in the colour for a paper."""
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure = new_chart((6.5, 0.9 + 0.4 * len(values)))
         ax = figure.subplots()
@@ -147,7 +147,7 @@ def legend_below(ax: Axes) -> None:
 
 
 def plain_log(ax: Axes, which: Literal["x", "y"]) -> None:
-    """Make an axis logarithmic; it reads 1, 10, 100 up to a hundred thousand, and powers beyond."""
+    """Make an axis logarithmic: it reads 1, 10, 100 up to a hundred thousand, powers beyond."""
 
     def text(value: float, _: object) -> str:
         if 1e-3 <= value < 1e6:

@@ -1,4 +1,4 @@
-"""The picture of the record library: how wide each interval still is."""
+"""The picture of the record library: the width of each interval."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ LINEAR = 1.0
 
 
 def gaps(families: Mapping[str, Sequence[Record]]) -> Chart:
-    """Certified gap over the number of requests, a colour and mark for each family.
+    """Draw the certified gap over the number of requests, with a colour and mark for each family.
 
     Hollow marks are schedules that a search has proven optimal, beyond what the certificate shows.
     """

@@ -1,4 +1,4 @@
-"""Pictures of schedules: who waits and runs when, and the memory they hold."""
+"""Pictures of schedules: when requests wait and run, and the memory that they hold."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 COLOURS = "viridis"
 LOST = "tab:red"
 FEW = 60
-"""Up to so many requests, each is drawn as a wedge of memory of its own."""
+"""Most requests that are drawn with a wedge of memory for each run."""
 
 MOST_WEDGE = 10**5
 """Most rounds in all these wedges: each has a corner for every round."""
 
 MANY = 300
-"""From so many requests on, they are counted instead of drawn one by one."""
+"""Least number of requests that are counted instead of drawn one by one."""
 
 FORMATS = ("png", "pdf", "svg")
 
@@ -40,7 +40,7 @@ BINS = 500
 
 
 def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
-    """Schedules of one instance, one below the other, on one time axis.
+    """Draw schedules of one instance below one another, on one time axis.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def save(figure: Chart, path: PathLike) -> None:
 
 
 def require_format(path: PathLike) -> str:
-    """Return the format that the ending of a path names; `ValueError` if none is drawn so."""
+    """Return the format that the ending of a path names; `ValueError` for an unknown one."""
     kind = Path(path).suffix.lstrip(".").lower() or "png"
     if kind not in FORMATS:
         raise ValueError(f"{path}: pictures can be {', '.join(FORMATS)}, not {kind!r}")
@@ -107,7 +107,7 @@ def require_format(path: PathLike) -> str:
 
 
 def draw_requests(schedule: Schedule, ax: "Axes") -> None:
-    """One line a request, sorted by final start: waiting, running, and lost runs."""
+    """Draw one line for each request, sorted by final start: waiting, running, and lost runs."""
     instance = schedule.instance
     order = np.lexsort((instance.output, schedule.starts))
     place = np.empty(len(instance), dtype=np.int64)
@@ -141,7 +141,7 @@ def draw_requests(schedule: Schedule, ax: "Axes") -> None:
 
 
 def draw_counts(schedule: Schedule, ax: "Axes") -> None:
-    """How many requests wait and run over time; the whole area is the total latency."""
+    """Draw how many requests wait and run over time; the whole area is the total latency."""
     instance = schedule.instance
     time = np.linspace(0, int(schedule.stop.max()), BINS)
 
@@ -157,7 +157,7 @@ def draw_counts(schedule: Schedule, ax: "Axes") -> None:
 
 
 def draw_memory(schedule: Schedule, ax: "Axes") -> None:
-    """Tokens held over time, a wedge for each run when requests are few, under the limit M."""
+    """Draw the tokens held over time under the limit M; few requests have a wedge for each run."""
     instance = schedule.instance
     usage = schedule.usage()
     if len(instance) <= FEW and instance.output.sum() <= MOST_WEDGE:
@@ -193,7 +193,7 @@ def draw_memory(schedule: Schedule, ax: "Axes") -> None:
 
 
 def _wedges(schedule: Schedule) -> PolyCollection:
-    """Every run's tokens, stacked in order of start: round t is drawn on (t - 1, t]."""
+    """Return the tokens of every run, stacked in order of start; round t is drawn on (t - 1, t]."""
     instance = schedule.instance
     base = np.zeros(int(schedule.stop.max()) + 1, dtype=np.int64)
     shapes = []
