@@ -1,4 +1,4 @@
-"""Processes that tests start: they hear Ctrl-C, and none outlives its test."""
+"""Nothing depends on how fast the machine is; processes hear Ctrl-C, and none outlives its test."""
 
 import os
 import signal
@@ -8,6 +8,15 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "any machine",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from oracle import least_latency
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
+from ratiolab.papers.jaillet2025 import tasks
 from ratiolab.papers.jaillet2025.interpretation_kernels import Case, prefixes, serial
 from ratiolab.papers.jaillet2025.interpretations import (
     READINGS,
@@ -131,4 +132,4 @@ def test_an_unknown_reading_is_an_error_with_the_known_ones() -> None:
         "option.model": 1,
     }
     with pytest.raises(ValueError, match="reading 'none', model 1: known are described"):
-        TASKS["reading"].run(Cell(fields))
+        tasks.run(Cell(fields))
