@@ -33,7 +33,6 @@ def corollary_1(claimed: tuple[Entry, Entry]) -> ClaimResult:
     """At s = 0, l = 1 the ratio is the maximum of x'A x / x'B x with a_ij = min^2/(ij) ((i+j)^2/2 -
     min^2) and b_ij = min^2.
     """
-    # coefficients of Lemma 2 summed in symbols, and the forms at pairs of lengths in fractions
     import sympy as sp
 
     entry_a, entry_b = claimed

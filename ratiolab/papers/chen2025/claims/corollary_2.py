@@ -43,8 +43,6 @@ def corollary_2(claimed: str, slow: bool) -> ClaimResult:
     """With disjoint intervals, u_j <= l_{j+1}, the revised A_min is no worse than with one and
     O(log(1/alpha)), alpha = l_1/u_m.
     """
-    # the recursion over bounds with several first bounds, against one interval and against the
-    # largest radius of an interval
     draw, cases, above_basic, above_own, saved = Random(3), 0, 0, 0, Fraction(0)
     for _ in range(60 if slow else 15):
         ends = sorted(draw.sample(range(1, 12), 3))
@@ -115,7 +113,6 @@ def recheck_printed() -> str:
 )
 def corollary_2_printed(claimed: str) -> ClaimResult:
     """The same for Algorithm 5 as printed."""
-    # the interval [1, u] and an empty one above it: the ratio of one interval remains
     upper = 1024
     bound = (
         ratio_lower_bound(upper, 0.6 / upper)

@@ -50,7 +50,6 @@ def equation_ec7(claimed: Callable[[Case], Fraction], slow: bool) -> ClaimResult
     """The expected total latency of A_random in memory alpha M is at most 1/alpha times that in
     memory M.
     """
-    # exact means over all orders on small cases, against the variant's factor
     tested, violated, worst, first = 0, 0, Fraction(0), ""
     for case in small_cases(7 if slow else 5):
         less, full = means(case)

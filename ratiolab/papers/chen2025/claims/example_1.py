@@ -21,7 +21,6 @@ def example_1(claimed: tuple[int, int]) -> ClaimResult:
     """Five requests with s = 1, o = 1, interval [1, 4] and M = 10: the optimum, reached by H-SF,
     has total latency 5; A_max has 9.
     """
-    # simulate both algorithms and solve for the optimum; compare (H-SF, A_max)
     h_sf = simulate(INSTANCE, make("h-sf")).schedule.total_latency
     a_max = {simulate(INSTANCE, make("a-max"), seed=s).schedule.total_latency for s in range(20)}
     optimum = solve(INSTANCE)

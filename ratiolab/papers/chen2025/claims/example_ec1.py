@@ -32,7 +32,6 @@ def example_ec1(claimed: Example) -> ClaimResult:
     order pairwise; I3 is optimal; I1 and I2 are delayed relative to I3 but neither of them relative
     to the other.
     """
-    # every relation by its definition; the optimum by complete enumeration
     schedules = (I_1, I_2, I_3)
     feasible = all(fits(1, OUTPUTS, starts, claimed.memory) for starts in schedules)
     ordered = same_order(I_1, I_2) and same_order(I_1, I_3) and same_order(I_2, I_3)

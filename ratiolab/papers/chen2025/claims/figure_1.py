@@ -51,7 +51,6 @@ def figure_1(claimed: Curve, slow: bool) -> ClaimResult:
     """The ratio of A_min against u is fitted by 0.2555 ln(u + 0.2793) + 1.1587 with R^2 above
     0.9999.
     """
-    # R^2 over u = first..last for many ranges, and the best fit of the same form
     last = 10_000 if slow else 2000
     uppers = list(range(2, last + 1))
     values = [spectral_radius(u, tolerance=1e-9).rho for u in uppers]

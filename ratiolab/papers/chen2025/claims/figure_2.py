@@ -17,7 +17,6 @@ def figure_2(claimed: Literal["below", "above"]) -> ClaimResult:
     """The bound of A_ell lies below that of A_min for alpha < alpha* = 0.38 and above it for alpha
     > alpha*.
     """
-    # sign of the difference of the curves on either side of its only root in (0, 1)
     import sympy as sp
 
     a = sp.symbols("alpha", positive=True)

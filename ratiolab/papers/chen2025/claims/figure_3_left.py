@@ -57,7 +57,6 @@ def _positive(polynomial: "Expr", low: "Expr", high: "Expr") -> bool:
 )
 def figure_3_left(claimed: Fraction) -> ClaimResult:
     """For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7."""
-    # monotone in q, and below a bound: the limit at q -> 1 in closed form
     import sympy as sp
 
     q = geometric.symbol()
@@ -107,7 +106,6 @@ def recheck() -> str:
 )
 def figure_3_left_cut(claimed: str) -> ClaimResult:
     """The same for lengths conditioned on 1..u."""
-    # lengths 1..u with P(o = k) proportional to q^(k-1): monotone in q?
     grid = [Fraction(k, 40) for k in range(1, 41)]
     cases = {u: [cut_ratio(q, u) for q in grid] for u in (2, 3, 8, 20)}
     whole = claimed == "to q = 1"

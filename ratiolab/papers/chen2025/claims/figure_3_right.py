@@ -16,7 +16,6 @@ from ratiolab.theory.rayleigh import amin, geometric
 )
 def figure_3_right(claimed: Fraction) -> ClaimResult:
     """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6."""
-    # monotone by counting the roots of the derivative, and below a bound by the limit
     import sympy as sp
 
     q = geometric.symbol()

@@ -68,7 +68,6 @@ def recheck() -> str:
 )
 def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
     """H-SF, which knows every output length, is a lower bound on achievable latency."""
-    # whether H-SF is within the stated factor of every schedule, on equal requests
     longest, batches = (24, 60) if slow else (12, 40)
     least, most, tested = Fraction(1), Fraction(1), 0
     where = ""

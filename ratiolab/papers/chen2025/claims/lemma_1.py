@@ -34,7 +34,6 @@ def lemma_1(claimed: Law) -> ClaimResult:
     """Of b_ij requests of length j served in period i, (s+i)/(s+j) b_ij are completed and the
     others deleted, in expectation.
     """
-    # a law (s, i, j) of survival keeps a batch exactly full, and so does thinning by 1/(s+a+1)
     import sympy as sp
 
     s, i, a = sp.symbols("s i a", positive=True)
@@ -78,7 +77,6 @@ def recheck() -> str:
 )
 def lemma_1_printed(policy: str) -> ClaimResult:
     """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation."""
-    # completed over served requests of the first period, by length, at large n and M
     claimed = {f"c_1{j}/b_1{j}": Fraction(1, j) for j in range(2, 6)}
 
     def share(j: int) -> Callable[..., float]:

@@ -48,8 +48,6 @@ def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
     x_i)(sum_{i>=k} d_k x_i/(s+i) + 2 sum_{i>k} (i-k) x_i/(s+i)) over sum_k k (s+k) x_k (x_k + 2
     sum_{i>k} x_i), with d_l = s + l and d_k = 1 after it.
     """
-    # the numerator against the recursion over bounds, the denominator against H-SF, in fractions;
-    # then the quotient against the policy of that recursion, simulated
     import sympy as sp
 
     s, x, i, k, low = sp.symbols("s x i k l", positive=True)

@@ -34,7 +34,6 @@ def pivots(matrix: Any) -> list[Fraction]:
 )
 def lemma_3(claimed: int, slow: bool) -> ClaimResult:
     """For every u the matrices A_u and B_u are positive definite."""
-    # exact pivots for a prompt; at s = 0 also the paper's kernel, in symbols
     import sympy as sp
 
     upper = 60 if slow else 24

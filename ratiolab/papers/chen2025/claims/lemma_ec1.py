@@ -96,7 +96,6 @@ def lemma_ec1(claimed: Callable[[Case], bool], slow: bool) -> ClaimResult:
     """The expected total latency of A_max in memory M is at most that of A_random in memory alpha
     M.
     """
-    # exact means over all orders, on the small cases that the variant speaks of
     tested, violated, rounding, worst, first = 0, 0, 0, Fraction(0), ""
     for case in filter(claimed, small_cases(8 if slow else 5)):
         a_max, a_random = case.means()

@@ -27,7 +27,6 @@ def proposition_1(claimed: Law) -> ClaimResult:
     """Of x_j n requests of length j, (s+l)/(s+j) x_j n complete in period l and x_j n / (s+j) in
     each period i = l+1..j, in expectation.
     """
-    # the induction in symbols, and the recursion over bounds in fractions
     import sympy as sp
 
     s, low, i, j, k = sp.symbols("s l i j k", positive=True)
@@ -88,7 +87,6 @@ def recheck() -> str:
 )
 def proposition_1_printed(policy: str) -> ClaimResult:
     """Algorithm 2 has these completions in expectation."""
-    # completions at large n and M: of length 5 in the first period and in the second
     claimed = {"c_15/(x_5 n)": Fraction(1, 5), "c_22/(x_2 n)": Fraction(1, 2)}
     claimed["c_25/(x_5 n)"] = Fraction(1, 5)
 

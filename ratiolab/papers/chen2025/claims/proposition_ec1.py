@@ -93,7 +93,6 @@ def proposition_ec1(claimed: Factor, slow: bool) -> ClaimResult:
     """Of two optimally packed schedules that preserve the corresponding order, one in memory M and
     one in memory beta M, the second has at most 1/beta times the latency of the first.
     """
-    # all pairs of packed schedules of two or three short requests in any two memories
     worst, pairs, violated = Fraction(0), 0, 0
     smallest = ""
     for prompt, outputs, memory, less in _cases(slow):

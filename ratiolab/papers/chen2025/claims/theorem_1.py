@@ -52,7 +52,6 @@ def paper(x: Fraction) -> Fraction:
 )
 def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResult:
     """The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."""
-    # exact suprema of the server model against the bound, and against the better one
     highest = 60 if slow else 30
     broken, loosest, tested, at = [], Fraction(0), 0, ""
     for upper in range(2, highest + 1):
@@ -90,7 +89,6 @@ def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResul
 )
 def theorem_1_printed(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
     """The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."""
-    # a proven bound from 1/alpha = 7 on; below that, simulation at the server model's worst
     equal = equal_requests_ratio(7, 99)
     if claimed(Fraction(7)) < equal:
         verdict, beyond = FALSE, "equal requests of length 1, [l, u] = [1, 7], M = 7"

@@ -117,7 +117,6 @@ def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResul
     """With s = 0, A_max is M/u parallel servers, each of which processes one request at a time and
     takes the next when it ends.
     """
-    # every order of up to five requests on [1, u], with numbers of servers that divide M
     longest, most = (4, 6) if slow else (3, 5)
     tested, first, different = 0, "", 0
     for upper in range(1, longest + 1):
@@ -170,7 +169,6 @@ def recheck_printed() -> str:
 )
 def theorem_2_printed(claimed: Radicand, slow: bool) -> ClaimResult:
     """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."""
-    # against equal requests, which attain 1/alpha, and a proven upper bound for all n, M = W u
     above = []
     attained = True
     for upper in (4, 9, 16, 25, 36, 64):
@@ -237,7 +235,6 @@ def recheck() -> str:
 )
 def theorem_2(claimed: Radicand, slow: bool) -> ClaimResult:
     """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."""
-    # compare R with what two lengths attain and with what no distribution exceeds
     highest = 200 if slow else 40
     alphas = [Fraction(low, high) for high in range(2, highest) for low in range(1, high)]
     attained = above = 0

@@ -90,7 +90,6 @@ def _corrected(memory: int, requests: int) -> float:
 )
 def theorem_3(claimed: Bound, slow: bool) -> ClaimResult:
     """Algorithm 2 takes O(M log M) time (its proof: in every round)."""
-    # comparisons of the largest sort against the bound, as n grows with M fixed
     sizes = [2**k for k in range(5, 15 if slow else 12)]
     measured = [counts(n) for n in sizes]
     rates = [

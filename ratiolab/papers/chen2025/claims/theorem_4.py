@@ -70,7 +70,6 @@ def recheck() -> str:
 )
 def theorem_4(claimed: int) -> ClaimResult:
     """As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs."""
-    # Lemma 2 at one distribution on 1..u against the smallest constant
     found = constants()
     least = min(found.values())
     ratio = Fraction(amin.quotient(bad_shares(claimed)))
@@ -106,7 +105,6 @@ def recheck_printed() -> str:
 )
 def theorem_4_printed(claimed: tuple[int, Fraction]) -> ClaimResult:
     """The same for Algorithm 2 as printed."""
-    # the lower bound on printed A_min with two lengths against the same constants
     upper, share = claimed
     bound = ratio_lower_bound(upper, float(share))
     least = constants()["refill, random offset"]

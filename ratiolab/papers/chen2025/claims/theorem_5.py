@@ -34,7 +34,6 @@ def harmonic(upper: int) -> Fraction:
 )
 def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
     """As M grows the ratio of A_min is O(log(1/alpha)); the proof's bound is H_u."""
-    # certified maximum of Lemma 2 over distributions on 1..u against a bound in u
     uppers = [1, 2, 3, 5, 8, 16, 64, 200, *([1000, 4000] if slow else [])]
     ends = {u: nonnegative_maximum(u) for u in uppers}
     broken = [u for u in uppers if ends[u].below > claimed(u)]
@@ -82,8 +81,6 @@ def recheck_prompt() -> str:
 )
 def theorem_5_any_prompt(claimed: str) -> ClaimResult:
     """The bound for s = 0 serves every s."""
-    # two lengths and a growing prompt, for which the ratio should stay below the trace at s = 0, or
-    # below the bound that knows the prompt
     broken = []
     for upper in (16, 64, 256):
         for prompt in (0, upper, 100 * upper):
@@ -123,7 +120,6 @@ def recheck_printed() -> str:
 )
 def theorem_5_printed(claimed: str, slow: bool) -> ClaimResult:
     """The ratio of Algorithm 2 is O(log(1/alpha)), at most H_u at s = 0, l = 1."""
-    # lengths 1 and u, share 3/(5u) long: lower bounds on printed A_min, against ln u
     uppers = [16, 64, 256, 1024, *([4096] if slow else [])]
     if claimed == "printed":
         values = [ratio_lower_bound(u, 0.6 / u) for u in uppers]

@@ -26,7 +26,6 @@ Bound = Callable[[Any], Any]
 )
 def theorem_6(claimed: Bound) -> ClaimResult:
     """With outputs in {l, u} the ratio of A_min is at most (3 - alpha) / 2."""
-    # the largest ratio over t = x_l / x_u by completing a square, at s = 0
     import sympy as sp
 
     a, t = sp.symbols("alpha t", positive=True)
@@ -79,7 +78,6 @@ def recheck_prompt() -> str:
 )
 def theorem_6_any_prompt(claimed: str) -> ClaimResult:
     """The same for every prompt s, as it is stated."""
-    # Lemma 2 at two lengths with a prompt, in fractions
     broken, cases = [], 0
     for low, u in [(1, 2), (1, 3), (1, 8), (2, 5), (3, 4)]:
         for prompt in (0, 1, 3, 10, 100):
@@ -123,7 +121,6 @@ def recheck_printed() -> str:
 )
 def theorem_6_printed(policy: str, slow: bool) -> ClaimResult:
     """The same for Algorithm 2 as printed."""
-    # simulated ratio at lengths 1 and 4, one long request in five, against 11/8
     size = (240, 48_000) if slow else (_printed.MEMORY, _printed.REQUESTS)
     found = fluid_ratio(make(policy), _printed.TWO_POINT, 0, *size, _printed.SEEDS)
     bound = Fraction(11, 8)

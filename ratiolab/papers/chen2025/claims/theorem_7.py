@@ -39,7 +39,6 @@ def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
     """With outputs in {l, u} the ratio of A_ell is at most 1 + alpha / (2 (1-alpha)) for alpha <=
     1/2 and 1 + 2 alpha^2 for alpha >= 1/2.
     """
-    # both branches: the gap to the bound is a square, or a product of positive factors
     import sympy as sp
 
     a, t = sp.symbols("alpha t", positive=True)
@@ -90,7 +89,6 @@ def recheck_prompt() -> str:
 )
 def theorem_7_any_prompt(claimed: str) -> ClaimResult:
     """The same for every prompt s, as it is stated."""
-    # the fluid ratio of A_ell with a prompt, in fractions
     import sympy as sp
 
     broken, cases = [], 0

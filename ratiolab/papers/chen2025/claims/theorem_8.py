@@ -35,7 +35,6 @@ def theorem_8(claimed: tuple[str, Fraction]) -> ClaimResult:
     """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min is (1+q)^2 (1+3q+6q^2+3q^3+q^4) /
     (1+2q+11q^2+8q^3+11q^4+2q^5+q^6), at most 14/9.
     """
-    # sum Lemma 2 term by term; decide the bound and its tightness by counting real roots
     import sympy as sp
 
     formula, bound = claimed
@@ -103,7 +102,6 @@ def theorem_8_printed_sum(claimed: Literal["printed", "corrected"]) -> ClaimResu
     """In the proof, sum k^3 q^(k-1) (2 k q^(k-1) + sum_{i>k} i q^(i-1)) has the closed form printed
     beside it.
     """
-    # whether the integrand of the proof's denominator has the closed form beside it
     import sympy as sp
 
     half = {geometric.symbol(): sp.Rational(1, 2)}

@@ -113,7 +113,6 @@ def theorem_ec1_part_1(claimed: Callable[[bool], Iterator[Contest]], slow: bool)
     """For any policy the supremum of the ratio over output lengths in [l, u] is reached with every
     length equal to l or u.
     """
-    # compare the supremum over {l, u} with the one over all lengths
     contests = list(claimed(slow))
     broken = [c for c in contests if c.overall > c.extreme]
     two, every = max_length_two_point_supremum(1, 3), max_length_supremum(1, 3)

@@ -78,7 +78,6 @@ CASES = ((1, 2, 0, Fraction(1, 2)), (1, 4, 0, Fraction(1, 4)), (1, 4, 2, Fractio
 )
 def theorem_ec1_part_2_printed(claimed: Callable[[int, int], Fraction], slow: bool) -> ClaimResult:
     """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M)."""
-    # simulate both algorithms at the worst shares and compare the 99 % intervals
     scale = 4 if slow else 1
     found: list[tuple[Fraction, Estimate]] = []
     for low, high, prompt, share in CASES:
@@ -144,7 +143,6 @@ def theorem_ec1_part_2_denominator(claimed: Fraction) -> ClaimResult:
     """TEL(H-SF) is at least (l (s+l) N_l**2 + 2 l (s+l) N_l N_u + u (s+u) N_u**2) / (2 M), up to a
     factor 1 + O(1/M).
     """
-    # whether TEL(H-SF) stays above the stated part of the paper's bound as M grows
     scales = (1, 4, 16)
     quotients = [h_sf_quotient(scale, 400 * scale) for scale in scales]
     # The quotient does not depend on the scale, so no O(1/M) can repair a violation.

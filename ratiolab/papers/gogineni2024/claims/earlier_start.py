@@ -17,7 +17,6 @@ QUANTA = (1, 2, 3)
 )
 def earlier_start(rival_quantum: int | None, slow: bool) -> ClaimResult:
     """Under RR-SJF a request starts no later than under shortest job first."""
-    # compare every single first token with that of a rival in shortest-first order
     late, cases, earlier = [], 0, 0
     for lengths in small(slow):
         rival = serve(lengths, shortest_first=True, quantum=rival_quantum)

@@ -41,7 +41,6 @@ def recheck() -> str:
 )
 def marginal_increase(limit: Fraction, slow: bool) -> ClaimResult:
     """RR-SJF has only a marginally larger end-to-end latency than shortest job first."""
-    # divide the total completion time of RR-SJF by that of SJF
     cases = [(lengths, 1) for lengths in small(slow)]
     cases += [(lengths, QUANTUM) for lengths in CROWDS]
     factors = {}

@@ -88,10 +88,7 @@ def _exhaust(measure: Measure, left: tuple[int, ...], started: tuple[bool, ...],
     claimed=("ttft", "all schedules", True),
     control=("ttft", "orders", True),
     recheck=recheck,
-    assumes=(
-        ONE_SERVER,
-        "among all schedules, those that preempt included, as RR and RR-SJF do",
-    ),
+    assumes=(ONE_SERVER, "among all schedules, those that preempt included, as RR and RR-SJF do"),
 )
 def sjf_optimal_ttft(rule: Rule, slow: bool) -> ClaimResult:
     """Shortest job first minimises the mean time to first token."""

@@ -40,7 +40,6 @@ def sjf_optimal_e2e_memory(instance: Instance) -> ClaimResult:
     """Shortest job first minimises the mean end-to-end latency of requests that are served in
     batches under a memory limit.
     """
-    # simulate shortest job first by output length and solve for the optimum
     cost = simulate(instance, make("mc-sf")).schedule.total_latency
     optimum = solve(instance)
     holds = cost == optimum.lower

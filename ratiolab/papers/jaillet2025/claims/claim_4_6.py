@@ -6,13 +6,7 @@ from fractions import Fraction
 
 from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
-from ratiolab.papers.jaillet2025.claims._cases import (
-    SECTION_4,
-    Case,
-    drawn,
-    equal,
-    small,
-)
+from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, drawn, equal, small
 from ratiolab.theory.worst_case.equal_prompts import volume
 
 BEST = Fraction(1, 2)
@@ -71,7 +65,6 @@ def claim_4_6(claimed: Fraction, slow: bool) -> ClaimResult:
     """Cut the time in which MC-SF processes a class into intervals of its largest output B: in any
     three consecutive ones the class has volume at least peak(middle) vol(B)/(s+B)/4.
     """
-    # compare volume and peak in every triple of every class in simulations
     cases = [GAP, *small(), *equal(), *drawn(cases=600 if slow else 60)]
     found = [quotient for case in cases for quotient in quotients(case)]
     least = min(found)

@@ -23,7 +23,6 @@ def claim_4_8(claimed: Counted, slow: bool) -> ClaimResult:
     """In the optimal solution of the linear program (9), the first time at which a request of the
     next length finishes is at least 1/M times the volume of all shorter requests.
     """
-    # solve the program exactly and compare M t* of every length with the volume counted
     cases = [*small(), *drawn(cases=200 if slow else 30)]
     lengths, broken = 0, None
     for case in cases:

@@ -26,7 +26,6 @@ def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
     """MC-SF has total latency at most 1536 A/M + 24 C, with C the sum of the outputs and A the sum
     over requests of the volume of the outputs that are no longer, by lengths.
     """
-    # simulate MC-SF on every case, against the claimed bound and against the proven one
     cases = [*small(), *equal(), *drawn(cases=600 if slow else 60)]
     worst, broken, proven_holds = Fraction(0), None, True
     for case in cases:

@@ -5,13 +5,7 @@ from fractions import Fraction
 
 from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
-from ratiolab.papers.jaillet2025.claims._cases import (
-    SECTION_4,
-    Case,
-    drawn,
-    equal,
-    small,
-)
+from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, drawn, equal, small
 from ratiolab.theory.worst_case.equal_prompts import CLASS, CLASS_PRINTED, Factors, class_bound
 
 
@@ -42,7 +36,6 @@ def lemma_4_5(claimed: Factors, slow: bool) -> ClaimResult:
     """The requests with outputs from 2**l to B = 2**(l+1) - 1, of volume W together, are processed
     by MC-SF within 192 W/M + 5 B rounds from first to last.
     """
-    # measure every class in simulations, against the claimed bound and against the proven one
     cases = [*small(), *equal(), *drawn(cases=600 if slow else 60)]
     count, worst, broken, proven_holds = 0, Fraction(0), None, True
     for case in cases:

@@ -20,7 +20,6 @@ from ratiolab.theory.worst_case.equal_prompts import LOWER, LOWER_PRINTED, Facto
 )
 def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
     """The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4."""
-    # compare the bound with the optimum by brute force on all small cases
     tight = [
         Case(prompt, outputs, prompt + outputs[-1])
         for n in range(1, 6)

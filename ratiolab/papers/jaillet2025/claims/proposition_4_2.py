@@ -69,7 +69,6 @@ def run(memory: int, requests: list[tuple[int, int]]) -> tuple[list[int], int]:
 )
 def proposition_4_2(claimed: Order, slow: bool) -> ClaimResult:
     """A round of MC-SF costs O(M**2), however many requests wait."""
-    # count the steps of every round, on random instances and on one that fills the profile
     rng = np.random.default_rng(0)
     sizes = (8, 16, 32, 64, 128) + ((256, 512) if slow else ())
     exceeded, proven_holds, most = None, True, 0

@@ -26,7 +26,6 @@ def theorem_4_1(claimed: Fraction, slow: bool) -> ClaimResult:
     """Every deterministic algorithm has a competitive ratio of order at least sqrt(n); the proof
     gives sqrt(M)/28 with n = M/2 + 1 requests, that is sqrt(2)/28 sqrt(n - 1).
     """
-    # what the families force, exactly, over sqrt(n - 1); `claimed` is the constant's square
     roots = (2, 3, 4, 6, 8, 10) + ((16, 20) if slow else ())
     shapes = [(2, 1), (2, 2), (2, 4), (3, 1), (3, 2), (4, 1)] + ([(4, 3)] if slow else [])
     paper = [(rush.forced() ** 2 / (rush.requests - 1)) for rush in map(printed, roots)]

@@ -52,7 +52,6 @@ def theorem_4_3(claimed: Fraction, slow: bool) -> ClaimResult:
     """MC-SF is O(1)-competitive for equal prompts and arrivals at 0; the constants of Lemmas 4.4
     and 4.7 give 9216 for exact predictions.
     """
-    # search for the largest MC-SF/OPT: all small cases, hill climbing, and equal requests
     ratios = [ratio(case) for case in small()]
     for seed in range(8 if slow else 2):
         requests, steps = (8, 200) if slow else (6, 60)

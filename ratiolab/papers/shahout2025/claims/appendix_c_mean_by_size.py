@@ -35,7 +35,6 @@ def appendix_c_mean_by_size(law: str) -> ClaimResult:
     """The mean response time of jobs of size x is E[T(x, y)] averaged over y with f_p(y), the
     density of the predictions of all jobs.
     """
-    # average over sizes and compare with E[T], to first order in the arrival rate
     import sympy
 
     x, y, a, s = sympy.symbols("x y a s", positive=True)

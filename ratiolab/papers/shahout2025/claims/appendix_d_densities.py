@@ -32,7 +32,6 @@ def appendix_d_densities(variant: str) -> ClaimResult:
     """With sizes exponential of mean 1, g(x, y) = exp((-x - y)/x) is the joint density for
     predictions exponential with mean x, and g(x, y) = exp(-x) that for perfect ones.
     """
-    # integrate each density over the prediction, symbolically
     import sympy
 
     size = sympy.exp(-sympy.symbols("x", positive=True))

@@ -21,7 +21,6 @@ FRACTIONS = (0.0, 0.2, 0.5, 0.8, 1.0)
 )
 def appendix_d_memory(measure: str, slow: bool) -> ClaimResult:
     """Limiting preemption, that is a smaller C, lowers the memory in use."""
-    # follow a measure as C falls, for both predictors and several loads
     loads = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95) if slow else (0.3, 0.6, 0.9)
     fractions = tuple(k / 10 for k in range(11)) if slow else FRACTIONS
     rises, cells = 0, 0

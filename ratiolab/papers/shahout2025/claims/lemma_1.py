@@ -58,7 +58,6 @@ def lemma_1(formula: Formula, slow: bool) -> ClaimResult:
     r, the mean response time of a job (x, r) is lambda (E[X^2; R <= r] + int_{t > r + a_0} E[(X -
     (t - r))_+^2; R in dt]) / (2 (1 - rho_r)^2) + int_0^{a_0} da / (1 - rho_{r-a}) + x - a_0.
     """
-    # compare a formula with two jobs in light traffic, the optimal policy, and a simulation
     profiles = {c: formula(mg1.PERFECT, float(c)) for c in FRACTIONS}
     slopes = {c: mg1_light_traffic.slope(profile) for c, profile in profiles.items()}
     light = all(abs(slopes[c] - mg1_light_traffic.two_jobs(c)) < 1e-8 for c in FRACTIONS)

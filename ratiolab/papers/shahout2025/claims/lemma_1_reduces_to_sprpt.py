@@ -30,7 +30,6 @@ def recheck_formula() -> str:
 )
 def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
     """At C = 1 the formula of Lemma 1 is the mean response time of SPRPT."""
-    # compare the formula at C = 1 with that of SRPT, job by job
     gaps = {
         (rate, x): _srpt(rate, x) - mg1.response_time(mg1.PERFECT, 1, rate, x, x, printed=printed)
         for rate, x in JOBS
@@ -58,7 +57,6 @@ def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
 )
 def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
     """At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does."""
-    # serve small queues by limited preemption and, unit by unit, by SPRPT
     rng = np.random.default_rng(7)
     queues = 2000 if slow else 300
     different = []

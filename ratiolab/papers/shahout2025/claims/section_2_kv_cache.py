@@ -17,7 +17,6 @@ LAYERS, WIDTH, BYTES, TOKENS = 96, 12288, 2, 512
 )
 def section_2_kv_cache(gigabytes: Fraction) -> ClaimResult:
     """A request of 512 tokens to GPT-3 175B needs at least 2.3 GB for keys and values."""
-    # count a key and a value per layer and token
     total = 2 * LAYERS * WIDTH * BYTES * TOKENS
     holds = total >= gigabytes * 10**9
     return decided(

@@ -20,7 +20,6 @@ ASSUMPTIONS = ("k = 10 bins of equal width over 0 to 512 tokens; bin i starts at
 )
 def section_3_1_middles(formula: Callable[[int], Fraction]) -> ClaimResult:
     """The mean length in bin i is m_i = 128 (2 i + 1) / 5."""
-    # compare a formula with the middle of every bin
     wrong = [i for i, middle in enumerate(middles(BINS, WIDTH)) if formula(i) != middle]
     return decided(
         not wrong,
@@ -38,16 +37,10 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "Section 3.1",
-    expected=FALSE,
-    claimed=10,
-    control=9,
-    recheck=recheck,
-    assumes=ASSUMPTIONS,
+    "Section 3.1", expected=FALSE, claimed=10, control=9, recheck=recheck, assumes=ASSUMPTIONS
 )
 def section_3_1_final_bin(index: int) -> ClaimResult:
     """The final bin, b_10, covers [460.8, 512]."""
-    # compare the bin of an index with the range [460.8, 512]
     low, high = index * WIDTH, (index + 1) * WIDTH
     agrees = (low, high) == (Fraction("460.8"), Fraction(512))
     return decided(

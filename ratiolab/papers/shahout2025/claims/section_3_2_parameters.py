@@ -20,7 +20,6 @@ MODEL, BINS = 8 * 10**9, 10
 )
 def section_3_2_parameters(layers: tuple[int, int]) -> ClaimResult:
     """The predictor has about 2.1 million parameters, an overhead of about 0.03% per token."""
-    # count the parameters of two linear layers, weights and biases
     width, hidden = layers
     count = (width + 1) * hidden + (hidden + 1) * BINS
     share = Fraction(count, MODEL)

@@ -32,7 +32,6 @@ def recheck() -> str:
 )
 def cvar_at_cap(mu: float) -> ClaimResult:
     """The CVaR term gives a higher score to the request with the higher tail risk."""
-    # compare the CVaR of capped lengths of growing spread around one median
     laws = [LogT(mu, sigma) for sigma in SIGMAS]
     values = [law.cvar(ALPHA, CAP) for law in laws]
     rising = all(one < two for one, two in pairwise(values))

@@ -99,11 +99,7 @@ def gain_over_fcfs(printed: str) -> ClaimResult:
 
 
 @PAPER.claim(
-    "abstract and main results",
-    expected=HOLDS,
-    claimed="2.31",
-    control="2.32",
-    assumes=ONLINE,
+    "abstract and main results", expected=HOLDS, claimed="2.31", control="2.32", assumes=ONLINE
 )
 def gain_over_ltr(printed: str) -> ClaimResult:
     """TIE's mean latency per token is 2.31 times less than that of LTR."""
@@ -182,13 +178,7 @@ def cvar_gain_p90(printed: str) -> ClaimResult:
     return rounded(Gain(printed, "1.21", "0.96"))
 
 
-@PAPER.claim(
-    "training",
-    expected=HOLDS,
-    claimed="20",
-    control="19",
-    assumes="thousands are exact",
-)
+@PAPER.claim("training", expected=HOLDS, claimed="20", control="19", assumes="thousands are exact")
 def training_samples(printed: str) -> ClaimResult:
     """45 thousand prompts with 20 generations each make 900 thousand samples."""
     return rounded(Gain(printed, "900", "45"))

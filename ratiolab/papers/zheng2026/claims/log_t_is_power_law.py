@@ -47,7 +47,6 @@ def recheck() -> str:
 )
 def log_t_is_power_law(tail: Tail) -> ClaimResult:
     """The log-t law fitted to lengths has the power-law tail that Theorem 3.2 derives."""
-    # measure the local exponent between x and x^2 for growing x
     local = [log(tail(exp(z)) / tail(exp(2 * z))) / z for z in EXPONENTS]
     constant = max(local) - min(local) < 0.01 * max(local)
     return decided(

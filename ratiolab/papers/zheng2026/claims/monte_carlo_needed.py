@@ -50,7 +50,6 @@ def recheck() -> str:
 )
 def monte_carlo_needed(score: Score) -> ClaimResult:
     """Expectation and CVaR of a request have to be estimated, from 10 000 samples each."""
-    # compare a score without samples with adaptive quadrature of the survival function
     errors = [abs(score(law) / _reference(law) - 1) for law in LAWS]
     noise = [law.sampling_error(BETA, CAP, ALPHA) / _reference(law) for law in LAWS]
     needed = any(error > 0.001 * spread for error, spread in zip(errors, noise, strict=True))

@@ -25,7 +25,6 @@ def power_law_tail(gamma: Constant, slow: bool) -> ClaimResult:
     """If the density of termination probabilities over trajectories behaves as c p^(a-1) near p =
     0, then the length L satisfies P(L > n) ~ c Gamma(a) / n^a.
     """
-    # divide exact tails of f(p) = a p^(a-1) by the formula with c = a
     top = 6 if slow else 4
     far = []
     worst = Fraction(0)

@@ -42,7 +42,6 @@ def recheck_weight() -> str:
 )
 def sept_never_reached(beta: Beta) -> ClaimResult:
     """TIE contains SEPT: its adaptive weight beta becomes 0, at low load."""
-    # look for queue and batch sizes with weight 0, and for an order that it would change
     sizes = [(waiting, batch) for batch in (1, 8, 256) for waiting in range(6 * batch)]
     least = min(beta(*size) for size in sizes)
     steady, risky = LogT(5.6, 0.1), LogT(5, 0.8)
@@ -84,7 +83,6 @@ def recheck_truncation() -> str:
 )
 def sept_needs_no_truncation(key: str, slow: bool) -> ClaimResult:
     """SEPT minimises the expected completion time only if lengths are not truncated."""
-    # order requests of capped random length by an expectation; compare with all orders
     rng = np.random.default_rng(1983)
     sets = [EXAMPLE] + [_draw(rng) for _ in range(1000 if slow else 100)]
     failures = []

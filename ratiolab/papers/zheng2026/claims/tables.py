@@ -67,7 +67,6 @@ def rps_resilience(pair: tuple[str, str]) -> ClaimResult:
     """From 30 to 100 requests per second FCFS, SSJF, LTR and TIE worsen 7.42, 8.55, 6.17 and 3.68
     times; TIE, the least affected, is the fastest at 30 as well.
     """
-    # divide the latencies at 100 requests per second by their factors, with rounding intervals
     implied = {
         policy: (
             (F(now) - F(1, 200)) / (F(by) + F(1, 200)),

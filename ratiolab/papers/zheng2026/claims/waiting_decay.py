@@ -27,7 +27,6 @@ Waiting = tuple[float, int]
 )
 def waiting_decay(gamma: float, slow: bool) -> ClaimResult:
     """Decaying the score of those who wait prevents starvation."""
-    # flood a server with fresh short requests, then serve random ones and see who passes whom
     horizon = 20_000 if slow else 2000
     waits = {ratio: _flooded(ratio, gamma, horizon) for ratio in RATIOS}
     starved = [ratio for ratio in RATIOS if waits[ratio] == inf]
