@@ -93,3 +93,9 @@ def resident() -> int:
     except OSError:
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def beam_width(instance: Instance, budget: int) -> int:
+    """Return how many states a beam over starts may keep of a bucket and generation."""
+    fixed = 2**27 + 200 * len(instance)  # tables of regrets
+    return max(0, budget - fixed) // (60 * len(instance) + 500_000)

@@ -9,10 +9,17 @@ from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
 from ratiolab.hindsight.certificates.certificate import Certificate, DualCertificate
 from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.many_requests import ManyRequests
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
 from ratiolab.hindsight.result import OptResult, Report, SolveOptions
 from ratiolab.hindsight.schedules.heuristics import STEPS
-from ratiolab.hindsight.stages import Cuts, DualAscent, DynamicProgramming, OrderSearch
+from ratiolab.hindsight.stages import (
+    MOST_REQUESTS,
+    Cuts,
+    DualAscent,
+    DynamicProgramming,
+    OrderSearch,
+)
 from ratiolab.hindsight.state import Found, SolveState, Work
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -60,6 +67,12 @@ Parts are those of the time limit that is left when a stage begins.
 
 METHODS = tuple(PLANS)
 
+MANY_REQUESTS = ("many requests", ManyRequests(part=0.98))
+"""The stage of ``auto`` for more requests than a program takes."""
+
+MOST_ORDERED = 5_000
+"""With more, the search over orders takes long to begin."""
+
 
 def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResult:
     """Return bounds around the optimum without any solver, for any number of requests.
@@ -101,7 +114,8 @@ def solve(
     (`ratiolab.hindsight.dynamic_programming.beam`). Then the integer program of Jaillet et al.,
     Section 3, is solved with those cuts and without the columns that the bound excludes
     (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit is set. Instances whose program
-    would be too large get their interval from bounds and heuristics alone, and ``note`` says so.
+    would be too large get their interval from beams guided by duals and from the bound by growth
+    rows (`ratiolab.hindsight.scale`), and ``note`` says that no program was solved.
     Ctrl-C ends the solve and keeps the interval, both ends with their proof.
 
     Parameters
@@ -144,6 +158,8 @@ def solve(
     )
     _require(instance, options, progress)
     plan = PLANS[method]
+    if method == "auto" and len(instance) > MOST_REQUESTS:
+        plan = (MANY_REQUESTS,) if len(instance) > MOST_ORDERED else (ORDERS, MANY_REQUESTS)
     library, _, solver = backend.partition(":")
     if library == "pulp":
         from ratiolab.hindsight.programs import pulp

@@ -167,17 +167,16 @@ def begin(prepared: Prepared, guide: Guide, knobs: Knobs, horizon: int, width: i
     return beam
 
 
-def starts_of(prepared: Prepared, beam: Beam) -> IntArray | None:
-    """Return the starts of the best schedule, in the order of the instance; None before the end."""
-    node = int(beam.counts[kept.BEST_NODE])
-    if node < 0:
-        return None
-    starts = np.zeros(len(prepared.order), np.int64)
+def order_of(prepared: Prepared, beam: Beam) -> IntArray | None:
+    """Return the requests in the order in which the best schedule starts them; None before the end.
+
+    Each starts as early as it fits, but not before those earlier in the order.
+    """
+    node, order = int(beam.counts[kept.BEST_NODE]), []
     while node >= 0:
-        request = int(beam.tree.request[node])
-        starts[prepared.order[request]] = beam.tree.start[node] + prepared.origin
+        order.append(int(prepared.order[beam.tree.request[node]]))
         node = int(beam.tree.before[node])
-    return starts
+    return np.array(order[::-1], np.int64) if order else None
 
 
 def run(
@@ -186,12 +185,25 @@ def run(
     knobs: Knobs,
     width: int,
     horizon: int,
-    stop: Callable[[], bool] = lambda: False,
+    left: Callable[[], float] = lambda: 1.0,
 ) -> IntArray | None:
-    """Return the starts that a beam finds; None when it is stopped before."""
-    beam = begin(prepared, guide, knobs, horizon, width)
+    """Return the order of starts that a beam finds; None when it is stopped before.
+
+    Parameters
+    ----------
+    width : states kept of each bucket and generation; fewer when time gets short.
+    horizon : rounds from the first arrival within which all requests start, about.
+    left : part of the time that is left; 0 or less ends the beam once it has narrowed to nothing.
+    """
+    beam, n = begin(prepared, guide, knobs, horizon, width), len(prepared.order)
     while not beam.counts[kept.DONE]:
-        if stop():
+        time, part = left(), beam.counts[kept.DEEPEST] / n
+        if time <= -0.2:
             return None
-        beam = advance(prepared.requests, guide, knobs, beam, width, SLICE)
-    return starts_of(prepared, beam)
+        # what has been done so far has taken so much of the time: the rest must fit
+        rate = (1 - time) / max(part, 0.02)
+        narrow = (
+            width if rate <= 1 else max(1, int(width * max(0.0, time) / (rate * (1 - part) + 1e-9)))
+        )
+        beam = advance(prepared.requests, guide, knobs, beam, min(width, narrow), SLICE)
+    return order_of(prepared, beam)

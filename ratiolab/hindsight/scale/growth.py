@@ -6,13 +6,14 @@ duals rounded down to a common denominator.
 """
 
 import math
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.hindsight.scale.ascent import FloatArray, Problem
+from ratiolab.hindsight.scale.ascent import Climb, FloatArray, Problem, ascend, fluid_duals, grid
 from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest
 from ratiolab.model.footprint import IntArray, volume
 from ratiolab.model.instance import Instance
@@ -23,8 +24,31 @@ LARGEST_COST = 2**61
 FINEST_BITS = 40
 """Duals are multiples of at least 2 ** -FINEST_BITS."""
 
+PASSES = (0.12, 100), (0.97, 500)
+"""Parts of the time that is left for each ascent, and its steps without a time limit."""
+
 PARTS = 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48
 """Parts of memory that growth rows are tried with: m0 = M / part."""
+
+
+def growth_bounds(instance: Instance, seconds: float | None = None) -> Iterator[GrowthCertificate]:
+    """Yield bounds, each with its certificate: a first one soon, and the one that time allows.
+
+    Without a time limit the number of steps is fixed, and so is what is found.
+    """
+    rows, (width, buckets) = (growth_row(instance),), grid(instance, instance.memory)
+    problem = Problem.of(instance, instance.memory, rows)
+    fluid, climb = fluid_duals(instance, instance.memory, width, buckets), Climb(problem, width)
+    starts = [np.outer(share, fluid) for share in np.eye(1 + len(rows))]
+    duals = max(starts, key=lambda start: climb.value(start)[0])
+    for part, steps in PASSES:
+        began = time.perf_counter()
+        duals, _ = ascend(problem, duals, width, steps, None if seconds is None else part * seconds)
+        ended = time.perf_counter()
+        yield certified(instance, problem, duals, width)
+        if seconds is not None:
+            proving = time.perf_counter() - ended
+            seconds -= ended - began + 2 * proving  # one is for the bound to come
 
 
 def growth_row(instance: Instance) -> tuple[int, int]:

@@ -1,0 +1,108 @@
+"""Simulated annealing of the order in which requests start.
+
+An order is a schedule: each request starts as early as it fits, but not before those earlier in
+the order. A move puts one request elsewhere or exchanges two, a few places apart, and only what
+comes after is placed again: up to where both schedules run the same, or the new one has lost too
+much to be kept.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ratiolab.hindsight.scale.order_kernels import STRIDE, Columns, Decoded, anneal, decode
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+from ratiolab.model.schedule import Schedule
+
+SLICE = 2_000
+"""Moves between two looks at the clock."""
+
+TOLD = 0.02
+"""Part of the time between two schedules that are told."""
+
+
+class Cooling(NamedTuple):
+    """How an annealing cools: from one temperature to another, in rounds of total latency.
+
+    Parameters
+    ----------
+    reach : places between the two requests of most moves; three times as many for others.
+    give : temperatures that a schedule may have lost, beyond what is accepted, until given up.
+    """
+
+    begin: float
+    end: float
+    reach: int = 6
+    give: float = 4.0
+
+
+def _empty(order: IntArray, running: int) -> Decoded:
+    """Return an order with room for its snapshots."""
+    snaps = (len(order) - 1) // STRIDE + 1
+    return Decoded(
+        order.copy(),
+        np.zeros(len(order), np.int64),
+        np.zeros(snaps + 1, np.int64),
+        np.zeros(snaps + 1, np.int64),
+        np.zeros((snaps + 1, running), np.int64),
+        np.zeros((snaps + 1, running), np.int64),
+    )
+
+
+def most_running(instance: Instance) -> int:
+    """Return how many requests at most can run at once, by their prompts alone."""
+    fits = np.cumsum(np.sort(instance.prompt) + 1) <= instance.memory
+    return int(fits.sum()) + 1
+
+
+def decoded(instance: Instance, order: IntArray) -> tuple[Columns, Decoded]:
+    """Return the columns of an instance, times from the first arrival on, and a decoded order."""
+    arrival = instance.arrival - instance.arrival.min()
+    columns = Columns(arrival, instance.prompt, instance.output, instance.memory)
+    new, far = _empty(order, most_running(instance)), np.int64(2**61)
+    new.total[-1], _ = decode(columns, new, new, 0, len(order), far, far)
+    return columns, new
+
+
+def schedule_of(instance: Instance, order: IntArray) -> Schedule:
+    """Return the schedule of an order: each as early as it fits, never before an earlier one."""
+    _, known = decoded(instance, order)
+    starts = np.empty(len(order), np.int64)
+    starts[order] = known.start + instance.arrival.min()
+    return Schedule.from_starts(instance, starts)
+
+
+def annealed(
+    instance: Instance,
+    order: IntArray,
+    cooling: Cooling,
+    part: Callable[[], float],
+    found: Callable[[Schedule], None],
+    seed: int = 0,
+) -> IntArray:
+    """Return the best order met until all time is used, whose schedules are told as they come.
+
+    Parameters
+    ----------
+    part : tells which part of the time is used; 1 ends the search.
+    """
+    columns, known = decoded(instance, order)
+    new = Decoded(*(column.copy() for column in known))
+    best, least = order, int(known.total[-1])
+    bits = np.random.default_rng(seed).integers(1, 2**63, 1).astype(np.uint64)
+    done = told = part()
+    better = False
+    while done < 1:
+        heat = cooling.begin * (cooling.end / cooling.begin) ** done
+        _, total, placed, _ = anneal(
+            *(columns, known, new, bits, SLICE, heat, 1.0, cooling.reach, cooling.give)
+        )
+        if total < least:
+            best, least, better = placed, int(total), True
+        done = part()
+        if better and (done >= 1 or done > told + TOLD):
+            found(schedule_of(instance, best))
+            told, better = done, False
+    return best

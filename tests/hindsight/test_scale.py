@@ -1,0 +1,137 @@
+"""Schedules of many requests: feasible, as good as their parts promise, and the same every time."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+from ratiolab.hindsight import solve
+from ratiolab.hindsight.certificates.certificate import GrowthCertificate
+from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.scale import beam
+from ratiolab.hindsight.scale.annealing import Cooling, annealed, decoded, schedule_of
+from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals, grid
+from ratiolab.hindsight.scale.beam_state import Knobs
+from ratiolab.hindsight.scale.portfolio import Portfolio
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
+from ratiolab.model import Instance, Schedule
+from ratiolab.model.feasibility import require_feasible, violations
+
+
+def workload(n: int, rate: float = 0.5, seed: int = 3) -> Instance:
+    rng = np.random.default_rng(seed)
+    prompt = np.clip(np.exp(4 + 1.6 * rng.standard_normal(n)), 1, 2000).astype(np.int64)
+    output = np.clip(np.exp(3.0 + 1.1 * rng.standard_normal(n)), 1, 500).astype(np.int64)
+    arrival = 7 + np.cumsum(rng.exponential(1 / rate, n))
+    return Instance(f"{n} at {rate}", 5_000, arrival.astype(np.int64), prompt, output)
+
+
+def order_by_beam(instance: Instance, width: int, bucket: int = 2, ahead: int = 64) -> np.ndarray:
+    room = 0.97 * instance.memory
+    buckets = grid(instance, room)
+    start = fluid_duals(instance, room, *buckets)[None, :]
+    duals, _ = ascend(Problem.of(instance, room), start, buckets.width, 40)
+    prepared = beam.prepare(instance)
+    setting = beam.Setting(0.6, 5.0, 20.0, 3, bucket)
+    guide = beam.guide(prepared, duals[0], buckets.width, room, setting)
+    order = beam.run(prepared, guide, Knobs(bucket, 40, 20, ahead), width, 10 * 10**4)
+    assert order is not None
+    return order
+
+
+def earliest_by_definition(instance: Instance, order: list[int]) -> list[int]:
+    """Each request of an order at the first time at which it fits, not before the one before."""
+    starts, last = [-1] * len(instance), 0
+    requests = list(instance.requests)
+    for i in order:
+        p = max(last, requests[i].arrival)
+        while True:
+            starts[i] = p
+            placed = [j for j in range(len(requests)) if starts[j] >= 0]
+            part = instance.take(placed)
+            if not violations(Schedule.from_starts(part, [starts[j] for j in placed])):
+                break
+            p += 1
+        last = p
+    return starts
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_order_is_decoded_as_it_is_defined(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    instance = Instance(
+        *(f"small {seed}", 30, rng.integers(0, 40, 24), rng.integers(0, 9, 24)),
+        rng.integers(1, 15, 24),
+    )
+    order = rng.permutation(24)
+    starts = earliest_by_definition(instance, order.tolist())
+    assert schedule_of(instance, order).starts.tolist() == starts
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.5, 2.0])
+def test_beams_find_feasible_schedules_and_better_ones_where_requests_wait(rate: float) -> None:
+    instance = workload(300, rate)
+    narrow, wide = (
+        require_feasible(schedule_of(instance, order_by_beam(instance, width))).total_latency
+        for width in (1, 24)
+    )
+    if rate == 2.0:
+        assert wide < narrow < best_list_schedule(instance).total_latency
+
+
+def test_all_at_once_and_long_silences_are_scheduled() -> None:
+    at_once = workload(200)
+    at_once = at_once.replace(arrival=np.zeros(200, np.int64))
+    apart = workload(40).replace(arrival=np.arange(40) * 3_000 + 5)
+    for instance in (at_once, apart):
+        schedule = require_feasible(schedule_of(instance, order_by_beam(instance, 3, ahead=2)))
+        assert schedule.total_latency <= best_list_schedule(instance).total_latency
+    assert schedule.total_latency == apart.output.sum()
+
+
+def test_annealing_keeps_its_snapshots_right() -> None:
+    instance = workload(250, 1.0)
+    order = np.argsort(instance.volume, kind="stable")
+    before = schedule_of(instance, order).total_latency
+    told: list[int] = []
+    clock = itertools.count()
+    best = annealed(
+        *(instance, order, Cooling(30.0, 1.0), lambda: next(clock) / 20),
+        found=lambda schedule: told.append(require_feasible(schedule).total_latency),
+    )
+    assert sorted(best.tolist()) == list(range(250))
+    assert told == sorted(told, reverse=True)
+    assert schedule_of(instance, best).total_latency == told[-1] < before
+    _, known = decoded(instance, best)
+    assert known.total[-1] == known.start.sum()
+
+
+def test_without_a_time_limit_the_portfolio_finds_the_same_every_time() -> None:
+    instance = workload(450, 1.5)
+    found: list[list[int]] = [[], []]
+    for told in found:
+        known = best_list_schedule(instance)
+        Portfolio(known, lambda schedule, told=told: told.append(schedule.total_latency)).run()
+    assert found[0] == found[1]
+    assert found[0][-1] < best_list_schedule(instance).total_latency
+
+
+def test_many_requests_are_solved_within_the_limit_with_a_certificate() -> None:
+    instance = workload(450, 1.5)
+    solve(instance, time_limit=1)  # compiles
+    for threads in (1, 2):
+        began = time.perf_counter()
+        result = solve(instance, time_limit=3, threads=threads)
+        assert time.perf_counter() - began < 5
+        require_feasible(result.schedule)
+        assert isinstance(result.certificate, GrowthCertificate)
+        assert certify(result.certificate, instance) == result.lower <= result.upper
+        assert result.upper < best_list_schedule(instance).total_latency
+        assert [stage.name for stage in result.stages] == ["bounds", "orders", "many requests"]
+
+
+def test_a_memory_limit_narrows_the_beam_or_leaves_it_out() -> None:
+    instance = workload(450, 1.5)
+    assert solve(instance, time_limit=2, memory_limit=900).certified > 0
+    assert "no beam" in solve(instance, time_limit=2, memory_limit=400).stages[-1].note
