@@ -36,6 +36,9 @@ MOST_BUCKETS = 2048
 AIM = 0.01
 """How far above the best bound the ascent aims at first, as a part of it."""
 
+MOST_LOOKED = 10**8
+"""Starts that an ascent without a time limit looks at, about; some seconds."""
+
 LEAST_AIM = 1e-5
 """Aim at which a level ends."""
 
@@ -108,7 +111,7 @@ def ascend(
     Parameters
     ----------
     start : duals to begin with, shape (1 + rows, buckets); buckets are a multiple of the coarsest.
-    steps : of the ascent at most.
+    steps : of the ascent at most; fewer without a limit, when each looks at many starts.
     seconds : at most, or None for no limit.
     """
     duals, aim, value = start, AIM, -math.inf
@@ -118,7 +121,10 @@ def ascend(
         # fine detail of the start may be worth more than what coarse steps found
         entries = [fine.reshape(len(fine), -1, group).mean(axis=2) for fine in (duals, start)]
         coarse = max(entries, key=lambda entry: climb.value(entry)[0])
-        coarse, value, aim = climb.run(coarse, max(aim, AIM / 10), round(part * steps), stop)
+        few = round(part * steps)
+        if seconds is None:
+            few = min(few, round(part * MOST_LOOKED) // (climb.looked // len(entries) + 1))
+        coarse, value, aim = climb.run(coarse, max(aim, AIM / 10), few, stop)
         duals = np.repeat(coarse, group, axis=1)
     return duals, value
 

@@ -20,8 +20,13 @@ from ratiolab.hindsight.scale.beam_state import Knobs
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
-CANDIDATES, CHILDREN, AHEAD = 40, 20, 64
-STEPS = 300
+CANDIDATES, CHILDREN = 40, 20
+"""Waiting requests that a state tries to start, and the best of them that it keeps."""
+
+AHEAD, FARTHEST = 6, 64
+"""Arrivals ahead that count as waiting, about, and rounds at most: more would crowd out others."""
+
+STEPS = 200
 """Steps of the ascent to the prices of a beam."""
 
 SEARCH, MEDIUM, WIDEN = 0.25, 0.42, 0.85
@@ -116,6 +121,8 @@ class Portfolio:
         self.order: IntArray = np.lexsort((self.instance.volume, self.known.starts))
         self.total = schedule_of(self.instance, self.order).total_latency
         self.tried: dict[Choice, int] = {}
+        gap = float(np.ptp(self.instance.arrival)) / len(self.instance)
+        self.ahead = int(np.clip(AHEAD * gap, 1, FARTHEST))
         self.output = float(self.instance.output.mean())
         self.latency = 0.75 * self.known.total_latency / len(self.instance)
         self.pace, self.fixed = 1.0, np.inf  # seconds that beams took: a width, and whatever width
@@ -198,7 +205,7 @@ class Portfolio:
         )
         room = choice.memory * self.instance.memory
         guided = guide(self.prepared, prices, bucket_width, room, setting)
-        knobs = Knobs(setting.bucket, CANDIDATES, CHILDREN, AHEAD)
+        knobs = Knobs(setting.bucket, CANDIDATES, CHILDREN, self.ahead)
         start, began = self.used(), time.perf_counter()
 
         def left() -> float:
