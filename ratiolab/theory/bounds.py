@@ -31,23 +31,9 @@ def evaluate(
 ) -> BoundValue:
     """Return the value of a named bound.
 
-    Parameters
-    ----------
-    name : str
-        A key of `BOUNDS`.
-    lower, upper : int, optional
-        Prediction interval in tokens, 1 <= lower <= upper; not needed for constants.
-    prompt : int
-        Prompt length, in tokens.
-
-    Returns
-    -------
-    BoundValue
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, an argument is missing or invalid, or outside the bound's domain.
+    ``lower`` and ``upper`` are the prediction interval in tokens, which constants do not need.
+    ValueError if the name is unknown, an argument is missing or invalid, or outside the bound's
+    domain.
 
     >>> evaluate("chen2025/theorem-7", 1, 4).exact
     '7/6'

@@ -32,13 +32,6 @@ def transition(bins: int, width: Fraction) -> Matrix:
 
     Column 0 sums to 1 - 1/b; what is missing are the requests that end.
 
-    Parameters
-    ----------
-    bins : k >= 1.
-    width : b >= 1, tokens per bin.
-
-    Examples
-    --------
     >>> for row in transition(2, Fraction(4)):
     ...     print(*row)
     3/4 1/4
@@ -91,14 +84,7 @@ def filter_as_printed(outputs: Sequence[Vector], matrix: Matrix) -> list[Vector]
 
     The prior is T^t p(0), since step 2 propagates the prior alone.
 
-    Parameters
-    ----------
-    outputs : p(0), p(1), ..., the classifier's output per token.
-    matrix : T.
-
-    Returns
-    -------
-    q(0), q(1), ...
+    From the classifier's outputs p(0), p(1), ... to the estimates q(0), q(1), ...
     """
     prior, estimates = outputs[0], [outputs[0]]
     for output in outputs[1:]:
@@ -116,10 +102,7 @@ def bayes_filter(
     runs, if bins follow the chain, outputs are independent given the bins, and p(0) is
     the posterior under the law of the first bin.
 
-    Parameters
-    ----------
-    outputs, matrix : as in `filter_as_printed`.
-    frequencies : c, class frequencies in the classifier's training; None if uniform.
+    ``frequencies`` are c, the class frequencies in the classifier's training; None if uniform.
     """
     shares = frequencies or (Fraction(1),) * len(outputs[0])
     estimates = [outputs[0]]
@@ -190,8 +173,6 @@ def demonstration(tokens: int = 3) -> dict[str, Fraction]:
     Three bins of four tokens, first bins with shares 1/2, 1/3, 1/6, and a classifier that
     sees the right bin with probability 1/2, either other with 1/4.
 
-    Examples
-    --------
     >>> errors = demonstration(2)
     >>> min(errors, key=errors.get)
     'posterior, likelihood'

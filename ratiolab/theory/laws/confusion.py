@@ -16,10 +16,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 def spreading(bins: int, spread: float) -> FloatArray:
     """Return errors that fall off geometrically: answer j in bin i with weight spread**|i - j|.
 
-    Parameters
-    ----------
-    bins : k >= 1.
-    spread : in [0, 1]; 0 is never wrong, 1 says nothing.
+    A spread of 0 is never wrong, one of 1 says nothing.
 
     >>> spreading(3, 0.5).round(3).tolist()
     [[0.571, 0.286, 0.143], [0.25, 0.5, 0.25], [0.143, 0.286, 0.571]]

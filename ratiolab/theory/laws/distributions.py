@@ -26,22 +26,8 @@ class LengthDistribution:
     Exact when every probability is an integer or a Fraction: then the moments, the cdf and every
     fluid quantity built on them are Fractions. Otherwise they are floats.
 
-    Parameters
-    ----------
-    lower : int
-        Smallest length in tokens, at least 1.
-    probabilities : sequence of numbers, length upper - lower + 1
-        ``probabilities[i]`` is P(o = lower + i); nonnegative, summing to one.
-    name : str
-        Label for tables and plots.
+    ``probabilities[i]`` is P(o = lower + i): nonnegative, summing to one, ``lower`` at least 1.
 
-    Raises
-    ------
-    ValueError
-        If ``lower`` < 1, a probability is negative or not finite, or they do not sum to one.
-
-    Examples
-    --------
     >>> LengthDistribution(1, (Fraction(1, 3), Fraction(2, 3))).mean
     Fraction(5, 3)
     """
@@ -128,19 +114,7 @@ class LengthDistribution:
         return self.tail[0] - self.survival(length)
 
     def sample(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
-        """Draw independent lengths.
-
-        Parameters
-        ----------
-        rng : numpy Generator
-            The only source of randomness.
-        size : int
-            Number of draws.
-
-        Returns
-        -------
-        ndarray of int64, shape (size,)
-        """
+        """Draw independent lengths."""
         weights = self.array / self.array.sum()
         return rng.choice(self.lengths, size=size, p=weights).astype(np.int64)
 
@@ -188,16 +162,10 @@ def geometric(
 ) -> LengthDistribution:
     """Return P(o = k) proportional to q**(k-lower), cut at ``upper``.
 
-    Parameters
-    ----------
-    q : number in [0, 1)
-        Probability of a further token; a Fraction gives exact probabilities.
-    upper, lower : int
-        Range of lengths in tokens.
-    tail : {"condition", "move"}
-        What becomes of P(o > upper): ``condition`` rescales the rest, as if longer draws were
-        thrown away; ``move`` puts the mass on ``upper``, as a serving system does that stops
-        generation at its token limit.
+    q in [0, 1) is the probability of a further token; a Fraction gives exact probabilities.
+    ``tail`` says what becomes of P(o > upper): ``condition`` rescales the rest, as if longer draws
+    were thrown away; ``move`` puts the mass on ``upper``, as a serving system does that stops
+    generation at its token limit.
 
     Source: Chen, Ye, Zhou (2025), Section 5.2, arXiv 2508.14544v2.
 

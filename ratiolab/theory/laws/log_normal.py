@@ -15,12 +15,7 @@ _Z = NormalDist()
 
 @dataclass(frozen=True)
 class LogNormal:
-    """The law of X = exp(mu + sigma Z), Z standard normal.
-
-    Parameters
-    ----------
-    mu, sigma : location and scale of ln X, sigma > 0.
-    """
+    """The law of X = exp(mu + sigma Z), Z standard normal."""
 
     mu: float
     sigma: float

@@ -27,14 +27,8 @@ from numpy.typing import NDArray
 class LogT:
     """The law of X = exp(mu + sigma Z), Z Student t.
 
-    Parameters
-    ----------
-    mu, sigma : location and scale of ln X, sigma > 0.
-    nu : degrees of freedom, > 0; the paper fixes 3.5.
-
-    Raises
-    ------
-    ValueError : sigma or nu not positive.
+    ``mu`` and ``sigma`` > 0 are location and scale of ln X, ``nu`` > 0 the degrees of freedom,
+    which the paper fixes at 3.5.
     """
 
     mu: float
@@ -159,13 +153,8 @@ def adaptive_beta(waiting: int, batch: int) -> Fraction:
     It is never 0, so SEPT (score E[X~] alone) is never reached: 1/10 up to L_q = B, then
     linear, 1/2 from L_q = 5 B on.
 
-    Parameters
-    ----------
-    waiting : L_q, length of the waiting queue, >= 0.
-    batch : B, maximum batch size, >= 1.
+    L_q = ``waiting`` is the length of the queue, B = ``batch`` the maximum batch size.
 
-    Examples
-    --------
     >>> print(*(adaptive_beta(n, 8) for n in (0, 8, 20, 40, 400)))
     1/10 1/10 1/4 1/2 1/2
     """
@@ -181,14 +170,7 @@ def head_start(ratio: float, gamma: float = 0.9, tau: float = 30.0) -> float:
     change order: the order is that of the fixed key ln(score) + arrival ln(1/gamma) / tau.
     A request is passed only by those that arrive within this time after it.
 
-    Parameters
-    ----------
-    ratio : its score over that of the fresh request, >= 1.
-    gamma, tau : decay per tau seconds.
-
-    Returns
-    -------
-    seconds.
+    ``ratio`` >= 1 is its score over that of the fresh request; the wait is in seconds, as ``tau``.
     """
     if ratio < 1 or not 0 < gamma < 1 or tau <= 0:
         raise ValueError(f"ratio {ratio}: must be at least 1, with 0 < gamma < 1 and tau > 0")

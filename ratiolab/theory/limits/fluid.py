@@ -3,7 +3,7 @@
 With shares x_k of length k, prompt s and n requests, all present at time 0, every policy below has
 total end-to-end latency n**2 / (2 M) times a quadratic form in x, up to a factor 1 + O(1/M). The
 functions return that form, so quotients of them are limits of latency ratios. They are Fractions
-when the distribution is exact.
+when the distribution is exact. ``upper`` is the predicted bound, by default the largest length.
 
 Each form counts a batch of length k as holding its peak s + k for k rounds, area k (s + k), as
 Chen, Ye, Zhou (2025) do. A schedule that staggers its starts can do with less: its requests hold
@@ -31,17 +31,7 @@ def shortest_first_latency(distribution: LengthDistribution, prompt: int = 0) ->
     longer ones wait for in full and they themselves on average for a half. Summing by parts, with
     Y_k = P(o >= k), gives sum_k (g(k) - g(k-1)) Y_k**2 for g(k) = k (s + k) and g(lower-1) = 0.
 
-    Parameters
-    ----------
-    distribution : LengthDistribution
-        Shares of the output lengths, in tokens.
-    prompt : int
-        Prompt length s, in tokens.
-
-    Returns
-    -------
-    Fraction or float
-        Total latency in units of n**2 / (2 M) rounds; O(upper - lower).
+    O(upper - lower).
 
     Source: Chen, Ye, Zhou (2025), denominator of Lemma 2, arXiv 2508.14544v2.
 
@@ -66,25 +56,6 @@ def max_length_latency(
     Each server takes requests in random order and keeps one until it ends. This is the reading of
     the proof of Theorem 2; the printed policy, which checks Eq. (3) with every output taken as u,
     may stagger starts after an early completion and then keeps more than M / (s + u) running.
-
-    Parameters
-    ----------
-    distribution : LengthDistribution
-        Shares of the true output lengths, in tokens.
-    prompt : int
-        Prompt length s, in tokens.
-    upper : int, optional
-        Predicted upper bound u, at least the largest length; the largest length by default.
-
-    Returns
-    -------
-    Fraction or float
-        Total latency in units of n**2 / (2 M) rounds.
-
-    Raises
-    ------
-    ValueError
-        If ``upper`` is below a length of the distribution.
 
     Source: Chen, Ye, Zhou (2025), proof of Theorem 2, arXiv 2508.14544v2.
     """
@@ -112,10 +83,7 @@ def promote_short_latency(distribution: LengthDistribution, prompt: int = 0) -> 
     Every request first runs for l rounds in batches of M / (s + l): the short ones finish. The
     long ones start again afterwards in batches of M / (s + u).
 
-    Raises
-    ------
-    ValueError
-        If a length strictly between ``lower`` and ``upper`` has positive probability.
+    ValueError if a length strictly between these two has positive probability.
 
     Source: Chen, Ye, Zhou (2025), Algorithm 6 and proof of Theorem 7, arXiv 2508.14544v2.
     """

@@ -39,21 +39,8 @@ def geometric_caps(
 ) -> tuple[Number, ...]:
     """Return caps with sqrt(c (s + c)) in geometric progression, the last one at least ``upper``.
 
-    Parameters
-    ----------
-    lower, upper : int
-        Range of the lengths, in tokens; ``upper`` only ends the list.
-    base : number > 1
-        Growth b of sqrt(c (s + c)) from phase to phase.
-    prompt : int
-        Prompt length s, in tokens.
-    offset : float in [0, 1)
-        The first cap stands at b**offset sqrt(l (s + l)).
-
-    Returns
-    -------
-    tuple of numbers
-        Exact when ``prompt`` and ``offset`` are 0 and ``base`` is an int or Fraction.
+    The first cap stands at b**offset sqrt(l (s + l)), 0 <= offset < 1, b = ``base`` > 1. Caps are
+    exact when ``prompt`` and ``offset`` are 0 and ``base`` is an int or Fraction.
 
     >>> geometric_caps(2, 6, Fraction(3, 2))
     (Fraction(2, 1), Fraction(3, 1), Fraction(9, 2), Fraction(27, 4))
@@ -85,27 +72,8 @@ def latency(
 ) -> Number:
     """Return the fluid latency of kill-and-restart with the given caps.
 
-    Parameters
-    ----------
-    distribution : LengthDistribution
-        Shares of the output lengths, in tokens.
-    caps : increasing sequence of positive numbers, in tokens
-        The last cap must reach the longest length. Time is continuous: a request is killed after c
-        rounds of work, also when c is not an integer.
-    prompt : int
-        Prompt length s, in tokens.
-    refill : bool
-        Immediate refill (True) or synchronous batches (False).
-
-    Returns
-    -------
-    Fraction or float
-        Total latency in units of n**2 / (2 M) rounds; O(caps + upper - lower).
-
-    Raises
-    ------
-    ValueError
-        If the caps do not increase or do not reach ``distribution.upper``.
+    Caps increase and the last reaches the longest length. Time is continuous: a request is killed
+    after c rounds of work, also when c is not an integer. O(caps + upper - lower).
 
     >>> from ratiolab.theory.laws.distributions import uniform
     >>> latency(uniform(1, 2), (1, 2), refill=False)
@@ -169,21 +137,7 @@ def constant(base: Any, *, refill: bool, random_offset: bool) -> Expr:
     D = 2 int f**2 is the total mass of the kernel: b (b+1)/(2 ln b) for batches,
     (b+1)(1 + ln b)/(2 ln b) for refill; approached by P(o > t) = l/t cut far out.
 
-    Parameters
-    ----------
-    base : number or sympy expression > 1
-        Growth b of the caps; symbols are accepted and not checked.
-    refill, random_offset : bool
-        The variant.
-
-    Returns
-    -------
-    sympy expression
-
-    Raises
-    ------
-    ValueError
-        If ``base`` <= 1, or deterministic refill with base**3 - 9 base + 4 > 0.
+    ``base`` is b > 1, a number or a sympy expression; symbols are not checked.
 
     Source: own derivation; Feng, Yang, Zhang (2026), arXiv 2601.22996, prove a constant for a
     related policy with geometric slices.

@@ -25,15 +25,8 @@ def first_start_throughput(upper: int, share_upper: float, rounds: int) -> float
     """Return the mean number of first starts per round, in units of M, over the first `rounds`
     rounds.
 
-    Parameters
-    ----------
-    upper : long output u >= 2, tokens; the short one is 1
-    share_upper : share p of long requests, in (0, 1)
-    rounds : long against u for the limit; every request must still be waiting or started once
-
-    Raises
-    ------
-    ValueError if a parameter leaves the model.
+    The long output is u >= 2 and its share p in (0, 1). The limit needs rounds long against u, and
+    every request must still be waiting or started once.
 
     Cost O(rounds u).
 

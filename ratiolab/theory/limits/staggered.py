@@ -23,20 +23,7 @@ def completion_bounds(output: int, memory: int, requests: int) -> list[int]:
     every such request count exactly 1, so at most M (w_0 + ... + w_x) complete by T. (They are
     the renewal probabilities of steps uniform on 1..o.)
 
-    Parameters
-    ----------
-    output, memory, requests : int
-        Length o, memory M and number n of requests; s = 0, all present at round 0.
-
-    Returns
-    -------
-    list of int
-        Nondecreasing, length n. O(completion round of the last) exact additions.
-
-    Raises
-    ------
-    ValueError
-        If one request does not fit, or there are more than `MOST_REQUESTS`.
+    O(completion round of the last) exact additions; at most `MOST_REQUESTS` requests.
 
     >>> completion_bounds(3, 6, 5)
     [3, 3, 5, 6, 7]
@@ -72,10 +59,7 @@ def staggered_starts(output: int, memory: int, requests: int) -> list[int]:
 
     c a round need c (1 + ... + o) tokens; c is the largest number that fits, at least 1.
 
-    Raises
-    ------
-    ValueError
-        If memory is below o (o + 1) / 2.
+    ValueError if memory is below o (o + 1) / 2.
 
     >>> staggered_starts(3, 6, 5)
     [0, 1, 2, 3, 4]
@@ -116,25 +100,8 @@ def max_length_stream_latency(
     That its starts do spread is seen in simulation, not proved; on equal lengths they do not.
     Since s + a + k <= s + u, the value is at most that of M / (s + u) parallel servers.
 
-    Parameters
-    ----------
-    distribution : LengthDistribution
-        Shares of the true output lengths, in tokens; at least two lengths occur.
-    prompt : int
-        Prompt length s, in tokens.
-    upper : int, optional
-        Predicted upper bound u, at least the largest length; the largest length by default.
-
-    Returns
-    -------
-    Fraction or float
-        Total latency in units of n**2 / (2 M) rounds, as in `ratiolab.theory.limits.fluid`;
-        O(u**2).
-
-    Raises
-    ------
-    ValueError
-        If ``upper`` is below a length of the distribution.
+    In units of n**2 / (2 M) rounds and with u as in `ratiolab.theory.limits.fluid`; at least two
+    lengths occur. O(u**2).
 
     Source: own derivation, for Chen, Ye, Zhou (2025), Algorithm 1, arXiv 2508.14544v2.
 

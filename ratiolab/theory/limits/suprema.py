@@ -38,17 +38,7 @@ def max_length_supremum(lower: int, upper: int, prompt: int = 0) -> Expr:
     (s+u)/(s+l) [1 + sqrt(1 + (s+l)/l sum_{k=l+1}^{u} 1/(s+2k-1))] / 2,
     attained (see `max_length_maximiser`). A_max is M / (s + u) parallel servers.
 
-    Parameters
-    ----------
-    lower, upper : int
-        Prediction interval, in tokens.
-    prompt : int
-        Prompt length, in tokens.
-
-    Returns
-    -------
-    sympy expression
-        Exact in O(1): a surd, or a difference of digammas when there are many lengths.
+    Exact in O(1): a surd, or a difference of digammas when there are many lengths.
 
     Source: corrects Chen, Ye, Zhou (2025), Theorem 2, arXiv 2508.14544v2; own derivation.
 
@@ -209,11 +199,6 @@ def switch_alpha(prompt_over_upper: Any = 0) -> Expr:
     z**4 - z**2 + 2 (sigma+1) z - (sigma+1) = 0. At its root r = 1 - z <= 1/2, so the first branch
     of Theorem 7 is the right one. A_ell is better below. The root falls from (3 - sqrt(5))/2 at
     sigma = 0 to 1/4 as sigma grows.
-
-    Parameters
-    ----------
-    prompt_over_upper : int, Fraction or float
-        sigma = s/u >= 0.
 
     Source: Chen, Ye, Zhou (2025), Section 5.1, arXiv 2508.14544v2; own derivation for s > 0.
 

@@ -49,9 +49,7 @@ class PredictionModel(Protocol):
 class Perfect:
     """Predictions equal to the size.
 
-    Parameters
-    ----------
-    density : f(x), the density of the size, vectorised; mean of order 1.
+    ``density`` is f(x), the density of the size, vectorised; mean of order 1.
     """
 
     density: Callable[[Array], Array]
@@ -65,11 +63,8 @@ class Perfect:
 class Joint:
     """Predictions with a joint density.
 
-    Parameters
-    ----------
-    density : g(x, r), the joint density of size and prediction, vectorised; mean size of
-        order 1.
-    nodes : nodes of the rule over sizes.
+    ``density`` is g(x, r), the joint density of size and prediction, vectorised, with a mean size
+    of order 1; ``nodes`` are those of the rule over sizes.
     """
 
     density: Callable[[Array, Array], Array]
@@ -148,15 +143,7 @@ def corrected(model: PredictionModel, fraction: float, nodes: int = 100) -> Prof
     the default nodes the mean response time of both ready models is accurate to 1e-9
     (relative) for loads up to 0.99.
 
-    Parameters
-    ----------
-    model : joint law of size and prediction.
-    fraction : C in [0, 1]; a job predicted r is preemptible while its age is below C r.
-    nodes : nodes per dimension.
-
-    Raises
-    ------
-    ValueError : C outside [0, 1].
+    ``fraction`` is C in [0, 1], ``nodes`` the number of nodes per dimension.
 
     Cost: O(nodes^2) calls of e_k; O(nodes^3) with a joint density.
     """
@@ -217,11 +204,7 @@ def response_time(
 ) -> float:
     """Return E[T(x, r)], the mean response time of one job.
 
-    Parameters
-    ----------
-    size, prediction : x and r of the job.
-    printed : Lemma 1 to the letter instead of the corrected formula.
-    Others as in `corrected` and `Profile.mean_response_time`.
+    ``size`` and ``prediction`` are x and r of the job; ``printed`` asks for Lemma 1 to the letter.
     """
     rank = np.array([prediction])
     if printed:

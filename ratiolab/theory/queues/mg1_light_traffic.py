@@ -35,12 +35,9 @@ LEAST = Fraction(1, 2)
 def two_jobs(fraction: Fraction) -> Fraction:
     """Return D of SPRPT with limited preemption, from two jobs alone.
 
-    Parameters
-    ----------
-    fraction : C in [0, 1].
+    C = ``fraction``. Never preempting is worth 1, as in every M/M/1 queue; preempting always, the
+    least.
 
-    Examples
-    --------
     Never preempting is worth 1, as in every M/M/1 queue; preempting always, the least.
 
     >>> print(two_jobs(Fraction(0)), two_jobs(Fraction(1, 2)), two_jobs(Fraction(1)))

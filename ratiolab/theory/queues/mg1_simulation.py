@@ -56,25 +56,11 @@ def run(arrival: Array, size: Array, prediction: Array, fraction: float) -> tupl
 
     At C = 0 a started job is never preempted (the limit C -> 0+).
 
-    Parameters
-    ----------
-    arrival : nondecreasing arrival times, shape (n,).
-    size, prediction : service times and their predictions, shape (n,).
-    fraction : C in [0, 1].
-
-    Returns
-    -------
-    completion : shape (n,).
-    memory : integral and maximum over time of the total age of unfinished jobs, shape (2,).
-
-    Raises
-    ------
-    ValueError : shapes that differ, arrivals out of order, C outside [0, 1].
+    ``arrival`` does not decrease; all three arrays have shape (n,). Return the completion times,
+    and integral and maximum over time of the total age of unfinished jobs.
 
     Cost: O(n log q), q the longest queue.
 
-    Examples
-    --------
     A short job preempts a long one before half its predicted length, not after.
 
     >>> two = np.array([0.0, 4.0]), np.array([10.0, 1.0]), np.array([10.0, 1.0])
@@ -108,14 +94,8 @@ def simulate(
     In every replication the first and the last tenth of the jobs load the queue but are
     not counted in the response time.
 
-    Parameters
-    ----------
-    sampler : draws sizes (mean below 1 / rate) and predictions.
-    fraction : C in [0, 1].
-    rate : arrivals per unit of time.
-    rng : the only source of randomness.
-    jobs, replications : jobs per replication, and independent replications (at least 2).
-    confidence : of the intervals.
+    ``sampler`` draws sizes, of a mean below 1 / rate, and predictions; the intervals have the given
+    ``confidence``, over at least two replications.
 
     Cost: O(replications * jobs * log q).
     """

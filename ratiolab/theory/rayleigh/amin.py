@@ -97,21 +97,9 @@ def denominator(pmf: Sequence[Any] | Array, lower: int = 1, prompt: int = 0) -> 
 def quotient(pmf: Sequence[Any] | Array, lower: int = 1, prompt: int = 0) -> Any:
     """Return the ratio of A_min to H-SF in the fluid limit, for one distribution of output lengths.
 
-    Parameters
-    ----------
-    pmf : shares of the lengths ``lower, lower + 1, ...`` along the last axis; any positive scale.
-        Integers and Fractions give an exact Fraction; a float array is evaluated along its
-        leading axes.
-    lower : shortest output, tokens
-    prompt : prompt of every request, tokens
-
-    Returns
-    -------
-    A Fraction, a float, or an array of shape ``pmf.shape[:-1]``.
-
-    Raises
-    ------
-    ValueError if a share is negative, all are zero, or the lengths leave the model.
+    The shares of the lengths ``lower, lower + 1, ...`` stand along the last axis, on any positive
+    scale. Integers and Fractions give an exact Fraction; a float array is evaluated along its
+    leading axes.
 
     Cost O(u - l) per distribution.
 

@@ -83,9 +83,7 @@ def log_fit(uppers: Sequence[float], values: Sequence[float]) -> LogFit:
 
     For a given shift the rest is linear; the shift is sought by a bounded scalar search.
 
-    Parameters
-    ----------
-    uppers, values : at least four points, with distinct uppers
+    At least four points, with distinct uppers.
 
     Source: Chen, Ye, Zhou (2025), Figure 1, arXiv 2508.14544v2. The printed coefficients are those
     of ``u = 3..2000`` with ``u - 1`` in the place of ``u``.

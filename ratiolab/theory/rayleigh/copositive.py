@@ -59,14 +59,7 @@ def tail_bound(tails: Sequence[int], lower: int = 1, prompt: int = 0) -> Fractio
     """Return the largest ``(M X)_k / (D X)_k``: no quotient exceeds it, whatever the sign of the
     shares.
 
-    Parameters
-    ----------
-    tails : positive integers ``X_l..X_u``
-    lower, prompt : tokens
-
-    Raises
-    ------
-    ValueError if a tail is not positive.
+    The tails are positive integers ``X_l..X_u``.
 
     Cost O(u - l) rational operations, on short numbers while ``(s+k)(s+k-1)`` divides ``X_k``.
 
@@ -115,16 +108,8 @@ def nonnegative_maximum(
 ) -> Enclosure:
     """Enclose the largest quotient of A_min over every distribution of outputs in l..u.
 
-    Parameters
-    ----------
-    upper, lower : longest and shortest output, tokens
-    prompt : prompt of every request, tokens
-    exact : certify in rationals (O(u - l) operations on numbers that grow with u: seconds at
-        10^4); otherwise in floats, widened by a proven bound on rounding (any u)
-
-    Raises
-    ------
-    ValueError if the lengths leave the model.
+    `exact` certifies in rationals (O(u - l) operations on numbers that grow with u: seconds at
+    10^4); otherwise in floats, widened by a proven bound on rounding (any u).
 
     Source: Chen, Ye, Zhou (2025), Theorem 5, arXiv 2508.14544v2, for the question.
 

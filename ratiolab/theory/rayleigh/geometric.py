@@ -69,10 +69,6 @@ def geometric_quotient() -> Expr:
     1 + (3q**3 + 7q**2 + 7q + 1) / (1+q**2) - (1+q)**2 (q**2 + 4q + 1) ln(1+q) / (q (1+q**2)),
     increases on (0, 1); `ratiolab.papers.chen2025.claims.figure_3_left` has the proof.
 
-    Returns
-    -------
-    sympy expression in `symbol`
-
     Source: own derivation, for Chen, Ye, Zhou (2025), Section 5.2, arXiv 2508.14544v2.
     """
     import sympy as sp
@@ -114,10 +110,6 @@ def linearly_weighted_quotient() -> Expr:
     Numerator and denominator of Lemma 2 at s = 0, l = 1 are summed term by term; both are rational
     in q, and so is the quotient, which agrees with the closed form printed in Theorem 8.
 
-    Returns
-    -------
-    sympy expression in `symbol`
-
     Source: Chen, Ye, Zhou (2025), Theorem 8, arXiv 2508.14544v2; derived here from Lemma 2.
     """
     import sympy as sp
@@ -155,11 +147,6 @@ def quotient(distribution: LengthDistribution) -> Number:
 
     Uses the reduced form of the module docstring; a Fraction for an exact distribution.
 
-    Raises
-    ------
-    ValueError
-        If ``distribution.lower`` is not 1.
-
     >>> from ratiolab.theory.laws.distributions import uniform
     >>> quotient(uniform(1, 2))
     Fraction(17, 14)
@@ -180,17 +167,7 @@ def quotient(distribution: LengthDistribution) -> Number:
 def truncated_quotients(q: NDArray[np.float64], upper: int) -> NDArray[np.float64]:
     """Return the Lemma 2 quotients of geometric lengths conditioned on 1..upper, s = 0.
 
-    Parameters
-    ----------
-    q : array of floats in [0, 1], shape (m,)
-        q = 1 is the uniform distribution.
-    upper : int
-        Largest length u, in tokens.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        O(m upper) time and memory.
+    q = 1 is the uniform distribution. O(len(q) upper) time and memory.
 
     The quotient is not monotone in q for any u >= 2: it follows the uncut curve towards
     10 - 12 ln 2 while 1/(1-q) is small against u, then falls to the value of the uniform

@@ -147,16 +147,8 @@ def spectral_radius(
 
     Lanczos in the metric of ``B``, until the Kato-Temple bound on the error is within `tolerance`.
 
-    Parameters
-    ----------
-    upper, lower : longest and shortest output, tokens
-    prompt : prompt of every request, tokens
-    tolerance : absolute, on the radius
-    vector : also return the maximising distribution (keeps one array per iteration)
-
-    Raises
-    ------
-    ValueError if the lengths leave the model; RuntimeError if `max_iterations` do not suffice.
+    The error stays within an absolute `tolerance`, or RuntimeError says that `max_iterations` do
+    not suffice; `vector` asks for the maximising distribution too (keeps one array per iteration).
 
     Cost O(u - l) time per iteration, a handful of iterations, four arrays of ``u - l + 1`` floats.
 
@@ -214,11 +206,6 @@ def secular(excess: Number, lower: int, upper: int, prompt: int = 0) -> Number:
     One sweep of an elimination that carries row excesses, so that nothing is subtracted, evaluates
     it in the arithmetic of `excess`: float, Fraction, or mpmath. ``f`` decreases, and
     ``f(rho - 1) = 1``.
-
-    Parameters
-    ----------
-    excess : ``mu > 0``
-    lower, upper, prompt : as in `spectral_radius`
 
     Cost O(u - l) operations, O(1) memory.
 

@@ -87,13 +87,6 @@ def volume(prompt: int, output: int) -> int:
 def pair_volume(prompt: int, outputs: Sequence[int]) -> int:
     """Return A = sum_o n_o sum_{o'<=o} n_{o'} vol(o'), tokens times requests. O(n log n).
 
-    Parameters
-    ----------
-    prompt : int
-        s, tokens, of every request.
-    outputs : sequence of int
-        Output of each request, tokens.
-
     Source: Jaillet et al. (2025), Lemma 4.4, arXiv 2502.07115v5.
 
     >>> pair_volume(0, [1, 1, 2])
@@ -118,11 +111,6 @@ def linear_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: 
 def class_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: int) -> Fraction:
     """Return volume W/M + length B, in rounds, for requests with b <= o <= B = 2b - 1, b = 2**l.
 
-    Raises
-    ------
-    ValueError
-        when the outputs are not of one class.
-
     Source: Jaillet et al. (2025), Lemma 4.5, arXiv 2502.07115v5.
 
     >>> class_bound(CLASS, 0, [2, 3], 6)
@@ -139,10 +127,7 @@ def class_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: i
 def start_bounds(prompt: int, outputs: Sequence[int], memory: int) -> list[Fraction]:
     """Return (*), upper bounds on MC-SF's starts, by request in sorted order. O(n log n).
 
-    Parameters
-    ----------
-    memory : int
-        M, tokens, at least s + o for every request.
+    M is at least s + o for every request.
 
     >>> start_bounds(0, [1, 1, 1], 1)
     [Fraction(0, 1), Fraction(1, 1), Fraction(2, 1)]
@@ -166,17 +151,8 @@ def mc_sf_bound(prompt: int, outputs: Sequence[int], memory: int) -> int:
 def ratio_bound(headroom: Fraction, stretch: Fraction = Fraction(1)) -> Fraction:
     """Return a constant that MC-SF/OPT never exceeds.
 
-    Parameters
-    ----------
-    headroom : Fraction
-        K > 1 with M >= K max(s + o); the paper assumes 2.
-    stretch : Fraction
-        a >= 1 with o <= prediction <= a o; then K counts predictions.
-
-    Raises
-    ------
-    ValueError
-        when headroom is not above 1, or stretch is below 1.
+    ``headroom`` is K > 1 with M >= K max(s + o), where the paper assumes 2; ``stretch`` is a >= 1
+    with o <= prediction <= a o, and then K counts predictions.
 
     >>> ratio_bound(Fraction(2)), ratio_bound(Fraction(2), Fraction(3))
     (Fraction(4, 1), Fraction(36, 1))
@@ -205,10 +181,6 @@ def staggered(together: int, gap: int, batches: int) -> Staggered:
     MC-SF has k o N(N+1)/2. Starting one every ``gap`` rounds has at most 2k - 1 running, which
     hold at most gap (1 + ... + (2k-1)) = k o = M: feasible, with n o + gap n(n-1)/2. The quotient
     tends to (2k-1)/k as N grows, and to 2 with k; M = k max(s+o) meets the assumption M >= 2 max.
-
-    Returns
-    -------
-    Staggered : both total latencies, rounds. O(1).
 
     Source: own construction.
 

@@ -33,17 +33,7 @@ def finish_plan(prompt: int, outputs: Sequence[int], memory: int) -> FinishPlan:
     the dual: prices Z_t >= 0 that fall by 1/vol of the output served across the end of time t, and
     y_o = min_t (t + vol(o) Z_t); the dual value is sum n_o y_o - M sum_t t (Z_t - Z_{t+1}).
 
-    Parameters
-    ----------
-    prompt, memory : int
-        s and M, tokens.
-    outputs : sequence of int
-        Output of each request, tokens.
-
-    Returns
-    -------
-    FinishPlan
-        O(n + volume/M) fractions; the dual O(outputs * volume/M).
+    O(n + volume/M) fractions; the dual O(outputs * volume/M).
 
     Source: Jaillet et al. (2025), (9) and Claim 4.8, arXiv 2502.07115v5.
 

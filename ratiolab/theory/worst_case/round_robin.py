@@ -35,21 +35,12 @@ class Service:
 def serve(lengths: Sequence[int], *, shortest_first: bool, quantum: int | None = None) -> Service:
     """Serve requests that all arrive at time 0.
 
-    Parameters
-    ----------
-    lengths : output tokens, each >= 1.
-    shortest_first : order of the first line: by length (ties by index), or by index.
-    quantum : tokens per slice, >= 1; None runs each request to its end. The four rules of
-        the paper are FCFS (False, None), SJF (True, None), RR (False, q), RR-SJF (True, q).
-
-    Raises
-    ------
-    ValueError : a length or quantum below 1.
+    ``shortest_first`` orders the first line by length (ties by index), or by index. ``quantum`` is
+    the number of tokens per slice; None runs each request to its end. The four rules of the paper
+    are FCFS (False, None), SJF (True, None), RR (False, q) and RR-SJF (True, q).
 
     Cost: O(sum of lengths / quantum + n log n).
 
-    Examples
-    --------
     >>> serve([4, 1, 3], shortest_first=True, quantum=2)
     Service(ttft=(4, 1, 2), completion=(8, 1, 6))
     """

@@ -25,19 +25,7 @@ def volume_lower_bound(prompt: int, outputs: Sequence[int], memory: int) -> Frac
     MC-SF <= 1536 A/M + 24 C <= 3072 OPT where the paper's constants give 9216; with the bound of
     `ratiolab.theory.worst_case.equal_prompts` on MC-SF instead of Lemma 4.4, 4 OPT.
 
-    Parameters
-    ----------
-    prompt : int
-        s, in tokens.
-    outputs : sequence of int
-        Output length of each request, in tokens.
-    memory : int
-        M, in tokens.
-
-    Returns
-    -------
-    Fraction
-        In rounds; O(n log n).
+    In rounds; O(n log n).
 
     Source: improves Jaillet et al. (2025), Lemma 4.7, arXiv 2502.07115v5; own proof.
 
