@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pencil import inverse_denominator
 
 from ratiolab.theory.rayleigh import amin
 
@@ -78,7 +79,7 @@ def test_a_narrower_interval_takes_a_principal_submatrix():
 @pytest.mark.parametrize(("lower", "upper", "prompt"), RANGES)
 def test_the_inverse_is_tridiagonal(lower, upper, prompt):
     _, B = amin.matrices(lower, upper, prompt, exact=True)
-    diagonal, off = amin.inverse_denominator(lower, upper, prompt)
+    diagonal, off = inverse_denominator(lower, upper, prompt)
     expected = np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1)
     assert (rational_inverse(B) == expected).all()
 

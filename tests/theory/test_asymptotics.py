@@ -4,6 +4,7 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
+from pencil import secular
 from scipy.optimize import brentq
 
 from ratiolab.theory.rayleigh import amin
@@ -13,7 +14,7 @@ from ratiolab.theory.rayleigh.asymptotics import (
     expansion,
     log_fit,
 )
-from ratiolab.theory.rayleigh.spectrum import secular, spectral_radius
+from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
 
 def extended_radius(log_upper: float) -> float:

@@ -3,6 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from cut_quotients import truncated_peak, truncated_quotients
 
 from ratiolab.theory.laws.distributions import (
     LengthDistribution,
@@ -116,9 +117,9 @@ def test_printed_denominator_integrand_of_theorem_8_is_a_misprint() -> None:
 
 @pytest.mark.parametrize("upper", [2, 5, 40, 300])
 def test_cut_quotient_is_not_monotone_in_q(upper) -> None:
-    at, peak = geometric.truncated_peak(upper)
+    at, peak = truncated_peak(upper)
     grid = np.linspace(0, 1, 300)
-    values = geometric.truncated_quotients(grid, upper)
+    values = truncated_quotients(grid, upper)
     assert values.max() <= peak + 1e-14
     assert 0 < at < 1
     assert peak > values[-1] + 0.03
@@ -129,7 +130,7 @@ def test_cut_quotient_is_not_monotone_in_q(upper) -> None:
 def test_cut_quotient_of_two_lengths_peaks_at_five_quarters() -> None:
     # On {1, 2} the quotient is 1 + 3 t / (8 (t**2/4 + t/2 + 1)) with t = x_1/x_2 = 1/q, at most
     # 1 + 1/4 where t = 2.
-    at, peak = geometric.truncated_peak(2)
+    at, peak = truncated_peak(2)
     assert at == pytest.approx(0.5, abs=1e-6)
     assert peak == pytest.approx(1.25, rel=1e-13)
 
@@ -138,7 +139,7 @@ def test_cut_quotient_of_two_lengths_peaks_at_five_quarters() -> None:
 def test_vectorised_quotient_agrees_with_the_exact_one(upper) -> None:
     grid = [Fraction(i, 8) for i in range(8)]
     exact = [float(geometric.quotient(geometric_lengths(v, upper))) for v in grid]
-    fast = geometric.truncated_quotients(np.array([float(v) for v in grid]), upper)
+    fast = truncated_quotients(np.array([float(v) for v in grid]), upper)
     np.testing.assert_allclose(fast, exact, rtol=1e-13)
 
 

@@ -5,10 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from mpmath import mp, mpf
+from pencil import secular
 from scipy.linalg import eigh
 
 from ratiolab.theory.rayleigh import amin
-from ratiolab.theory.rayleigh.spectrum import TailOperator, secular, spectral_radius
+from ratiolab.theory.rayleigh.spectrum import TailOperator, spectral_radius
 
 CASES = [(1, 2, 0), (1, 3, 0), (1, 50, 0), (7, 60, 0), (2, 60, 3), (5, 40, 100), (9, 10, 1)]
 

@@ -134,25 +134,6 @@ def matrices(
     return B + excess, B
 
 
-def inverse_denominator(lower: int, upper: int, prompt: int = 0) -> tuple[Array, Array]:
-    """Return the diagonal and off-diagonal of the tridiagonal ``B^-1``, as Fractions.
-
-    ``b_ij = beta_min(i,j)`` with ``beta_i = i (s+i)`` increasing, a Brownian kernel; its increments
-    are ``s + 2k - 1`` after the first, ``l (s+l)``. Cost O(u - l).
-
-    >>> diagonal, off = inverse_denominator(1, 3)
-    >>> [str(entry) for entry in diagonal], [str(entry) for entry in off]
-    (['4/3', '8/15', '1/5'], ['-1/3', '-1/5'])
-    """
-    check_range(lower, upper, prompt)
-    steps = [lower * (prompt + lower)]
-    steps += [prompt + 2 * k - 1 for k in range(lower + 1, upper + 1)]
-    conductance = np.array([Fraction(1, step) for step in steps], dtype=object)
-    diagonal = conductance.copy()
-    diagonal[:-1] += conductance[1:]
-    return diagonal, -conductance[1:]
-
-
 def trace(lower: int, upper: int, prompt: int = 0) -> Fraction:
     """Return the exact trace of ``B^-1 A``: ``1 + 1/(s+l+1) + ... + 1/(s+u)``.
 

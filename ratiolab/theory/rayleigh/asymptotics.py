@@ -1,6 +1,8 @@
 r"""How A_min's quotient grows with the width of the interval.
 
-At ``s = 0, l = 1`` the secular function of `spectrum` obeys, as ``u`` grows with ``mu`` fixed,
+The secular function ``f_u(mu) = w^T (mu B + K/2)^-1 w / 2``, with ``w`` and ``K`` of `amin`, is
+below one exactly where ``(1 + mu) B - A`` is positive definite. At ``s = 0, l = 1`` it obeys, as
+``u`` grows with ``mu`` fixed,
 
     f_u(mu) = ln(u) / (4 mu + 1) + H(mu) + C(mu) u^-p + O(u^-2),    p = sqrt(1 + 3 mu / (1 + mu)).
 
@@ -49,8 +51,8 @@ def closed_bound(lower: int, upper: int, prompt: int = 0) -> Fraction:
 
     It is ``3/2 + s/(2l) + (1/2) sum_{k=l+1}^{u} 1/(s+2k-1)``.
 
-    `spectrum.secular` is at most ``w^T B^-1 w / (2 mu)``, which is one at ``rho - 1`` or beyond. At
-    ``s = 0, l = 1`` the bound exceeds the radius by 1/4 in the limit; the trace ``H_u`` is four
+    The secular function is at most ``w^T B^-1 w / (2 mu)``, which is one at ``rho - 1`` or beyond.
+    At ``s = 0, l = 1`` the bound exceeds the radius by 1/4 in the limit; the trace ``H_u`` is four
     times the radius. Cost O(u - l) rational additions.
 
     Source: derived here; it sharpens Theorem 5 of Chen, Ye, Zhou (2025), arXiv 2508.14544v2, and
