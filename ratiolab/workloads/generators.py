@@ -14,6 +14,8 @@ from ratiolab.model import Instance
 from ratiolab.model.instance import shown
 from ratiolab.workloads import paper_models, plain_models
 from ratiolab.workloads.kinds import Kind, kind_of
+from ratiolab.workloads.paper_models import lmsys_kind
+from ratiolab.workloads.plain_models import law_kind
 
 JAILLET = "Jaillet et al. (2025), Section 5.1, arXiv 2502.07115v5"
 CHEN = "Chen, Ye, Zhou (2025), {}, arXiv 2508.14544v2"
@@ -84,17 +86,23 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         for chosen in (
             kind_of("jaillet-model-1", JAILLET, paper_models.jaillet_model_1),
             kind_of("jaillet-model-2", JAILLET, paper_models.jaillet_model_2),
-            kind_of("chen-rough", CHEN.format("Section 6"), paper_models.chen_rough),
-            kind_of("chen-buckets", CHEN.format("Section 6"), paper_models.chen_buckets),
-            kind_of("chen-overlap", CHEN.format("Section 6"), paper_models.chen_overlap),
-            kind_of("two-point", CHEN.format("Section 5.1"), plain_models.two_point),
-            kind_of("geometric", CHEN.format("Section 5.2"), plain_models.geometric),
-            kind_of("linear-geometric", CHEN.format("Section 5.3"), plain_models.linear_geometric),
-            kind_of("lmsys", _LMSYS, paper_models.lmsys),
+            lmsys_kind("chen-rough", CHEN.format("Section 6"), paper_models.chen_rough),
+            lmsys_kind("chen-buckets", CHEN.format("Section 6"), paper_models.chen_buckets),
+            lmsys_kind("chen-overlap", CHEN.format("Section 6"), paper_models.chen_overlap),
+            law_kind("two-point", CHEN.format("Section 5.1"), plain_models.two_point),
+            law_kind("geometric", CHEN.format("Section 5.2"), plain_models.geometric),
+            law_kind("linear-geometric", CHEN.format("Section 5.3"), plain_models.linear_geometric),
+            lmsys_kind("lmsys", _LMSYS, paper_models.lmsys),
             kind_of("lmsys-repeated", _LMSYS, paper_models.lmsys_repeated),
-            kind_of("equal", _OWN, plain_models.equal),
-            kind_of("uniform", _OWN, plain_models.uniform),
-            kind_of("heavy-tail", "log-t lengths as in arXiv 2604.00499", plain_models.heavy_tail),
+            law_kind("equal", _OWN, plain_models.equal),
+            law_kind("uniform", _OWN, plain_models.uniform),
+            law_kind(
+                "heavy-tail",
+                "log-t lengths as in arXiv 2604.00499",
+                plain_models.heavy_tail,
+                memory=1000,
+                prompt=10,
+            ),
             kind_of("log-t-laws", "the model of arXiv 2604.00499", plain_models.log_t_laws),
         )
     }

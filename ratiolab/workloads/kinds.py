@@ -108,15 +108,21 @@ class Kind:
 
 
 def kind_of(name: str, source: str, build: Callable[..., Instance]) -> Kind:
-    """Make a kind of a function: keyword arguments are parameters, the first line the summary.
+    """Make a kind of a function: keyword arguments are parameters, the first line the summary."""
+    return Kind(name, summary_of(build), source, parameters_of(build), build)
 
-    Every keyword argument is annotated by one of the aliases of this module.
-    """
-    hints: dict[str, Any] = get_type_hints(build, include_extras=True)
-    parameters = []
-    for parameter in inspect.signature(build).parameters.values():
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            type_, domain = get_args(hints[parameter.name])
-            parameters.append(Parameter(parameter.name, type_, parameter.default, domain))
-    summary = (build.__doc__ or "").partition("\n")[0]
-    return Kind(name, summary, source, tuple(parameters), build)
+
+def summary_of(function: Callable[..., object]) -> str:
+    """Return the first line of a function's docstring."""
+    return (function.__doc__ or "").partition("\n")[0]
+
+
+def parameters_of(function: Callable[..., object]) -> tuple[Parameter, ...]:
+    """Return the keyword arguments of a function, each annotated by an alias of this module."""
+    hints: dict[str, Any] = get_type_hints(function, include_extras=True)
+    return tuple(
+        Parameter(parameter.name, type_, parameter.default, domain)
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        for type_, domain in [get_args(hints[parameter.name])]
+    )

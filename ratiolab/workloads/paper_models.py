@@ -1,5 +1,6 @@
 """The workloads of two papers: arrival models, and predictions on lengths like LMSYS-Chat-1M."""
 
+from collections.abc import Callable
 from typing import Annotated, TypeAlias
 
 import numpy as np
@@ -10,7 +11,17 @@ from ratiolab.model.footprint import IntArray
 from ratiolab.workloads import lengths, predictions
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import blocks_of, in_blocks
-from ratiolab.workloads.kinds import Domain, Length, Memory, Rate, Requests, Round
+from ratiolab.workloads.kinds import (
+    Domain,
+    Kind,
+    Length,
+    Memory,
+    Rate,
+    Requests,
+    Round,
+    parameters_of,
+    summary_of,
+)
 
 PAPER_MEMORY = 16492
 """Tokens; Llama2-70B on two A100, Jaillet et al. (2025), Appendix C. Chen et al. state none."""
@@ -74,16 +85,28 @@ def _between(rng: Generator, name: str, least: int, most: int) -> int:
     return int(rng.integers(least, most + 1))
 
 
-def lmsys(
-    rng: Generator,
-    *,
-    n: Requests = 200,
-    memory: Memory = PAPER_MEMORY,
-    block: Block = 1,
-    rate: Rate = 0.0,
-) -> Instance:
+def lmsys_kind(name: str, source: str, predict: Callable[..., Instance]) -> Kind:
+    """Make a kind of lengths like those of LMSYS-Chat-1M, and a function that predicts them."""
+
+    def build(
+        rng: Generator,
+        *,
+        n: Requests = 200,
+        memory: Memory = PAPER_MEMORY,
+        block: Block = 1,
+        rate: Rate = 0.0,
+        **own: float,
+    ) -> Instance:
+        predicted = predict(_lmsys_lengths(rng, n, memory, block), **own)
+        return _arriving(rng, in_blocks(predicted, block), rate)
+
+    parameters = (*parameters_of(build), *parameters_of(predict))
+    return Kind(name, summary_of(predict), source, parameters, build)
+
+
+def lmsys(instance: Instance) -> Instance:
     """Draw log-normal lengths with the published means and medians of LMSYS-Chat-1M."""
-    return _arriving(rng, in_blocks(_lmsys_lengths(rng, n, memory, block), block), rate)
+    return instance
 
 
 def lmsys_repeated(
@@ -100,47 +123,23 @@ def lmsys_repeated(
     return _arriving(rng, in_blocks(same, block), rate)
 
 
-def chen_rough(
-    rng: Generator,
-    *,
-    n: Requests = 200,
-    memory: Memory = PAPER_MEMORY,
-    block: Block = 1,
-    rate: Rate = 0.0,
-    lower: Length = 1,
-    upper: Length = 1000,
-) -> Instance:
+def chen_rough(instance: Instance, *, lower: Length = 1, upper: Length = 1000) -> Instance:
     """Draw lengths as in lmsys; one prediction interval for all requests."""
-    predicted = predictions.rough(_lmsys_lengths(rng, n, memory, block), lower, upper)
-    return _arriving(rng, in_blocks(predicted, block), rate)
+    return predictions.rough(instance, lower, upper)
 
 
-def chen_buckets(
-    rng: Generator,
-    *,
-    n: Requests = 200,
-    memory: Memory = PAPER_MEMORY,
-    block: Block = 1,
-    rate: Rate = 0.0,
-    width: Length = 100,
-) -> Instance:
+def chen_buckets(instance: Instance, *, width: Length = 100) -> Instance:
     """Draw lengths as in lmsys; each output is predicted to lie in its bucket."""
-    predicted = predictions.buckets(_lmsys_lengths(rng, n, memory, block), width)
-    return _arriving(rng, in_blocks(predicted, block), rate)
+    return predictions.buckets(instance, width)
 
 
 def chen_overlap(
-    rng: Generator,
+    instance: Instance,
     *,
-    n: Requests = 200,
-    memory: Memory = PAPER_MEMORY,
-    block: Block = 1,
-    rate: Rate = 0.0,
     x: Annotated[float, Domain(0, 1 - 2**-20, "half width of the interval / output")] = 0.95,
 ) -> Instance:
     """Draw lengths as in lmsys; each output o is predicted to lie in [(1 - x) o, (1 + x) o]."""
-    predicted = predictions.overlapping(_lmsys_lengths(rng, n, memory, block), x)
-    return _arriving(rng, in_blocks(predicted, block), rate)
+    return predictions.overlapping(instance, x)
 
 
 def _lmsys_lengths(rng: Generator, n: int, memory: int, block: int) -> Instance:

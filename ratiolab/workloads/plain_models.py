@@ -1,5 +1,9 @@
-"""Workloads of one output law, all prompts equal: the settings that theory speaks of."""
+"""Workloads of one output law, all prompts equal: the settings that theory speaks of.
 
+A law is a function of its own parameters; `law_kind` adds those that all these workloads share.
+"""
+
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -8,94 +12,93 @@ from numpy.random import Generator
 from ratiolab.model import Instance
 from ratiolab.workloads import lengths, predictions
 from ratiolab.workloads.arrivals import poisson_arrivals
-from ratiolab.workloads.kinds import Decay, Domain, Length, Memory, Prompt, Rate, Requests, Share
+from ratiolab.workloads.kinds import (
+    Decay,
+    Domain,
+    Kind,
+    Length,
+    Memory,
+    Prompt,
+    Rate,
+    Requests,
+    Share,
+    parameters_of,
+    summary_of,
+)
+from ratiolab.workloads.lengths import LengthDistribution
 
 
-def equal(
-    rng: Generator,
+def law_kind(
+    name: str,
+    source: str,
+    law: Callable[..., LengthDistribution],
     *,
-    n: Requests = 40,
-    memory: Memory = 100,
-    prompt: Prompt = 1,
-    output: Length = 10,
-    rate: Rate = 0.0,
-) -> Instance:
+    memory: int = 100,
+    prompt: int = 1,
+) -> Kind:
+    """Make a kind of an output law, whose range is the prediction interval of every request.
+
+    Parameters
+    ----------
+    law : a function of keyword arguments, as those of this module.
+    memory, prompt : defaults of the kind, tokens.
+    """
+
+    def build(
+        rng: Generator,
+        *,
+        n: Requests = 40,
+        memory: Memory = memory,
+        prompt: Prompt = prompt,
+        rate: Rate = 0.0,
+        **own: float,
+    ) -> Instance:
+        drawn = law(**own)
+        _require_room(prompt, drawn.upper, memory)
+        output = drawn.sample(rng, n)
+        arrival = poisson_arrivals(rng, n, rate)
+        instance = Instance(drawn.name, memory, arrival, np.full(n, prompt), output)
+        return predictions.rough(instance, drawn.lower, drawn.upper)
+
+    *shared, arrivals = parameters_of(build)
+    parameters = (*shared, *parameters_of(law), arrivals)
+    return Kind(name, summary_of(law), source, parameters, build)
+
+
+def equal(*, output: Length = 10) -> LengthDistribution:
     """Make identical requests, lengths known."""
-    return _same_prompts(rng, lengths.uniform(output, output), n, memory, prompt, rate)
+    return lengths.uniform(output, output)
 
 
-def uniform(
-    rng: Generator,
-    *,
-    n: Requests = 40,
-    memory: Memory = 100,
-    prompt: Prompt = 1,
-    lower: Length = 1,
-    upper: Length = 10,
-    rate: Rate = 0.0,
-) -> Instance:
+def uniform(*, lower: Length = 1, upper: Length = 10) -> LengthDistribution:
     """Draw outputs uniform on lower..upper."""
-    return _same_prompts(rng, lengths.uniform(lower, upper), n, memory, prompt, rate)
+    return lengths.uniform(lower, upper)
 
 
-def two_point(
-    rng: Generator,
-    *,
-    n: Requests = 40,
-    memory: Memory = 100,
-    prompt: Prompt = 1,
-    lower: Length = 1,
-    upper: Length = 10,
-    share: Share = 0.5,
-    rate: Rate = 0.0,
-) -> Instance:
+def two_point(*, lower: Length = 1, upper: Length = 10, share: Share = 0.5) -> LengthDistribution:
     """Draw outputs lower or upper, the second with probability share."""
-    return _same_prompts(rng, lengths.two_point(lower, upper, share), n, memory, prompt, rate)
+    return lengths.two_point(lower, upper, share)
 
 
-def geometric(
-    rng: Generator,
-    *,
-    n: Requests = 40,
-    memory: Memory = 100,
-    prompt: Prompt = 1,
-    q: Decay = 0.8,
-    upper: Length = 50,
-    rate: Rate = 0.0,
-) -> Instance:
+def geometric(*, q: Decay = 0.8, upper: Length = 50) -> LengthDistribution:
     """Draw outputs with P(o = k) proportional to q^(k-1), conditioned on o at most upper."""
-    return _same_prompts(rng, lengths.geometric(q, upper), n, memory, prompt, rate)
+    return lengths.geometric(q, upper)
 
 
-def linear_geometric(
-    rng: Generator,
-    *,
-    n: Requests = 40,
-    memory: Memory = 100,
-    prompt: Prompt = 1,
-    q: Decay = 0.8,
-    upper: Length = 50,
-    rate: Rate = 0.0,
-) -> Instance:
+def linear_geometric(*, q: Decay = 0.8, upper: Length = 50) -> LengthDistribution:
     """Draw outputs with P(o = k) proportional to k q^(k-1), conditioned on o at most upper."""
-    law = lengths.linearly_weighted_geometric(q, upper)
-    return _same_prompts(rng, law, n, memory, prompt, rate)
+    return lengths.linearly_weighted_geometric(q, upper)
 
 
 def heavy_tail(
-    rng: Generator,
     *,
-    n: Requests = 40,
-    memory: Memory = 1000,
-    prompt: Prompt = 10,
     mu: Annotated[float, Domain(-20, 20, "mean of the logarithm")] = 3.0,
     sigma: Annotated[float, Domain(0.001, 20, "scale of the logarithm")] = 1.0,
     nu: Annotated[float, Domain(0.1, 1000, "degrees of freedom")] = 3.5,
     upper: Length = 500,
-    rate: Rate = 0.0,
-) -> Instance:
+) -> LengthDistribution:
     """Draw log-t outputs, longer ones stopped at upper."""
-    return _same_prompts(rng, lengths.log_t(mu, sigma, nu, upper), n, memory, prompt, rate)
+    return lengths.log_t(mu, sigma, nu, upper)
 
 
 def log_t_laws(
@@ -117,8 +120,7 @@ def log_t_laws(
     Locations are normal, at least 0; scales sigma * 2**U, U uniform on [-spread, spread]. Laws are
     rounded to thousandths before outputs are drawn, so that they are exactly what is told.
     """
-    if prompt + upper > memory:
-        raise ValueError(f"prompt {prompt} + longest output {upper} exceeds memory {memory}")
+    _require_room(prompt, upper, memory)
     location = np.rint(1000 * np.maximum(rng.normal(mu, between, n), 0)).astype(np.int64)
     scale = np.rint(1000 * sigma * 2 ** rng.uniform(-spread, spread, n)).astype(np.int64)
     scale, freedom = np.maximum(scale, 1), round(1000 * nu)
@@ -139,19 +141,6 @@ def log_t_laws(
     )
 
 
-def _same_prompts(
-    rng: Generator,
-    law: lengths.LengthDistribution,
-    n: int,
-    memory: int,
-    prompt: int,
-    rate: float,
-) -> Instance:
-    """Draw outputs of one law, whose range is the prediction interval of every request."""
-    if prompt + law.upper > memory:
-        longest = f"prompt {prompt} + longest output {law.upper}"
-        raise ValueError(f"{longest} exceeds memory {memory}")
-    output = law.sample(rng, n)
-    arrival = poisson_arrivals(rng, n, rate)
-    instance = Instance(law.name, memory, arrival, np.full(n, prompt), output)
-    return predictions.rough(instance, law.lower, law.upper)
+def _require_room(prompt: int, longest: int, memory: int) -> None:
+    if prompt + longest > memory:
+        raise ValueError(f"prompt {prompt} + longest output {longest} exceeds memory {memory}")
