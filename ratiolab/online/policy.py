@@ -13,6 +13,15 @@ from ratiolab.online.view import Decision, Information, View
 
 TieBreak: TypeAlias = Literal["random", "worst", "best", "index"]
 
+Decide: TypeAlias = Callable[[View], Decision]
+"""One run of a policy: a function, with state, from what is known now to a decision."""
+
+RESTARTING: tuple[Preemption, ...] = ("restart",)
+"""Semantics of policies whose evicted requests lose their tokens."""
+
+KEEPING: tuple[Preemption, ...] = ("recompute", "swap")
+"""Semantics of policies whose evicted requests keep their tokens."""
+
 
 class Ties:
     """Keys that order equal requests: smaller goes first, into memory and out of it.
@@ -104,8 +113,8 @@ class Policy(ABC):
         return self.randomized or self.ties == "random"
 
     @abstractmethod
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
-        """Return fresh state for one run: a function from what is known now to a decision."""
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        """Return fresh state for one run."""
 
 
 def require_policy(policy: object) -> None:

@@ -14,7 +14,7 @@ from ratiolab.model import Preemption
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.a_min import AMin
 from ratiolab.online.policies.prefix import PrefixQueue
-from ratiolab.online.policy import Policy, Setting, TieBreak
+from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting, TieBreak
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
@@ -37,9 +37,9 @@ class AEll(Policy):
     name: ClassVar[str] = "a-ell"
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 6, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.INTERVAL
-    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
+    semantics: ClassVar[tuple[Preemption, ...]] = RESTARTING
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(setting)
 
 
@@ -88,9 +88,9 @@ class ASwitch(Policy):
     name: ClassVar[str] = "a-switch"
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Section 5.1, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.INTERVAL
-    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
+    semantics: ClassVar[tuple[Preemption, ...]] = RESTARTING
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         chosen: deque[Callable[[View], Decision]] = deque(maxlen=1)
 
         def decide(view: View) -> Decision:

@@ -3,15 +3,14 @@
 Source: Chen, Ye, Zhou (2025), Algorithms 1 and 4, arXiv 2508.14544v2.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from numpy.random import Generator
 
 from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.policy import Policy, Setting, TieBreak
-from ratiolab.online.view import Decision, Information, View
+from ratiolab.online.policy import Decide, Policy, Setting, TieBreak
+from ratiolab.online.view import Information
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class AMax(Policy):
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 1, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.INTERVAL
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         tie = setting.ties.queue
         return PrefixRun(
             setting,
@@ -55,7 +54,7 @@ class ARandom(Policy):
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 4, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.TRUE_LENGTH
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         tie = setting.ties.queue
         return PrefixRun(
             setting, key=lambda view, i: (tie(i),), length=lambda view, i: view.output[i]

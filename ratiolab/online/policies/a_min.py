@@ -3,7 +3,6 @@
 Source: Chen, Ye, Zhou (2025), Algorithms 2 and 5, arXiv 2508.14544v2.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -12,7 +11,7 @@ from numpy.random import Generator
 from ratiolab.model import Preemption
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import PrefixQueue, Victims
-from ratiolab.online.policy import Policy, Setting, TieBreak
+from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting, TieBreak
 from ratiolab.online.view import Decision, Information, View
 
 
@@ -41,9 +40,9 @@ class AMin(Policy):
     name: ClassVar[str] = "a-min"
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithms 2 and 5, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.LOWER_BOUND
-    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
+    semantics: ClassVar[tuple[Preemption, ...]] = RESTARTING
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(self, setting)
 
 

@@ -3,7 +3,6 @@
 Source: built from Chen, Ye, Zhou (2025), Lemma 1 and Proposition 1, arXiv 2508.14544v2.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import ClassVar
@@ -12,7 +11,7 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.model.footprint import held, peak
-from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
@@ -33,10 +32,10 @@ class AMinFluid(Policy):
     name: ClassVar[str] = "a-min-fluid"
     source: ClassVar[str] = "after Chen, Ye, Zhou (2025), Lemmas 1 and 2, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.LOWER_BOUND
-    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
+    semantics: ClassVar[tuple[Preemption, ...]] = RESTARTING
     randomized: ClassVar[bool] = True
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(setting, rng)
 
 

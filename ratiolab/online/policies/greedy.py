@@ -5,6 +5,7 @@ They admit while the next round fits and evict when it does not, as vLLM's sched
 practice: Kwon et al. (2023), arXiv 2309.06180.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -15,17 +16,13 @@ from numpy.random import Generator
 from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import Victims
-from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
-class FCFS(Policy):
-    """Earliest arrival first; needs no idea of the output.
-
-    The queue is admitted in order while the next round fits. When the running requests alone would
-    not fit, the latest arrivals among them are evicted until they do; nobody is admitted in such a
-    round. The earliest arrival is never evicted, so every run ends.
+class Greedy(Policy):
+    """Base of policies that look one round ahead in an order of their own.
 
     Parameters
     ----------
@@ -34,42 +31,47 @@ class FCFS(Policy):
 
     batch: int = 0
 
-    name: ClassVar[str] = "fcfs"
-    source: ClassVar[str] = "vLLM's scheduler: Kwon et al. (2023), arXiv 2309.06180"
-    information: ClassVar[Information] = Information.NOTHING
-
     def __post_init__(self) -> None:
         most_of(self.name, self.batch)
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
-        most = most_of(self.name, self.batch)
-        return OneRoundAhead(setting, lambda view, i: view.arrival[i], most)
+    @abstractmethod
+    def key(self, view: View, i: int) -> float:
+        """Return the key of a request that enters the queue; the least goes first."""
+
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        return OneRoundAhead(setting, self.key, most_of(self.name, self.batch))
 
 
 @dataclass(frozen=True)
-class SJF(Policy):
+class FCFS(Greedy):
+    """Earliest arrival first; needs no idea of the output.
+
+    The queue is admitted in order while the next round fits. When the running requests alone would
+    not fit, the latest arrivals among them are evicted until they do; no request is admitted in
+    such a round. The earliest arrival is never evicted, so every run ends.
+    """
+
+    name: ClassVar[str] = "fcfs"
+    source: ClassVar[str] = "vLLM's scheduler: Kwon et al. (2023), arXiv 2309.06180"
+
+    def key(self, view: View, i: int) -> float:
+        return view.arrival[i]
+
+
+@dataclass(frozen=True)
+class SJF(Greedy):
     """Shortest predicted output first, looking one round ahead; otherwise as ``fcfs``.
 
     The longest predictions are evicted first. The prediction is a priority only: memory is not
     planned with it, so no prediction is too wrong.
-
-    Parameters
-    ----------
-    batch : as for ``fcfs``.
     """
-
-    batch: int = 0
 
     name: ClassVar[str] = "sjf"
     source: ClassVar[str] = "shortest job first on predictions: Zheng et al. (2023), 2305.13144"
     information: ClassVar[Information] = Information.PREDICTION
 
-    def __post_init__(self) -> None:
-        most_of(self.name, self.batch)
-
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
-        most = most_of(self.name, self.batch)
-        return OneRoundAhead(setting, lambda view, i: view.predicted[i], most)
+    def key(self, view: View, i: int) -> float:
+        return view.predicted[i]
 
 
 @dataclass(frozen=True)
@@ -105,12 +107,19 @@ class OneRoundAhead:
     key : of a request, computed when it enters the queue; the least is admitted first and evicted
         last, equal keys in the order of the file.
     most : requests in memory at once.
+    limit : tokens that admission fills, by default the memory. A request that exceeds them by
+        itself starts when no request runs.
     """
 
     def __init__(
-        self, setting: Setting, key: Callable[[View, int], float], most: int = NEVER
+        self,
+        setting: Setting,
+        key: Callable[[View, int], float],
+        most: int = NEVER,
+        limit: int | None = None,
     ) -> None:
         self._key, self._most = key, most
+        self._limit = setting.memory if limit is None else limit
         self._forecast = Forecast(setting.memory)  # only its next round is used
         self._queue: list[tuple[float, int]] = []
         self._victims = Victims()
@@ -121,12 +130,12 @@ class OneRoundAhead:
             forecast.remove(i)
         for i in view.arrived:
             heappush(self._queue, (self._key(view, i), i))
-        evicted = self._victims.evict(view, forecast)
+        evicted = self._evict(view)
         admitted: list[int] = []
         while self._queue and not evicted and len(forecast) < self._most:
             key, i = self._queue[0]
             tokens = view.prompt[i] + view.generated[i]
-            if forecast.tokens_next(now) + held(tokens, 1) > view.memory:
+            if forecast.tokens_next(now) + held(tokens, 1) > self._limit and len(forecast):
                 break
             heappop(self._queue)
             forecast.add(i, tokens, now, 1)
@@ -136,6 +145,10 @@ class OneRoundAhead:
             heappush(self._queue, (self._key(view, i), i))
         # without an event the next round only gets fuller
         return Decision(admitted, evicted, wake=now + 1 if evicted else NEVER)
+
+    def _evict(self, view: View) -> list[int]:
+        """Take requests out of the forecast until the others fit in the next round."""
+        return self._victims.evict(view, self._forecast)
 
 
 def most_of(name: str, batch: int) -> int:

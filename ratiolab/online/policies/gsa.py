@@ -15,7 +15,7 @@ from ratiolab.model import Preemption
 from ratiolab.model.footprint import volume
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.kill_restart import whole_caps
-from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
@@ -43,13 +43,13 @@ class GSA(Policy):
     name: ClassVar[str] = "gsa"
     source: ClassVar[str] = "after Feng, Yang, Zhang (2026), arXiv 2601.22996v1"
     information: ClassVar[Information] = Information.NOTHING
-    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
+    semantics: ClassVar[tuple[Preemption, ...]] = RESTARTING
 
     def __post_init__(self) -> None:
         if not 1 < self.base < float("inf"):
             raise ValueError(f"policy {self.name}: base {self.base} is not a number above 1")
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return GSARun(setting.memory, self.base)
 
 
@@ -74,7 +74,7 @@ class GBA(GSA):
     source: ClassVar[str] = "after Feng, Yang, Zhang (2026), arXiv 2601.22996v1"
     information: ClassVar[Information] = Information.TRUE_LENGTH
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return GSARun(setting.memory, self.base, length=lambda view, i: view.output[i])
 
 

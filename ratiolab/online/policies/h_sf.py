@@ -3,7 +3,6 @@
 Source: Chen, Ye, Zhou (2025), Algorithm 3, arXiv 2508.14544v2.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -12,7 +11,7 @@ from numpy.random import Generator
 from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
@@ -33,7 +32,7 @@ class HSF(Policy):
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 3, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.TRUE_LENGTH
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         if self.select == "cardinality":
             return _Largest(setting)
         return PrefixRun(

@@ -4,7 +4,7 @@ Source: own design; constants proved in `ratiolab.theory.limits.kill_restart`. F
 (2026), arXiv 2601.22996, prove a constant for a related policy with geometric slices.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.model.footprint import peak
-from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 _ROUNDING = 1e-9  # a cap that is a whole number must not be rounded to the one below
@@ -50,14 +50,14 @@ class KillRestart(Policy):
         "ratiolab.theory.limits.kill_restart; compare Feng et al., arXiv 2601.22996"
     )
     information: ClassVar[Information] = Information.LOWER_BOUND
-    semantics: ClassVar[tuple[Preemption, ...]] = ("restart",)
+    semantics: ClassVar[tuple[Preemption, ...]] = RESTARTING
     randomized: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 1 < self.base < float("inf"):
             raise ValueError(f"policy kill-restart: base {self.base} is not a number above 1")
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         shift = float(rng.random()) if self.offset == "random" else 0.0
         return _Run(self, setting, shift)
 

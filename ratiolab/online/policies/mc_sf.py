@@ -11,8 +11,8 @@ from typing import ClassVar, Literal, TypeAlias
 from numpy.random import Generator
 
 from ratiolab.online.policies.prefix import PrefixRun, require_share
-from ratiolab.online.policy import Policy, Setting
-from ratiolab.online.view import Decision, Information, View
+from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.view import Information, View
 
 Lengths: TypeAlias = Literal["true", "predicted", "upper"]
 LEVEL = {
@@ -77,7 +77,7 @@ class MCSF(Believing):
     def __post_init__(self) -> None:
         require_share("policy mc-sf: margin", self.margin)
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         length = believed(self.lengths)
         return PrefixRun(
             setting, key=lambda view, i: (length(view, i),), length=length, margin=self.margin
@@ -96,7 +96,7 @@ class MCBenchmark(Believing):
     name: ClassVar[str] = "mc-benchmark"
     source: ClassVar[str] = "Jaillet et al. (2025), Algorithm 2, arXiv 2502.07115v5"
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return PrefixRun(
             setting, key=lambda view, i: (view.arrival[i],), length=believed(self.lengths)
         )

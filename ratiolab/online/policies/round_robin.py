@@ -5,10 +5,9 @@ Algorithm 1. What the rule costs on one server without memory:
 `ratiolab.theory.worst_case.round_robin`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal
 
 from numpy.random import Generator
 
@@ -17,94 +16,89 @@ from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.greedy import most_of
 from ratiolab.online.policies.prefix import Key, Victims
-from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.policy import KEEPING, Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
-
-Starts: TypeAlias = Literal["all", "one", "fill"]
-Counts: TypeAlias = Literal["run", "request"]
 
 
 @dataclass(frozen=True)
-class RR(Policy):
-    """Slices of so many tokens in turn: whoever has waited longest goes next.
-
-    The queue is sorted by the round in which a request was placed on it. Its first request starts
-    if the next round fits and the batch is not full; if not, running requests that have had their
-    slice are preempted, by default those that started first before the others, until it can or no
-    such request is left, even if that was in vain, as printed. A preempted request is placed at the
-    end of the queue of the next round; of those placed in one round new arrivals go first, then who
-    started first. When the running requests alone would not fit in the next round, they leave in
-    the same order, slice or no slice, until they do; nobody starts in such a round. Nobody is
-    preempted while nobody waits.
+class RoundRobin(Policy):
+    """Base of round robin under a memory limit.
 
     Parameters
     ----------
     quantum : tokens of a slice, at least 1; the paper chooses 5.
-    starts : ``all`` (default) repeats this with the next request until one does not fit;
-        ``one`` is Algorithm 1 to the letter, which serves the first request and returns; ``fill``
-        preempts for the first request alone, and others start while there is room.
+    starts : ``all`` (default) preempts for one waiting request after the other until one does not
+        fit; ``one`` is Algorithm 1 to the letter, which serves the first request and returns;
+        ``fill`` preempts for the first request alone, and others start while there is room.
     counts : a slice is counted from the last start (``run``, default), or it is the first tokens
         of a request, which may be preempted after every later one (``request``); Algorithm 1 can be
         read either way.
     batch : most requests in memory at once; 0 (default) leaves it to the memory. vLLM takes 256.
-    victim : who is preempted before the others: who started ``first`` (default), which gives all
-        the same share, or ``last``, as vLLM preempts.
     """
 
     quantum: int = 5
-    starts: Starts = "all"
-    counts: Counts = "run"
+    starts: Literal["all", "one", "fill"] = "all"
+    counts: Literal["run", "request"] = "run"
     batch: int = 0
+
+    preemption: ClassVar[Preemption] = "recompute"
+    semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
+
+    def __post_init__(self) -> None:
+        if self.quantum < 1:
+            raise ValueError(f"policy {self.name}: quantum {self.quantum} must be at least 1 token")
+        most_of(self.name, self.batch)
+
+
+@dataclass(frozen=True)
+class RR(RoundRobin):
+    """Slices of so many tokens in turn: the request that has waited longest goes next.
+
+    The queue is sorted by the round in which a request was placed on it. Its first request starts
+    if the next round fits and the batch is not full; if not, running requests that have had their
+    slice are preempted, by default in the order of their starts, until it can or no such request is
+    left, even if that was in vain, as printed. A preempted request is placed at the end of the
+    queue of the next round; of the requests placed in one round new arrivals go first, then the
+    order is that of the last start. When the running requests alone would not fit in the next
+    round, they leave in the same order, slice or no slice, until they do; no request starts in such
+    a round. No request is preempted while none waits.
+
+    Parameters
+    ----------
+    victim : the running request that is preempted first: the one that started ``first`` (default),
+        which gives all requests the same share, or ``last``, as vLLM preempts.
+    """
+
     victim: Literal["first", "last"] = "first"
 
     name: ClassVar[str] = "rr"
     source: ClassVar[str] = "round robin as compared by Gogineni et al., Section 3.4"
-    information: ClassVar[Information] = Information.NOTHING
-    preemption: ClassVar[Preemption] = "recompute"
-    semantics: ClassVar[tuple[Preemption, ...]] = ("recompute", "swap")
 
-    def __post_init__(self) -> None:
-        _require(self)
-
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(setting, self, shortest=False, sign=1 if self.victim == "first" else -1)
 
 
 @dataclass(frozen=True)
-class RRSJF(Policy):
-    """Round robin in which shorter predictions go first among those placed in the same round.
+class RRSJF(RoundRobin):
+    """Round robin in which shorter predictions go first among requests placed in the same round.
 
     As ``rr``, but requests placed on the queue in the same round are sorted by predicted length,
     and the longest prediction is preempted first.
-
-    Parameters
-    ----------
-    quantum, starts, counts, batch : as for ``rr``.
     """
-
-    quantum: int = 5
-    starts: Starts = "all"
-    counts: Counts = "run"
-    batch: int = 0
 
     name: ClassVar[str] = "rr-sjf"
     source: ClassVar[str] = "Gogineni et al., RR-SJF, Algorithm 1"
     information: ClassVar[Information] = Information.PREDICTION
-    preemption: ClassVar[Preemption] = "recompute"
-    semantics: ClassVar[tuple[Preemption, ...]] = ("recompute", "swap")
 
-    def __post_init__(self) -> None:
-        _require(self)
-
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(setting, self, shortest=True)
 
 
 class _Run:
     def __init__(
-        self, setting: Setting, policy: RR | RRSJF, *, shortest: bool, sign: int = 1
+        self, setting: Setting, policy: RoundRobin, *, shortest: bool, sign: int = 1
     ) -> None:
-        self._sign = sign  # of the order in which those who started are preempted
+        self._sign = sign  # of the order of starts in which requests are preempted
         self._quantum, self._starts, self._shortest = policy.quantum, policy.starts, shortest
         self._by_run = policy.counts == "run"
         self._most = most_of(policy.name, policy.batch)
@@ -116,9 +110,8 @@ class _Run:
         self._victims = Victims()
         # round from which on a request may be preempted, key of leaving, request, start
         self._slices: list[tuple[int, Key, int, int]] = []
-        self._served: list[
-            tuple[Key, int, int]
-        ] = []  # had their slice; runs that ended are skipped
+        # key of leaving, request, start of runs that had their slice; those that ended are skipped
+        self._served: list[tuple[Key, int, int]] = []
 
     def __call__(self, view: View) -> Decision:
         forecast, now = self._forecast, view.now
@@ -173,12 +166,6 @@ class _Run:
         if preempted or (self._queue and self._starts != "all"):
             return now + 1
         if not self._queue:
-            return NEVER  # nobody is preempted while nobody waits
-        # all who had their slice are gone: the next to have had it may have ended, and then we ask
+            return NEVER  # no request is preempted while none waits
+        # no run that had its slice is left; the next to have had it may end first: an event
         return self._slices[0][0] if self._slices else NEVER
-
-
-def _require(policy: RR | RRSJF) -> None:
-    if policy.quantum < 1:
-        raise ValueError(f"policy {policy.name}: quantum {policy.quantum} must be at least 1 token")
-    most_of(policy.name, policy.batch)

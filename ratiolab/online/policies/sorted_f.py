@@ -5,7 +5,7 @@ Source: Wang, Ye, Zhou (2025), arXiv 2508.06133.
 
 from bisect import insort
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from ratiolab.model.footprint import peak, volume
 from ratiolab.online.forecast import Forecast
-from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
@@ -43,7 +43,7 @@ class SortedF(Policy):
     source: ClassVar[str] = "after Wang, Ye, Zhou (2025), arXiv 2508.06133"
     information: ClassVar[Information] = Information.TRUE_LENGTH
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(setting.memory, exact=self.batch == "exact")
 
 

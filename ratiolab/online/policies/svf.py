@@ -3,7 +3,6 @@
 Source: Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,8 +12,8 @@ from ratiolab.model.footprint import volume
 from ratiolab.online.policies.greedy import OneRoundAhead
 from ratiolab.online.policies.mc_sf import Believing, believed
 from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.policy import Policy, Setting
-from ratiolab.online.view import Decision, Information, View
+from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.view import Information
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class SVF(Believing):
     name: ClassVar[str] = "svf"
     source: ClassVar[str] = "after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         length = believed(self.lengths)
         return PrefixRun(
             setting,
@@ -59,7 +58,7 @@ class SVFOneBit(Policy):
     source: ClassVar[str] = "after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
     information: ClassVar[Information] = Information.INTERVAL
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return OneRoundAhead(
             setting,
             lambda view, i: volume(view.prompt[i], (view.lower[i] + view.upper[i]) // 2),

@@ -4,7 +4,6 @@ Source: Zheng et al. (2026), arXiv 2604.00499, known from a summary.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,8 +11,8 @@ from numpy.random import Generator
 
 from ratiolab.model.instance import LARGEST
 from ratiolab.online.policies.greedy import OneRoundAhead, most_of
-from ratiolab.online.policy import Policy, Setting
-from ratiolab.online.view import NEVER, Decision, Information, View
+from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.view import NEVER, Information, View
 from ratiolab.theory.laws.log_normal import LogNormal
 from ratiolab.theory.laws.log_t import LogT, adaptive_beta
 
@@ -70,7 +69,7 @@ class TIE(Policy):
             if not getattr(self, name) >= least:
                 raise ValueError(f"policy tie: {name} {getattr(self, name)} must be positive")
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         slope = -math.log(self.gamma) / self.tau
         fixed = None if self.beta == "adaptive" else _number(self.beta)
         moments: dict[int, tuple[float, float]] = {}  # mean and CVaR
@@ -113,7 +112,7 @@ class SEPT(Policy):
             raise ValueError(f"policy sept: max_tokens {self.max_tokens} must be positive")
         most_of(self.name, self.batch)
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         most = most_of(self.name, self.batch)
         means: dict[int, float] = {}
 

@@ -16,27 +16,25 @@ from numpy.random import Generator
 from ratiolab.model import Preemption
 from ratiolab.model.footprint import held
 from ratiolab.online.classifier import Classifier
-from ratiolab.online.policy import Policy, Setting
+from ratiolab.online.policy import KEEPING, Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
 
 Rank: TypeAlias = tuple[bool, float, bool, int, int]
 """Preemptable, remaining length, waiting, arrival, request: the smaller goes first."""
 
-KEEPING: tuple[Preemption, ...] = ("recompute", "swap")
-"""Semantics under which an evicted request keeps its tokens, as these orders take for granted."""
-
 
 @dataclass(frozen=True)
 class SPRPT(Policy):
-    """Shortest predicted remaining output first; whoever is past its first C r tokens goes on.
+    """Shortest predicted remaining output first; a request past its first C r tokens goes on.
 
     In every round the requests, running and waiting, are ranked by r - a, predicted length minus
-    tokens so far. Who has had at least floor(C r) tokens, and at least one, ranks before everybody
-    else, so that it is evicted only when memory asks for it. In this order the running requests
-    go on and the waiting ones start as long as the next round fits; the first waiting one that
-    does not fit ends the starts, the first running one that does not fit is evicted with all
-    running ones behind it. Equals: running first, then by arrival and position in the file.
+    tokens so far. A request that has had at least floor(C r) tokens, and at least one, ranks before
+    all others, so that it is evicted only when memory asks for it. In this order the running
+    requests go on and the waiting ones start as long as the next round fits; the first waiting
+    request that does not fit ends the starts, the first running request that does not fit is
+    evicted with all running requests behind it. Of requests of equal rank the running go first,
+    then the order is that of arrival and of the file.
 
     Parameters
     ----------
@@ -52,39 +50,28 @@ class SPRPT(Policy):
     semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
 
     def __post_init__(self) -> None:
-        _require_limit(self.name, self.c)
+        if not 0 <= self.c <= 1:
+            raise ValueError(f"policy {self.name}: c {self.c} must be between 0 and 1")
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(self.c, lambda view, i: view.predicted[i])
 
 
 @dataclass(frozen=True)
-class SRPT(Policy):
-    """Shortest remaining output first, output lengths known; otherwise as ``sprpt``.
-
-    Parameters
-    ----------
-    c : as for ``sprpt``.
-    """
-
-    c: float = 1.0
+class SRPT(SPRPT):
+    """Shortest remaining output first, output lengths known; otherwise as ``sprpt``."""
 
     name: ClassVar[str] = "srpt"
     source: ClassVar[str] = "as in Shahout et al. (2025), arXiv 2410.01035"
     information: ClassVar[Information] = Information.TRUE_LENGTH
-    preemption: ClassVar[Preemption] = "recompute"
-    semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
 
-    def __post_init__(self) -> None:
-        _require_limit(self.name, self.c)
-
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(self.c, lambda view, i: view.output[i])
 
 
 @dataclass(frozen=True)
-class TRAIL(Policy):
-    """``sprpt`` whose predictions are refined with every token by a classifier inside the model.
+class TRAIL(SPRPT):
+    """Form of ``sprpt`` whose predictions a classifier inside the model refines with every token.
 
     A request that has not run ranks by its initial prediction r, as `predictions.classified`
     makes it. From its first token on it ranks by the mean of the filtered law of its remaining
@@ -111,11 +98,9 @@ class TRAIL(Policy):
     source: ClassVar[str] = "Shahout et al. (2025), Section 3, arXiv 2410.01035"
     information: ClassVar[Information] = Information.REFINED
     randomized: ClassVar[bool] = True
-    preemption: ClassVar[Preemption] = "recompute"
-    semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
 
     def __post_init__(self) -> None:
-        _require_limit(self.name, self.c)
+        super().__post_init__()
         try:
             _ = self.classifier
         except ValueError as error:
@@ -126,7 +111,7 @@ class TRAIL(Policy):
         """Classifier whose answers the simulator draws."""
         return Classifier.spreading(self.bins, self.spread, self.longest)
 
-    def start(self, setting: Setting, rng: Generator) -> Callable[[View], Decision]:
+    def start(self, setting: Setting, rng: Generator) -> Decide:
         corrected = self.propagation == "corrected"
         refined = Refined(self.classifier, corrected=corrected)
         return _Run(self.c, lambda view, i: view.predicted[i], refined)
@@ -199,7 +184,7 @@ class _Run:
     ) -> None:
         self._share, self._length, self._refined = Fraction(str(c)), length, refined
         self._last: dict[int, int] = {}  # tokens from which on a request ranks before the others
-        self._queue: list[Rank] = []  # of those who wait
+        self._queue: list[Rank] = []  # of the waiting requests
 
     def __call__(self, view: View) -> Decision:
         if self._refined is not None:
@@ -242,8 +227,3 @@ class _Run:
         if self._refined is not None and age:
             remaining = self._refined.remaining(i)
         return age < self._last[i], remaining, waits, view.arrival[i], i
-
-
-def _require_limit(name: str, c: float) -> None:
-    if not 0 <= c <= 1:
-        raise ValueError(f"policy {name}: c {c} must be between 0 and 1")
