@@ -178,4 +178,4 @@ def _optimum(instance: Instance, node_limit: int | None) -> "OptResult":
     """Solve an instance once for all policies of a baseline."""
     from ratiolab.hindsight import solve
 
-    return solve(instance, node_limit=node_limit)
+    return solve(instance, node_limit=node_limit).uninterrupted()

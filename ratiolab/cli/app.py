@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from ratiolab.cli import INTERRUPTED
 from ratiolab.version import __version__
 
 if TYPE_CHECKING:
@@ -99,6 +100,12 @@ def progress(*, silent: bool = False) -> "Iterator[Progress]":
         *columns, console=console, transient=True, disable=silent or not console.is_terminal
     ) as display:
         yield display
+
+
+def end_interrupted(kept: str) -> NoReturn:
+    """End a command after Ctrl-C, saying in one line what is kept."""
+    typer.echo(kept, err=True)
+    raise typer.Exit(INTERRUPTED)
 
 
 def require_no_folder(*paths: Path | None) -> None:

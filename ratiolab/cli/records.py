@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, app, print_json, print_rich, require_folder
+from ratiolab.cli import INTERRUPTED
+from ratiolab.cli.app import Json, app, end_interrupted, print_json, print_rich, require_folder
 from ratiolab.cli.studies import bar
 
 Instances = Annotated[Path, typer.Option(help="Folder of the instances.")]
 Results = Annotated[Path, typer.Option(help="Folder of records.csv and of its files.")]
 Only = Annotated[str, typer.Option(help="Names to take, a pattern as jaillet2025/model-1-*.")]
 INSTANCES, RESULTS = Path("instances"), Path("results")
-INTERRUPTED = 130
 
 records = typer.Typer(
     help="The record library: the best proven interval known for each of its instances.",
@@ -99,8 +99,9 @@ def improve(
 ) -> None:
     """Try to beat the records, the widest gaps first; a value is only replaced by a better one.
 
-    Every open instance gets an equal part of the time. Ctrl-C keeps all that was found. A solve
-    that fails is told and does not end the others; the exit code is then 1.
+    Every open instance gets an equal part of the time. Ctrl-C keeps all that was found; the exit
+    code is then 130. A solve that fails is told and does not end the others; the exit code is
+    then 1.
 
     Example: ratiolab records improve --minutes 30 --only 'jaillet2025/*' --workers 2
     """
@@ -120,12 +121,18 @@ def improve(
         before = f"[{done.before.lower:,}, {done.before.upper:,}]"
         return f"{now.instance}: {known}, before {before}" if done.better else f"{now.instance}: ="
 
+    tried: list[Try | Failure] = []
+
     def tell(done: Try | Failure) -> None:
+        tried.append(done)
         typer.echo(line(done), err=True)
 
-    tried = improve_records(
-        RecordStore(instances, results), minutes, only=only, workers=workers, tell=tell
-    )
+    store = RecordStore(instances, results)
+    stopped = False
+    try:
+        improve_records(store, minutes, only=only, workers=workers, tell=tell)
+    except KeyboardInterrupt:
+        stopped = True
     better = [done for done in tried if isinstance(done, Try) and done.better]
     failed = {done.instance: str(done.error) for done in tried if isinstance(done, Failure)}
     if json:
@@ -147,6 +154,8 @@ def improve(
         )
     else:
         print_rich(f"{len(better)} of {len(tried)} tries were better")
+    if stopped:
+        end_interrupted(f"what was better is kept in {results}")
     raise typer.Exit(1 if failed else 0)
 
 

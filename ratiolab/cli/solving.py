@@ -13,6 +13,7 @@ from ratiolab.cli.app import (
     Runs,
     Seed,
     app,
+    end_interrupted,
     json_line,
     line_width,
     print_json,
@@ -88,9 +89,9 @@ def solve(
     """Find the hindsight optimum of an instance, or a proven interval around it.
 
     Without limits it runs until the optimum is proved; Ctrl-C or a limit stops it and prints the
-    best schedule and the best proven lower bound so far. Large instances are bracketed by bounds
-    that need no integer program, and the source of the lower bound says so. The last line tells
-    what was done: after each stage the seconds and the interval.
+    best schedule and the best proven lower bound so far; after Ctrl-C the exit code is 130. Large
+    instances are bracketed by bounds that need no integer program, and the source of the lower
+    bound says so. The last line tells what was done: after each stage the seconds and the interval.
 
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
@@ -135,6 +136,8 @@ def solve(
             print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
             print_rich(*[result.note] * bool(result.note))
             print_rich(stages_line(result))
+    if result.interrupted:
+        end_interrupted("the schedule and the bound are the best found so far")
 
 
 def _streaming() -> "Report":
@@ -225,6 +228,8 @@ def compare(
         else:
             print_rich(comparison_table(result, line_width()))
             print_rich(*(f"left out {key}: {why}" for key, why in result.skipped))
+    if result.optimum.interrupted:
+        end_interrupted("ratios are to the interval around the optimum found so far")
 
 
 def _keys(words: str, option: str) -> list[str]:

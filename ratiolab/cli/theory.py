@@ -1,5 +1,7 @@
 """Commands about theory: bound, rayleigh, claims, check."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -175,7 +177,8 @@ def check(
     """Recompute pinned ratios, bounds, spectra and verdicts, and name every drift.
 
     Integers, fractions and verdicts must be the same; floats stay within the entry's tolerance.
-    The exit code is 1 when anything drifted and the file was not updated.
+    The exit code is 1 when anything drifted and the file was not updated. Ctrl-C leaves the file
+    as it was.
     """
     from dataclasses import asdict
 
@@ -183,7 +186,7 @@ def check(
 
     entries = read_baseline(baseline)
     drifts = []
-    with progress() as display:
+    with progress() as display, _left_as_it_was(baseline):
         task = display.add_task("baseline", total=len(entries))
         for entry in entries:
             value = entry.compute(baseline.parent)
@@ -203,3 +206,13 @@ def check(
         print_rich(f"{len(entries)} entries, {len(drifts)} drifted" + ", updated" * update)
     if drifts and not update:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _left_as_it_was(file: Path) -> Iterator[None]:
+    """Say after Ctrl-C that a file is unchanged."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"{file} is as it was", err=True)
+        raise

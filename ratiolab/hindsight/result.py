@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 from ratiolab.model.display import Result
 from ratiolab.model.instance import Instance
@@ -107,6 +107,18 @@ class OptResult(Result):
     def is_exact(self) -> bool:
         """Return whether the schedule is proven optimal."""
         return self.upper == self.lower
+
+    def uninterrupted(self) -> Self:
+        """Return the result itself, for whoever stores it as finished.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            when Ctrl-C ended the solve: its bounds hold, but a full solve may give better ones.
+        """
+        if self.interrupted:
+            raise KeyboardInterrupt
+        return self
 
     @property
     def certified(self) -> int:

@@ -70,38 +70,33 @@ def improve(
     workers : processes, each with a solve of its own.
     tell : called after each try, when its files are written.
 
-    Ctrl-C ends the solves that run and keeps what they have found.
-
     Raises
     ------
     ValueError
         when no instance has such a name.
+    KeyboardInterrupt
+        after Ctrl-C, when the solves that ran have ended and what they found is kept and told.
     """
     names = [name for name in instances(store) if fnmatch(name, only)]
     if not names:
         raise ValueError(f"--only {only!r}: no instance in {store.instances} has such a name")
     ends = time.monotonic() + 60 * minutes
     done: list[Try | Failure] = []
-    interrupted = False
     solved: set[str] = set()  # or failed: another try would end as the last one
-    try:
-        while not interrupted and time.monotonic() < ends:
-            chosen = [name for name in widest(store, names) if name not in solved]
-            if not chosen:
-                break
-            left = ends - time.monotonic()
-            seconds = min(MOST_SECONDS, max(LEAST_SECONDS, left * workers / len(chosen)))
-            for name, result in _solved(store, chosen, seconds, ends, workers):
-                if isinstance(result, Exception):
-                    done.append(Failure(name, result))
-                else:
-                    done.append(Try(*store.keep(name, result)))
-                    interrupted |= result.interrupted
-                if isinstance(result, Exception) or result.is_exact:
-                    solved.add(name)
-                tell(done[-1])
-    except KeyboardInterrupt:
-        pass
+    while time.monotonic() < ends:
+        chosen = [name for name in widest(store, names) if name not in solved]
+        if not chosen:
+            break
+        left = ends - time.monotonic()
+        seconds = min(MOST_SECONDS, max(LEAST_SECONDS, left * workers / len(chosen)))
+        for name, result in _solved(store, chosen, seconds, ends, workers):
+            if isinstance(result, Exception):
+                done.append(Failure(name, result))
+            else:
+                done.append(Try(*store.keep(name, result)))
+            if isinstance(result, Exception) or result.is_exact:
+                solved.add(name)
+            tell(done[-1])
     return done
 
 
@@ -149,7 +144,7 @@ def _solve(instances: Path, results: Path, name: str, seconds: float) -> OptResu
 def _solved(
     store: RecordStore, names: Iterable[str], seconds: float, ends: float, workers: int
 ) -> Iterator[tuple[str, OptResult | Exception]]:
-    """Yield results as they come, as long as there is time."""
+    """Yield results as they come, as long as there is time; after Ctrl-C, raise it."""
     waiting = iter(names)
 
     def time_left() -> float:
@@ -161,8 +156,8 @@ def _solved(
                 return
             result = attempt(store.instances, store.results, name, time_left())
             yield name, result
-            if isinstance(result, OptResult) and result.interrupted:
-                return
+            if isinstance(result, OptResult):
+                result.uninterrupted()
         return
     running: dict[Future[OptResult | Exception], str] = {}
     with ProcessPoolExecutor(workers, initializer=_ignore_interrupts) as pool:
@@ -182,6 +177,7 @@ def _solved(
             for call, name in running.items():
                 with suppress(KeyboardInterrupt):
                     yield name, call.result()
+            raise
 
 
 def _ignore_interrupts() -> None:

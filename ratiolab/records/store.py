@@ -96,7 +96,9 @@ def merged(name: str, before: Record | None, result: OptResult) -> Record:
         return found
     if before.digest != found.digest:
         raise ValueError(f"{name}: the record is of digest {before.digest}, not {found.digest}")
-    now = replace(before, seconds=round(before.seconds + found.seconds, 1), tries=before.tries + 1)
+    # a try's seed is the number of tries before: one that Ctrl-C ended is tried again
+    tries = before.tries + (not result.interrupted)
+    now = replace(before, seconds=round(before.seconds + found.seconds, 1), tries=tries)
     if found.lower > now.lower:
         now = replace(
             now, lower=found.lower, lower_by=found.lower_by, certificate=found.certificate

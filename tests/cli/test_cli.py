@@ -276,6 +276,43 @@ def test_check_names_every_drift_and_updates(
     assert pinned == {"cost": "12", "opt_lower": 12, "opt_upper": 12}
 
 
+def test_ctrl_c_leaves_a_baseline_as_it_was(
+    capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    instance = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4])
+    write_instance(instance, tmp_path / "tight.json")
+    file = tmp_path / "baseline.json"
+    entries = [{"kind": "ratio", "instance": "tight.json", "policy": "mc-sf", "value": None}]
+    text = json.dumps({"format": "ratiolab-baseline/1", "entries": entries})
+    file.write_text(text)
+    monkeypatch.setattr("ratiolab.hindsight.stages.improved_schedule", interrupted)
+    code, out, err = run(capsys, "check", str(file), "--update")
+    assert (code, out, err) == (130, "", f"{file} is as it was\nratiolab: interrupted\n")
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("command", ["solve", "compare"])
+def test_ctrl_c_ends_with_its_own_exit_code_and_the_interval(
+    command: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "tight.json"
+    write_instance(Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4]), file)
+    monkeypatch.setattr("ratiolab.hindsight.stages.improved_schedule", interrupted)
+    code, out, err = run(capsys, command, str(file), "--json")
+    assert code == 130
+    assert json.loads(out)["format"].startswith("ratiolab-")
+    assert err.endswith("found so far\nratiolab: interrupted\n")
+
+
 def test_ctrl_c_keeps_the_best_answer_so_far(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -290,6 +327,7 @@ def test_ctrl_c_keeps_the_best_answer_so_far(
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert b"Traceback" not in err
+    assert process.returncode == 130
     data = json.loads(out)
     assert data["status"] == "bounded"
     assert 0 < data["lower"] < data["upper"]

@@ -248,7 +248,9 @@ def test_ctrl_c_keeps_what_the_try_has_found(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("ratiolab.hindsight.stages.improved_schedule", interrupted)
-    done = improve(store, 1.0, only="jaillet2025/*")
+    done: list[Try | Failure] = []
+    with pytest.raises(KeyboardInterrupt):
+        improve(store, 1.0, only="jaillet2025/*", tell=done.append)
     assert len(done) == 1
     (record,) = store.records().values()
     assert faults(store, record) == []
@@ -300,12 +302,14 @@ def test_sigint_ends_two_workers_and_keeps_their_tries(
         write_instance(hard(n), store.instances / "families" / f"hard-{n}.json")
     folders = ["--instances", str(store.instances), "--results", str(store.results)]
     words = ["records", "improve", "--minutes", "5", "--workers", "2", "--json", *folders]
-    process = start([sys.executable, "-c", SAYING_WHEN_A_SOLVE_RUNS, *words], stdout=PIPE)
+    command = [sys.executable, "-c", SAYING_WHEN_A_SOLVE_RUNS, *words]
+    process = start(command, stdout=PIPE, stderr=PIPE)
     assert process.stdout is not None
     assert {process.stdout.readline() for _ in range(2)} == {b"running\n"}
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"what was better is kept in {store.results}\nratiolab: interrupted\n" in err.decode()
     assert json.loads(out)["tried"] == 2
     for record in store.records().values():
         assert faults(store, record) == []

@@ -77,6 +77,27 @@ def test_a_finished_cell_is_not_computed_again_and_a_broken_one_is(
     assert files(store) == before
 
 
+@pytest.mark.parametrize("task", ["bound", "bracket"])
+def test_ctrl_c_in_a_bound_ends_the_study_and_stores_no_weak_bound(
+    task: str, study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    sizes = {"n_least": 11, "n_most": 11, "memory_least": 30, "memory_most": 30}
+    fields = {"task": task, "workload": "jaillet-model-1", "option.steps": 10, "option.rounds": 1}
+    fields |= {f"workload.{name}": value for name, value in sizes.items()}
+    first, second = (Cell(fields | {"seed": seed}) for seed in (8, 9))
+    store = Store(tmp_path / "s")
+    run_study(Study("one", (first,)), store, workers=1)
+    with monkeypatch.context() as patch:
+        patch.setattr("ratiolab.hindsight.stages.improved_schedule", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run_study(Study("two", (first, second)), store, workers=1)
+    assert store.missing(Study("two", (first, second))) == [second]
+    run_study(Study("two", (first, second)), store, workers=1)  # nothing weak was cached
+
+
 def test_what_differs_in_its_label_alone_is_computed_once_and_listed_twice(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     again = '[[workload]]\nlabel = "again"\nkind = "chen-rough"\nn = 10\nmemory = 2000\n'

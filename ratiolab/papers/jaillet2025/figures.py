@@ -205,7 +205,7 @@ def section_5_1_small(most: int = 6, draws: int = 8) -> Chart:
         found = []
         for seed in range(draws):
             instance = generate("jaillet-model-1", seed, n_least=n, n_most=n)
-            optimum = solve(instance)
+            optimum = solve(instance).uninterrupted()
             assert optimum.is_exact
             cost = simulate(instance, make("mc-sf")).schedule.total_latency
             found.append(cost / optimum.upper)

@@ -44,7 +44,7 @@ def bracket(cell: Cell) -> list[Row]:
     from ratiolab.hindsight.cuts.cut_bound import cut_bound, fits
 
     instance = cell.instance()
-    found = enclose(instance, seed=cell.seed, steps=cell.option("steps"))
+    found = enclose(instance, seed=cell.seed, steps=cell.option("steps")).uninterrupted()
     lower, source = found.lower, found.lower_source
     if lower < found.upper:
         horizon = found.schedule.makespan  # any gives a valid bound, this one a good one
@@ -56,6 +56,8 @@ def bracket(cell: Cell) -> list[Row]:
             rounds=cell.option("rounds"),
             target=found.upper,
         )
+        if raised.stopped == "interrupted":
+            raise KeyboardInterrupt
         if raised.lower > lower:
             lower, source = raised.lower, "configuration cuts"
     return [
@@ -76,4 +78,4 @@ def bracket(cell: Cell) -> list[Row]:
 def _bracket(instance: Instance, seed: int, steps: int) -> "OptResult":
     from ratiolab.hindsight import bracket  # takes a second to import
 
-    return bracket(instance, seed=seed, steps=steps)
+    return bracket(instance, seed=seed, steps=steps).uninterrupted()
