@@ -6,8 +6,9 @@ that it does not depend on who computed what when.
 """
 
 import csv
+import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import BytesIO, StringIO
@@ -19,7 +20,6 @@ from ratiolab.model.io import (
     json_lines,
     json_object,
     read_text,
-    require_keys,
     write_bytes,
     write_text,
 )
@@ -47,7 +47,7 @@ class Store:
     def save(self, cell: Cell, rows: Sequence[Row], version: str = __version__) -> None:
         """Write the rows of a finished cell."""
         data = {"format": FORMAT, "version": version, "cell": dict(cell.fields), "rows": rows}
-        write_text(self.path(cell), json_lines(data))
+        write_text(self.path(cell), json_lines(data | {"sha256": _sha256(data)}))
 
     def load(self, cell: Cell) -> tuple[str, list[Row]] | None:
         """Return version and rows of a finished cell, None when it is not finished."""
@@ -55,8 +55,7 @@ class Store:
             return None
         try:
             data = json_object(read_text(self.path(cell)), FORMAT)
-            require_keys(data, ("format", "version", "cell", "rows"), ())
-            if Cell(data["cell"]).id != cell.id:
+            if data.pop("sha256", None) != _sha256(data) or Cell(data["cell"]).id != cell.id:
                 return None
             return data["version"], data["rows"]
         except (FormatError, ValueError):
@@ -109,6 +108,11 @@ class Store:
             version, rows = found
             for row in rows:
                 yield {**cell.fields, **row, "version": version}
+
+
+def _sha256(data: Mapping[str, Any]) -> str:
+    """Return the digest of what a cell's file says, by which a damaged file is recognized."""
+    return hashlib.sha256(json_lines(data).encode()).hexdigest()
 
 
 def _header(rows: Sequence[Row]) -> list[str]:

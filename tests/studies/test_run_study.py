@@ -77,6 +77,26 @@ def test_a_finished_cell_is_not_computed_again_and_a_broken_one_is(
     assert files(store) == before
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"total_latency": ', '"total_latency": 1'),
+        ('"rows": [', '"rows": [3, '),
+        ('"rows": [', '"rows": [{"total_latency": [1]}, '),
+        ('"version": "', '"version": "1'),
+        ('"cell": {', '"cell": [], "cells": {'),
+    ],
+)
+def test_a_damaged_cell_is_computed_again(old: str, new: str, study: Study, tmp_path: Path) -> None:
+    store, cell = Store(tmp_path / "s"), study.cells[0]
+    store.save(cell, compute(cell, TASKS["simulate"])[1])
+    whole = store.path(cell).read_text()
+    assert store.load(cell) is not None
+    assert old in whole
+    store.path(cell).write_text(whole.replace(old, new, 1))
+    assert store.load(cell) is None
+
+
 @pytest.mark.parametrize("task", ["bound", "bracket"])
 def test_ctrl_c_in_a_bound_ends_the_study_and_stores_no_weak_bound(
     task: str, study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
