@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from filelock import FileLock
+
 from ratiolab.hindsight import OptResult
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
@@ -29,6 +31,7 @@ from ratiolab.records.record import Record, read_records, write_records
 
 TABLE = "records.csv"
 FOLDER = "records"
+LOCK = ".records.lock"
 
 
 class RecordStore:
@@ -56,8 +59,14 @@ class RecordStore:
     def keep(self, name: str, result: OptResult) -> tuple[Record | None, Record]:
         """Write what a try found, where it is better; the record before and the one now.
 
-        The table is read again before, so that what others wrote meanwhile is compared, too.
+        One writer at a time reads the table, changes and writes it: what others wrote meanwhile
+        is compared, too, and no change is lost.
         """
+        self.results.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.results / LOCK):
+            return self._keep(name, result)
+
+    def _keep(self, name: str, result: OptResult) -> tuple[Record | None, Record]:
         records = self.records()
         before = records.get(name)
         now = merged(name, before, result)

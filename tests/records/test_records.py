@@ -9,6 +9,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from subprocess import PIPE, Popen
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +21,7 @@ from ratiolab.hindsight.certificates.certificate import FormulaCertificate
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import FormatError, Instance, read_instance, write_instance
 from ratiolab.records import improve as improving
+from ratiolab.records import store as storing
 from ratiolab.records.improve import Failure, Try, improve, instances, widest
 from ratiolab.records.library import DRAWN, SIZES, recipes
 from ratiolab.records.record import HEADER, Record, read_records
@@ -233,6 +235,25 @@ def test_the_widest_gaps_come_first_and_certified_ones_never() -> None:
 
     known = Known(Path(), Path())
     assert widest(known, ["a", "b", "c", "new"]) == ["new", "c", "a"]
+
+
+def test_two_writers_at_once_lose_no_record(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genuine = storing.write_certificate
+    other = Thread(target=store.keep, args=("second", weak()))
+
+    def meanwhile(*arguments: Any) -> None:
+        monkeypatch.setattr(storing, "write_certificate", genuine)
+        other.start()
+        other.join(1)  # without a lock the other is done by now
+        genuine(*arguments)
+
+    monkeypatch.setattr(storing, "write_certificate", meanwhile)
+    store.keep("first", weak())
+    other.join()
+    assert sorted(store.records()) == ["first", "second"]
+    assert strays(store) == []
 
 
 def row(name: str, lower: int) -> Record:
