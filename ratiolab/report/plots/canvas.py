@@ -2,17 +2,21 @@
 
 from io import BytesIO
 
+import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-STYLE = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-}
+in_style = mpl.rc_context(
+    {
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.titlesize": 10,
+        "axes.titlelocation": "left",
+    }
+)
+"""Decorator of the functions that draw a chart."""
 
 NOTEBOOK_DPI = 100
 PALETTE = 256

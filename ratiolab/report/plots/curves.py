@@ -9,13 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 
-from ratiolab.report.plots.canvas import STYLE, Chart, new_chart
+from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 
 Array = NDArray[np.float64]
 Look = dict[str, Any]
@@ -74,6 +73,7 @@ class Panel:
     whole_x: bool = False
 
 
+@in_style
 def chart(panels: Sequence[Panel], *, height: float = 4.4) -> Chart:
     """Draw panels side by side, each with its legend below.
 
@@ -82,25 +82,24 @@ def chart(panels: Sequence[Panel], *, height: float = 4.4) -> Chart:
     panels : one to three.
     height : inches, legends included.
     """
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure = new_chart((1.0 + 4.6 * len(panels), height))
-        axes = figure.subplots(1, len(panels), squeeze=False)[0]
-        for panel, ax in zip(panels, axes, strict=True):
-            draw(panel, ax)
+    figure = new_chart((1.0 + 4.6 * len(panels), height))
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for panel, ax in zip(panels, axes, strict=True):
+        draw(panel, ax)
     return figure
 
 
+@in_style
 def bars(title: str, label: str, values: Mapping[str, float], printed: Collection[str]) -> Chart:
     """Draw horizontal bars with their values, those of `printed` in the colour for a paper."""
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure = new_chart((6.5, 0.9 + 0.4 * len(values)))
-        ax = figure.subplots()
-        colours = [(PRINTED if name in printed else EXACT)["color"] for name in values]
-        drawn = ax.barh(list(values), list(values.values()), color=colours, height=0.6)
-        ax.bar_label(drawn, fmt="%.3f", padding=3)
-        ax.margins(x=0.12)
-        ax.invert_yaxis()
-        ax.set(title=title, xlabel=label)
+    figure = new_chart((6.5, 0.9 + 0.4 * len(values)))
+    ax = figure.subplots()
+    colours = [(PRINTED if name in printed else EXACT)["color"] for name in values]
+    drawn = ax.barh(list(values), list(values.values()), color=colours, height=0.6)
+    ax.bar_label(drawn, fmt="%.3f", padding=3)
+    ax.margins(x=0.12)
+    ax.invert_yaxis()
+    ax.set(title=title, xlabel=label)
     return figure
 
 

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 
 from ratiolab.model.io import write_bytes
-from ratiolab.report.plots.canvas import STYLE, Chart, new_chart
+from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 from ratiolab.report.plots.curves import few_decades, plain_log, plain_thousands
 
 if TYPE_CHECKING:
@@ -53,13 +52,13 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
     }
 
 
+@in_style
 def panels(count: int, *, columns: int = 3, height: float = 3.4) -> tuple[Chart, list[Axes]]:
     """Return an empty chart with so many axes, row by row."""
     columns = min(count, columns)
     rows = -(-count // columns)
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure = new_chart((0.6 + 3.6 * columns, 0.5 + height * rows))
-        axes = [figure.add_subplot(rows, columns, number + 1) for number in range(count)]
+    figure = new_chart((0.6 + 3.6 * columns, 0.5 + height * rows))
+    axes = [figure.add_subplot(rows, columns, number + 1) for number in range(count)]
     return figure, axes
 
 

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from ratiolab.model import Schedule
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.io import PathLike, write_bytes
-from ratiolab.report.plots.canvas import STYLE, Chart, new_chart
+from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 from ratiolab.report.plots.curves import plain_thousands
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ BINS = 500
 """Points of a curve over time: more than a page can show."""
 
 
+@in_style
 def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
     """Draw schedules of one instance below one another, on one time axis.
 
@@ -61,29 +62,28 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
     if end > MOST_ROUNDS:
         raise ValueError(f"a picture can show {MOST_ROUNDS} rounds, the schedules have {end}")
     many = len(panels[0][1].instance) >= MANY
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure = new_chart((11, 1.0 + 2.1 * len(panels)))
-        axes = figure.subplots(len(panels), 2, squeeze=False, sharex=True)
-        for (title, schedule), (left, right) in zip(panels, axes, strict=True):
-            (draw_counts if many else draw_requests)(schedule, left)
-            draw_memory(schedule, right)
-            left.set_title(title)
-            left.set_xlim(0, end)
-        for ax in axes[-1]:
-            ax.set_xlabel("round")
-        for ax in axes.flat:
-            plain_thousands(ax)
-        if many:
-            axes[0, 0].legend(loc="upper right", frameon=False)
-            axes[0, 1].legend(loc="lower center", frameon=False)
-            top = max(ax.get_ylim()[1] for ax in axes[:, 0])
-            for ax in axes[:, 0]:
-                ax.set_ylim(0, top)
-            return figure
-        _explain(figure, axes[0, 0], lost=any(schedule.evictions for _, schedule in panels))
-        outputs = panels[0][1].instance.output
-        scale = mpl.cm.ScalarMappable(_norm(outputs), COLOURS)
-        figure.colorbar(scale, ax=axes, label="output length (tokens)", fraction=0.03, pad=0.01)
+    figure = new_chart((11, 1.0 + 2.1 * len(panels)))
+    axes = figure.subplots(len(panels), 2, squeeze=False, sharex=True)
+    for (title, schedule), (left, right) in zip(panels, axes, strict=True):
+        (draw_counts if many else draw_requests)(schedule, left)
+        draw_memory(schedule, right)
+        left.set_title(title)
+        left.set_xlim(0, end)
+    for ax in axes[-1]:
+        ax.set_xlabel("round")
+    for ax in axes.flat:
+        plain_thousands(ax)
+    if many:
+        axes[0, 0].legend(loc="upper right", frameon=False)
+        axes[0, 1].legend(loc="lower center", frameon=False)
+        top = max(ax.get_ylim()[1] for ax in axes[:, 0])
+        for ax in axes[:, 0]:
+            ax.set_ylim(0, top)
+        return figure
+    _explain(figure, axes[0, 0], lost=any(schedule.evictions for _, schedule in panels))
+    outputs = panels[0][1].instance.output
+    scale = mpl.cm.ScalarMappable(_norm(outputs), COLOURS)
+    figure.colorbar(scale, ax=axes, label="output length (tokens)", fraction=0.03, pad=0.01)
     return figure
 
 
