@@ -141,5 +141,7 @@ def _decisions(schedule: Schedule, before: int) -> set[tuple[str, int, int]]:
         )
     ]
     return {
-        (word, int(i), int(t)) for word, who, when in pairs for i, t in zip(who, when, strict=True)
+        (word, int(i), int(t))
+        for word, requests, rounds in pairs
+        for i, t in zip(requests, rounds, strict=True)
     }

@@ -12,7 +12,7 @@ from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 class BatchTimeline:
     """Times at the boundaries of batches, followed through a simulation.
 
-    While nobody enters or leaves, each batch reads as many tokens more than the one before as
+    While no request starts or leaves, each batch reads as many tokens more than the one before as
     requests run: durations grow linearly, and the time after n batches is a quadratic in n.
 
     Parameters
@@ -36,7 +36,7 @@ class BatchTimeline:
         ----------
         now : the round.
         running : requests that run; `prefilling` of them begin with `prefill` tokens in all.
-        cached : tokens of all running requests before the batch, those to be prefilled included.
+        cached : tokens of all running requests before the batch, the ones to be prefilled included.
         moved : tokens swapped before the batch.
         """
         first = self._clock.batch(

@@ -99,58 +99,30 @@ A100 = Device(bandwidth=2.039e12, operations=312e12, link=32e9)
 L4 = Device(bandwidth=300e9, operations=121e12, link=32e9)
 
 
-def llama2_70b_2xa100() -> BatchTime:
-    """Derive Llama-2-70B in half precision on two A100-80GB, from published figures alone.
-
-    A batch reads all weights once (fixed) and the cache of every decoding request (kv) at the
-    bandwidth of both devices; each token that goes through the weights, prefilled or decoded,
-    costs two operations a parameter at the peak of both (prefill, decode). Swapping moves a token's
-    keys and values over both PCIe links. Traffic and arithmetic add up, without overlap, and both
-    run at their peak: real batches are faster by up to 2 for the first reason, and slower by the
-    second; orderings and ratios are what this clock is for.
-
-    Sources: Touvron et al. (2023), arXiv 2307.09288v2 (parameters; 80 layers, 8 key-value heads of
-    128 in its grouped attention); NVIDIA A100 80GB SXM data sheet (2,039 GB/s, 312 TFLOPS in half
-    precision, PCIe 4.0 at 32 GB/s in one direction).
-
-    >>> clock = llama2_70b_2xa100()
-    >>> round(clock.fixed * 10**6), round(clock.kv * 10**9)  # microseconds, nanoseconds
-    (34331, 80)
-    """
-    return _from_figures(70e9, 2 * 80 * 8 * 128, A100, devices=2)
-
-
-def llama3_1b_l4() -> BatchTime:
-    """Derive Llama-3.2-1B in half precision on one L4, as in `llama2_70b_2xa100`.
-
-    Sources: Meta's model card of Llama 3.2 (1.23e9 parameters) and its configuration (16 layers,
-    8 key-value heads of 64); NVIDIA L4 data sheet (300 GB/s, 121 TFLOPS dense in half precision,
-    PCIe 4.0 at 32 GB/s in one direction).
-
-    >>> clock = llama3_1b_l4()
-    >>> round(clock.fixed * 10**6), round(clock.kv * 10**9)  # microseconds, nanoseconds
-    (8200, 109)
-    """
-    return _from_figures(1.23e9, 2 * 16 * 8 * 64, L4)
-
-
-def llama3_8b_a100() -> BatchTime:
-    """Derive Llama-3-8B in half precision on one A100-80GB, as in `llama2_70b_2xa100`.
-
-    Sources: Grattafiori et al. (2024), arXiv 2407.21783 (8.03e9 parameters with embeddings; 32
-    layers, 8 key-value heads of 128); the same data sheet.
-
-    >>> clock = llama3_8b_a100()
-    >>> round(clock.fixed * 10**6), round(clock.kv * 10**9)  # microseconds, nanoseconds
-    (7876, 64)
-    """
-    return _from_figures(8.03e9, 2 * 32 * 8 * 128, A100)
-
-
-def _from_figures(
+def from_figures(
     parameters: float, token_numbers: int, device: Device, *, devices: int = 1
 ) -> BatchTime:
-    """Derive a clock from data sheets of equal devices, and keys and values for a token."""
+    """Derive the clock of a model in half precision from published figures alone.
+
+    A batch reads all weights once (fixed) and the cache of every decoding request (kv) at the
+    bandwidth of all devices; each token that goes through the weights, prefilled or decoded,
+    costs two operations a parameter at the peak of all (prefill, decode). Swapping moves a token's
+    keys and values over all links to the host. Traffic and arithmetic add up, without overlap, and
+    both run at their peak: real batches are faster by up to 2 for the first reason, and slower by
+    the second; orderings and ratios are what these clocks are for.
+
+    Parameters
+    ----------
+    parameters : of the model.
+    token_numbers : numbers in the keys and values of a token.
+    device, devices : the data sheet of a device, and how many are used.
+
+    >>> for clock in (LLAMA2_70B_2XA100, LLAMA3_1B_L4, LLAMA3_8B_A100):
+    ...     print(round(clock.fixed * 10**6), round(clock.kv * 10**9))  # microseconds, nanoseconds
+    34331 80
+    8200 109
+    7876 64
+    """
     half = 2  # bytes of a number
     arithmetic = 2 * parameters / (devices * device.operations)
     return BatchTime(
@@ -162,14 +134,28 @@ def _from_figures(
     )
 
 
-LLAMA2_70B_2XA100 = llama2_70b_2xa100()
-"""The default clock; `llama2_70b_2xa100` derives it."""
+LLAMA2_70B_2XA100 = from_figures(70e9, 2 * 80 * 8 * 128, A100, devices=2)
+"""Llama-2-70B on two A100-80GB, the default clock.
 
-LLAMA3_1B_L4 = llama3_1b_l4()
-"""A small model on a small device; `llama3_1b_l4` derives it."""
+Sources: Touvron et al. (2023), arXiv 2307.09288v2 (parameters; 80 layers, 8 key-value heads of 128
+in its grouped attention); NVIDIA A100 80GB SXM data sheet (2,039 GB/s, 312 TFLOPS in half
+precision, PCIe 4.0 at 32 GB/s in one direction).
+"""
 
-LLAMA3_8B_A100 = llama3_8b_a100()
-"""A middle-sized model on one device; `llama3_8b_a100` derives it."""
+LLAMA3_1B_L4 = from_figures(1.23e9, 2 * 16 * 8 * 64, L4)
+"""Llama-3.2-1B on one L4, a small model on a small device.
+
+Sources: Meta's model card of Llama 3.2 (1.23e9 parameters) and its configuration (16 layers, 8
+key-value heads of 64); NVIDIA L4 data sheet (300 GB/s, 121 TFLOPS dense in half precision, PCIe 4.0
+at 32 GB/s in one direction).
+"""
+
+LLAMA3_8B_A100 = from_figures(8.03e9, 2 * 32 * 8 * 128, A100)
+"""Llama-3-8B on one A100-80GB, a middle-sized model on one device.
+
+Sources: Grattafiori et al. (2024), arXiv 2407.21783 (8.03e9 parameters with embeddings; 32 layers,
+8 key-value heads of 128); the A100's data sheet.
+"""
 
 CLOCKS: dict[str, BatchTime | None] = {
     "unit": None,

@@ -74,9 +74,9 @@ class Forecast:
     def earliest(self, prompt: int, length: int, now: int) -> int:
         """Return the first round in which a request fits: now itself, or when to ask again.
 
-        The answer holds while nobody starts, ends or is evicted. It is never later than the next
-        believed end, where beliefs change, and `NEVER` when only an event can make room, or nothing
-        can because the request does not fit alone.
+        The answer holds while no request starts, ends or is evicted. It is never later than the
+        next believed end, where beliefs change, and `NEVER` when only an event can make room, or
+        nothing can because the request does not fit alone.
         """
         if peak(prompt, length) > self.memory:
             return NEVER

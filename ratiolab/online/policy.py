@@ -73,7 +73,7 @@ class Policy(ABC):
     source : where the policy comes from.
     preemption : semantics of an eviction that the policy is made for.
     semantics : all semantics of an eviction under which the policy makes sense.
-    randomized : whether the policy draws random numbers of its own, besides those of ties.
+    randomized : whether the policy draws random numbers of its own, besides the ones for ties.
     """
 
     name: ClassVar[str] = ""
@@ -96,9 +96,9 @@ class Policy(ABC):
     def may_loop(self) -> bool:
         """Whether the policy may evict and start the same requests for ever.
 
-        Only a policy whose decisions follow from who waits and who runs since how many rounds, and
-        from nothing else (as randomness, the clock or earlier evictions), may say so: a state that
-        comes back then proves the loop.
+        Only a policy whose decisions follow from which requests wait, and run since how many
+        rounds, and from nothing else (as randomness, the clock or earlier evictions), may say so: a
+        state that comes back then proves the loop.
         """
         return False
 

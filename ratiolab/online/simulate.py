@@ -115,14 +115,14 @@ def simulate(
     instance : what is to be served.
     policy : a frozen description; its state is made afresh.
     seed : of all randomness of this run, the policy's and the ties'.
-    patience : rounds without a completion after which the run counts as stalled; rounds in which
-        nobody is there to be served do not count. The default, 10,000 plus the sum of all
+    patience : rounds without a completion after which the run counts as stalled; rounds
+        without a request to serve do not count. The default, 10,000 plus the sum of all
         outputs, is beyond what serving one request at a time needs.
     preemption : what an eviction costs; by default what the policy is made for, else ``restart``.
     clock : how long a batch takes. A round is then a batch, and the arrivals of the instance are
         ticks of the clock: a request is delivered at the first boundary at or after its time, and
-        a policy reads that round as its arrival. When nobody is there, one round lasts until the
-        next arrival. By default every round takes one unit of time.
+        a policy reads that round as its arrival. When no request is there, one round lasts until
+        the next arrival. By default every round takes one unit of time.
 
     Raises
     ------
@@ -196,7 +196,7 @@ class _Run:
         refined = policy.information is Information.REFINED
         self.signals = Signals(policy, self.output, seed) if refined else None
         rng = np.random.default_rng(seed)
-        # whoever keeps its tokens comes nearer to its end with every round that it runs
+        # a request that keeps its tokens comes nearer to its end with every round that it runs
         self.may_loop = preemption == "restart" and policy.may_loop
         ties = Ties(
             policy.ties or "random", rng, self.output if policy.ties in ("worst", "best") else None
@@ -222,7 +222,7 @@ class _Run:
             self.decisions += 1
             self._apply(decision)
             if self.may_loop and len(decision.evict) and self.next_arrival == len(self.order):
-                # All have arrived and none has completed since: who runs says who waits.
+                # All have arrived and none has completed since: the running say which wait.
                 state = frozenset((i, self.now - start) for i, start in before.items())
                 if state in seen:
                     return "looping"
@@ -234,7 +234,7 @@ class _Run:
                     "asked for"
                 )
             if not running and not waiting:
-                last_completion = following  # nobody was there to be served
+                last_completion = following  # there was no request to serve
             if self.timeline is not None:
                 self.timeline.advance(following)
             self.now = following

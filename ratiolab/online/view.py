@@ -3,7 +3,7 @@
 The barrier is built, not promised: a `View` holds only copies of what has been revealed, so nothing
 reachable from it leads to the output length of an unfinished request or to anything about a request
 that has not arrived, and nothing written to it changes a run. The one exception is asked for by
-name: tie-breaks ``worst`` and ``best`` order equal requests as an adversary or a friend who knows
+name: tie-breaks ``worst`` and ``best`` order equal requests as an adversary or a friend that knows
 the lengths would. The barrier stops accidents, not malice: Python code that inspects the frames of
 its callers or the garbage collector finds everything.
 """
@@ -40,12 +40,12 @@ class Decision(NamedTuple):
     Parameters
     ----------
     admit : waiting requests that start now; each holds prompt + 1 tokens in the next round, and
-        those it kept.
+        its kept ones.
     evict : running requests that stop now, before `admit` is carried out; under ``restart`` they
         lose their tokens.
     wake : ask again at this round at the latest, even if nothing happens before. None asks again
         in the next round; `NEVER` leaves it to the events (an arrival, a completion, memory that
-        would overflow in the next round). With nobody to serve, the next arrival is the next.
+        would overflow in the next round). Without a request to serve, that is the next arrival.
     """
 
     admit: Sequence[int] = ()

@@ -20,12 +20,12 @@ from ratiolab.online.view import NEVER, Decision, Information, View
 
 @dataclass(frozen=True)
 class AEll(Policy):
-    """Serve everybody for its lower bound; who is not done by then is long and goes to the end.
+    """Lower bound for every request; one that is unfinished by then is long and goes to the end.
 
     A request is first believed to need its lower bound, and is evicted at exactly that age if it
     is unfinished; from then on it is believed to need its upper bound. The queue is first come
     first served, promoted requests behind all others in the order of their eviction; admission
-    stops at the first misfit. Nobody ever outlives what is believed: memory never overflows.
+    stops at the first misfit. No request ever outlives what is believed: memory never overflows.
 
     Parameters
     ----------

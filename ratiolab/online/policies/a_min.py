@@ -20,8 +20,9 @@ class AMin(Policy):
     """Smallest lower bound first, in and out; an evicted request keeps what its age has proved.
 
     Every request starts with its own lower bound, so that one interval for all gives Algorithm 2
-    and several give Algorithm 5. When the running requests would overflow in the next round, those
-    with the smallest bounds are evicted until they fit; they return to the queue of the next round.
+    and several give Algorithm 5. When the running requests would overflow in the next round, the
+    ones of smallest bound are evicted until the others fit, and return to the queue of the next
+    round.
     Then the longest prefix of the queue, by bound, is admitted that satisfies (3) with bounds in
     place of outputs; a running request that has outlived its bound counts as ending next round.
 

@@ -11,13 +11,14 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.model.footprint import held, peak
+from ratiolab.online.policies.prefix import Timers
 from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
-from ratiolab.online.view import NEVER, Decision, Information, View
+from ratiolab.online.view import Decision, Information, View
 
 
 @dataclass(frozen=True)
 class AMinFluid(Policy):
-    """Smallest lower bound first; those who outlive their bound are thinned out as they grow.
+    """Smallest lower bound first; requests past their bound are thinned out as they grow.
 
     A request that starts with bound b is granted s + b tokens. From age b on it is evicted at age
     a with probability 1/(s+a+1), independently of all others, and its bound becomes a + 1: it
@@ -25,7 +26,7 @@ class AMinFluid(Policy):
     it is unfinished. An output j thus costs j (s+b) memory-rounds a run and j (s+j) in all: with
     many requests the latency is the numerator of Lemma 2, which the printed A_min does not follow.
     Requests are admitted, by bound and equals at random, while memory has room for the grants and
-    for what those past their bound will hold in the next round. Should it overflow nevertheless,
+    for what requests past their bound will hold in the next round. Should it overflow nevertheless,
     requests past their bound are evicted at random until the others fit.
     """
 
@@ -44,13 +45,12 @@ class _Run:
         self._memory, self._ties, self._rng = setting.memory, setting.ties, rng
         self._bound: dict[int, int] = {}
         self._queue: list[tuple[int, float, int]] = []  # (bound, tie, request)
-        # Heaps of (round, request, start); entries of runs that ended are skipped.
-        self._reaching: list[tuple[int, int, int]] = []  # when a run reaches its bound
-        self._ending: list[tuple[int, int, int]] = []  # when it is to be evicted
+        self._reaching = Timers()  # when a run reaches its bound
+        self._ending = Timers()  # when it is to be evicted
         self._victims: list[tuple[float, int, int]] = []  # (tie, request, start), past the bound
         self._start: dict[int, int] = {}
         self._grant: dict[int, int] = {}  # of running requests that are not past their bound
-        # Tokens at time t, of all and of those past their bound: constant + number * t.
+        # Tokens at time t, of all requests and of those past their bound: constant + number * t.
         self._constant = self._late_constant = 0
         self._granted = 0
 
@@ -61,19 +61,18 @@ class _Run:
         for i in view.arrived:
             self._bound[i] = view.lower[i]
             heappush(self._queue, (self._bound[i], self._ties.queue(i), i))
-        for i in self._due(self._reaching, view.now):
+        for i in self._reaching.pop(view):
             self._granted -= self._grant.pop(i)
             self._late_constant += held(view.prompt[i], -self._start[i])
             heappush(self._victims, (self._ties.running(i), i, self._start[i]))
-        for i in self._due(self._ending, view.now):
+        for i in self._ending.pop(view):
             self._evict(view, i, evicted)
         while self._constant + len(self._start) * (view.now + 1) > self._memory:
             _, i, start = heappop(self._victims)
             if self._start.get(i) == start:
                 self._evict(view, i, evicted)
         admitted = self._admit(view)
-        heads = [heap[0][0] for heap in (self._reaching, self._ending) if heap]
-        return Decision(admitted, evicted, wake=min(heads, default=NEVER))
+        return Decision(admitted, evicted, wake=min(self._reaching.next, self._ending.next))
 
     def _admit(self, view: View) -> list[int]:
         admitted: list[int] = []
@@ -89,21 +88,13 @@ class _Run:
             # It reaches age j iff U <= (s+b)/(s+j); no run is longer than the memory.
             reach = grant / (1 - self._rng.random())
             age = int(min(reach, 2 * self._memory)) - view.prompt[i]
-            heappush(self._reaching, (view.now + bound, i, view.now))
-            heappush(self._ending, (view.now + max(age, bound), i, view.now))
+            self._reaching.push(view.now + bound, i, view.now)
+            self._ending.push(view.now + max(age, bound), i, view.now)
             self._start[i], self._grant[i] = view.now, grant
             self._granted += grant
             self._constant += held(view.prompt[i], -view.now)
             admitted.append(i)
         return admitted
-
-    def _due(self, heap: list[tuple[int, int, int]], now: int) -> list[int]:
-        due = []
-        while heap and heap[0][0] <= now:
-            _, i, start = heappop(heap)
-            if self._start.get(i) == start:
-                due.append(i)
-        return due
 
     def _evict(self, view: View, i: int, evicted: list[int]) -> None:
         self._bound[i] = view.now - self._start[i] + 1

@@ -35,7 +35,7 @@ class Greedy(Policy):
         most_of(self.name, self.batch)
 
     @abstractmethod
-    def key(self, view: View, i: int) -> float:
+    def key(self, view: View, request: int) -> float:
         """Return the key of a request that enters the queue; the least goes first."""
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
@@ -54,8 +54,8 @@ class FCFS(Greedy):
     name: ClassVar[str] = "fcfs"
     source: ClassVar[str] = "vLLM's scheduler: Kwon et al. (2023), arXiv 2309.06180"
 
-    def key(self, view: View, i: int) -> float:
-        return view.arrival[i]
+    def key(self, view: View, request: int) -> float:
+        return view.arrival[request]
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class SJF(Greedy):
     source: ClassVar[str] = "shortest job first on predictions: Zheng et al. (2023), 2305.13144"
     information: ClassVar[Information] = Information.PREDICTION
 
-    def key(self, view: View, i: int) -> float:
-        return view.predicted[i]
+    def key(self, view: View, request: int) -> float:
+        return view.predicted[request]
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ from ratiolab.model import Preemption
 from ratiolab.model.footprint import volume
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.kill_restart import whole_caps
+from ratiolab.online.policies.prefix import Timers
 from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
 class GSA(Policy):
-    """Phases of slices 1, b, b**2, ...: who does not end in its slice is killed and comes back.
+    """Phases of slices 1, b, b**2, ...: a request that outlives its slice is killed and returns.
 
     In phase k a request may run for b**k rounds, rounded down and at most M - s. Starts are
     staggered (`slot`), so that the requests of a phase have evenly spread ages and not one common
@@ -55,7 +56,7 @@ class GSA(Policy):
 
 @dataclass(frozen=True)
 class GBA(GSA):
-    """The phases of ``gsa``, each serving those requests that end in its slice: none is killed.
+    """The phases of ``gsa``, each serving the requests that end in its slice: none is killed.
 
     A request of output o is of the first phase whose slice is at least o. The batches of the
     phases follow one another, shorter outputs first, equals by arrival; a request starts when its
@@ -83,7 +84,7 @@ def slot(prompt: int, allowed: int, memory: int) -> int:
 
     Requests with a slice of c rounds that start d rounds apart have ages c, c - d, ... and hold up
     to s + s c/d + c/2 + c c/(2d) tokens: M for d = c (2s + c) / (2M - 2s - c). When several start
-    in a round, s c + c (c + 1)/2 over M is larger and counts. After c rounds nobody is left.
+    in a round, s c + c (c + 1)/2 over M is larger and counts. After c rounds none is left.
 
     >>> [slot(0, 64, 96), slot(0, 2, 300), slot(3, 1, 4)]  # 32 rounds, 1/100 and 1 round
     [3072, 3, 4]
@@ -110,7 +111,7 @@ class GSARun:
         self._slices: list[int] = []
         self._phase: dict[int, int] = {}
         self._queue: list[tuple[int, int, int]] = []  # (phase, arrival, request)
-        self._kills: list[tuple[int, int, int]] = []  # (round, request, start), may be stale
+        self._kills = Timers()
         self._clock = 0  # when the next start is due, in rounds times memory
 
     def __call__(self, view: View) -> Decision:
@@ -118,15 +119,12 @@ class GSARun:
             self._forecast.remove(i)
         for i in view.arrived:
             self._enqueue(view, i, self._first(self._length(view, i)))
-        killed = []
-        while self._kills and self._kills[0][0] <= view.now:
-            _, i, start = heappop(self._kills)
-            if view.running.get(i) == start:
-                self._forecast.remove(i)
-                killed.append(i)
-                self._enqueue(view, i, self._phase[i] + 1)
+        killed = self._kills.pop(view)
+        for i in killed:
+            self._forecast.remove(i)
+            self._enqueue(view, i, self._phase[i] + 1)
         admitted, again = self._admit(view)
-        return Decision(admitted, killed, min([again, *(end for end, _, _ in self._kills[:1])]))
+        return Decision(admitted, killed, wake=min(again, self._kills.next))
 
     def _admit(self, view: View) -> tuple[list[int], int]:
         admitted: list[int] = []
@@ -143,7 +141,7 @@ class GSARun:
             due = max(self._clock, view.now * self._memory)
             self._clock = due + slot(prompt, allowed, self._memory)
             self._forecast.add(i, prompt, view.now, allowed)
-            heappush(self._kills, (view.now + allowed, i, view.now))
+            self._kills.push(view.now + allowed, i, view.now)
             admitted.append(i)
         return admitted, NEVER
 

@@ -74,7 +74,7 @@ class _Largest:
             {view.output[i] - (view.now - p) for i, p in view.running.items()}, reverse=True
         )
         free = {t: self._free(view, t) for t in ends}
-        best: list[tuple[int, tuple[int, ...]]] = [(0, ())]  # by size: least sum of prompts, who
+        best: list[tuple[int, tuple[int, ...]]] = [(0, ())]  # by size: least sum, set
         position = 0
         for i in waiting:
             output = view.output[i]

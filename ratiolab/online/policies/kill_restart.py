@@ -1,4 +1,4 @@
-"""Kill and restart: run everybody up to a cap, kill, come back with a larger cap.
+"""Kill and restart: run every request up to a cap, kill it, run it again with a larger cap.
 
 Source: own design; constants proved in `ratiolab.theory.limits.kill_restart`. Feng, Yang, Zhang
 (2026), arXiv 2601.22996, prove a constant for a related policy with geometric slices.
@@ -15,8 +15,9 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.model.footprint import peak
+from ratiolab.online.policies.prefix import Timers
 from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
-from ratiolab.online.view import NEVER, Decision, Information, View
+from ratiolab.online.view import Decision, Information, View
 
 _ROUNDING = 1e-9  # a cap that is a whole number must not be rounded to the one below
 
@@ -86,7 +87,7 @@ class _Run:
         self._tie = setting.ties.queue
         self._caps: dict[int, Iterator[int]] = {}
         self._queue: list[tuple[int, float, int, int]] = []  # (c (s + c), tie, request, c)
-        self._kills: list[tuple[int, int, int]] = []  # (round, request, start), may be stale
+        self._kills = Timers()
         self._granted: dict[int, int] = {}
         self._free = setting.memory
 
@@ -96,13 +97,10 @@ class _Run:
         for i in view.arrived:
             self._caps[i] = whole_caps(self._base, view.lower[i], view.prompt[i], self._shift)
             self._enqueue(view, i)
-        killed = []
-        while self._kills and self._kills[0][0] <= view.now:
-            _, i, start = heappop(self._kills)
-            if view.running.get(i) == start:
-                self._free += self._granted.pop(i)
-                killed.append(i)
-                self._enqueue(view, i)
+        killed = self._kills.pop(view)
+        for i in killed:
+            self._free += self._granted.pop(i)
+            self._enqueue(view, i)
         admitted: list[int] = []
         if self._refill or not self._granted:
             while self._queue:
@@ -113,9 +111,9 @@ class _Run:
                 heappop(self._queue)
                 self._free -= tokens
                 self._granted[i] = tokens
-                heappush(self._kills, (view.now + cap, i, view.now))
+                self._kills.push(view.now + cap, i, view.now)
                 admitted.append(i)
-        return Decision(admitted, killed, wake=self._kills[0][0] if self._kills else NEVER)
+        return Decision(admitted, killed, wake=self._kills.next)
 
     def _enqueue(self, view: View, i: int) -> None:
         # nothing longer than what fits beside the prompt can complete at all

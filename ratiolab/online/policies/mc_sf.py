@@ -66,7 +66,7 @@ class MCSF(Believing):
         which may go on for ever: the run then ends as ``looping``.
     margin : share of memory that the check leaves free against predictions that are too short, in
         [0, 1), read as a decimal; the paper takes 0.1 (Section 5.2.2). Memory overflows at M all
-        the same. A request that does not fit under the margin by itself starts when nobody runs.
+        the same. A request that does not fit under the margin by itself starts when no other runs.
     """
 
     margin: float = 0.0

@@ -47,8 +47,8 @@ class PrefixQueue:
         """Take the longest prefix that fits under the forecast, stopping at the first misfit.
 
         A request with g kept tokens is one with prompt s + g that lacks g tokens less, at least 1.
-        Who does not fit under the forecast's memory by itself, which may be less than there is,
-        starts when nobody runs.
+        A request that does not fit under the forecast's memory by itself, which may be less than
+        there is, starts when no other runs.
 
         Returns the requests and the round in which to look at the first misfit again.
         """
@@ -85,6 +85,31 @@ class Victims:
                 forecast.remove(i)
                 evicted.append(i)
         return evicted
+
+
+class Timers:
+    """Rounds at which running requests are due; runs that ended before are skipped."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, int]] = []
+
+    def push(self, due: int, request: int, start: int) -> None:
+        """Add a request that starts and the round in which it is due."""
+        heappush(self._heap, (due, request, start))
+
+    def pop(self, view: View) -> list[int]:
+        """Take the requests out that are due by now and run without a break since they started."""
+        due: list[int] = []
+        while self.next <= view.now:
+            _, i, start = heappop(self._heap)
+            if view.running.get(i) == start:
+                due.append(i)
+        return due
+
+    @property
+    def next(self) -> int:
+        """The round in which a request is due next; `NEVER` when there is none."""
+        return self._heap[0][0] if self._heap else NEVER
 
 
 class PrefixRun:

@@ -129,7 +129,7 @@ class _Run:
         return Decision(admitted, evicted, wake=self._wake(now, bool(evicted)))
 
     def _serve(self, view: View, evicted: list[int]) -> list[int]:
-        """Return the requests that start; those preempted for them are added to `evicted`."""
+        """Return the requests that start; the ones preempted for them are added to `evicted`."""
         now, admitted = view.now, list[int]()
         while self._queue and not (self._starts == "one" and admitted):
             i = self._queue[0][-1]
@@ -155,11 +155,11 @@ class _Run:
         return admitted
 
     def _fits(self, now: int, room: int) -> bool:
-        """Return whether one more request may join those that run."""
+        """Return whether one more request may join the running ones."""
         return self._forecast.tokens_next(now) <= room and len(self._forecast) < self._most
 
     def _rank(self, view: View, i: int) -> int:
-        """Return the rank of a request among those placed on the queue in the same round."""
+        """Return the rank of a request among all placed on the queue in the same round."""
         return view.predicted[i] if self._shortest else self._turn.get(i, -1)
 
     def _wake(self, now: int, preempted: bool) -> int:

@@ -24,7 +24,8 @@ class SortedF(Policy):
 
     A batch is a set of waiting requests that would fit together in an empty memory. Its requests
     are admitted in order of output as soon as the prospective check allows, first misfit first;
-    when all have started, the next batch is formed of those who wait then, and follows at once.
+    when all have started, the next batch is formed of the requests that wait then, and follows at
+    once.
     This is the natural reading of the paper's abstract, which serves a backlog at round 0; its
     constants are not claimed for it.
 

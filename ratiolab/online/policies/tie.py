@@ -25,12 +25,12 @@ class TIE(Policy):
     """Least E[X] + beta CVaR[X] of the predicted length first, looking one round ahead as ``fcfs``.
 
     X is the length by the predicted law, stopped at `max_tokens` and at M - s. The score of a
-    request that has waited t rounds counts gamma**(t / tau) times; among those who wait that never
-    changes the order. It is a priority only: memory is not planned with it.
+    request that has waited t rounds counts gamma**(t / tau) times; among waiting requests that
+    never changes the order. It is a priority only: memory is not planned with it.
 
     The summary does not say when beta is taken. Here it is when a request enters the queue, on
     arrival or eviction, as the paper's queue is a heap whose entries change only then; L_q counts
-    everybody who waits in that round, the newcomers included.
+    every request that waits in that round, the newcomers included.
 
     Parameters
     ----------
