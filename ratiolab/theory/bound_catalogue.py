@@ -28,25 +28,14 @@ class Bound:
     formula: str
     source: str
     assumptions: str
-    domain: Domain
-    expression: Callable[[int, int, int], Expr] = field(repr=False, compare=False)
-
-
-def _alpha(lower: int, upper: int) -> Expr:
-    import sympy as sp
-
-    return sp.Rational(lower, upper)
-
-
-def _theorem_1(lower: int, upper: int, prompt: int) -> Expr:
-    inverse = 1 / _alpha(lower, upper)
-    return inverse * (1 + inverse) / 2
+    expression: Callable[[int, int, int], Expr | Fraction | int] = field(repr=False, compare=False)
+    domain: Domain = "any interval"
 
 
 def _theorem_2_printed(lower: int, upper: int, prompt: int) -> Expr:
     import sympy as sp
 
-    inverse = 1 / _alpha(lower, upper)
+    inverse = sp.Rational(upper, lower)
     return inverse * (1 + sp.sqrt(inverse)) / 2
 
 
@@ -56,26 +45,13 @@ def _harmonic(lower: int, upper: int, prompt: int) -> Expr:
     return sp.harmonic(upper, evaluate=upper <= suprema.RATIONAL_TERMS)
 
 
-def _theorem_7_printed(lower: int, upper: int, prompt: int) -> Expr:
-    alpha = _alpha(lower, upper)
+def _theorem_7_printed(lower: int, upper: int, prompt: int) -> Fraction:
+    alpha = Fraction(lower, upper)
     return 1 + alpha / (2 * (1 - alpha)) if 2 * alpha <= 1 else 1 + 2 * alpha**2
-
-
-def _theorem_8_limit(lower: int, upper: int, prompt: int) -> Expr:
-    return geometric.linearly_weighted_quotient().subs(geometric.symbol(), 1)
 
 
 def _kill_restart(refill: bool, random_offset: bool) -> Callable[[int, int, int], Expr]:
     return lambda *_: kill_restart.best(refill=refill, random_offset=random_offset)[1]
-
-
-def _integer(value: int) -> Callable[[int, int, int], Expr]:
-    def expression(lower: int, upper: int, prompt: int) -> Expr:
-        import sympy as sp
-
-        return sp.Integer(value)
-
-    return expression
 
 
 def _chen(place: str) -> str:
@@ -97,15 +73,13 @@ ENTRIES: tuple[Bound, ...] = (
         "(1 + 1/alpha) / (2 alpha)",
         _chen("Theorem 1"),
         f"upper bound; {_SERVERS}; holds and is loose, while its printed proof has gaps",
-        "any interval",
-        _theorem_1,
+        lambda lower, upper, prompt: Fraction(upper, lower) * (1 + Fraction(upper, lower)) / 2,
     ),
     Bound(
         "chen2025/theorem-2-printed",
         "(1 + alpha**(-1/2)) / (2 alpha)",
         _chen("Theorem 2"),
         f"stated as a lower bound, in fact an upper one; {_SERVERS}",
-        "any interval",
         _theorem_2_printed,
     ),
     Bound(
@@ -113,7 +87,6 @@ ENTRIES: tuple[Bound, ...] = (
         "(s+u)/(s+l) [1 + sqrt(1 + (s+l)(u-l)/(l(s+l+u)))] / 2",
         _OWN + _chen("Theorem 2"),
         f"exact supremum over lengths in {{l, u}}; {_SERVERS}",
-        "any interval",
         suprema.max_length_two_point_supremum,
     ),
     Bound(
@@ -121,7 +94,6 @@ ENTRIES: tuple[Bound, ...] = (
         "(s+u)/(s+l) [1 + sqrt(1 + (s+l)/l sum_{k=l+1}^u 1/(s+2k-1))] / 2",
         _OWN + _chen("Theorem 2"),
         f"exact supremum over all distributions on the integers l..u; {_SERVERS}",
-        "any interval",
         suprema.max_length_supremum,
     ),
     Bound(
@@ -129,7 +101,6 @@ ENTRIES: tuple[Bound, ...] = (
         "(s+u)/(s+l) [1 + sqrt(1 + (1+s/l) ln((s+2u)/(s+2l)) / 2)] / 2",
         _OWN + _chen("Theorem 2"),
         f"exact supremum over all distributions on the reals in [l, u]; {_SERVERS}",
-        "any interval",
         suprema.max_length_supremum_continuum,
     ),
     Bound(
@@ -137,23 +108,21 @@ ENTRIES: tuple[Bound, ...] = (
         "H_u = 1 + 1/2 + ... + 1/u",
         _chen("Theorem 5"),
         f"upper bound on {_LEMMA_2}",
-        "lower 1, prompt 0",
         _harmonic,
+        "lower 1, prompt 0",
     ),
     Bound(
         "chen2025/theorem-6-printed",
         "(3 - alpha) / 2",
         _chen("Theorem 6"),
         f"two lengths; at s = 0 exact for {_LEMMA_2}; small s > 0 exceed it if alpha < 1/2",
-        "any interval",
-        lambda lower, upper, prompt: (3 - _alpha(lower, upper)) / 2,
+        lambda lower, upper, prompt: (3 - Fraction(lower, upper)) / 2,
     ),
     Bound(
         "chen2025/theorem-6",
         "1 + (s+l)/(s+u) (1/r - 1) / 2, r = sqrt(l(s+l)/(u(s+u)))",
         _OWN + _chen("Theorem 6"),
         f"two lengths; exact maximum of {_LEMMA_2}",
-        "any interval",
         suprema.lower_bound_two_point_supremum,
     ),
     Bound(
@@ -161,7 +130,6 @@ ENTRIES: tuple[Bound, ...] = (
         "1 + alpha/(2(1-alpha)) if alpha <= 1/2, else 1 + 2 alpha**2",
         _chen("Theorem 7"),
         "A_ell against H-SF on two lengths; exact at s = 0, exceeded for every s > 0",
-        "any interval",
         _theorem_7_printed,
     ),
     Bound(
@@ -169,7 +137,6 @@ ENTRIES: tuple[Bound, ...] = (
         "1 + r/(2(1-r)) if r <= 1/2, else 1 + 2 r**2, r = sqrt(l(s+l)/(u(s+u)))",
         _OWN + _chen("Theorem 7"),
         "A_ell evicting at exactly l tokens, against H-SF on two lengths l < u; exact maximum",
-        "any interval",
         suprema.promote_short_supremum,
     ),
     Bound(
@@ -177,15 +144,13 @@ ENTRIES: tuple[Bound, ...] = (
         "(1 + 1/alpha) / 2",
         _chen("Theorem EC.1, part 2"),
         "upper bound; A_random against H-SF, work counted as o (s+o) per request",
-        "any interval",
-        lambda lower, upper, prompt: (1 + 1 / _alpha(lower, upper)) / 2,
+        lambda lower, upper, prompt: (1 + Fraction(upper, lower)) / 2,
     ),
     Bound(
         "chen2025/ec1-part-2",
         "(1 + sqrt(u(s+u)/(l(s+l)))) / 2",
         _OWN + _chen("Theorem EC.1, part 2"),
         "exact supremum over all distributions; A_random against H-SF, work o (s+o) per request",
-        "any interval",
         suprema.random_order_supremum,
     ),
     Bound(
@@ -193,7 +158,6 @@ ENTRIES: tuple[Bound, ...] = (
         "root z**2 of z**4 - z**2 + 2(1+s/u) z - (1+s/u) = 0; (3 - sqrt(5))/2 at s = 0",
         _OWN + _chen("Section 5.1"),
         f"alpha below which A_ell's two-point maximum is less than that of {_LEMMA_2}",
-        "any interval",
         lambda lower, upper, prompt: suprema.switch_alpha(Fraction(prompt, upper)),
     ),
     Bound(
@@ -201,80 +165,80 @@ ENTRIES: tuple[Bound, ...] = (
         "10 - 12 ln 2",
         _OWN + _chen("Section 5.2"),
         f"geometric lengths, limit q to 1 at s = 0, l = 1, u infinite, of {_LEMMA_2}",
-        "constant",
         lambda *_: geometric.geometric_limit(),
+        "constant",
     ),
     Bound(
         "chen2025/theorem-8",
         "14/9",
         _chen("Theorem 8"),
         f"linearly weighted geometric lengths, supremum at s = 0, l = 1, of {_LEMMA_2}",
+        lambda *_: geometric.linearly_weighted_quotient().subs(geometric.symbol(), 1),
         "constant",
-        _theorem_8_limit,
     ),
     Bound(
         "kill-restart/batches",
         "min_b b**3/(b-1) = 27/4 at b = 3/2",
         _KILL,
         "synchronous batches against H-SF, exact supremum over all lengths >= l, every s",
-        "constant",
         _kill_restart(refill=False, random_offset=False),
+        "constant",
     ),
     Bound(
         "kill-restart/refill",
         "min_b b(2b-1)/(b-1) = 3 + 2 sqrt(2) at b = 1 + sqrt(2)/2",
         _KILL,
         "immediate refill against H-SF, exact supremum over all lengths >= l, every s",
-        "constant",
         _kill_restart(refill=True, random_offset=False),
+        "constant",
     ),
     Bound(
         "kill-restart/batches-random-offset",
         "min_b b(b+1) / (2 ln b)",
         _KILL,
         "synchronous batches, random offset, against H-SF, exact supremum, every s",
-        "constant",
         _kill_restart(refill=False, random_offset=True),
+        "constant",
     ),
     Bound(
         "kill-restart/refill-random-offset",
         "min_b (b+1)(1 + ln b) / (2 ln b)",
         _KILL,
         "immediate refill, random offset, against H-SF, exact supremum at s = 0",
-        "constant",
         _kill_restart(refill=True, random_offset=True),
+        "constant",
     ),
     Bound(
         "jaillet2025/lemma-4.4-volume",
         "1536",
         _jaillet("Lemma 4.4"),
         "factor c of A/M in MC-SF <= c A/M + 24 C; equal prompts, arrivals at 0, M >= 2 max(s+o)",
+        lambda *_: 1536,
         "constant",
-        _integer(1536),
     ),
     Bound(
         "jaillet2025/lemma-4.4-length",
         "24",
         _jaillet("Lemma 4.4"),
         "factor c of C in MC-SF <= 1536 A/M + c C; equal prompts, arrivals at 0, M >= 2 max(s+o)",
+        lambda *_: 24,
         "constant",
-        _integer(24),
     ),
     Bound(
         "jaillet2025/theorem-4.3",
         "max(1536 * 6, 24 * 6) = 9216",
         _jaillet("Lemmas 4.4 and 4.7"),
         "MC-SF/OPT; equal prompts, arrivals at 0, exact predictions, M >= 2 max(s+o)",
+        lambda *_: max(1536 * 6, 24 * 6),
         "constant",
-        _integer(max(1536 * 6, 24 * 6)),
     ),
     Bound(
         "jaillet2025/theorem-4.3-improved",
         "max(1536 * 2, 24 * 3) = 3072",
         _OWN + _jaillet("Lemma 4.7"),
         "as theorem-4.3, with OPT >= A/(2M) + C/3 and Lemma 4.4 taken as given",
+        lambda *_: max(1536 * 2, 24 * 3),
         "constant",
-        _integer(max(1536 * 2, 24 * 3)),
     ),
     Bound(
         "jaillet2025/theorem-4.3-sharp",
@@ -282,7 +246,7 @@ ENTRIES: tuple[Bound, ...] = (
         _OWN + _jaillet("Theorem 4.3"),
         "as theorem-4.3; proof in ratiolab.theory.worst_case.equal_prompts; no constant below 2 is "
         "possible",
+        lambda *_: 4,
         "constant",
-        _integer(4),
     ),
 )

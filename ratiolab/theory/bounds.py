@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ratiolab.theory.bound_catalogue import ENTRIES, Bound
+from ratiolab.theory.laws.distributions import check_range
 
 #: Longest exact expression, in characters, that is given as text.
 EXACT_CHARACTERS = 200
@@ -47,14 +48,11 @@ def evaluate(
         lower, upper, prompt = 1, 1, 0
     if lower is None or upper is None:
         raise ValueError(f"bound {name}: lower and upper are needed")
-    if not 1 <= lower <= upper:
-        raise ValueError(f"lengths {lower}..{upper}: 1 <= lower <= upper is needed")
-    if prompt < 0:
-        raise ValueError(f"prompt {prompt} is negative")
+    check_range(lower, upper, prompt)
     if bound.domain == "lower 1, prompt 0" and (lower, prompt) != (1, 0):
         given = f"lower {lower}, prompt {prompt}"
         raise ValueError(f"bound {name}: {given} is outside its domain, {bound.domain}")
-    expression = bound.expression(lower, upper, prompt)
+    expression = sympy.sympify(bound.expression(lower, upper, prompt))
     text = str(expression)
     closed = not expression.has(sympy.Float) and len(text) <= EXACT_CHARACTERS
     value = float(expression)

@@ -138,7 +138,7 @@ def two_point(lower: int, upper: int, share_upper: Number) -> LengthDistribution
     >>> two_point(1, 4, Fraction(1, 3)).mean
     Fraction(2, 1)
     """
-    _check_range(lower, upper)
+    check_range(lower, upper)
     if not 0 <= share_upper <= 1:
         raise ValueError(f"share_upper {share_upper} is not in [0, 1]")
     if lower == upper:
@@ -153,7 +153,7 @@ def uniform(lower: int, upper: int) -> LengthDistribution:
     >>> uniform(1, 6).second_moment
     Fraction(91, 6)
     """
-    _check_range(lower, upper)
+    check_range(lower, upper)
     return from_weights(lower, (1,) * (upper - lower + 1), "uniform")
 
 
@@ -172,7 +172,7 @@ def geometric(
     >>> geometric(Fraction(1, 2), 3, tail="move").probabilities
     (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
     """
-    _check_range(lower, upper)
+    check_range(lower, upper)
     _check_q(q)
     p = 1 - q
     mass = [p * q**i for i in range(upper - lower + 1)]
@@ -192,7 +192,7 @@ def linearly_weighted_geometric(
     >>> linearly_weighted_geometric(Fraction(1, 2), 2).probabilities
     (Fraction(1, 2), Fraction(1, 2))
     """
-    _check_range(1, upper)
+    check_range(1, upper)
     _check_q(q)
     p = 1 - q
     mass = [k * p * p * q ** (k - 1) for k in range(1, upper + 1)]
@@ -210,9 +210,12 @@ def _cut(
     raise ValueError(f"tail {tail!r} is neither 'condition' nor 'move'")
 
 
-def _check_range(lower: int, upper: int) -> None:
+def check_range(lower: int, upper: int, prompt: int = 0) -> None:
+    """Raise ValueError unless 1 <= lower <= upper and the prompt is not negative."""
     if not 1 <= lower <= upper:
         raise ValueError(f"lengths {lower}..{upper}: 1 <= lower <= upper is needed")
+    if prompt < 0:
+        raise ValueError(f"prompt {prompt} is negative")
 
 
 def _check_q(q: Number) -> None:

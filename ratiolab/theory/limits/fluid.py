@@ -48,6 +48,14 @@ def shortest_first_latency(distribution: LengthDistribution, prompt: int = 0) ->
     )
 
 
+def predicted_bound(distribution: LengthDistribution, upper: int | None) -> int:
+    """Return u: ``upper``, at least the largest length, or that length without one."""
+    bound = distribution.upper if upper is None else upper
+    if bound < distribution.upper:
+        raise ValueError(f"upper {bound} is below the longest output {distribution.upper}")
+    return bound
+
+
 def max_length_latency(
     distribution: LengthDistribution, prompt: int = 0, upper: int | None = None
 ) -> Number:
@@ -59,10 +67,7 @@ def max_length_latency(
 
     Source: Chen, Ye, Zhou (2025), proof of Theorem 2, arXiv 2508.14544v2.
     """
-    bound = distribution.upper if upper is None else upper
-    if bound < distribution.upper:
-        raise ValueError(f"upper {bound} is below the longest output {distribution.upper}")
-    return (prompt + bound) * distribution.mean
+    return (prompt + predicted_bound(distribution, upper)) * distribution.mean
 
 
 def random_order_latency(distribution: LengthDistribution, prompt: int = 0) -> Number:

@@ -27,7 +27,7 @@ from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from ratiolab.theory.laws.distributions import LengthDistribution, Number
+from ratiolab.theory.laws.distributions import LengthDistribution, Number, check_range
 from ratiolab.theory.limits.fluid import shortest_first_latency
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def geometric_caps(
     >>> geometric_caps(2, 6, Fraction(3, 2))
     (Fraction(2, 1), Fraction(3, 1), Fraction(9, 2), Fraction(27, 4))
     """
-    if not 1 <= lower <= upper:
-        raise ValueError(f"lengths {lower}..{upper}: 1 <= lower <= upper is needed")
+    check_range(lower, upper, prompt)
     if not base > 1:
         raise ValueError(f"base {base} is not above 1")
     if not 0 <= offset < 1:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import ceil
 
 from ratiolab.theory.laws.distributions import LengthDistribution, Number
+from ratiolab.theory.limits.fluid import predicted_bound
 
 #: Fractions grow with the horizon: more requests than this are refused.
 MOST_REQUESTS = 100_000
@@ -109,9 +110,7 @@ def max_length_stream_latency(
     >>> max_length_stream_latency(two_point(1, 4, Fraction(1, 3)))
     Fraction(13, 3)
     """
-    bound = distribution.upper if upper is None else upper
-    if bound < distribution.upper:
-        raise ValueError(f"upper {bound} is below the longest output {distribution.upper}")
+    bound = predicted_bound(distribution, upper)
     running = [distribution.survival(age) for age in range(bound)]
     return max(
         sum(running[age] * (prompt + age + k) for age in range(bound - k + 1))

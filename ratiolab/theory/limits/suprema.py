@@ -18,7 +18,7 @@ from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from ratiolab.theory.laws.distributions import LengthDistribution, from_weights
+from ratiolab.theory.laws.distributions import LengthDistribution, check_range, from_weights
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -49,7 +49,7 @@ def max_length_supremum(lower: int, upper: int, prompt: int = 0) -> Expr:
     """
     import sympy as sp
 
-    _check(lower, upper, prompt)
+    check_range(lower, upper, prompt)
     if upper - lower <= RATIONAL_TERMS:
         steps = (Fraction(1, prompt + 2 * k - 1) for k in range(lower + 1, upper + 1))
         total = sp.Rational(sum(steps, Fraction()))
@@ -105,7 +105,7 @@ def max_length_maximiser(lower: int, upper: int, prompt: int = 0) -> LengthDistr
 
     It has an atom at ``lower`` and P(o >= k) proportional to 1/(s + 2k - 1) above; O(upper-lower).
     """
-    _check(lower, upper, prompt)
+    check_range(lower, upper, prompt)
     steps = [1 / (prompt + 2 * k - 1) for k in range(lower + 1, upper + 1)]
     first = _area(lower, prompt)
     scale = sqrt(first * (lower / (prompt + lower) + sum(steps)))
@@ -161,7 +161,7 @@ def promote_short_supremum(lower: int, upper: int, prompt: int = 0) -> Expr:
     """
     import sympy as sp
 
-    _check(lower, upper, prompt)
+    check_range(lower, upper, prompt)
     r = area_root(lower, upper, prompt)
     if 2 * r <= 1:
         return 1 + r / (2 * (1 - r))
@@ -216,10 +216,3 @@ def switch_alpha(prompt_over_upper: Any = 0) -> Expr:
     polynomial = sp.Poly(z**4 - z**2 + 2 * (sigma + 1) * z - (sigma + 1), z)
     # The polynomial increases on (0, 1), from -(sigma+1) to sigma+1: one root there.
     return next(root for root in polynomial.real_roots() if 0 < root < 1) ** 2
-
-
-def _check(lower: int, upper: int, prompt: int) -> None:
-    if not 1 <= lower <= upper:
-        raise ValueError(f"lengths {lower}..{upper}: 1 <= lower <= upper is needed")
-    if prompt < 0:
-        raise ValueError(f"prompt {prompt} is negative")

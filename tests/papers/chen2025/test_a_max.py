@@ -21,7 +21,7 @@ from ratiolab.papers.chen2025.claims._a_max import (
 from ratiolab.papers.chen2025.claims.proposition_ec1 import long_in_front
 from ratiolab.papers.chen2025.claims.theorem_2 import printed_starts, proof_ratio, server_starts
 from ratiolab.papers.chen2025.claims.theorem_ec1_part_2 import h_sf_quotient
-from ratiolab.papers.limits import fluid_ratio, limit_ratio, scaled_instance
+from ratiolab.papers.limits import fluid_ratio, scaled_instance
 from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits.fluid import max_length_latency, shortest_first_latency
@@ -156,16 +156,15 @@ def test_the_limit_of_promoting_short_requests_is_the_fluid_ratio() -> None:
     # A_ell on equal shares of 1 and 4 with s = 0: fluid (1 (1 + y) + 16 y^2) / (1 + 15 y^2)
     half = Fraction(1, 2)
     expected = (1 + half + 16 * half**2) / (1 + 15 * half**2)
-    found = limit_ratio(
-        make("a-ell"), two_point(1, 4, half), 0, 64, 2560, range(3), denominator="fluid"
-    )
+    lengths = two_point(1, 4, half)
+    found = fluid_ratio(make("a-ell"), lengths, 0, 64, 2560, range(3), "fluid", extrapolate=True)
     assert found.mean == pytest.approx(float(expected), rel=0.02)
 
 
 @pytest.mark.parametrize("share", [Fraction(1, 10), Fraction(1, 3)])
 def test_a_max_as_printed_tends_to_the_even_stream_and_not_to_servers(share: Fraction) -> None:
     lengths = two_point(1, 2, share)
-    limit = limit_ratio(make("a-max"), lengths, 0, 32, 640, range(3), denominator="fluid")
+    limit = fluid_ratio(make("a-max"), lengths, 0, 32, 640, range(3), "fluid", extrapolate=True)
     yardstick = shortest_first_latency(lengths)
     assert limit.mean == pytest.approx(
         float(max_length_stream_latency(lengths) / yardstick), rel=0.02

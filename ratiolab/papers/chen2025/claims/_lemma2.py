@@ -15,14 +15,8 @@ def completions(
     In period k every request with bound k is served. An unfinished one is evicted at age a >= k
     with probability 1/(s+a+1), and then has bound a + 1; nothing else of the paper is used.
 
-    Parameters
-    ----------
-    shares : of the lengths ``lower, lower + 1, ...``
-    starts : first bound of each length; `lower` for all by default.
-
-    Returns
-    -------
-    Two tables by (period, length), in shares of all requests: served, completed. O((u - l)^3).
+    `shares` are those of the lengths ``lower, lower + 1, ...``, and `starts` their first bounds,
+    all `lower` by default. Both tables are by (period, length). O((u - l)^3).
     """
     upper = lower + len(shares) - 1
     served: dict[tuple[int, int], Fraction] = {}

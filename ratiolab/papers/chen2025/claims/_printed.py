@@ -4,15 +4,16 @@ The same code measures both: the printed A_min, and a-min-fluid as the control.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from ratiolab.model import Schedule
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio, scaled_instance
+from ratiolab.papers.witness import read_witness
 from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import LengthDistribution, two_point, uniform
 from ratiolab.theory.rayleigh import amin
@@ -20,23 +21,23 @@ from ratiolab.theory.rayleigh import amin
 UNIFORM = uniform(1, 5)
 TWO_POINT = two_point(1, 4, Fraction(1, 5))  # the worst two-point distribution for l/u = 1/4
 
+Table: TypeAlias = Counter[tuple[int, int]]
+
 MEMORY, REQUESTS = 60, 4_000
 SEEDS = range(4)
 TOLERANCE = 0.03
 """What finite n and M may change, relative; the printed policy is an order of magnitude away."""
 
 
-def by_period(
-    schedule: Schedule, lower: int
-) -> tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]]:
+def by_period(schedule: Schedule, lower: int) -> tuple[Table, Table]:
     """Return the runs started and completed, by bound at the start and true length.
 
     A request's bound is `lower` at first and a + 1 after an eviction at age a.
     """
     outputs = schedule.instance.output.tolist()
     bound: dict[int, int] = {}
-    served: Counter[tuple[int, int]] = Counter()
-    done: Counter[tuple[int, int]] = Counter()
+    served: Table = Counter()
+    done: Table = Counter()
     for run in sorted(schedule.runs, key=lambda run: run.start):
         cell = bound.get(run.request, lower), outputs[run.request]
         served[cell] += 1
@@ -46,7 +47,7 @@ def by_period(
 
 
 @cache
-def tables(policy: str) -> tuple[tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]], ...]:
+def tables(policy: str) -> tuple[tuple[Table, Table], ...]:
     """Return `by_period` of every seed, for uniform lengths 1..5 without prompt."""
     instance = scaled_instance(UNIFORM, 0, MEMORY, REQUESTS)
     return tuple(
@@ -54,9 +55,16 @@ def tables(policy: str) -> tuple[tuple[Counter[tuple[int, int]], Counter[tuple[i
     )
 
 
-def measured(
-    policy: str, figure: Callable[[Counter[tuple[int, int]], Counter[tuple[int, int]]], float]
-) -> Estimate:
+def witness_tables(
+    name: str,
+) -> Iterator[tuple[Table, Table]]:
+    """Yield `by_period` of Algorithm 2 on a witness with l = 1, for every rule of ties."""
+    instance = read_witness(name).instance
+    for ties in ("index", "worst", "best"):
+        yield by_period(simulate(instance, make("a-min", {"ties": ties})).schedule, 1)
+
+
+def measured(policy: str, figure: Callable[[Table, Table], float]) -> Estimate:
     """Estimate a figure of the `tables` of a policy, over the seeds."""
     return Estimate.of([figure(served, done) for served, done in tables(policy)])
 

@@ -35,9 +35,8 @@ def check(claimed: Fraction) -> ClaimResult:
     cut = int(sp.floor(star * scale))
     prompt = int(claimed * scale)
     signs = [bool(gap(low, scale, prompt) > 0) for low in (cut, cut + 1)]
-    holds = agrees and signs == [True, False]
     return decided(
-        holds,
+        agrees and signs == [True, False],
         "proved",
         f"A_ell is better exactly for alpha < {star} = {float(star):.4f}, s = {claimed} u",
         f"the suprema are equal at {float(root):.6f}",

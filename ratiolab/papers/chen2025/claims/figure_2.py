@@ -32,9 +32,8 @@ def figure_2(claimed: Literal["below", "above"]) -> ClaimResult:
     meets = sp.simplify(narrow.subs(a, half) - wide.subs(a, half)) == 0
     crossing = len(low_roots) == 1 and sp.simplify(low_roots[0] - star) == 0 and not high_roots
     a_ell_wins = "below" if left and right else "above"
-    holds = crossing and meets and a_ell_wins == claimed
     return decided(
-        holds,
+        crossing and meets and a_ell_wins == claimed,
         "proved",
         f"A_ell has the smaller bound {claimed} alpha* = 0.38 and A_min on the other side",
         f"one crossing, at {star} = {float(star):.4f}; A_ell smaller {a_ell_wins} it",

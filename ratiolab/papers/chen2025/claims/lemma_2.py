@@ -17,10 +17,6 @@ from ratiolab.theory.rayleigh import amin
 Form = Callable[[Sequence[Fraction], int, int], Any]
 
 
-def _paper(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
-    return amin.numerator(shares, lower, prompt)
-
-
 def _delta_of_one(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
     """Return the numerator without delta: every period treated like the later ones."""
     lengths = range(lower, lower + len(shares))
@@ -36,7 +32,7 @@ def _delta_of_one(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
 @PAPER.claim(
     "Lemma 2, p. 15",
     expected=HOLDS,
-    claimed=_paper,
+    claimed=amin.numerator,
     control=_delta_of_one,
     assumes=(
         "the fluid model of Lemma 1 and Prop. 1, whose policy is a-min-fluid",

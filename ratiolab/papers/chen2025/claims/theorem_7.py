@@ -8,7 +8,7 @@ from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
-from ratiolab.papers.limits import limit_ratio
+from ratiolab.papers.limits import fluid_ratio
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits.fluid import promote_short_ratio
@@ -57,9 +57,8 @@ def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
     step = base - 2 * a * (1 + a) * t
     at_peak = sp.factor(sp.simplify((excess - a / (2 * (1 - a))).subs(t, 1 / a - 2)))
     rough = sp.simplify((a**2 * (t + 2) / (2 * a * (1 + a) * t)).subs({a: sp.Rational(1, 4), t: 1}))
-    holds = formula and square and factors and at_peak == 0
     return decided(
-        holds,
+        formula and square and factors and at_peak == 0,
         "proved",
         f"CR <= {claimed[0](a)} up to alpha = 1/2, {claimed[1](a)} from there",
         f"first gap is a square: {square}, zero at t = 1/alpha - 2; second at t = 0: {factors}",
@@ -155,8 +154,9 @@ def theorem_7_printed(claimed: int) -> ClaimResult:
     # evict long requests once they hold more than `claimed` tokens past l; planned with l
     found = literal_run(claimed)
     broken = violations(found)
-    large = limit_ratio(make("a-ell"), two_point(1, 4, Fraction(1, 3)), 0, 24, 600, range(4))
-    fluid = promote_short_ratio(two_point(1, 4, Fraction(1, 3)))
+    lengths = two_point(1, 4, Fraction(1, 3))
+    large = fluid_ratio(make("a-ell"), lengths, 0, 24, 600, range(4), extrapolate=True)
+    fluid = promote_short_ratio(lengths)
     agrees = abs(large.mean - fluid) < 0.02
     return decided(
         not broken and agrees,

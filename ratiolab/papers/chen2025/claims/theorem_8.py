@@ -52,9 +52,8 @@ def theorem_8(claimed: tuple[str, Fraction]) -> ClaimResult:
     increases = inside[1] == 0 and slope.eval(half) > 0
     x = [k * half ** (k - 1) for k in range(1, 60)]
     cut = float(amin.quotient(x)) - float(derived.subs(q, half))
-    holds = is_equal and is_bound and abs(cut) < 1e-12
     return decided(
-        holds,
+        is_equal and is_bound and abs(cut) < 1e-12,
         "proved",
         f"CR = {formula}, at most {bound}",
         f"the formula {'agrees' if is_equal else 'differs'}; supremum "
@@ -106,10 +105,9 @@ def theorem_8_printed_sum(claimed: Literal["printed", "corrected"]) -> ClaimResu
 
     half = {geometric.symbol(): sp.Rational(1, 2)}
     value, closed = printed_sum(claimed), _parse(PRINTED_SUM)
-    agrees = sp.simplify(value - closed) == 0
     at_half = value.subs(half)
     return decided(
-        agrees,
+        sp.simplify(value - closed) == 0,
         "proved",
         f"the {claimed} sum equals {closed.subs(half)} at q = 1/2",
         f"it is {at_half} there",

@@ -42,9 +42,8 @@ def sjf_optimal_e2e_memory(instance: Instance) -> ClaimResult:
     """
     cost = simulate(instance, make("mc-sf")).schedule.total_latency
     optimum = solve(instance).uninterrupted()
-    holds = cost == optimum.lower
     return decided(
-        holds,
+        cost == optimum.lower,
         "1 instance",
         "shortest job first has the least total latency",
         f"{cost}; optimum in [{optimum.lower}, {optimum.upper}]",

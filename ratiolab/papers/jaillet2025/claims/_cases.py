@@ -1,6 +1,7 @@
 """Cases of Section 4: equal prompts, all requests at round 0, exact predictions."""
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -33,6 +34,13 @@ class Case(NamedTuple):
         """Return MC-SF's schedule, simulated."""
         return simulate(self.instance(), make("mc-sf")).schedule
 
+    def classes(self, schedule: Schedule) -> dict[int, list[tuple[int, int]]]:
+        """Return (start, output) of the requests by class l + 1, outputs 2**l to 2**(l+1) - 1."""
+        classes: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for start, output in zip(schedule.starts.tolist(), self.outputs, strict=True):
+            classes[output.bit_length()].append((start, output))
+        return classes
+
 
 def small(most: int = 5, longest: int = 4) -> Iterator[Case]:
     """Yield all multisets of 1 to 5 outputs to 4, s = 0, 1, M = 2P, 2P + 1, P = max s + o."""
@@ -50,6 +58,11 @@ def drawn(seed: int = 0, cases: int = 60) -> Iterator[Case]:
         outputs = tuple(sorted(rng.integers(1, longest + 1, int(rng.integers(5, 81))).tolist()))
         peak = prompt + outputs[-1]
         yield Case(prompt, outputs, int(rng.integers(2 * peak, 4 * peak + 1)))
+
+
+def simulated(slow: bool) -> list[Case]:
+    """Return the cases in which MC-SF is simulated."""
+    return [*small(), *equal(), *drawn(cases=600 if slow else 60)]
 
 
 def equal() -> Iterator[Case]:

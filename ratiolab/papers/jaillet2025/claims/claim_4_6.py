@@ -1,12 +1,11 @@
 """Jaillet et al., Claim 4.6: a high peak means much volume around it."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
 from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
-from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, drawn, equal, small
+from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, simulated
 from ratiolab.theory.worst_case.equal_prompts import volume
 
 BEST = Fraction(1, 2)
@@ -34,12 +33,10 @@ def quotients(case: Case) -> Iterator[Fraction]:
     """Yield the class's volume in each three intervals over peak(middle) vol(B)/(s + B)."""
     schedule = case.mc_sf()
     usage = [0] * (schedule.makespan + 1)
-    classes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for start, output in zip(schedule.starts.tolist(), case.outputs, strict=True):
-        classes[output.bit_length()].append((start, output))
         for age in range(1, output + 1):
             usage[start + age] += case.prompt + age
-    for level, members in classes.items():
+    for level, members in case.classes(schedule).items():
         longest = 2**level - 1
         first, last = min(p for p, _ in members) + 1, max(p + o for p, o in members)
         own = [0] * (schedule.makespan + 1)
@@ -65,7 +62,7 @@ def claim_4_6(claimed: Fraction, slow: bool) -> ClaimResult:
     """Cut the time in which MC-SF processes a class into intervals of its largest output B: in any
     three consecutive ones the class has volume at least peak(middle) vol(B)/(s+B)/4.
     """
-    cases = [GAP, *small(), *equal(), *drawn(cases=600 if slow else 60)]
+    cases = [GAP, *simulated(slow)]
     found = [quotient for case in cases for quotient in quotients(case)]
     least = min(found)
     return ClaimResult(

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
-from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, drawn, equal, small
+from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, simulated
 from ratiolab.theory.worst_case.equal_prompts import (
     UPPER,
     UPPER_PRINTED,
@@ -26,7 +26,7 @@ def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
     """MC-SF has total latency at most 1536 A/M + 24 C, with C the sum of the outputs and A the sum
     over requests of the volume of the outputs that are no longer, by lengths.
     """
-    cases = [*small(), *equal(), *drawn(cases=600 if slow else 60)]
+    cases = simulated(slow)
     worst, broken, proven_holds = Fraction(0), None, True
     for case in cases:
         prompt, outputs, memory = case

@@ -1,11 +1,10 @@
 """Jaillet et al., Lemma 4.5: how long MC-SF processes one class of lengths."""
 
-from collections import defaultdict
 from fractions import Fraction
 
 from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
-from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, drawn, equal, small
+from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, simulated
 from ratiolab.theory.worst_case.equal_prompts import CLASS, CLASS_PRINTED, Factors, class_bound
 
 
@@ -15,12 +14,9 @@ def spans(case: Case) -> list[tuple[list[int], int]]:
     The span is the distance between the first and the last time at which MC-SF processes the class;
     a start in p is processed at p + 1 to p + o.
     """
-    classes: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for start, output in zip(case.mc_sf().starts.tolist(), case.outputs, strict=True):
-        classes[output.bit_length()].append((start, output))
     return [
         ([o for _, o in members], max(p + o for p, o in members) - min(p for p, _ in members) - 1)
-        for members in classes.values()
+        for members in case.classes(case.mc_sf()).values()
     ]
 
 
@@ -36,7 +32,7 @@ def lemma_4_5(claimed: Factors, slow: bool) -> ClaimResult:
     """The requests with outputs from 2**l to B = 2**(l+1) - 1, of volume W together, are processed
     by MC-SF within 192 W/M + 5 B rounds from first to last.
     """
-    cases = [*small(), *equal(), *drawn(cases=600 if slow else 60)]
+    cases = simulated(slow)
     count, worst, broken, proven_holds = 0, Fraction(0), None, True
     for case in cases:
         for outputs, distance in spans(case):

@@ -35,9 +35,8 @@ def check(builder: Builder) -> ClaimResult:
         [sum(column) for column in zip(*builder(k, b), strict=True)] == [1 - 1 / b] + [1] * (k - 1)
         for k, b in SIZES
     )
-    agrees = steps == {Fraction(-1)} and kept
     return decided(
-        agrees,
+        steps == {Fraction(-1)} and kept,
         "proved",
         "a token shortens the expected remaining length by one; only requests in bin 0 can end",
         f"a token changes it by {', '.join(map(str, sorted(steps)))}; "

@@ -58,9 +58,8 @@ def appendix_c_mean_by_size(law: str) -> ClaimResult:
         both = (waiting.subs(y, x) + residence) * size
         slope = sympy.integrate(both.expand(), (x, 0, sympy.oo))
     found, truth = Fraction(str(sympy.nsimplify(slope))), two_jobs(Fraction(1))
-    agrees = found == truth
     return decided(
-        agrees,
+        found == truth,
         "proved",
         f"E[T(x)] averages E[T(x, y)] over the law {law}; then int f(x) E[T(x)] dx = E[T]",
         f"d/dlambda at 0: {found} against {truth}",

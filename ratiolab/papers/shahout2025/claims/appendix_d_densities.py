@@ -40,10 +40,9 @@ def appendix_d_densities(variant: str) -> ClaimResult:
         for name, marginal in size_marginals().items()
         if name.endswith(variant)
     }
-    agrees = all(sympy.simplify(marginal - size) == 0 for marginal in found.values())
     values = "; ".join(f"{name}: {marginal}" for name, marginal in found.items())
     return decided(
-        agrees,
+        all(sympy.simplify(marginal - size) == 0 for marginal in found.values()),
         "proved",
         "integrated over the prediction, both densities give exp(-x)",
         values.replace("oo", "infinity"),

@@ -40,7 +40,9 @@ def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
         agrees,
         f"{len(JOBS)} jobs" if agrees else "proved",
         "at C = 1 the formula is that of SPRPT; with perfect predictions, of SRPT",
-        "equal to 1e-7" if agrees else f"up to {gaps[worst]:.4f} short, at {_name(*worst)}",
+        "equal to 1e-7"
+        if agrees
+        else f"up to {gaps[worst]:.4f} short, at lambda = {worst[0]}, x = r = {worst[1]}",
         "perfect predictions, exponential sizes; Schrage and Miller's SRPT, coded apart. "
         "The old jobs' integral starts at t = r + a_0 = 2 r instead of r, so the printed formula "
         "misses exactly lambda x^2 P(x < X <= 2 x) / (2 (1 - rho_x)^2) > 0.",
@@ -107,7 +109,3 @@ def _sprpt(arrival: list[int], size: list[int], predicted: list[float]) -> list[
             completion[served] = now + 1
         now += 1
     return completion
-
-
-def _name(rate: float, x: float) -> str:
-    return f"lambda = {rate}, x = r = {x}"

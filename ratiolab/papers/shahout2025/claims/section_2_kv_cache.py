@@ -18,9 +18,8 @@ LAYERS, WIDTH, BYTES, TOKENS = 96, 12288, 2, 512
 def section_2_kv_cache(gigabytes: Fraction) -> ClaimResult:
     """A request of 512 tokens to GPT-3 175B needs at least 2.3 GB for keys and values."""
     total = 2 * LAYERS * WIDTH * BYTES * TOKENS
-    holds = total >= gigabytes * 10**9
     return decided(
-        holds,
+        total >= gigabytes * 10**9,
         "proved",
         f"at least {float(gigabytes)} GB",
         f"{total} bytes = {total / 10**9:.3f} GB = {Fraction(total, 2**30)} GiB",

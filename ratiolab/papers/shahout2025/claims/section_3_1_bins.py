@@ -42,9 +42,8 @@ def recheck() -> str:
 def section_3_1_final_bin(index: int) -> ClaimResult:
     """The final bin, b_10, covers [460.8, 512]."""
     low, high = index * WIDTH, (index + 1) * WIDTH
-    agrees = (low, high) == (Fraction("460.8"), Fraction(512))
     return decided(
-        agrees,
+        (low, high) == (Fraction("460.8"), Fraction(512)),
         "proved",
         f"b_{index} covers 460.8 to 512",
         f"b_{index} covers {float(low)} to {float(high)}",

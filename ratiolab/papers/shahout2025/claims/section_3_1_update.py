@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 from ratiolab.papers.claim import FALSE, ClaimResult, decided
@@ -35,19 +36,10 @@ ASSUMPTIONS = (
 EVERYWHERE = "as a general statement: for every chain and ideal classifier, after every token"
 
 
-def as_printed(outputs: list[Vector]) -> list[Vector]:
-    """Apply steps 1 to 3 to the letter: the prior alone is propagated."""
-    return filter_as_printed(outputs, MATRIX)
-
-
-def propagated(outputs: list[Vector]) -> list[Vector]:
-    """Apply step 2 to the posterior, and step 3 with the classifier's output as a likelihood."""
-    return bayes_filter(outputs, MATRIX)
-
-
-def corrected(outputs: list[Vector]) -> list[Vector]:
-    """Apply step 2 to the posterior, and step 3 with the output over the class frequencies."""
-    return bayes_filter(outputs, MATRIX, WORLD.start)
+# Steps 1 to 3 to the letter; step 2 on the posterior; step 3 with the class frequencies too.
+as_printed: Filter = partial(filter_as_printed, matrix=MATRIX)
+propagated: Filter = partial(bayes_filter, matrix=MATRIX)
+corrected: Filter = partial(bayes_filter, matrix=MATRIX, frequencies=WORLD.start)
 
 
 def check_posterior(rule: Filter, slow: bool) -> ClaimResult:

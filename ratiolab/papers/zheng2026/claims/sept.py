@@ -20,11 +20,6 @@ CAP = 8
 EXAMPLE: tuple[Law, Law] = (((3, F(1)),), ((1, F(3, 4)), (21, F(1, 4))))
 
 
-def from_zero(waiting: int, batch: int) -> Fraction:
-    """Return the weight without its lower limit."""
-    return min(F(1, 2), F(waiting, 10 * batch))
-
-
 def recheck_weight() -> str:
     """Evaluate the rule at the empty queue and beyond."""
     assert adaptive_beta(0, 8) == adaptive_beta(8, 8) == F(1, 10)
@@ -36,7 +31,7 @@ def recheck_weight() -> str:
     "adaptive beta, and relation to SEPT",
     expected=FALSE,
     claimed=adaptive_beta,
-    control=from_zero,
+    control=lambda waiting, batch: min(F(1, 2), F(waiting, 10 * batch)),
     recheck=recheck_weight,
     assumes="beta = min(0.5, max(0.1, 0.1 L_q / B)), queue L_q, maximum batch B",
 )

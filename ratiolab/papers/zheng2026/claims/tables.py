@@ -77,9 +77,8 @@ def rps_resilience(pair: tuple[str, str]) -> ClaimResult:
         )
     }
     first, second = (implied[policy] for policy in pair)
-    better = first[1] < second[0]
     return decided(
-        better,
+        first[1] < second[0],
         "proved",
         f"{pair[0]} is faster than {pair[1]} at 30 requests per second too",
         "; ".join(
