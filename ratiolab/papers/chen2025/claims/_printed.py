@@ -55,9 +55,7 @@ def tables(policy: str) -> tuple[tuple[Table, Table], ...]:
     )
 
 
-def witness_tables(
-    name: str,
-) -> Iterator[tuple[Table, Table]]:
+def witness_tables(name: str) -> Iterator[tuple[Table, Table]]:
     """Yield `by_period` of Algorithm 2 on a witness with l = 1, for every rule of ties."""
     instance = read_witness(name).instance
     for ties in ("index", "worst", "best"):
