@@ -118,8 +118,12 @@ class Claim:
 
     def check(self, variant: Any, slow: bool = False) -> ClaimResult:
         """Decide a variant of the statement; `slow` spends minutes where the check can use them."""
-        takes_slow = "slow" in inspect.signature(self.decide).parameters
-        return self.decide(variant, slow=slow) if takes_slow else self.decide(variant)
+        return self.decide(variant, slow=slow) if self.searches else self.decide(variant)
+
+    @property
+    def searches(self) -> bool:
+        """Whether the check can use minutes for a longer search."""
+        return "slow" in inspect.signature(self.decide).parameters
 
 
 @dataclass(frozen=True)

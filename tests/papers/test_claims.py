@@ -76,7 +76,7 @@ def test_a_proof_is_in_the_docstrings_of_its_module(module: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("claim", [p for p in CLAIMS if p.values[0].searches])
 def test_a_longer_search_comes_to_the_pinned_verdict(claim: Claim) -> None:
     (report,) = run_claims([claim], slow=True)
     assert report.is_expected, report.result

@@ -146,7 +146,7 @@ def test_a_table_of_another_study_is_not_redrawn(
     assert [file.name for file in tmp_path.iterdir()] == ["chen2025.csv"]
 
 
-@pytest.mark.slow
+@pytest.mark.studies
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
 def test_the_shipped_pages_say_what_their_tables_say(
     experiment: Experiment, tmp_path: Path

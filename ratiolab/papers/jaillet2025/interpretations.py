@@ -86,7 +86,7 @@ class Reading:
     tries: int | None = None
 
     def draw(self, model: Model, seed: int) -> Instance:
-        """An instance; readings that change no workload draw the same for the same seed."""
+        """Draw an instance; readings that change no workload draw the same for the same seed."""
         instance = generate(f"jaillet-model-{model}", seed, **self.settings.get(model, {}))
         if self.outputs is None:
             return instance
