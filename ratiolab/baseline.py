@@ -14,9 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ratiolab.model import Instance, read_instance
+from ratiolab.model.formats import Line, one_line
 from ratiolab.model.io import PathLike, write_text
 from ratiolab.model.validation import Strict, absent, read_file
 
@@ -46,9 +47,9 @@ class PinnedValue(Strict):
     """One entry of a baseline: what is computed, and the value that it had."""
 
     kind: str
-    value: Any = absent()
+    value: Annotated[Any, AfterValidator(one_line)] = absent()
     """What the computation gave when it was pinned."""
-    tolerance: float = TOLERANCE
+    tolerance: Annotated[float, Field(ge=0, lt=1)] = TOLERANCE
     """Relative tolerance, when the value is a float."""
 
     @abstractmethod
@@ -77,8 +78,8 @@ class PinnedRatio(PinnedValue):
     """A policy on an instance: its exact cost, and bounds on the optimum."""
 
     kind: Literal["ratio"]
-    instance: str
-    policy: str
+    instance: Line
+    policy: Line
     params: dict[str, Any] | None = None
     runs: int = 5
     seed: int = 0
@@ -102,7 +103,7 @@ class PinnedBound(PinnedValue):
     """A formula of `ratiolab.theory.bounds`."""
 
     kind: Literal["bound"]
-    name: str
+    name: Line
     lower: int | None = None
     upper: int | None = None
     prompt: int = 0
@@ -134,7 +135,7 @@ class PinnedVerdict(PinnedValue):
     """The verdict on a claim."""
 
     kind: Literal["verdict"]
-    claim: str
+    claim: Line
 
     def compute(self, folder: Path) -> str:
         """Return the verdict."""

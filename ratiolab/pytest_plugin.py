@@ -57,10 +57,15 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Append the entries of every baseline."""
     from ratiolab.baseline import read_baseline
+    from ratiolab.model import FormatError
 
     for file in config.getoption("--ratiolab-baseline"):
         path = Path(file)
-        for entry in read_baseline(path):
+        try:
+            entries = read_baseline(path)
+        except FormatError as error:
+            raise pytest.UsageError(str(error)) from None
+        for entry in entries:
             name = str(entry)
             items.append(
                 BaselineItem.from_parent(session, name=name, entry=entry, folder=path.parent)

@@ -41,3 +41,14 @@ def test_baselines_become_tests_and_the_fixture_holds_policies_to_a_ratio(tmp_pa
     assert "2 failed, 2 passed" in done.stdout
     assert "was 7/6, is" in done.stdout
     assert "exceeds 1" in done.stdout
+
+
+def test_a_malformed_baseline_is_told_in_one_line(tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    baseline.write_text('{"format": "ratiolab-baseline/1", "entries": [{"kind": "odd"}]}')
+    command = [sys.executable, "-m", "pytest", "-q", f"--ratiolab-baseline={baseline}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 4
+    assert "INTERNALERROR" not in done.stdout + done.stderr
+    (line,) = filter(None, done.stderr.splitlines())
+    assert line.startswith(f"ERROR: {baseline}: entry 0: kind 'odd' must be one of ratio")

@@ -59,6 +59,11 @@ def _message(error: Exception) -> str:
 
 
 def _complain(message: str) -> None:
-    line = " ".join(message.split())
+    # a name may hold control characters, which the terminal would obey
+    line = "".join(map(_visible, " ".join(message.split())))
     if line:
         print(f"ratiolab: {line}", file=sys.stderr)
+
+
+def _visible(letter: str) -> str:
+    return letter if letter.isprintable() else ascii(letter)[1:-1]

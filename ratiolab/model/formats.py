@@ -1,6 +1,6 @@
 """The file formats of instances and schedules, as models that also give their JSON Schemas."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic.types import FailFast
@@ -12,13 +12,14 @@ from ratiolab.model.schedule import Preemption
 from ratiolab.model.validation import Strict, absent
 
 
-def _one_line(text: str) -> str:
-    if not is_one_line(text):
+def one_line(value: Any) -> Any:
+    """Return the value; refuse text whose control characters would reach the terminal."""
+    if isinstance(value, str) and not is_one_line(value):
         raise PydanticCustomError("line", "must be one line of printable text")
-    return text
+    return value
 
 
-Line = Annotated[str, AfterValidator(_one_line)]
+Line = Annotated[str, AfterValidator(one_line)]
 Column = Annotated[
     list[Annotated[int, Field(ge=0, le=LARGEST)]], FailFast(), Field(max_length=MOST_REQUESTS)
 ]

@@ -13,6 +13,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -139,6 +140,7 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
 def read_text(path: PathLike) -> str:
     """Return the text of a file; `FormatError` unless it is readable UTF-8 with content."""
     path = Path(path)
+    require_no_pipe(path)
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
@@ -158,6 +160,16 @@ def read_text(path: PathLike) -> str:
     if not text.strip():
         raise FormatError(f"{path}: is empty")
     return text
+
+
+def require_no_pipe(path: Path) -> None:
+    """Refuse a named pipe, which would block; standard input is one without a name."""
+    try:
+        is_pipe = Path(os.path.realpath(path)).is_fifo()
+    except (OSError, ValueError):  # who opens the path says what is wrong with it
+        return
+    if is_pipe:
+        raise FormatError(f"{path}: is a named pipe, not a file")
 
 
 def csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -241,11 +253,19 @@ def json_object(text: str, version: str) -> dict[str, Any]:
             unique[key] = value
         return unique
 
+    def number(word: str) -> float:
+        value = float(word)
+        if isinf(value):
+            raise FormatError(f"number {shown(word)} is too large")
+        return value
+
     def constant(word: str) -> None:
         raise FormatError(f"{word} is not a number of JSON")
 
     try:
-        data = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+        data = json.loads(
+            text, object_pairs_hook=pairs, parse_float=number, parse_constant=constant
+        )
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: is not JSON ({error.msg})") from None
     except FormatError:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ratiolab.model import Instance, read_instance
 from ratiolab.model.instance import shown
+from ratiolab.model.io import require_no_pipe
 from ratiolab.workloads.generators import find_kind, generate
 from ratiolab.workloads.predictions import add_predictions
 from ratiolab.workloads.traces import ROUNDS_PER_SECOND, Trace, instance_from_trace, read_trace
@@ -70,6 +71,7 @@ def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def file_digest(path: Path) -> str:
     """Return twelve hexadecimal digits of SHA-256 over the bytes of a file."""
+    require_no_pipe(path)
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
 

@@ -68,7 +68,10 @@ def read_study(path: PathLike, *, quick: bool = False, traces: Path | None = Non
     path = Path(path)
     text = read_text(path)
     try:
-        data = tomllib.loads(text)
+        try:
+            data = tomllib.loads(text)
+        except RecursionError:
+            raise ValueError("is no study (nested too deeply)") from None
         file = validated(StudyFile, data)
         changed = _changed(data)  # its mistakes are named with and without --quick
         declared = changed if quick else {k: v for k, v in data.items() if k != "quick"}

@@ -9,6 +9,7 @@ from pydantic.types import FailFast
 from pydantic_core import PydanticCustomError
 
 from ratiolab.model import Preemption
+from ratiolab.model.formats import Line
 from ratiolab.model.validation import STRICT, Strict, absent, path
 from ratiolab.studies.tasks import TASKS
 
@@ -55,7 +56,7 @@ def _list_or_one(item: Any) -> BeforeValidator:
 _SCALAR = {"type": ["number", "string", "boolean"]}
 _AXIS = {"anyOf": [_SCALAR, {"type": "array", "items": _SCALAR, "minItems": 1}]}
 
-Text = Annotated[str, Field(min_length=1)]
+Text = Annotated[Line, Field(min_length=1)]
 Modes = Annotated[list[Preemption], _list_or_one(Preemption)]
 Swept = Annotated[Any, AfterValidator(_swept), WithJsonSchema(_AXIS)]
 """One value or a list of them, which the study sweeps; a list after reading."""

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -126,6 +127,10 @@ def test_a_schedule_that_cannot_be_written_does_not_cost_the_certificate(
         ({"kind": "rayleigh", "upper": "x"}, "upper 'x' must be an integer"),
         ({"kind": "rayleigh", "upper": True}, "upper True must be an integer"),
         ({"kind": "rayleigh", "upper": 2, "tolerance": "x"}, "tolerance 'x' must be a number"),
+        ({"kind": "rayleigh", "upper": 2, "tolerance": -1}, "tolerance -1 must be at least 0"),
+        ({"kind": "rayleigh", "upper": 2, "tolerance": 1e9}, "must be less than 1"),
+        ({"kind": "verdict", "claim": "\x1b[2J"}, "claim '\\x1b[2J' must be one line of"),
+        ({"kind": "verdict", "claim": "x", "value": "a\rb"}, "value 'a\\rb' must be one line of"),
         ({"kind": "ratio", "instance": 5, "policy": "fcfs"}, "instance 5 must be a string"),
         ({"kind": "ratio", "policy": "fcfs"}, "instance is missing"),
         ({"kind": "verdict", "claim": "x", "seed": 1}, "unknown key 'seed'; known are"),
@@ -138,7 +143,54 @@ def test_a_baseline_entry_is_checked_before_anything_is_computed(
     (folder / "b.json").write_text(text)
     code, _, err = run(capsys, "check b.json")
     assert code == 2
-    assert f"b.json: entry 0: {message}" in err
+    assert "b.json: entry 0: " in err
+    assert message in err
+
+
+@pytest.mark.parametrize("key", ["value", "tolerance"])
+def test_an_infinite_number_makes_no_pin_vacuous(
+    key: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    entry = f'{{"kind": "rayleigh", "upper": 2, "{key}": 1e999}}'
+    (folder / "b.json").write_text(f'{{"format": "ratiolab-baseline/1", "entries": [{entry}]}}')
+    told = "ratiolab: b.json: number '1e999' is too large\n"
+    assert run(capsys, "check b.json") == (2, "", told)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="named pipes")
+@pytest.mark.parametrize("words", ["solve p.json", "study p.toml", "check p.json"])
+def test_a_named_pipe_is_refused_before_it_blocks(
+    words: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    os.mkfifo(folder / words.split()[1])
+    writer = os.open(folder / words.split()[1], os.O_RDWR)  # who reads waits until it closes
+    closing = Timer(3, os.close, [writer])
+    closing.start()
+    code, _, err = run(capsys, words)
+    assert closing.is_alive()
+    closing.cancel()
+    os.close(writer)
+    assert (code, err) == (2, f"ratiolab: {words.split()[1]}: is a named pipe, not a file\n")
+
+
+def test_control_characters_of_a_name_do_not_reach_the_terminal(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    told = "ratiolab: \\x1b[2J.json: No such file or directory\n"
+    assert run(capsys, "solve \x1b[2J.json") == (2, "", told)
+    text = '[study]\nname = "s"\n[[workload]]\nkind = "uniform"\nlabel = "\\u001b[2J"\n'
+    (folder / "s.toml").write_text(text + '[[policy]]\nkey = "fcfs"\n')
+    code, _, err = run(capsys, "study s.toml")
+    assert code == 2
+    assert "label '\\x1b[2J' must be one line of printable text" in err
+
+
+def test_a_study_nested_too_deeply_is_refused(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "deep.toml").write_text("x = " + "[" * 10**5)
+    told = "ratiolab: deep.toml: is no study (nested too deeply)\n"
+    assert run(capsys, "study deep.toml") == (2, "", told)
 
 
 @pytest.mark.parametrize("words", ["policies", "generate", "bound", "claims --list", "reproduce"])
