@@ -1,7 +1,4 @@
-"""A_ell, made for outputs that are either short or long, and the switch between it and A_min.
-
-Source: Chen, Ye, Zhou (2025), Section 5.1 and Algorithm 6, arXiv 2508.14544v2.
-"""
+"""A_ell, made for outputs that are either short or long, and the switch between it and A_min."""
 
 from collections import deque
 from collections.abc import Callable

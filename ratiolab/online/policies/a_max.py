@@ -1,7 +1,4 @@
-"""A_max and A_random: order that knows nothing of the outputs.
-
-Source: Chen, Ye, Zhou (2025), Algorithms 1 and 4, arXiv 2508.14544v2.
-"""
+"""A_max and A_random: order that knows nothing of the outputs."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -35,9 +32,7 @@ class AMax(Policy):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         tie = setting.ties.queue
         return PrefixRun(
-            setting,
-            key=lambda view, i: (view.upper[i], tie(i)),
-            length=lambda view, i: view.upper[i],
+            setting, lambda view, i: (view.upper[i], tie(i)), lambda view, i: view.upper[i]
         )
 
 
@@ -56,6 +51,4 @@ class ARandom(Policy):
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         tie = setting.ties.queue
-        return PrefixRun(
-            setting, key=lambda view, i: (tie(i),), length=lambda view, i: view.output[i]
-        )
+        return PrefixRun(setting, lambda view, i: (tie(i),), lambda view, i: view.output[i])

@@ -1,7 +1,4 @@
-"""A_min: believe the lower bound, and learn from evictions.
-
-Source: Chen, Ye, Zhou (2025), Algorithms 2 and 5, arXiv 2508.14544v2.
-"""
+"""A_min: believe the lower bound, and learn from evictions."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal

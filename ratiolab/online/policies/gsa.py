@@ -1,7 +1,4 @@
-"""Geometric slices with staggered starts: restarts bound what an unknown length can cost.
-
-Source: Feng, Yang, Zhang (2026), arXiv 2601.22996v1.
-"""
+"""Geometric slices with staggered starts: restarts bound what an unknown length can cost."""
 
 from bisect import bisect_left
 from collections.abc import Callable
@@ -43,7 +40,6 @@ class GSA(Policy):
 
     name: ClassVar[str] = "gsa"
     source: ClassVar[str] = "after Feng, Yang, Zhang (2026), arXiv 2601.22996v1"
-    information: ClassVar[Information] = Information.NOTHING
     semantics: ClassVar[tuple[Preemption, ...]] = RESTARTING
 
     def __post_init__(self) -> None:
@@ -65,10 +61,6 @@ class GBA(GSA):
     The paper's abstract calls it the clairvoyant counterpart of its algorithm, from the same
     framework, and gives no more. This is the natural reading of that; its constants are not
     claimed for it.
-
-    Parameters
-    ----------
-    base : growth b > 1 of the slices.
     """
 
     name: ClassVar[str] = "gba"

@@ -1,7 +1,4 @@
-"""H-SF, the hindsight yardstick of Chen et al.: as many requests as possible, now.
-
-Source: Chen, Ye, Zhou (2025), Algorithm 3, arXiv 2508.14544v2.
-"""
+"""H-SF, the hindsight yardstick of Chen et al.: as many requests as possible, now."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal

@@ -33,11 +33,14 @@ def believed(lengths: Lengths) -> Callable[[View, int], int]:
 
 @dataclass(frozen=True)
 class Believing(Policy):
-    """Base of policies that plan with a believed length: what they know, and whether they loop.
+    """Base of policies that plan with a believed length and never evict by choice.
 
     Parameters
     ----------
-    lengths : ``true``, ``predicted`` or ``upper``; see `MCSF`.
+    lengths : which length is believed: ``true`` (default), ``predicted``, or ``upper``, the end of
+        the prediction interval, which is the paper's assumption of a prediction that is never too
+        short. Predictions that are too short can overflow; then all active requests are cleared,
+        which may go on for ever: the run then ends as ``looping``.
     """
 
     lengths: Lengths = "true"
@@ -60,10 +63,6 @@ class MCSF(Believing):
 
     Parameters
     ----------
-    lengths : which length is believed: ``true`` (default), ``predicted``, or ``upper``, the end of
-        the prediction interval, which is the paper's assumption of a prediction that is never too
-        short. Predictions that are too short can overflow; then all active requests are cleared,
-        which may go on for ever: the run then ends as ``looping``.
     margin : share of memory that the check leaves free against predictions that are too short, in
         [0, 1), read as a decimal; the paper takes 0.1 (Section 5.2.2). Memory overflows at M all
         the same. A request that does not fit under the margin by itself starts when no other runs.
@@ -79,24 +78,15 @@ class MCSF(Believing):
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         length = believed(self.lengths)
-        return PrefixRun(
-            setting, key=lambda view, i: (length(view, i),), length=length, margin=self.margin
-        )
+        return PrefixRun(setting, lambda view, i: (length(view, i),), length, self.margin)
 
 
 @dataclass(frozen=True)
 class MCBenchmark(Believing):
-    """First come first served with the prospective memory check of MC-SF.
-
-    Parameters
-    ----------
-    lengths : as for ``mc-sf``.
-    """
+    """First come first served with the prospective memory check of MC-SF."""
 
     name: ClassVar[str] = "mc-benchmark"
     source: ClassVar[str] = "Jaillet et al. (2025), Algorithm 2, arXiv 2502.07115v5"
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return PrefixRun(
-            setting, key=lambda view, i: (view.arrival[i],), length=believed(self.lengths)
-        )
+        return PrefixRun(setting, lambda view, i: (view.arrival[i],), believed(self.lengths))

@@ -1,7 +1,4 @@
-"""Sorted-F: batches that are large for the sum of their outputs, one after the other.
-
-Source: Wang, Ye, Zhou (2025), arXiv 2508.06133.
-"""
+"""Sorted-F: batches that are large for the sum of their outputs, one after the other."""
 
 from bisect import insort
 from collections import deque

@@ -1,7 +1,4 @@
-"""Smallest volume first: order by what a request uses of memory and time together.
-
-Source: Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327.
-"""
+"""Smallest volume first: order by what a request uses of memory and time together."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,10 +20,6 @@ class SVF(Believing):
     Admission is that of ``mc-sf``: the prospective check, up to the first misfit. On equal prompts
     the order is that of ``mc-sf``, too. Built from the paper's abstract and the definition of the
     volume; the constants that it proves are not claimed for this reading.
-
-    Parameters
-    ----------
-    lengths : output lengths that are believed, as for ``mc-sf``.
     """
 
     name: ClassVar[str] = "svf"

@@ -234,7 +234,6 @@ def enclosures(
         ax.set_yticks(places, labels if number % columns == 0 else [""] * len(labels))
         ax.invert_yaxis()
         if log_x:
-            ax.set_xscale("log")
             plain_log(ax, "x")
             few_decades(ax)
         if reference is not None:
