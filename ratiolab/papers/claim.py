@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Verdict(StrEnum):
-    """What became of a claim."""
+    """Outcomes of a check."""
 
     HOLDS = "holds"  # with scope: proved, or so many cases checked
     FALSE = "false"  # with a witness that anyone can recheck without a solver

@@ -97,7 +97,7 @@ EXPONENTIAL = Joint(exponential_density)
 
 @dataclass(frozen=True)
 class Profile:
-    """What a model and a fraction C leave to be integrated over ranks, for any arrival rate.
+    """Integrands over ranks that a model and a fraction C leave, for any arrival rate.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class LogFit:
     r_squared: float
 
     def __call__(self, upper: float) -> float:
-        """Value of the fitted curve at `upper`."""
+        """Return the value of the fitted curve at `upper`."""
         return self.scale * log(upper + self.shift) + self.offset
 
 
