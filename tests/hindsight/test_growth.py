@@ -24,7 +24,7 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals, grid
+from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.growth import certified, growth_row
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import FormatError, Instance, Schedule
@@ -124,15 +124,13 @@ def test_any_duals_prove_at_most_the_optimum_and_are_priced_exactly(
 def test_the_bound_of_an_ascent_is_certified_and_at_most_the_optimum(seed: int) -> None:
     instance = tiny(seed, most=6, longest=6)
     optimum = brute_force(instance).total_latency
+    fluid, width = fluid_duals(instance, instance.memory)
     for rows in ((), (growth_row(instance),), ((2, 1), (3, 4))):
-        problem, buckets = (
-            Problem.of(instance, instance.memory, rows),
-            grid(instance, instance.memory),
-        )
-        start = np.zeros((1 + len(rows), buckets.buckets))
-        start[-1] = fluid_duals(instance, instance.memory, *buckets)
-        duals, _ = ascend(problem, start, buckets.width, 60)
-        proof = certified(instance, problem, duals, buckets.width)
+        problem = Problem.of(instance, instance.memory, rows)
+        start = np.zeros((1 + len(rows), len(fluid)))
+        start[-1] = fluid
+        duals, _ = ascend(problem, start, width, 60)
+        proof = certified(instance, problem, duals, width)
         assert certify(proof, instance) == proof.bound <= optimum
 
 
@@ -147,23 +145,20 @@ def long_tails(n: int, rate: float) -> Instance:
 @pytest.fixture(scope="module")
 def hundred() -> tuple[Instance, GrowthCertificate]:
     instance = long_tails(120, 0.6)
-    rows, buckets = (growth_row(instance), (700, 9)), grid(instance, 5_000, most=64)
-    start = np.zeros((3, buckets.buckets))
-    start[0] = start[1] = fluid_duals(instance, 5_000, *buckets) / 2
+    rows, (fluid, width) = (growth_row(instance), (700, 9)), fluid_duals(instance, 5_000, 64)
     problem = Problem.of(instance, instance.memory, rows)
-    duals, _ = ascend(problem, start, buckets.width, 300)
-    return instance, certified(instance, problem, duals, buckets.width)
+    duals, _ = ascend(problem, np.outer([0.5, 0.5, 0.0], fluid), width, 300)
+    return instance, certified(instance, problem, duals, width)
 
 
 def test_growth_rows_prove_more_than_memory_rows(
     hundred: tuple[Instance, GrowthCertificate],
 ) -> None:
     instance, proof = hundred
-    buckets = grid(instance, 5_000, most=64)
+    fluid, width = fluid_duals(instance, 5_000, 64)
     problem = Problem.of(instance, instance.memory)
-    start = fluid_duals(instance, 5_000, *buckets)[None, :]
-    duals, _ = ascend(problem, start, buckets.width, 300)
-    alone = certified(instance, problem, duals, buckets.width)
+    duals, _ = ascend(problem, fluid[None, :], width, 300)
+    alone = certified(instance, problem, duals, width)
     assert alone.bound < proof.bound <= best_list_schedule(instance).total_latency
 
 

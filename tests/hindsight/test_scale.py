@@ -11,7 +11,7 @@ from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.scale import beam
 from ratiolab.hindsight.scale.annealing import Cooling, annealed, decoded, schedule_of
-from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals, grid
+from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.beam_state import Knobs
 from ratiolab.hindsight.scale.portfolio import Portfolio
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
@@ -29,12 +29,11 @@ def workload(n: int, rate: float = 0.5, seed: int = 3) -> Instance:
 
 def order_by_beam(instance: Instance, width: int, bucket: int = 2, ahead: int = 64) -> np.ndarray:
     room = 0.97 * instance.memory
-    buckets = grid(instance, room)
-    start = fluid_duals(instance, room, *buckets)[None, :]
-    duals, _ = ascend(Problem.of(instance, room), start, buckets.width, 40)
+    fluid, bucket_width = fluid_duals(instance, room)
+    duals, _ = ascend(Problem.of(instance, room), fluid[None, :], bucket_width, 40)
     prepared = beam.prepare(instance)
     setting = beam.Setting(0.6, 5.0, 20.0, 3, bucket)
-    guide = beam.guide(prepared, duals[0], buckets.width, room, setting)
+    guide = beam.guide(prepared, duals[0], bucket_width, room, setting)
     order = beam.run(prepared, guide, Knobs(bucket, 40, 20, ahead), width, 10 * 10**4)
     assert order is not None
     return order

@@ -4,12 +4,11 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.bounds import Piece, one_machine
+from ratiolab.hindsight.bounds import one_machine
 from ratiolab.hindsight.scale.row_kernels import (
     Sums,
     accumulate,
@@ -88,21 +87,6 @@ def credit_slack(memory: float, duals: FloatArray, rounds: IntArray) -> float:
     return float((most * rounds * (rounds + 1) / 2).sum() * memory)
 
 
-class Grid(NamedTuple):
-    """Buckets of times: how many, and how many times each."""
-
-    width: int
-    buckets: int
-
-
-def grid(instance: Instance, memory: float, most: int = MOST_BUCKETS) -> Grid:
-    """Return buckets up to the time by which so much memory could have served everybody."""
-    rounds = int(instance.output.max()) + math.ceil(_last(instance, memory))
-    coarsest = LEVELS[0][0]
-    width = max(1, -(-rounds // most))
-    return Grid(width, coarsest * -(-rounds // (coarsest * width)))
-
-
 def ascend(
     problem: Problem, start: FloatArray, width: int, steps: int, seconds: float | None = None
 ) -> tuple[FloatArray, float]:
@@ -143,7 +127,6 @@ class Climb:
     def __init__(self, problem: Problem, width: int) -> None:
         self.problem, self.width = problem, width
         self.room = problem.memory * width
-        self.stride = max(1, width // 4)
         self.looked = 0
 
     def value(self, duals: FloatArray) -> tuple[float, FloatArray]:
@@ -153,7 +136,7 @@ class Climb:
         slack = credit_slack(problem.memory, np.vstack([duals[:1], scaled]), problem.rounds)
         sums = token_sums(problem, duals, self.width)
         columns = problem.prompt, problem.output
-        least, starts, looked = cheapest_near(sums, problem.arrival, *columns, self.stride, slack)
+        least, starts, looked = cheapest_near(sums, problem.arrival, *columns, self.width, slack)
         use = row_use(
             *(starts, *columns, duals.shape[1], self.width),
             *(problem.memory, problem.tokens, problem.rounds),
@@ -190,10 +173,18 @@ class Climb:
         return best, best_value, aim
 
 
-def fluid_duals(instance: Instance, memory: float, width: int, buckets: int) -> FloatArray:
-    """Prices of the preemptive schedule behind mean busy times, by bucket."""
-    served, room = _served(instance, memory), math.floor(memory)
-    slope = 1.0 / instance.volume
+def fluid_duals(
+    instance: Instance, memory: float, most: int = MOST_BUCKETS
+) -> tuple[FloatArray, int]:
+    """Return prices of the preemptive schedule behind mean busy times, and the width of buckets.
+
+    Buckets reach up to when this schedule ends and one longest output more, as completions come
+    later than in it. `ratiolab.hindsight.relaxation.dual_bound` says why prices are these.
+    """
+    room = math.floor(memory)
+    released = ((instance.arrival - instance.arrival.min()) * room).tolist()
+    served = list(one_machine(released, instance.volume.tolist(), shortest_remaining=False))
+    slope = (1.0 / instance.volume).tolist()
     height: dict[int, float] = {}
     after, following = 0.0, math.inf
     for piece in reversed(served):
@@ -201,23 +192,13 @@ def fluid_duals(instance: Instance, memory: float, width: int, buckets: int) -> 
         if i not in height:
             height[i] = end * slope[i] + (after if end == following else 0.0)
         after, following = height[i] - begin * slope[i], begin
-    middle = (np.arange(buckets) + 0.5) * width
-    ends = np.array([piece.end / room for piece in served])
-    begins = np.array([piece.begin / room for piece in served])
+    columns = np.array([(piece.request, piece.begin, piece.end) for piece in served]).T
+    ends, begins = columns[2] / room, columns[1] / room
+    rounds, coarsest = math.ceil(ends[-1]) + int(instance.output.max()), LEVELS[0][0]
+    width = max(1, -(-rounds // most))
+    middle = (np.arange(coarsest * -(-rounds // (coarsest * width))) + 0.5) * width
     place = np.minimum(np.searchsorted(ends, middle, side="right"), len(served) - 1)
-    request = np.array([piece.request for piece in served])[place]
-    price = np.array([height[i] for i in request.tolist()]) - middle * slope[request]
+    request = columns[0][place]
+    price = np.array([height[i] - t * slope[i] for i, t in zip(request, middle, strict=True)])
     idle = (middle >= ends[-1]) | (middle < begins[place])
-    return np.where(idle, 0.0, np.maximum(price, 0.0))
-
-
-def _served(instance: Instance, memory: float) -> list[Piece]:
-    """Return the preemptive schedule that serves the least volume first, in slots of memory."""
-    room = math.floor(memory)
-    released = ((instance.arrival - instance.arrival.min()) * room).tolist()
-    return list(one_machine(released, instance.volume.tolist(), shortest_remaining=False))
-
-
-def _last(instance: Instance, memory: float) -> float:
-    """Return when that schedule ends, in rounds from the first arrival."""
-    return max(piece.end for piece in _served(instance, memory)) / math.floor(memory)
+    return np.where(idle, 0.0, np.maximum(price, 0.0)), width

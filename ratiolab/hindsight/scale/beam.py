@@ -95,7 +95,7 @@ def guide(
     requests, none = prepared.requests, np.zeros(0, np.int64)
     sums = accumulate(prices[None, :], width, room, none, none, 1.0)
     columns = requests.arrival, requests.prompt, requests.output
-    least, _, _ = cheapest_near(sums, *columns, max(1, width // 4), 0.0)
+    least, _, _ = cheapest_near(sums, *columns, width, 0.0)
     horizon = setting.horizon
     ages = np.minimum(horizon, requests.output)
     share = 1 - np.arange(horizon) / horizon

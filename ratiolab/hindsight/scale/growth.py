@@ -13,7 +13,7 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.hindsight.scale.ascent import Climb, FloatArray, Problem, ascend, fluid_duals, grid
+from ratiolab.hindsight.scale.ascent import Climb, FloatArray, Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest
 from ratiolab.model.footprint import IntArray, volume
 from ratiolab.model.instance import Instance
@@ -36,9 +36,10 @@ def growth_bounds(instance: Instance, seconds: float | None = None) -> Iterator[
 
     Without a time limit the number of steps is fixed, and so is what is found.
     """
-    rows, (width, buckets) = (growth_row(instance),), grid(instance, instance.memory)
+    rows = (growth_row(instance),)
     problem = Problem.of(instance, instance.memory, rows)
-    fluid, climb = fluid_duals(instance, instance.memory, width, buckets), Climb(problem, width)
+    fluid, width = fluid_duals(instance, instance.memory)
+    climb = Climb(problem, width)
     starts = [np.outer(share, fluid) for share in np.eye(1 + len(rows))]
     duals = max(starts, key=lambda start: climb.value(start)[0])
     for part, steps in PASSES:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ratiolab.hindsight.scale import beam
 from ratiolab.hindsight.scale.annealing import Cooling, annealed, schedule_of
-from ratiolab.hindsight.scale.ascent import FloatArray, Problem, ascend, fluid_duals, grid
+from ratiolab.hindsight.scale.ascent import FloatArray, Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.beam import Prepared, Setting, guide, prepare
 from ratiolab.hindsight.scale.beam_state import Knobs
 from ratiolab.model.footprint import IntArray
@@ -184,12 +184,11 @@ class Portfolio:
         """Return bucket width and prices of a part of memory."""
         if part not in self.prices:
             room = part * self.instance.memory
-            buckets = grid(self.instance, room)
-            start = fluid_duals(self.instance, room, *buckets)[None, :]
+            fluid, width = fluid_duals(self.instance, room)
             problem = Problem.of(self.instance, room)
             seconds = None if self.seconds is None else 0.03 * self.seconds
-            duals, _ = ascend(problem, start, buckets.width, STEPS, seconds)
-            self.prices[part] = buckets.width, duals[0]
+            duals, _ = ascend(problem, fluid[None, :], width, STEPS, seconds)
+            self.prices[part] = width, duals[0]
         return self.prices[part]
 
     def attempt(self, choice: Choice, width: int, until: float) -> None:

@@ -16,6 +16,10 @@ from ratiolab.model.footprint import IntArray
 compiled: Any = njit(cache=True, nogil=True)
 
 
+BLOCK = 16
+"""Buckets of starts that are left out at once."""
+
+
 class Sums(NamedTuple):
     """Sums of prices over times 0..T, of memory in all and of each growth row.
 
@@ -80,25 +84,65 @@ def start_cost(sums, a, s, o, p):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def cheapest_near(sums, arrival, prompt, output, stride, slack):  # type: ignore[no-untyped-def]
-    """Return the least cost of each request over starts a stride apart, and where it is.
+def block_floors(sums, width):  # type: ignore[no-untyped-def]
+    """Return the least price of a token in each block of `BLOCK` buckets, and 0 beyond the last."""
+    buckets = (len(sums.level) - 1) // width
+    floors = np.zeros(buckets // BLOCK + 2, sums.level.dtype)
+    for b in range(buckets):
+        price = sums.level[b * width + 1] - sums.level[b * width]
+        k = b // BLOCK
+        if b % BLOCK == 0 or price < floors[k]:
+            floors[k] = price
+    if buckets % BLOCK:
+        floors[buckets // BLOCK] = 0
+    return floors
 
-    ``slack`` is the most that credits may take off the latency of a start.
+
+@compiled
+def least_in_block(sums, floors, length, a, s, o, p):  # type: ignore[no-untyped-def]
+    """Return a lower bound, but for credits, of the costs of starts from p to the block's end."""
+    last = (p // length + 1) * length + o
+    floor = floors[min(p // length, len(floors) - 1)]
+    for k in range(p // length + 1, min(last // length, len(floors) - 1) + 1):
+        floor = min(floor, floors[k])
+    return sums.unit * (p + o - a) + floor * (s * o + o * (o + 1) // 2)
+
+
+@compiled
+def cheapest_near(sums, arrival, prompt, output, width, slack):  # type: ignore[no-untyped-def]
+    """Return the least cost of each request over starts a quarter bucket apart, and where it is.
+
+    Blocks of starts that cost more than a start already known are left out. ``slack`` is the most
+    that credits may take off the latency of a start. Also returns how many starts were looked at.
     """
     count = len(arrival)
     least = np.empty(count, sums.level.dtype)
     starts = np.empty(count, np.int64)
     end = len(sums.level) - 1
+    floors, length, stride = block_floors(sums, width), BLOCK * width, max(1, width // 4)
     looked = 0
     for i in range(count):
         a, s, o = arrival[i], prompt[i], output[i]
-        best, at, p = start_cost(sums, a, s, o, a), a, a + stride
-        while p < end + stride and sums.unit * (p + o - a) - slack < best:
-            looked += 1
+        best, at = start_cost(sums, a, s, o, a), a
+        p = a + length
+        while p < end + length and sums.unit * (p + o - a) - slack < best:
             cost = start_cost(sums, a, s, o, p)
+            looked += 1
             if cost < best:
                 best, at = cost, p
-            p += stride
+            p += length
+        p = a
+        while p < end + stride and sums.unit * (p + o - a) - slack < best:
+            stop = (p // length + 1) * length
+            if least_in_block(sums, floors, length, a, s, o, p) - slack < best:
+                while p < stop:
+                    cost = start_cost(sums, a, s, o, p)
+                    looked += 1
+                    if cost < best:
+                        best, at = cost, p
+                    p += stride
+            else:
+                p += (stop - p + stride - 1) // stride * stride
         least[i], starts[i] = best, at
     return least, starts, looked
 
@@ -110,11 +154,13 @@ def cheapest(sums, arrival, prompt, output, width, slack):  # type: ignore[no-un
     While none of the times p + 1, p + 1 + o, the first at which it holds the tokens of a row, and
     the first and last of a credit changes bucket, the cost is quadratic in p: its least value
     stands at an end of such a piece, or, where second differences are positive, at the first start
-    with a first difference that is not negative.
+    with a first difference that is not negative. Blocks of starts that cost more than a start
+    already known are left out.
     """
     count, rows = len(arrival), len(sums.tokens)
-    least = np.empty(count, sums.level.dtype)
+    least, _, _ = cheapest_near(sums, arrival, prompt, output, width, slack)
     end = len(sums.level) - 1
+    floors, length = block_floors(sums, width), BLOCK * width
     offset = np.empty(2 + 2 * rows, np.int64)
     for i in range(count):
         a, s, o = arrival[i], prompt[i], output[i]
@@ -122,10 +168,16 @@ def cheapest(sums, arrival, prompt, output, width, slack):  # type: ignore[no-un
         for k in range(rows):
             offset[2 + 2 * k] = min(max(sums.tokens[k] - s, 0), o)
             offset[3 + 2 * k] = o - sums.rounds[k]
-        p = a
+        best, block, p = least[i], np.int64(-1), a
         cost = start_cost(sums, a, s, o, p)
-        best = cost
         while p < end and sums.unit * (p + o - a) - slack < best:
+            if p // length != block:
+                block = p // length
+                if least_in_block(sums, floors, length, a, s, o, p) - slack >= best:
+                    p = min(end, (block + 1) * length)
+                    cost = start_cost(sums, a, s, o, p)
+                    best = min(best, cost)
+                    continue
             stop = end
             for x in offset:
                 if p + x < end:

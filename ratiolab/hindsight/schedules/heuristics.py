@@ -28,6 +28,9 @@ FEW_STEPS = 2_000
 MEDIUM = 200
 """Most requests for which a search of few steps stays in Python."""
 
+MOST_LISTED = 20_000
+"""Most requests for which several list schedules are tried; each takes a second by then."""
+
 LONGEST_SMALL = 20_000
 """Most rounds for which the search may stay in Python."""
 
@@ -105,8 +108,13 @@ def good_schedule(
 
 
 def best_list_schedule(instance: Instance) -> Schedule:
-    """Return the best of the list schedules by output, volume and arrival plus output."""
-    keys = (instance.output, instance.volume, instance.arrival + instance.output)
+    """Return the best of the list schedules by output, volume and arrival plus output.
+
+    Beyond `MOST_LISTED` requests it is the one by volume.
+    """
+    keys = [instance.output, instance.volume, instance.arrival + instance.output]
+    if len(instance) > MOST_LISTED:
+        keys = [instance.volume]
     listed = [list_schedule(instance, np.argsort(key, kind="stable")) for key in keys]
     return min(listed, key=lambda schedule: schedule.total_latency)
 
