@@ -92,8 +92,8 @@ def annealed(
     new = Decoded(*(column.copy() for column in known))
     best, least = order, int(known.total[-1])
     bits = np.random.default_rng(seed).integers(1, 2**63, 1).astype(np.uint64)
-    done = told = part()
-    better = False
+    done = part()
+    again, better = done + TOLD, False
     while done < 1:
         heat = cooling.begin * (cooling.end / cooling.begin) ** done
         _, total, placed, _ = anneal(
@@ -102,7 +102,8 @@ def annealed(
         if total < least:
             best, least, better = placed, int(total), True
         done = part()
-        if better and (done >= 1 or done > told + TOLD):
+        if better and (done >= 1 or done > again):
             found(schedule_of(instance, best))
-            told, better = done, False
+            done, told = part(), done
+            again, better = done + max(TOLD, 10 * (done - told)), False
     return best

@@ -35,6 +35,9 @@ MOST_BUCKETS = 2048
 AIM = 0.01
 """How far above the best bound the ascent aims at first, as a part of it."""
 
+LEAST_STEPS = 8
+"""A level for which the time does not allow so many steps is left out, with those after it."""
+
 MOST_LOOKED = 10**8
 """Starts that an ascent without a time limit looks at, about; some seconds."""
 
@@ -100,11 +103,16 @@ def ascend(
     """
     duals, aim, value = start, AIM, -math.inf
     for group, part in LEVELS:
-        stop = _deadline(None if seconds is None else part * seconds)
+        began, stop = time.perf_counter(), _deadline(None if seconds is None else part * seconds)
         climb = Climb(problem, width * group)
         # fine detail of the start may be worth more than what coarse steps found
         entries = [fine.reshape(len(fine), -1, group).mean(axis=2) for fine in (duals, start)]
-        coarse = max(entries, key=lambda entry: climb.value(entry)[0])
+        values = [climb.value(entries[0])[0]]
+        took = time.perf_counter() - began
+        if seconds is not None and LEAST_STEPS * took > part * seconds:
+            break
+        values.append(climb.value(entries[1])[0])
+        coarse = entries[int(np.argmax(values))]
         few = round(part * steps)
         if seconds is None:
             few = min(few, round(part * MOST_LOOKED) // (climb.looked // len(entries) + 1))

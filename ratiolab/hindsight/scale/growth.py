@@ -24,6 +24,9 @@ LARGEST_COST = 2**61
 FINEST_BITS = 40
 """Duals are multiples of at least 2 ** -FINEST_BITS."""
 
+LEAST_SECONDS = 3e-4
+"""Seconds for each request below which the bounds of formulas are not exceeded."""
+
 PASSES = (0.12, 100), (0.97, 500)
 """Parts of the time that is left for each ascent, and its steps without a time limit."""
 
@@ -34,8 +37,11 @@ PARTS = 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48
 def growth_bounds(instance: Instance, seconds: float | None = None) -> Iterator[GrowthCertificate]:
     """Yield bounds, each with its certificate: a first one soon, and the one that time allows.
 
-    Without a time limit the number of steps is fixed, and so is what is found.
+    Without a time limit the number of steps is fixed, and so is what is found. With too little
+    time there is none.
     """
+    if seconds is not None and seconds < LEAST_SECONDS * len(instance):
+        return
     rows = (growth_row(instance),)
     problem = Problem.of(instance, instance.memory, rows)
     fluid, width = fluid_duals(instance, instance.memory)

@@ -139,7 +139,7 @@ class Portfolio:
     def run(self) -> None:
         """Search settings, widen the best, and anneal what it found."""
         width, began = 1, time.perf_counter()
-        self.attempt(Choice(), width, until=0.9)
+        self.attempt(Choice(), width, until=0.75)
         first = time.perf_counter() - began
         changes, few = CHANGES, max(1, FIXED // len(self.instance))
         width = self.width_in(NARROW, 12) if self.seconds else few

@@ -84,17 +84,17 @@ def start_cost(sums, a, s, o, p):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def block_floors(sums, width):  # type: ignore[no-untyped-def]
-    """Return the least price of a token in each block of `BLOCK` buckets, and 0 beyond the last."""
+def block_floors(sums, width, size):  # type: ignore[no-untyped-def]
+    """Return the least price of a token in each block of so many buckets, and 0 beyond the last."""
     buckets = (len(sums.level) - 1) // width
-    floors = np.zeros(buckets // BLOCK + 2, sums.level.dtype)
+    floors = np.zeros(buckets // size + 2, sums.level.dtype)
     for b in range(buckets):
         price = sums.level[b * width + 1] - sums.level[b * width]
-        k = b // BLOCK
-        if b % BLOCK == 0 or price < floors[k]:
+        k = b // size
+        if b % size == 0 or price < floors[k]:
             floors[k] = price
-    if buckets % BLOCK:
-        floors[buckets // BLOCK] = 0
+    if buckets % size:
+        floors[buckets // size] = 0
     return floors
 
 
@@ -119,7 +119,7 @@ def cheapest_near(sums, arrival, prompt, output, width, slack):  # type: ignore[
     least = np.empty(count, sums.level.dtype)
     starts = np.empty(count, np.int64)
     end = len(sums.level) - 1
-    floors, length, stride = block_floors(sums, width), BLOCK * width, max(1, width // 4)
+    floors, length, stride = block_floors(sums, width, BLOCK), BLOCK * width, max(1, width // 4)
     looked = 0
     for i in range(count):
         a, s, o = arrival[i], prompt[i], output[i]
@@ -160,7 +160,8 @@ def cheapest(sums, arrival, prompt, output, width, slack):  # type: ignore[no-un
     count, rows = len(arrival), len(sums.tokens)
     least, _, _ = cheapest_near(sums, arrival, prompt, output, width, slack)
     end = len(sums.level) - 1
-    floors, length = block_floors(sums, width), BLOCK * width
+    floors, length = block_floors(sums, width, BLOCK), BLOCK * width
+    finest = block_floors(sums, width, 1)
     offset = np.empty(2 + 2 * rows, np.int64)
     for i in range(count):
         a, s, o = arrival[i], prompt[i], output[i]
@@ -168,13 +169,20 @@ def cheapest(sums, arrival, prompt, output, width, slack):  # type: ignore[no-un
         for k in range(rows):
             offset[2 + 2 * k] = min(max(sums.tokens[k] - s, 0), o)
             offset[3 + 2 * k] = o - sums.rounds[k]
-        best, block, p = least[i], np.int64(-1), a
+        best, block, bucket, p = least[i], np.int64(-1), np.int64(-1), a
         cost = start_cost(sums, a, s, o, p)
         while p < end and sums.unit * (p + o - a) - slack < best:
             if p // length != block:
                 block = p // length
                 if least_in_block(sums, floors, length, a, s, o, p) - slack >= best:
                     p = min(end, (block + 1) * length)
+                    cost = start_cost(sums, a, s, o, p)
+                    best = min(best, cost)
+                    continue
+            if o < 4 * width and p // width != bucket:
+                bucket = p // width
+                if least_in_block(sums, finest, width, a, s, o, p) - slack >= best:
+                    p = min(end, (bucket + 1) * width)
                     cost = start_cost(sums, a, s, o, p)
                     best = min(best, cost)
                     continue
