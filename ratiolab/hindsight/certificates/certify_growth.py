@@ -16,9 +16,11 @@ piece, or, where they grow, at the first start at which they are not negative.
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.model.footprint import volume
 from ratiolab.model.instance import Instance
 
 MOST_TIMES = 2**22
@@ -26,6 +28,9 @@ MOST_TIMES = 2**22
 
 MOST_PIECES = 3 * 10**7
 """Most pieces that are looked at, so that a hostile file cannot keep the checker busy."""
+
+BLOCK = 16
+"""Runs whose starts are left out together."""
 
 MOST_ROWS = 16
 """Most growth rows."""
@@ -113,6 +118,10 @@ class _Checker:
         for (tokens, _), row in zip(prices.rows, prices.growth, strict=True):
             token = [whole + tokens * price for whole, price in zip(token, row, strict=True)]
         self.token = _Family(edges, token)
+        self.floors = [
+            min(self.token.price[run : run + BLOCK])
+            for run in range(0, len(self.token.price), BLOCK)
+        ]
         self.slack = self.memory * sum(
             rounds * (rounds + 1) // 2 * max(row, default=0)
             for (_, rounds), row in zip(prices.rows, prices.growth, strict=True)
@@ -154,13 +163,34 @@ class _Checker:
         return best
 
     def pieces(self, arrival: int, prompt: int, output: int, best: int) -> int:
-        """Return how many pieces there are, at most, before latency alone reaches the best cost."""
-        last = arrival - output + (best + self.slack) // self.unit + 1
-        count = 1
-        for offset in self.offsets(prompt, output):
-            first = bisect_right(self.edges, arrival + offset)
-            count += max(0, bisect_right(self.edges, last + offset) - first)
+        """Return how many pieces there are, at most, where a start may cost less than the best."""
+        offsets, count = self.offsets(prompt, output), 0
+        for first, last in self.ranges(arrival, prompt, output, [best]):
+            count += 1
+            for offset in offsets:
+                count += bisect_right(self.edges, last + offset)
+                count -= bisect_right(self.edges, first + offset)
         return count
+
+    def ranges(
+        self, arrival: int, prompt: int, output: int, best: list[int]
+    ) -> Iterator[tuple[int, int]]:
+        """Yield ranges of starts, one a block of runs, where one may cost less than the best.
+
+        All its tokens cost a request at least what the cheapest run costs that a start of the block
+        reaches, and credits take off at most the slack.
+        """
+        edges, start, tokens = self.edges, arrival, volume(prompt, output)
+        while start < edges[-1]:
+            latency = self.unit * (start + output - arrival) - self.slack
+            if latency >= best[0]:
+                return
+            block = bisect_right(edges, start) // BLOCK
+            end = edges[min(block * BLOCK + BLOCK, len(edges)) - 1]
+            reached = bisect_right(edges, end + output) // BLOCK
+            if latency + min(self.floors[block : reached + 1]) * tokens < best[0]:
+                yield start, end
+            start = end
 
     def offsets(self, prompt: int, output: int) -> list[int]:
         """Return from where prices change the differences, counted from the start."""
@@ -171,14 +201,23 @@ class _Checker:
 
     def least(self, arrival: int, prompt: int, output: int, best: int) -> int:
         """Return the least cost over all starts from the arrival on; ``best`` is one of them."""
-        edges, token, unit, slack = self.edges, self.token, self.unit, self.slack
-        start, cost = arrival, self.cost(arrival, arrival, prompt, output)
+        ends = arrival, max(arrival, self.edges[-1])  # with no dual any more at the second
+        known = [min(best, *(self.cost(start, arrival, prompt, output) for start in ends))]
         offsets = self.offsets(prompt, output)
+        for first, last in self.ranges(arrival, prompt, output, known):
+            cost = self.least_within(first, last, arrival, prompt, output, offsets)
+            known[0] = min(known[0], cost)
+        return known[0]
+
+    def least_within(
+        self, start: int, stop: int, arrival: int, prompt: int, output: int, offsets: list[int]
+    ) -> int:
+        """Return the least cost over the starts of a range, its end included."""
+        edges, token, unit = self.edges, self.token, self.unit
         runs = [bisect_right(edges, start + offset) for offset in offsets]
-        best = min(best, cost)
-        # differences stay one for good when no time from the start on has a price
-        while start < edges[-1] and unit * (start + output - arrival) - slack < best:
-            end = edges[-1]
+        best = cost = self.cost(start, arrival, prompt, output)
+        while start < stop:
+            end = stop
             for run, offset in zip(runs, offsets, strict=True):
                 if run < len(edges):
                     end = min(end, edges[run] - offset)
