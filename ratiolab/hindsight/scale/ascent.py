@@ -76,7 +76,7 @@ class Problem:
 
 
 def token_sums(problem: Problem, duals: FloatArray, width: int) -> Sums:
-    """Sums of the prices that scaled duals stand for: those of a row are over its tokens."""
+    """Accumulate the prices that scaled duals stand for: those of a row, over its tokens."""
     scale = np.concatenate([[1.0], 1.0 / problem.tokens])[:, None]
     sums: Sums = accumulate(
         duals * scale, width, problem.memory, problem.tokens, problem.rounds, 1.0
@@ -85,7 +85,7 @@ def token_sums(problem: Problem, duals: FloatArray, width: int) -> Sums:
 
 
 def credit_slack(memory: float, duals: FloatArray, rounds: IntArray) -> float:
-    """The most that the credits of completions take off, whatever the start."""
+    """Return the most that the credits of completions take off a cost, whatever the start."""
     most = duals[1:].max(axis=1, initial=0)
     return float((most * rounds * (rounds + 1) / 2).sum() * memory)
 
@@ -138,7 +138,7 @@ class Climb:
         self.looked = 0
 
     def value(self, duals: FloatArray) -> tuple[float, FloatArray]:
-        """The bound of these duals, nearly, and a subgradient."""
+        """Return the bound of these duals in floating point, and a subgradient."""
         problem = self.problem
         scaled = duals[1:] / problem.tokens[:, None]
         slack = credit_slack(problem.memory, np.vstack([duals[:1], scaled]), problem.rounds)
@@ -155,7 +155,7 @@ class Climb:
     def run(
         self, duals: FloatArray, aim: float, steps: int, stop: Callable[[], bool]
     ) -> tuple[FloatArray, float, float]:
-        """The best duals met, their value, and the aim at the end.
+        """Return the best duals met, their value, and the aim at the end.
 
         Steps are as long as would reach, were the bound linear, a target a little above the best
         bound so far; ``aim`` is how far, as a part of it. The direction is a long mean of
