@@ -65,7 +65,7 @@ def growth_row(instance: Instance) -> tuple[int, int]:
     leaves about m0 L^2 / (2 M^2 e) of memory idle at w = L m0 / (M e).
 
     >>> growth_row(Instance("equal", 100, [0] * 9, [1] * 9, [9] * 9))
-    (8, 3)
+    (7, 1)
     """
     memory, whole = instance.memory, int(instance.volume.sum())
     rate = memory * len(instance) / whole
