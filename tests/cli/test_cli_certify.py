@@ -27,6 +27,7 @@ def five(tmp_path: Path) -> Path:
     return tmp_path / "five.json"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["auto", "ip", "cuts", "dp", "beam"])
 def test_a_written_certificate_is_proven(
     capsys: pytest.CaptureFixture[str], five: Path, tmp_path: Path, method: str

@@ -272,6 +272,7 @@ def test_a_picture_of_a_billion_rounds_is_refused_in_words(
     assert not (folder / "late.png").exists()
 
 
+@pytest.mark.long
 def test_an_ascii_terminal_gets_every_table(folder: Path) -> None:
     write_instance(EC1.replace(name="ünïcode ≤"), folder / "u.json")
     plain = os.environ | {"PYTHONIOENCODING": "ascii", "LANG": "C", "COLUMNS": "30"}

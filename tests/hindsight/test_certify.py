@@ -127,6 +127,7 @@ def every_number(data: Numbers) -> list[tuple[str, Callable[[Numbers, int], None
     return found
 
 
+@pytest.mark.long
 def test_every_changed_number_is_detected_and_none_proves_another_bound(
     tmp_path: Path, ten: tuple[Instance, DualCertificate]
 ) -> None:

@@ -74,6 +74,7 @@ def small(seed: int) -> Instance:
     return tiny(seed, most=4, longest=4)
 
 
+@pytest.mark.long
 def test_the_cheapest_way_is_accepted_and_no_higher_cost() -> None:
     proper = 0
     for seed in range(160):
@@ -95,6 +96,7 @@ def test_the_cheapest_way_is_accepted_and_no_higher_cost() -> None:
     assert proper > 20
 
 
+@pytest.mark.long
 def test_equal_requests_may_run_at_equal_ages() -> None:
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -175,6 +177,7 @@ def test_a_file_of_windows_is_read_as_it_was_written(tmp_path: Path, ten: Proof)
     assert certify(again, instance) == made.bound
 
 
+@pytest.mark.long
 def test_every_changed_number_is_detected(tmp_path: Path, ten: Proof) -> None:
     """With check digits made anew, nothing passes but other proofs of the same bound."""
     instance, made = ten

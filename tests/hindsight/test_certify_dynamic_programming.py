@@ -41,6 +41,7 @@ def claim(instance: Instance, bound: int, seed: int) -> DynamicProgrammingCertif
             return made
 
 
+@pytest.mark.long
 def test_the_optimum_is_accepted_and_a_round_more_is_not() -> None:
     for seed in range(100):
         instance = tiny(seed)

@@ -79,6 +79,7 @@ def test_any_runs_of_prices_prove_at_most_the_optimum_and_are_priced_exactly(
     assert Fraction(value, denominator) <= least_latency(instance)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rate", [0.0, 0.3, 0.6])
 def test_the_checker_proves_what_the_ascent_claims(rate: float) -> None:
     instance = long_tails(400, rate)
@@ -122,6 +123,7 @@ def test_a_file_keeps_everything_and_is_small(
     assert path.stat().st_size < 200_000
 
 
+@pytest.mark.long
 def test_every_changed_number_is_detected_and_none_proves_another_bound(
     tmp_path: Path, hundred: tuple[Instance, StepDualCertificate]
 ) -> None:

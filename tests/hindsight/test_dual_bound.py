@@ -199,6 +199,7 @@ def test_false_prices_are_refused() -> None:
         dual_bound(instance, 1, iterations=-1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("door", [bracket, partial(solve, method="cuts")])
 def test_instances_without_a_program_get_this_bound(door: Callable[..., OptResult]) -> None:
     instance = log_normal(MOST_REQUESTS + 1, 0.6)

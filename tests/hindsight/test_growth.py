@@ -94,6 +94,7 @@ def by_definition(instance: Instance, duals: GrowthDuals) -> int:
     )
 
 
+@pytest.mark.long
 @given(
     seed=st.integers(0, 10**6),
     begin=st.integers(-2, 6),
@@ -120,6 +121,7 @@ def test_any_duals_prove_at_most_the_optimum_and_are_priced_exactly(
     assert Fraction(value, denominator) <= brute_force(instance).total_latency
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(0, 320, 5))
 def test_the_bound_of_an_ascent_is_certified_and_at_most_the_optimum(seed: int) -> None:
     instance = tiny(seed, most=6, longest=6)
@@ -171,6 +173,7 @@ def test_a_file_keeps_everything_and_is_small(
     assert path.stat().st_size < 50_000
 
 
+@pytest.mark.long
 def test_no_change_proves_another_bound(
     tmp_path: Path, hundred: tuple[Instance, GrowthCertificate]
 ) -> None:

@@ -87,6 +87,7 @@ def test_rounds_in_the_billions_take_no_profile() -> None:
     assert good_schedule(instance).starts.tolist() == [0, huge]
 
 
+@pytest.mark.long
 def test_thousands_of_requests_are_quick_and_feasible() -> None:
     rng = np.random.default_rng(0)
     n = 3000

@@ -58,6 +58,7 @@ def test_without_the_limit_the_same_program_exceeds_it() -> None:
     assert peak > 450
 
 
+@pytest.mark.long
 def test_layers_are_narrowed_to_the_limit() -> None:
     peak, notes = solved(MANY, method="dp", memory_limit=450, time_limit=6, steps=500)
     assert "narrowed from 1000000 by the memory limit" in notes[-1]

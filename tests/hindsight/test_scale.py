@@ -109,6 +109,7 @@ def test_annealing_keeps_its_snapshots_right() -> None:
     assert known.total[-1] == known.start.sum()
 
 
+@pytest.mark.long
 def test_without_a_time_limit_the_portfolio_finds_the_same_every_time() -> None:
     instance = workload(450, 1.5)
     found: list[list[int]] = [[], []]
@@ -119,6 +120,7 @@ def test_without_a_time_limit_the_portfolio_finds_the_same_every_time() -> None:
     assert found[0][-1] < best_list_schedule(instance).total_latency
 
 
+@pytest.mark.long
 def test_many_requests_are_solved_within_the_limit_with_a_certificate() -> None:
     instance = workload(450, 1.5)
     solve(instance, time_limit=1)  # compiles

@@ -90,6 +90,7 @@ def test_twenty_equal_requests_are_solved_without_symmetry() -> None:
     assert result.upper == sum(range(3, 23))
 
 
+@pytest.mark.long
 def test_a_node_limit_gives_a_valid_and_repeatable_interval() -> None:
     instance = paper_like(3, 7)
     one, two = (solve(instance, node_limit=1, steps=100) for _ in range(2))
@@ -97,6 +98,7 @@ def test_a_node_limit_gives_a_valid_and_repeatable_interval() -> None:
     assert (one.upper, one.lower, one.nodes) == (two.upper, two.lower, two.nodes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["highs", "pulp"])
 def test_a_time_limit_gives_a_valid_interval(backend: str) -> None:
     began = time.process_time()
@@ -188,6 +190,7 @@ def test_a_short_time_limit_is_short_also_for_many_requests() -> None:
         check(result)
 
 
+@pytest.mark.long
 def test_large_instances_get_their_interval_without_a_program() -> None:
     rng = np.random.default_rng(2)
     n = 2000
@@ -200,6 +203,7 @@ def test_large_instances_get_their_interval_without_a_program() -> None:
     assert result.gap < Fraction(1, 10)
 
 
+@pytest.mark.long
 def test_programs_with_too_many_entries_are_not_built() -> None:
     rng = np.random.default_rng(2)
     prompt, output = rng.integers(1, 6, 30), rng.integers(2000, 4000, 30)

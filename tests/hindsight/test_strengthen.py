@@ -33,6 +33,7 @@ def satisfied(program: object, counts: np.ndarray) -> bool:
     )
 
 
+@pytest.mark.long
 @settings(max_examples=120, deadline=None)
 @given(
     instances(max_requests=4, max_memory=9, predictions=False),
@@ -76,6 +77,7 @@ def test_cuts_alone_give_a_certified_interval() -> None:
     assert result.lower <= plain.upper <= result.upper
 
 
+@pytest.mark.long
 def test_stronger_rows_and_fewer_columns_are_what_it_is_for() -> None:
     instance = Instance("twelve", 20, [0] * 8, [2] * 8, [3, 4, 6, 7, 9, 11, 13, 15])
     known = solve(instance).schedule

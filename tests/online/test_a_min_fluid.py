@@ -50,6 +50,7 @@ def test_an_eviction_at_age_a_raises_the_bound_to_a_plus_one():
     assert evictions > 100
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lengths", "prompt", "printed_is_above"),
     [(two_point(1, 4, Fraction(1, 5)), 0, True), (uniform(1, 5), 0, False)],

@@ -53,6 +53,7 @@ def test_a_run_lasts_the_slice_of_its_phase_unless_it_ends():
             assert lasted == [*slices[:-1], int(instance.output[i])]
 
 
+@pytest.mark.long
 def test_staggered_starts_come_close_to_what_the_volume_needs_and_common_peaks_do_not():
     """Equal requests without prompt whose length is their last slice.
 

@@ -78,6 +78,7 @@ def test_a_batch_starts_only_when_the_last_one_is_gone():
                 assert run.start == other.start or not other.start < run.start < other.stop
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("places", ["refill", "batches"])
 @pytest.mark.parametrize("lengths", [from_weights(1, (2, 0, 3, 1)), uniform(1, 8)], ids=str)
 def test_simulated_latency_approaches_the_fluid_latency(lengths, places):

@@ -60,6 +60,7 @@ def few_of_chen() -> Study:
     )
 
 
+@pytest.mark.long
 def test_a_page_states_a_verdict_on_every_statement_from_the_table_alone(
     chen: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -103,6 +104,7 @@ def test_reproducing_writes_page_table_and_figures_and_resumes(
     assert not {"p99_tpot", "workload.block"} & set(table)  # not about it; the same everywhere
 
 
+@pytest.mark.long
 def test_a_page_is_redrawn_from_its_table_as_it_was(
     chen: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

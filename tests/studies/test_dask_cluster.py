@@ -25,6 +25,7 @@ key = "a-min"
 """
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of the cluster about the worker that is gone
 def test_a_cluster_gives_the_same_bytes_and_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "spread.toml"

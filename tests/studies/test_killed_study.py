@@ -47,7 +47,11 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSI
 
 
 @pytest.mark.parametrize(
-    ("kills", "seeds"), [(5, 30), pytest.param(20, 120, marks=pytest.mark.slow)]
+    ("kills", "seeds"),
+    [
+        pytest.param(5, 30, marks=pytest.mark.long),
+        pytest.param(20, 120, marks=pytest.mark.slow),
+    ],
 )
 def test_a_study_killed_at_random_moments_ends_as_if_undisturbed(
     tmp_path: Path, kills: int, seeds: int, start: Start

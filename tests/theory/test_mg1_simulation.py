@@ -72,6 +72,7 @@ def test_simulation_confirms_the_corrected_formula_and_refutes_the_printed_one(
         assert seen.response_time.half_width < 0.04 * seen.response_time.mean
 
 
+@pytest.mark.long
 def test_limited_preemption_beats_full_preemption_near_saturation_on_the_same_jobs() -> None:
     # Common random numbers: the same jobs under both policies, so only their difference
     # fluctuates. One-sided at 99.9 % with 9 degrees of freedom: t = 4.30.

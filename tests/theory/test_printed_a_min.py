@@ -11,6 +11,7 @@ from ratiolab.theory.limits.fluid import shortest_first_latency
 from ratiolab.theory.limits.printed_a_min import first_start_throughput, ratio_lower_bound
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("upper", "share"), [(4, Fraction(1, 5)), (8, Fraction(3, 40))])
 def test_first_starts_of_the_simulated_policy_follow_the_recursion(upper, share):
     memory = 1600

@@ -25,6 +25,7 @@ def test_structured_and_dense_radius_agree(lower, upper, prompt):
     assert result.rho == pytest.approx(dense_eigenvalues(lower, upper, prompt)[-1], abs=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("upper", [500, 2000])
 def test_structured_and_dense_radius_agree_at_size(upper):
     A, B = amin.matrices(1, upper)
@@ -63,6 +64,7 @@ def test_products_over_several_blocks_are_products_over_one(monkeypatch):
     np.testing.assert_allclose(operator.product(tails), whole, rtol=1e-14)
 
 
+@pytest.mark.long
 def test_components_keep_their_relative_accuracy():
     # Against 40 digits, row by row, within the bound the operator states.
     lower, upper, prompt = 1, 300, 1000
@@ -113,6 +115,7 @@ def test_an_exact_sign_change_brackets_the_radius(lower, upper, prompt):
     assert secular(Fraction(rho) - 1 + width, lower, upper, prompt) < 1
 
 
+@pytest.mark.long
 def test_no_digit_is_lost_at_large_size():
     rho = spectral_radius(20_000, tolerance=1e-13).rho
     with mp.workdps(30):
@@ -120,6 +123,7 @@ def test_no_digit_is_lost_at_large_size():
         assert secular(mpf(rho) - 1 + mpf("1e-12"), 1, 20_000) < 1
 
 
+@pytest.mark.long
 def test_a_million_lengths_agree_with_the_secular_equation():
     result = spectral_radius(10**6)
     assert result.error <= 1e-10

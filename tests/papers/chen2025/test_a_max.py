@@ -152,6 +152,7 @@ def test_simulated_ratio_of_the_yardstick_to_itself_is_one() -> None:
     assert (estimate.low, estimate.mean, estimate.high) == (1, 1, 1)
 
 
+@pytest.mark.long
 def test_the_limit_of_promoting_short_requests_is_the_fluid_ratio() -> None:
     # A_ell on equal shares of 1 and 4 with s = 0: fluid (1 (1 + y) + 16 y^2) / (1 + 15 y^2)
     half = Fraction(1, 2)

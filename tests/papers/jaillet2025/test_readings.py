@@ -27,6 +27,7 @@ SMALL = {"n_least": 3, "n_most": 4, "memory_least": 8, "memory_most": 12}
 TWO = Instance("two", 5, [0, 0], [1, 1], [2, 2])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rules", "total"),
     [

@@ -19,6 +19,7 @@ from ratiolab.papers.witness import read_witness
 from ratiolab.theory.worst_case import equal_prompts
 
 
+@pytest.mark.long
 def test_the_proven_constants_themselves_hold_and_slightly_better_ones_stay_undecided() -> None:
     assert lemma_4_4.lemma_4_4.check(equal_prompts.UPPER).verdict is Verdict.HOLDS
     assert lemma_4_7.lemma_4_7.check(equal_prompts.LOWER).verdict is Verdict.HOLDS

@@ -25,6 +25,7 @@ def test_every_stored_draw_has_a_better_schedule_and_its_seed_draws_it(model: Mo
     assert all(certified(witness) > 1 for witness in draws)
 
 
+@pytest.mark.long
 def test_figures_are_refuted_one_by_one() -> None:
     honest = Reported(1.09, 1.2)
     assert check(1, honest, slow=False).verdict is Verdict.UNDECIDED
