@@ -352,7 +352,7 @@ def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(
     assert (process.returncode, err.decode()) == (130, told)
 
 
-@pytest.mark.parametrize("moment", [0.3, 1.2])
+@pytest.mark.parametrize("moment", [0.3, pytest.param(1.2, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "words",
     [

@@ -77,6 +77,7 @@ def test_bounds_twins_idleness_and_dominance_keep_the_optimum() -> None:
     assert missed(random_duals) == 0
 
 
+@pytest.mark.long
 def test_good_prices_keep_the_optimum() -> None:
     for seed in range(250):
         instance = tiny(seed, most=6, longest=6)
@@ -87,6 +88,7 @@ def test_good_prices_keep_the_optimum() -> None:
         assert result.schedule.total_latency == best.total_latency, seed
 
 
+@pytest.mark.long
 def test_fixing_and_rows_keep_the_optimum() -> None:
     fixed = 0
     for seed in range(MANY // 2):
@@ -115,6 +117,7 @@ def test_fixing_and_rows_keep_the_optimum() -> None:
     assert fixed > 100
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bounding", [False, True])
 def test_what_is_left_out_never_proves_too_much(
     monkeypatch: pytest.MonkeyPatch, bounding: bool

@@ -3,8 +3,15 @@
 from functools import cache
 
 import numpy as np
+import pytest
 
 from ratiolab.model import Instance
+
+
+def in_two(first: int, last: int) -> pytest.MarkDecorator:
+    """Parametrize `seeds`: every run of the tests takes the first, the long tests the others."""
+    others = pytest.param(range(first, last), id="others", marks=pytest.mark.long)
+    return pytest.mark.parametrize("seeds", [pytest.param(range(first), id="first"), others])
 
 
 @cache

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import reference
-from drawn import drawn
+from drawn import drawn, in_two
 
 from ratiolab.online import make, simulate
 
@@ -48,12 +48,13 @@ def ended_runs(simulation):
     return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
 
 
+@in_two(80, INSTANCES)
 @pytest.mark.parametrize("case", CASES, ids=word)
-def test_the_event_driven_policy_makes_every_run_of_the_literal_one(case):
+def test_the_event_driven_policy_makes_every_run_of_the_literal_one(case, seeds):
     key, parameters = case
     policy, rule = make(key, parameters), reference.rule_of(key, **parameters)
     endless = 0
-    for seed in range(INSTANCES):
+    for seed in seeds:
         instance = drawn(seed)
         expected, complete = reference.serve(instance, rule, ROUNDS)
         simulation = simulate(instance, policy, patience=ROUNDS)

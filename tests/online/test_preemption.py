@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import reference
-from drawn import drawn
+from drawn import drawn, in_two
 
 from ratiolab.model import Instance, violations
 from ratiolab.online import Decision, Information, Policy, PolicyError, make, simulate
@@ -33,12 +33,13 @@ def ended(simulation):
     return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
 
 
+@in_two(100, 250)
 @pytest.mark.parametrize("case", CASES, ids=word)
-def test_every_run_is_that_of_the_literal_rounds_when_tokens_are_kept(case):
+def test_every_run_is_that_of_the_literal_rounds_when_tokens_are_kept(case, seeds):
     key, parameters = case
     policy, rule = make(key, parameters), reference.rule_of(key, **parameters)
     resumed = 0
-    for seed in range(250):
+    for seed in seeds:
         expected, complete = reference.serve(drawn(seed), rule, 400, "recompute")
         assert complete, "every run brings its request nearer to its end"
         for preemption in KEEPING:
@@ -48,7 +49,7 @@ def test_every_run_is_that_of_the_literal_rounds_when_tokens_are_kept(case):
             assert ended(simulation) == expected, seed
             assert violations(simulation.schedule) == []
         resumed += simulation.schedule.evictions > 0
-    assert resumed > 10
+    assert resumed > len(seeds) / 25
 
 
 PREEMPTIVE = [
@@ -74,12 +75,13 @@ PREEMPTIVE = [
 ]
 
 
+@in_two(60, 300)
 @pytest.mark.parametrize("case", PREEMPTIVE, ids=word)
-def test_a_preemptive_policy_makes_every_run_of_the_literal_one(case):
+def test_a_preemptive_policy_makes_every_run_of_the_literal_one(case, seeds):
     key, parameters = case
     policy, rule = make(key, parameters), reference.rule_of(key, **parameters)
     resumed = 0
-    for seed in range(300):
+    for seed in seeds:
         instance = drawn(seed)
         expected, complete = reference.serve(instance, rule, 400, "recompute")
         assert complete
@@ -87,7 +89,7 @@ def test_a_preemptive_policy_makes_every_run_of_the_literal_one(case):
         assert ended(simulation) == expected, seed
         assert violations(simulation.schedule) == []
         resumed += simulation.schedule.evictions > 0
-    assert resumed > 60
+    assert resumed > len(seeds) / 5
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,7 @@ def ends(ax: Axes, label: str) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return segments[:, 0, 1], segments[:, 1, 1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHARTS)
 def test_every_axis_is_named_and_no_legend_covers_data(name: str) -> None:
     figure = drawn(name)

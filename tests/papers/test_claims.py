@@ -60,6 +60,7 @@ def test_every_numbered_statement_has_its_claim_and_no_id_stands_twice() -> None
     assert sorted(set(ORDERED) - set(ids)) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_claim_gets_its_pinned_verdict_and_its_control_another(claim: Claim) -> None:
     (report,) = run_claims([claim])
@@ -82,6 +83,7 @@ def test_a_longer_search_comes_to_the_pinned_verdict(claim: Claim) -> None:
     assert report.is_expected, report.result
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("claim", RECHECKED)
 def test_a_witness_is_rechecked_without_a_solver(
     claim: Claim, monkeypatch: pytest.MonkeyPatch
@@ -99,6 +101,7 @@ def test_a_witness_is_rechecked_without_a_solver(
 FILES = sorted(path.stem for path in witness.folder().glob("*.json"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_a_tampered_witness_fails_its_recheck(
     name: str, tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
