@@ -1,6 +1,17 @@
 """The application with every command registered on it."""
 
-from ratiolab.cli import certify, instances, policies, records, schema, solving, studies, theory  # noqa: F401 - registers commands
+# imported for the commands that they register
+from ratiolab.cli import (  # noqa: F401
+    adversary,
+    certify,
+    instances,
+    policies,
+    records,
+    schema,
+    solving,
+    studies,
+    theory,
+)
 from ratiolab.cli.app import app
 
 __all__ = ["app"]
