@@ -55,8 +55,8 @@ def simulate(
     preemption: Annotated[
         str | None,
         typer.Option(
-            help="What an eviction costs: restart (all tokens), recompute or swap (only time). "
-            "By default what the policy is made for."
+            help="What an eviction costs: restart (all tokens), recompute or swap (only time), or "
+            "pause (nothing until others need the memory). By default what the policy is made for."
         ),
     ] = None,
     clock: Annotated[

@@ -7,6 +7,7 @@ says what is wrong instead of repairing it.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from ratiolab.model.footprint import held
 from ratiolab.model.schedule import Run, Schedule
@@ -35,10 +36,12 @@ def violations(schedule: Schedule) -> list[Violation]:
     The rules: ``unknown-request`` (a run names no request of the instance), ``duration`` (a run
     lasts at least one round and at most as many as the request still lacks tokens), ``arrival``
     (no run starts before its request arrives), ``overlap`` (runs of one request do not overlap),
-    ``completion`` (every request completes exactly once, in its last run) and ``memory`` (tokens
-    held never exceed M, those that a run brings along included).
+    ``completion`` (every request completes exactly once, in its last run), ``release`` (a cache
+    stays from the stop of a run to the next start of its request at the latest, and under ``pause``
+    alone) and ``memory`` (tokens held never exceed M, those that a run brings along and those of
+    paused requests included).
 
-    Between two stops memory only grows, so it is checked at the stops: O(r log r) for r runs.
+    Between two stops or releases memory only grows, so it is checked there: O(r log r) for r runs.
 
     Examples
     --------
@@ -59,12 +62,17 @@ def violations(schedule: Schedule) -> list[Violation]:
             found.append(Violation("unknown-request", run.request, run.start, detail))
         else:
             runs[run.request].append(run)
-    held_from: list[tuple[int, int, int]] = []
+    pieces: list[_Piece] = []
     for i, (arrival, prompt, output) in enumerate(requests):
         own = _with_kept(runs[i], keeps)
         found += _request_violations(i, arrival, output, own)
-        held_from += [(prompt + kept, r.start, r.stop) for r, kept in own if r.stop > r.start]
-    found += _memory_violations(held_from, schedule.instance.memory)
+        for run, kept in own:
+            if run.stop > run.start:
+                pieces.append(_Piece(run.start, run.stop, held(prompt + kept, -run.start), 1))
+    if schedule.release.tolist() != schedule.stop.tolist():
+        found += _release_violations(schedule)
+        pieces += _paused(schedule)
+    found += _memory_violations(pieces, schedule.instance.memory)
     return found
 
 
@@ -125,22 +133,60 @@ def _request_violations(
         )
 
 
-def _memory_violations(runs: list[tuple[int, int, int]], memory: int) -> Iterator[Violation]:
-    """Sweep the stops in time; (tokens brought along, start, stop) of every run."""
-    starting = sorted(runs, key=lambda run: run[1])
-    stopping = sorted(runs, key=lambda run: run[2])
+class _Piece(NamedTuple):
+    """Tokens held at each t in (start, stop]: constant + slope t."""
+
+    start: int
+    stop: int
+    constant: int
+    slope: int
+
+
+def _caches(schedule: Schedule) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield request, start, stop, release and the next start, or else the stop, of each run."""
+    columns = (schedule.request, schedule.start, schedule.stop, schedule.release)
+    rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
+    for row, after in pairwise([*rows, (-1, 0, 0, 0)]):
+        yield *row, after[1] if after[0] == row[0] else row[2]
+
+
+def _release_violations(schedule: Schedule) -> Iterator[Violation]:
+    for i, _, stop, release, following in _caches(schedule):
+        latest = following if schedule.preemption == "pause" else stop
+        if not stop <= release <= latest:
+            yield Violation(
+                "release",
+                i,
+                release,
+                f"the cache of request {i} stays until round {release}, not {stop}..{latest}",
+            )
+
+
+def _paused(schedule: Schedule) -> Iterator[_Piece]:
+    """Yield what paused requests hold: prompt and all tokens so far."""
+    produced: dict[int, int] = {}
+    for i, start, stop, release, _ in _caches(schedule):
+        produced[i] = produced.get(i, 0) + stop - start
+        if release > stop and 0 <= i < len(schedule.instance):
+            yield _Piece(stop, release, int(schedule.instance.prompt[i]) + produced[i], 0)
+
+
+def _memory_violations(pieces: list[_Piece], memory: int) -> Iterator[Violation]:
+    """Sweep the stops in time."""
+    starting = sorted(pieces, key=lambda piece: piece.start)
+    stopping = sorted(pieces, key=lambda piece: piece.stop)
     begun = ended = 0
-    constant = active = 0  # tokens at time t are constant + active * t
-    for round_ in sorted({stop for _, _, stop in runs}):
-        while begun < len(starting) and starting[begun][1] < round_:
-            constant += held(starting[begun][0], -starting[begun][1])
-            active += 1
+    constant = slope = 0  # tokens at time t are constant + slope * t
+    for round_ in sorted({piece.stop for piece in pieces}):
+        while begun < len(starting) and starting[begun].start < round_:
+            constant += starting[begun].constant
+            slope += starting[begun].slope
             begun += 1
-        while stopping[ended][2] < round_:
-            constant -= held(stopping[ended][0], -stopping[ended][1])
-            active -= 1
+        while stopping[ended].stop < round_:
+            constant -= stopping[ended].constant
+            slope -= stopping[ended].slope
             ended += 1
-        tokens = constant + active * round_
+        tokens = constant + slope * round_
         if tokens > memory:
             yield Violation(
                 "memory",

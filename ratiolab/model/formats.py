@@ -85,6 +85,9 @@ class ScheduleFile(Strict):
     stop: RunColumn
     """The rounds before which the runs stop."""
     preemption: Preemption = "restart"
-    """What an eviction costs: all tokens (restart), or time alone (recompute, swap)."""
+    """What an eviction costs: all tokens (restart), time alone (recompute, swap), or nothing until
+    others need the memory (pause)."""
+    release: RunColumn = absent()
+    """Under pause, the rounds until which the caches of the runs stay in memory."""
     total_latency: int = absent()
     """Total end-to-end latency (TEL), rounds; it follows from the runs."""

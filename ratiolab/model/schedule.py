@@ -15,10 +15,12 @@ from ratiolab.model.instance import Column, Instance, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-Preemption: TypeAlias = Literal["restart", "recompute", "swap"]
+Preemption: TypeAlias = Literal["restart", "recompute", "swap", "pause"]
 """What an eviction costs: every token (``restart``); none, but the cache is built again from
 prompt and tokens when the request resumes (``recompute``); none, and the cache goes to the host
-and back (``swap``). The last two allow the same schedules; only a clock tells them apart."""
+and back (``swap``); nothing while memory lasts (``pause``): the request only stops, its cache stays
+until others need the memory, and from then on it is a request evicted under ``recompute``. The
+last three allow the same runs; a clock tells them apart, and the memory that is in use."""
 
 
 class Run(NamedTuple):
@@ -39,16 +41,20 @@ class Schedule(Result):
     """The runs of all requests of an instance, and what an eviction costs.
 
     A request may have several runs; the last one completes. Under ``restart`` an evicted run loses
-    its tokens. Under ``recompute`` and ``swap`` they are kept: with g tokens from earlier runs the
+    its tokens. Under the other semantics they are kept: with g tokens from earlier runs the
     next one holds s + g + (t - start) tokens at t in (start, stop], and the request completes
-    when its runs together have lasted as many rounds as its output. Nothing is checked here beyond
-    shapes: `ratiolab.model.feasibility` is the judge.
+    when its runs together have lasted as many rounds as its output. Under ``pause`` it holds
+    s + g + (stop - start) tokens at t in (stop, release], too; a run that starts at the release of
+    the one before finds its cache in place, any other builds it again. Nothing is checked here
+    beyond shapes: `ratiolab.model.feasibility` is the judge.
 
     Parameters
     ----------
     instance : what was scheduled.
     request, start, stop : one value a run, shape (r,), any order.
-    preemption : ``restart`` (default), ``recompute`` or ``swap``.
+    preemption : ``restart`` (default), ``recompute``, ``swap`` or ``pause``.
+    release : under ``pause``, the round until which the cache of each run stays in memory, shape
+        (r,); by default its stop.
     """
 
     instance: Instance
@@ -56,6 +62,7 @@ class Schedule(Result):
     start: IntArray = field(repr=False)
     stop: IntArray = field(repr=False)
     preemption: Preemption
+    release: IntArray = field(repr=False)
 
     def __init__(
         self,
@@ -64,15 +71,19 @@ class Schedule(Result):
         start: Column,
         stop: Column,
         preemption: Preemption = "restart",
+        release: Column | None = None,
     ) -> None:
         require_preemption(preemption)
-        columns = [np.array(c, dtype=np.int64).reshape(-1) for c in (request, start, stop)]
+        if release is None:
+            release = stop
+        columns = [np.array(c, dtype=np.int64).reshape(-1) for c in (request, start, stop, release)]
         if len({len(c) for c in columns}) != 1:
-            raise ValueError("request, start and stop must have one value for each run")
+            raise ValueError("request, start, stop and release must have one value for each run")
         order = np.lexsort((columns[2], columns[0], columns[1]))
         object.__setattr__(self, "instance", instance)
         object.__setattr__(self, "preemption", preemption)
-        for name, column in zip(("request", "start", "stop"), columns, strict=True):
+        names = ("request", "start", "stop", "release")
+        for name, column in zip(names, columns, strict=True):
             column = column[order]
             column.setflags(write=False)
             object.__setattr__(self, name, column)
@@ -115,6 +126,27 @@ class Schedule(Result):
             before = np.cumsum(length) - length
             kept[order] = before - before[np.searchsorted(request, request)]
         return kept
+
+    @cached_property
+    def resumes_in_place(self) -> NDArray[np.bool_]:
+        """Whether each run finds its cache in memory: paused and never evicted, shape (r,)."""
+        found = np.zeros(len(self.request), np.bool_)
+        if self.preemption == "pause":
+            order = np.argsort(self.request, kind="stable")
+            earlier, later = order[:-1], order[1:]
+            same = self.request[earlier] == self.request[later]
+            found[later] = same & (self.release[earlier] == self.start[later])
+        return found
+
+    @cached_property
+    def prefilled(self) -> IntArray:
+        """Tokens of which each run builds the cache when it starts, shape (r,).
+
+        Prompt and kept tokens, but for runs whose cache was moved back or never left.
+        """
+        in_place = self.resumes_in_place | ((self.preemption == "swap") & (self.kept > 0))
+        tokens: IntArray = np.where(in_place, 0, self.instance.prompt[self.request] + self.kept)
+        return tokens
 
     @cached_property
     def completes(self) -> NDArray[np.bool_]:
@@ -170,20 +202,25 @@ class Schedule(Result):
         return first + 1 - self.instance.arrival
 
     @property
-    def evictions(self) -> int:
+    def preemptions(self) -> int:
         """Runs that ended before their request was complete."""
         return int((~self.completes).sum())
+
+    @property
+    def evictions(self) -> int:
+        """Preempted runs whose cache left the memory: all of them but under ``pause``."""
+        return self.preemptions - int(self.resumes_in_place.sum())
 
     @property
     def wasted_tokens(self) -> int:
         """Output tokens whose cache had to be made more than once.
 
         Under ``restart`` those of evicted runs, under ``recompute`` those that resumed runs bring
-        along, under ``swap`` none.
+        along, under ``swap`` none, under ``pause`` as under ``recompute`` where the cache was lost.
         """
         if self.preemption == "restart":
             return int((self.stop - self.start)[~self.completes].sum())
-        return int(self.kept.sum()) if self.preemption == "recompute" else 0
+        return int(self.kept[self.prefilled > 0].sum())
 
     @property
     def headline(self) -> str:
@@ -196,7 +233,8 @@ class Schedule(Result):
         """Return the runs as plain data, tied to the instance by its digest."""
         head = {"instance": self.instance.name, "digest": self.instance.digest}
         kept = {} if self.preemption == "restart" else {"preemption": self.preemption}
-        runs = {name: getattr(self, name).tolist() for name in ("request", "start", "stop")}
+        names = ("request", "start", "stop", *(["release"] if self.preemption == "pause" else []))
+        runs = {name: getattr(self, name).tolist() for name in names}
         return head | kept | runs | {"total_latency": self.total_latency}
 
     def to_frame(self) -> "pd.DataFrame":
@@ -206,14 +244,17 @@ class Schedule(Result):
         return pd.DataFrame(self.runs, columns=Run._fields)
 
     def usage(self) -> IntArray:
-        """Return the tokens held at t = 0, ..., last stop, in O(runs + rounds) steps."""
-        end = int(self.stop.max(initial=0)) + 2
+        """Return the tokens held at t = 0, ..., last release, in O(runs + rounds) steps."""
+        end = int(max(self.stop.max(initial=0), self.release.max(initial=0))) + 2
         level, slope = np.zeros(end, np.int64), np.zeros(end, np.int64)
         # held(s, t - p) = held(s, -p) + t on p+1 .. q: a step of the constant and one of the slope
         base = held(self.instance.prompt[self.request] + self.kept, -self.start)
         for change, sign in ((self.start + 1, 1), (self.stop + 1, -1)):
             np.add.at(level, change, sign * base)
             np.add.at(slope, change, sign)
+        paused = base + self.stop  # after the last round, until the release
+        np.add.at(level, self.stop + 1, paused)
+        np.add.at(level, self.release + 1, -paused)
         time = np.arange(end)
         return (np.cumsum(level) + np.cumsum(slope) * time)[:-1]
 

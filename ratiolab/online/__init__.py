@@ -2,7 +2,8 @@
 
 from ratiolab.online.policy import Policy, Setting, Ties
 from ratiolab.online.registry import POLICIES, make
-from ratiolab.online.simulate import PolicyError, Simulation, simulate
+from ratiolab.online.simulate import PolicyError, simulate
+from ratiolab.online.simulation import Simulation
 from ratiolab.online.view import NEVER, Decision, Information, InformationError, View
 
 __all__ = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ratiolab.model.footprint import volume
 from ratiolab.online.clock import BatchTime
-from ratiolab.online.simulate import Simulation
+from ratiolab.online.simulation import Simulation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,8 @@ def per_request(simulation: Simulation) -> "pd.DataFrame":
     served = np.bincount(request, times[schedule.stop] - times[schedule.start], n)
     again = np.where(schedule.completes, 0, schedule.stop - schedule.start)  # made again later
     if schedule.preemption != "restart":
-        again = schedule.kept * (schedule.preemption == "recompute")
+        again = schedule.kept * (schedule.prefilled > 0)
+    preempted = np.bincount(request[~schedule.completes], minlength=n)
     output = instance.output
     return pd.DataFrame(
         {
@@ -69,7 +70,8 @@ def per_request(simulation: Simulation) -> "pd.DataFrame":
             "per_token": latency / output,
             "waiting": np.where(ended, latency - served, np.nan),
             "slowdown": latency / isolated_latency(instance.prompt, output, simulation.clock),
-            "evictions": np.bincount(request[~schedule.completes], minlength=n),
+            "preemptions": preempted,
+            "evictions": preempted - np.bincount(request[schedule.resumes_in_place], minlength=n),
             "wasted_tokens": np.bincount(request, again, n).astype(np.int64),
         }
     )
@@ -81,7 +83,8 @@ def summary(simulation: Simulation) -> dict[str, float]:
     ``mean_``, ``median_``, ``p90_`` and ``p99_`` of each of `TIMES`; ``total_latency``,
     ``makespan`` (last completion minus first arrival), ``throughput`` (output tokens of completed
     requests per unit of time), ``mean_memory`` (over time, tokens) and ``peak_memory``,
-    ``evictions``, ``wasted_tokens``, ``prefill_tokens`` (all that were prefilled, prompts
+    ``preemptions`` (runs that ended early), ``evictions`` (those that lost their cache; without
+    ``pause`` the same), ``wasted_tokens``, ``prefill_tokens`` (all that were prefilled, prompts
     included), ``starvation`` (the longest waiting), ``fairness`` (Jain's index of 1 / slowdown,
     from 1/n to 1) and ``completed`` (share of the requests).
     """
@@ -101,18 +104,16 @@ def summary(simulation: Simulation) -> dict[str, float]:
     speed = 1 / frame["slowdown"].to_numpy(np.float64)
     usage, began = schedule.usage(), int(schedule.instance.arrival.min())
     lasted = np.diff(_times(simulation)[began : len(usage)])
-    prefilled = schedule.instance.prompt[schedule.request] + schedule.kept
-    if schedule.preemption == "swap":
-        prefilled = prefilled[schedule.kept == 0]
     return figures | {
         "total_latency": float(frame["latency"].sum()) if ended else float("nan"),
         "makespan": span,
         "throughput": float(schedule.instance.output.sum()) / span,
         "mean_memory": float(usage[began + 1 :] @ lasted / lasted.sum()) if len(lasted) else 0.0,
         "peak_memory": float(usage.max()),
+        "preemptions": float(schedule.preemptions),
         "evictions": float(schedule.evictions),
         "wasted_tokens": float(schedule.wasted_tokens),
-        "prefill_tokens": float(prefilled.sum()),
+        "prefill_tokens": float(schedule.prefilled.sum()),
         "starvation": float(frame["waiting"].max()) if ended else float("nan"),
         "fairness": jain(speed) if ended else float("nan"),
     }

@@ -68,7 +68,8 @@ class Observations:
 
     Parameters
     ----------
-    running, waiting : the simulator's own, of which the view shows the present content.
+    running, waiting, paused : the simulator's own, of which the view shows the present content.
+    kept : the simulator's own, tokens from earlier runs; a request has none when it is revealed.
     """
 
     def __init__(
@@ -77,11 +78,13 @@ class Observations:
         policy: Policy,
         running: Mapping[int, int],
         waiting: Mapping[int, None],
+        paused: Mapping[int, int],
+        kept: dict[int, int],
     ) -> None:
         columns = observable_columns(instance, policy)
         names = ("prompt", "arrival", "output", *LEVELS[policy.information])
         known = {name: Revealed(name, policy.name) for name in names}
-        self.output, self.generated = known["output"], Revealed("kept tokens", policy.name)
+        self.output, self._kept = known["output"], kept
         self.signals: dict[int, Any] = known.get("signals", {})
         self.arrival = known["arrival"]
         self._on_arrival = [(known[name], columns[name]) for name in names if name in columns]
@@ -91,14 +94,15 @@ class Observations:
                 "memory": instance.memory,
                 "running": MappingProxyType(running),
                 "waiting": waiting.keys(),
-                "generated": MappingProxyType(self.generated),
+                "paused": paused.keys(),
+                "generated": MappingProxyType(kept),
                 **{name: MappingProxyType(column) for name, column in known.items()},
             },
         )
 
     def reveal(self, request: int, now: int) -> None:
         """Reveal an arriving request, as far as the policy's level of information allows."""
-        self.arrival[request], self.generated[request] = now, 0
+        self.arrival[request], self._kept[request] = now, 0
         for known, column in self._on_arrival:
             known[request] = column[request]
 

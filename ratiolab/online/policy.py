@@ -19,7 +19,7 @@ Decide: TypeAlias = Callable[[View], Decision]
 RESTARTING: tuple[Preemption, ...] = ("restart",)
 """Semantics of policies whose evicted requests lose their tokens."""
 
-KEEPING: tuple[Preemption, ...] = ("recompute", "swap")
+KEEPING: tuple[Preemption, ...] = ("recompute", "swap", "pause")
 """Semantics of policies whose evicted requests keep their tokens."""
 
 
@@ -99,6 +99,15 @@ class Policy(ABC):
         Only a policy whose decisions follow from which requests wait, and run since how many
         rounds, and from nothing else (as randomness, the clock or earlier evictions), may say so: a
         state that comes back then proves the loop.
+        """
+        return False
+
+    @property
+    def may_overflow(self) -> bool:
+        """Whether the policy may let the running requests exceed the memory.
+
+        No engine can carry that out, and no such run is a feasible schedule; some papers'
+        simulators do it. The run then says how much memory it would have taken.
         """
         return False
 

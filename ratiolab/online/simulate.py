@@ -1,98 +1,23 @@
 """The event loop: asks a policy, refuses what is illegal, returns what ran when."""
 
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
-from ratiolab.model.display import Result
-from ratiolab.model.footprint import held
+from ratiolab.model.feasibility import InfeasibleScheduleError, violations
 from ratiolab.model.schedule import require_preemption
 from ratiolab.online.batch_timeline import BatchTimeline
+from ratiolab.online.cache import Cache
 from ratiolab.online.clock import PICOSECONDS, BatchTime
-from ratiolab.online.observations import Observations, Signals
+from ratiolab.online.observations import Observations, Revealed, Signals
 from ratiolab.online.policy import Policy, Setting, Ties, require_policy
+from ratiolab.online.simulation import Outcome, Simulation
 from ratiolab.online.view import NEVER, Decision, Information, show
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-Outcome: TypeAlias = Literal["complete", "stalled", "looping"]
 
 
 class PolicyError(RuntimeError):
     """Illegal decision of a policy; the message names policy, round and rule."""
-
-
-@dataclass(frozen=True)
-class Simulation(Result):
-    """One run of a policy.
-
-    Parameters
-    ----------
-    schedule : what ran when; unless complete, only the runs that had ended. With a clock its
-        instance arrives in rounds: each request at the first that begins at or after its time.
-    policy, seed : what was run.
-    outcome : ``complete``; ``stalled`` when no request completed for `patience` rounds;
-        ``looping`` when a state came back that leads to itself, so that no patience would help.
-    decisions : how often the policy was asked.
-    preemption : semantics of an eviction.
-    clock : how long a batch takes; None for unit rounds.
-    times : with a clock, seconds at which each round begins, shape (rounds + 1,).
-    arrivals : with a clock, seconds at which each request arrives, shape (n,).
-    """
-
-    schedule: Schedule
-    policy: Policy
-    seed: int
-    outcome: Outcome
-    decisions: int
-    preemption: Preemption = "restart"
-    clock: BatchTime | None = None
-    times: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
-    arrivals: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def total_latency(self) -> int | None:
-        """Total end-to-end latency, rounds; None when the run stalled."""
-        return self.schedule.total_latency if self.outcome == "complete" else None
-
-    @property
-    def headline(self) -> str:
-        """Policy, instance, and the total latency or why there is none."""
-        cost = self.outcome if self.total_latency is None else f"TEL {self.total_latency:,}"
-        return f"{self.policy.name} on {self.schedule.instance.name}, seed {self.seed}: {cost}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return costs and measures; a request that did not complete has the completion -1.
-
-        ``figures`` are those of `ratiolab.online.metrics.summary`, in ``unit``; None where a run
-        that stalled has none.
-        """
-        from ratiolab.online.metrics import summary, unit
-
-        ended = self.outcome == "complete"
-        return {
-            "seed": self.seed,
-            "outcome": self.outcome,
-            "tel": self.total_latency,
-            "makespan": self.schedule.makespan if ended else None,
-            "evictions": self.schedule.evictions,
-            "wasted_tokens": self.schedule.wasted_tokens,
-            "unit": unit(self),
-            "figures": {n: None if np.isnan(v) else v for n, v in summary(self).items()},
-            "completions": self.schedule.completion.tolist(),
-        }
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return the table `ratiolab.online.metrics.per_request`, one row for each request."""
-        from ratiolab.online.metrics import per_request
-
-        return per_request(self)
 
 
 def simulate(
@@ -138,15 +63,23 @@ def simulate(
     limit = int(instance.output.sum()) + 10_000
     outcome = run.to_the_end(limit if patience is None else patience)
     served = instance if clock is None else instance.replace(arrival=run.delivered())
-    schedule = Schedule.from_runs(served, run.finished, semantics)
+    schedule = run.cache.schedule(served)
     if outcome == "complete":
-        require_feasible(schedule)
+        _judge(schedule, policy)
     if run.timeline is None:
         return Simulation(schedule, policy, seed, outcome, run.decisions, semantics)
     times, arrivals = run.timeline.boundaries(run.now), np.array(run.due) / PICOSECONDS
     return Simulation(
         schedule, policy, seed, outcome, run.decisions, semantics, clock, times, arrivals
     )
+
+
+def _judge(schedule: Schedule, policy: Policy) -> None:
+    """Raise InfeasibleScheduleError unless a schedule is feasible, or breaks only what it may."""
+    if not policy.may_overflow:
+        require_feasible(schedule)
+    elif {violation.rule for violation in violations(schedule)} - {"memory"}:
+        raise InfeasibleScheduleError(f"{policy.name}: not memory alone is exceeded")
 
 
 def semantics_of(policy: Policy, asked: Preemption | None) -> Preemption:
@@ -170,11 +103,9 @@ class _Run:
         preemption: Preemption,
         clock: BatchTime | None,
     ) -> None:
-        self.preemption = preemption
-        self.memory = instance.memory
+        self.memory = NEVER if policy.may_overflow else instance.memory
         self.name = policy.name
         self.due: list[int] = instance.arrival.tolist()
-        self.prompt: list[int] = instance.prompt.tolist()
         self.output: list[int] = instance.output.tolist()
         self.order: list[int] = np.argsort(instance.arrival, kind="stable").tolist()
         self.next_arrival = 0
@@ -183,14 +114,12 @@ class _Run:
             self.due = clock.ticks(self.due)
             self.timeline = BatchTimeline(clock, self.due[self.order[0]])
         self.now = self.due[self.order[0]] if clock is None else 0
-        self.moved = 0  # tokens swapped since the last batch
-        self.running: dict[int, int] = {}  # start rounds
         self.waiting: dict[int, None] = {}
-        self.observations = Observations(instance, policy, self.running, self.waiting)
-        self.kept = self.observations.generated
-        self.completions: list[tuple[int, int, int]] = []  # (round, request, start), may be stale
-        self.constant = 0  # tokens of the running requests at t: constant + running * t
-        self.finished: list[tuple[int, int, int]] = []
+        self.kept = Revealed("kept tokens", policy.name)
+        self.cache = Cache(instance, self.kept, preemption)
+        self.running = self.cache.running
+        memory = (self.running, self.waiting, self.cache.paused, self.kept)
+        self.observations = Observations(instance, policy, *memory)
         self.left = len(instance)
         self.decisions = 0
         refined = policy.information is Information.REFINED
@@ -244,14 +173,10 @@ class _Run:
 
     def _complete(self) -> tuple[int, ...]:
         """End the runs that complete in this round."""
-        completed: list[int] = []
-        while self.completions and self.completions[0][0] <= self.now:
-            stop, i, start = heappop(self.completions)
-            if self.running.get(i) == start:
-                self._leave(i, start, stop)
-                self.observations.output[i] = self.output[i]
-                completed.append(i)
-                self.left -= 1
+        completed = self.cache.complete(self.now)
+        for i in completed:
+            self.observations.output[i] = self.output[i]
+        self.left -= len(completed)
         if self.signals is not None:
             for i, start in self.running.items():
                 tokens = self.kept[i] + self.now - start
@@ -272,50 +197,28 @@ class _Run:
             self.next_arrival += 1
         return tuple(arrived)
 
-    def _leave(self, i: int, start: int, stop: int) -> None:
-        del self.running[i]
-        self.constant -= held(self.prompt[i] + self.kept[i], -start)
-        self.finished.append((i, start, stop))
-
-    def _evict(self, i: int) -> None:
-        start = self.running.get(i)
-        if start is None:
-            raise self._error(f"evicts {i}, which does not run")
-        self._leave(i, start, self.now)
-        self.waiting[i] = None
-        if self.preemption != "restart":
-            self.kept[i] += self.now - start
-        if self.preemption == "swap":
-            self.moved += held(self.prompt[i], self.kept[i])
-
     def _apply(self, decision: Decision) -> None:
         if not isinstance(decision, Decision):
             raise self._error(f"answers {decision!r}, which is no Decision")
-        now = self.now
-        prefilling = prefill = 0
+        now, cache = self.now, self.cache
+        cache.begin_batch()
         for i in decision.evict:
-            self._evict(i)
+            if i not in self.running:
+                raise self._error(f"evicts {i}, which does not run")
+            cache.evict(i, now)
+            self.waiting[i] = None
         for i in decision.admit:
             if i not in self.waiting:
                 raise self._error(f"admits {i}, which does not wait")
             del self.waiting[i]
-            self.running[i] = now
-            kept = self.kept[i]
-            self.constant += held(self.prompt[i] + kept, -now)
-            heappush(self.completions, (now + self.output[i] - kept, i, now))
-            if kept and self.preemption == "swap":
-                self.moved += self.prompt[i] + kept
-            else:
-                prefilling += 1
-                prefill += self.prompt[i] + kept
-        tokens = self.constant + len(self.running) * (now + 1)
+            cache.admit(i, now)
+        cache.make_room(decision.drop, now)
+        tokens = cache.tokens(now + 1)
         if tokens > self.memory:
             raise self._error(f"{tokens} tokens in the next round exceed memory {self.memory}")
         if self.timeline is not None:
-            running = len(self.running)
-            cached = self.constant + running * now
-            self.timeline.add_batches(now, running, cached, prefilling, prefill, self.moved)
-            self.moved = 0
+            work = (cache.read(now), cache.prefilling, cache.prefill, cache.moved)
+            self.timeline.add_batches(now, len(self.running), *work)
 
     def _next_event(self, wake: int | None) -> int:
         if not self.running and not self.waiting:
@@ -328,14 +231,9 @@ class _Run:
             events = [self.now + 1 if wake is None else max(index(wake), self.now + 1)]
         except TypeError:
             raise self._error(f"asks to be woken at {wake!r}, which is no round") from None
-        while self.completions:
-            stop, i, start = self.completions[0]
-            if self.running.get(i) == start:
-                events.append(stop)
-                break
-            heappop(self.completions)
-        if self.running:  # the last round whose successor still fits
-            events.append((self.memory - self.constant) // len(self.running))
+        if self.running:
+            events.append(self.cache.next_completion())
+            events.append(max(self.cache.last_fitting(), self.now + 1))
         if self.next_arrival < len(self.order):
             due = self.due[self.order[self.next_arrival]]
             events.append(due if self.timeline is None else self.timeline.reach(due))

@@ -42,15 +42,19 @@ class Decision(NamedTuple):
     admit : waiting requests that start now; each holds prompt + 1 tokens in the next round, and
         its kept ones.
     evict : running requests that stop now, before `admit` is carried out; under ``restart`` they
-        lose their tokens.
+        lose their tokens, under ``pause`` they keep their memory until others need it.
     wake : ask again at this round at the latest, even if nothing happens before. None asks again
         in the next round; `NEVER` leaves it to the events (an arrival, a completion, memory that
         would overflow in the next round). Without a request to serve, that is the next arrival.
+    drop : under ``pause``, who gives up memory first when the next round asks for more than there
+        is. Requests that hold none are passed over; the paused ones that are not named come after
+        the others, the one paused last first.
     """
 
     admit: Sequence[int] = ()
     evict: Sequence[int] = ()
     wake: int | None = None
+    drop: Sequence[int] = ()
 
 
 LEVELS: dict[Information, tuple[str, ...]] = {
@@ -76,7 +80,8 @@ class View:
     now : the round.
     memory : KV cache size M, tokens.
     arrived, completed : requests that did so since the last question, ascending.
-    waiting : arrived requests that are not in memory (a live set).
+    waiting : arrived requests that do not run (a live set).
+    paused : the ones among them whose tokens are in memory all the same, under ``pause`` (live).
     running : start round of every request in memory (a live mapping).
     prompt, arrival : of arrived requests.
     lower, upper, predicted : of arrived requests; `InformationError` unless declared. A request
@@ -96,6 +101,7 @@ class View:
     arrived: Sequence[int]
     completed: Sequence[int]
     waiting: Set[int]
+    paused: Set[int]
     running: Mapping[int, int]
     generated: Mapping[int, int]
     prompt: Mapping[int, int]
@@ -110,7 +116,8 @@ class View:
     signals: Mapping[int, Sequence[int]]
 
     __slots__ = (
-        *("now", "memory", "arrived", "completed", "waiting", "running", "generated"),
+        *("now", "memory", "arrived", "completed", "waiting", "paused", "running"),
+        "generated",
         *("prompt", "arrival", "output", "lower", "upper", "predicted"),
         *(*LAW_COLUMNS, "signals", "_refusal"),
     )

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -14,6 +14,7 @@ import ratiolab
 from ratiolab.cli import main
 from ratiolab.model import (
     Instance,
+    Preemption,
     Schedule,
     read_instance,
     read_schedule,
@@ -84,14 +85,14 @@ def test_simulate_keeps_tokens_when_asked(
     file = tmp_path / "two.json"
     write_instance(Instance("two", 5, [0, 0], [1, 1], [3, 3]), file)
     arguments = ("simulate", str(file), "--policy", "fcfs", "--preemption")
-    found = {kind: run_json(capsys, *arguments, kind) for kind in ("restart", "recompute", "swap")}
+    found = {kind: run_json(capsys, *arguments, kind) for kind in get_args(Preemption)}
     assert [data["preemption"] for data in found.values()] == list(found)
     # request 1 leaves with one token at round 1 and is back at round 3, for three or for two
-    assert [data["runs"][0]["tel"] for data in found.values()] == [3 + 6, 3 + 5, 3 + 5]
-    assert [data["runs"][0]["wasted_tokens"] for data in found.values()] == [1, 1, 0]
-    code, _, err = run(capsys, *arguments, "pause")
+    assert [data["runs"][0]["tel"] for data in found.values()] == [3 + 6, *[3 + 5] * 3]
+    assert [data["runs"][0]["wasted_tokens"] for data in found.values()] == [1, 1, 0, 1]
+    code, _, err = run(capsys, *arguments, "kill")
     assert code == 2
-    assert err.strip().endswith("preemption 'pause' must be one of restart, recompute, swap")
+    assert err.strip().endswith("preemption 'kill' must be one of restart, recompute, swap, pause")
 
 
 def test_simulate_by_a_clock(capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path) -> None:

@@ -352,7 +352,11 @@ def test_schedules_that_keep_tokens_are_read_back_as_such(tmp_path, preemption):
         ({"request": [0]}, "request, start and stop must have one value for each run"),
         ({"total_latency": 6}, "total_latency 6 is not that of the runs, 5"),
         ({"total_latency": 5.0}, "total_latency 5.0 must be an integer"),
-        ({"preemption": "pause"}, "preemption 'pause' must be one of restart, recompute, swap"),
+        (
+            {"preemption": "kill"},
+            "preemption 'kill' must be one of restart, recompute, swap, pause",
+        ),
+        ({"release": [2, 3]}, "release belongs to preemption pause, not restart"),
         ({"preemption": ["swap"]}, "preemption ['swap'] must be one of restart, recompute, swap"),
         ({"extra": 1}, "unknown key 'extra'; known are instance, digest, request, start, stop, "),
         ({"digest": "0" * 12}, "digest '000000000000' is not that of instance two, "),

@@ -68,8 +68,8 @@ def test_every_cost_of_a_schedule_that_keeps_tokens(preemption, wasted):
 
 
 def test_semantics_of_preemption_that_are_none_are_named():
-    with pytest.raises(ValueError, match=r"preemption 'pause' must be one of restart, recompute, "):
-        Schedule.from_runs(EC1, [], "pause")
+    with pytest.raises(ValueError, match=r"preemption 'kill' must be one of restart, recompute, "):
+        Schedule.from_runs(EC1, [], "kill")
 
 
 def test_a_request_that_never_completes_has_completion_minus_one():

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
-from math import ceil, floor
+from math import ceil
 from typing import Any
 
 from numpy.random import Generator
+from reference_remaining import shortest_remaining
 from round_by_round import (
     Job,
     Rule,
@@ -269,40 +270,6 @@ def round_robin(
         if starts == "one":
             break
     return evicted, admitted
-
-
-def shortest_remaining(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    *,
-    first: Callable[[Job], int],
-    refined: Callable[[Job, int], float] | None = None,
-    c: str = "1",
-) -> Any:
-    """Rank everybody who is there, running or not, and serve from the top while it fits."""
-
-    def rank(job: Job) -> tuple[bool, float, bool, int, int]:
-        had = job.kept if job.start is None else job.kept + now - job.start
-        left = refined(job, had) if refined is not None and had else first(job) - had
-        preemptable = had < max(1, floor(Fraction(c) * first(job)))
-        return preemptable, left, job.start is None, job.arrival, job.index
-
-    stay: list[Job] = []
-    admitted: list[Job] = []
-    starts = True
-    for job in sorted(running(jobs) + waiting(now, jobs), key=rank):
-        held_by_new = sum(held(other.prompt + other.kept, 1) for other in admitted)
-        if job.start is not None:
-            if tokens_next(now, [*stay, job]) + held_by_new > memory:
-                break
-            stay.append(job)
-        elif starts:
-            needed = held_by_new + held(job.prompt + job.kept, 1)
-            starts = tokens_next(now, stay) + needed <= memory
-            if starts:
-                admitted.append(job)
-    return [job for job in running(jobs) if job not in stay], admitted
 
 
 def protected(

@@ -11,7 +11,8 @@ from math import exp, log
 from typing import Any
 
 import numpy as np
-from reference import gap, one_round_ahead, shortest_remaining, sjf, slices
+from reference import gap, one_round_ahead, sjf, slices
+from reference_remaining import shortest_remaining
 from round_by_round import Job, Rule, running, satisfies, waiting
 from scipy import integrate, stats
 
@@ -120,6 +121,7 @@ def trail(
     jobs: list[Job],
     seed: int = 0,
     c: str = "0.8",
+    batch: str = "0",
     propagation: str = "corrected",
     bins: str = "10",
     longest: str = "512",
@@ -150,7 +152,7 @@ def trail(
         return float(mean_length(estimates[-1], width))
 
     return shortest_remaining(
-        now, memory, jobs, first=lambda job: job.predicted, refined=refined, c=c
+        now, memory, jobs, first=lambda job: job.predicted, refined=refined, c=c, batch=batch
     )
 
 

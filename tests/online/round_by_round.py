@@ -16,7 +16,8 @@ from ratiolab.model import Instance
 from ratiolab.model.footprint import held
 from ratiolab.online.clock import BatchTime
 
-Runs = list[tuple[int, int, int]]
+Runs = list[tuple[int, ...]]
+"""Request, start and stop; under ``pause`` also the round until which the cache stays."""
 
 
 @dataclass
@@ -46,10 +47,15 @@ class Job:
     """Round in which it was last placed in the queue."""
     turn: int = -1
     """Of its last start, counted from 0."""
+    paused: int = 0
+    """Position of its last eviction among all, from 1; 0 unless its cache has stayed since."""
+    in_place: bool = False
+    """Whether its last start found the cache in place."""
 
 
-Rule = Callable[[int, int, list[Job]], tuple[list[Job], list[Job]]]
-"""Round, memory and all jobs to those evicted and those admitted now."""
+Rule = Callable[[int, int, list[Job]], tuple[list[Job], ...]]
+"""Round, memory and all jobs to those evicted and those admitted now, and, if the rule cares, the
+paused ones in the order in which they give up their caches."""
 
 
 def jobs_of(instance: Instance) -> list[Job]:
@@ -80,7 +86,7 @@ def serve(
         if all(job.done for job in jobs):
             break
         evict_and_admit(now, instance.memory, jobs, rule, runs, preemption)
-    return in_order(runs), all(job.done for job in jobs)
+    return in_order(runs, preemption), all(job.done for job in jobs)
 
 
 def serve_by_clock(
@@ -121,6 +127,8 @@ def serve_by_clock(
             if preemption == "swap" and job.kept:
                 moved += job.prompt + job.kept
                 decoding.append(job)
+            elif job.in_place:
+                decoding.append(job)
             else:
                 prefilled += job.prompt + job.kept
         read = sum(job.prompt + job.kept + now - job.start for job in decoding)
@@ -132,7 +140,7 @@ def serve_by_clock(
             + cost["kv"] * read
             + cost["swap"] * moved
         )
-    return in_order(runs), all(job.done for job in jobs), times
+    return in_order(runs, preemption), all(job.done for job in jobs), times
 
 
 def finish(now: int, jobs: list[Job], runs: Runs) -> None:
@@ -145,22 +153,40 @@ def finish(now: int, jobs: list[Job], runs: Runs) -> None:
 def evict_and_admit(
     now: int, memory: int, jobs: list[Job], rule: Rule, runs: Runs, preemption: str
 ) -> list[Job]:
-    evicted, admitted = rule(now, memory, jobs)
+    evicted, admitted, *order = rule(now, memory, jobs)
     for job in evicted:
         runs.append((job.index, job.start, now))
         if preemption != "restart":
             job.kept += now - job.start
+        if preemption == "pause":
+            job.paused = len(runs)
         job.start, job.placed = None, now
     for job in admitted:
         assert job.start is None
         assert not job.done
         assert job.arrival <= now
         job.start, job.turn = now, 1 + max(other.turn for other in jobs)
-    assert tokens_next(now, running(jobs)) <= memory
+        job.in_place = job.paused > 0
+        if job.in_place:
+            give_up(job, now, runs)
+    paused = order[0] if order else sorted(jobs, key=lambda job: -job.paused)
+    paused = [job for job in paused if job.paused]
+    while tokens_next(now, running(jobs)) + sum(job.prompt + job.kept for job in paused) > memory:
+        if not paused:
+            raise AssertionError("the running requests exceed the memory")
+        give_up(paused.pop(0), now, runs)
     return evicted
 
 
-def in_order(runs: Runs) -> Runs:
+def give_up(job: Job, now: int, runs: Runs) -> None:
+    """Take the cache of a paused request at a round, or let it run on from there."""
+    runs[job.paused - 1] += (now,)
+    job.paused = 0
+
+
+def in_order(runs: Runs, preemption: str) -> Runs:
+    if preemption == "pause":
+        runs = [run if len(run) == 4 else (*run, run[2]) for run in runs]
     return sorted(runs, key=lambda run: (run[1], run[0]))
 
 

@@ -30,6 +30,8 @@ TRAILS = [
     {**SMALL, "spread": "0.05", "c": "1"},
     {**SMALL, "propagation": "printed", "c": "1"},
     {**SMALL, "propagation": "printed", "spread": "0.6"},
+    {**SMALL, "batch": "2"},
+    {**SMALL, "batch": "1", "c": "1"},
 ]
 
 
@@ -99,6 +101,7 @@ def test_trail_makes_every_run_of_the_literal_filter_in_fractions(parameters, se
         ("sprpt", {"c": "1"}, {"c": "0.3"}),  # preemption that ends earlier
         ("trail", SMALL, {**SMALL, "propagation": "printed"}),
         ("trail", SMALL, {**SMALL, "spread": "0.25"}),  # another confusion
+        ("trail", SMALL, {**SMALL, "batch": "2"}),
     ],
 )
 def test_one_changed_rule_is_noticed(key, parameters, changed):

@@ -72,6 +72,11 @@ PREEMPTIVE = [
         for starts in ("all", "fill")
     ),
     *((key, {"c": c}) for key in ("srpt", "sprpt") for c in ("0", "0.5", "0.8", "1")),
+    *(
+        (key, {"c": c, "batch": batch})
+        for key in ("srpt", "sprpt")
+        for c, batch in (("1", "1"), ("0.5", "2"), ("0.8", "3"))
+    ),
 ]
 
 
@@ -149,8 +154,8 @@ def test_policies_that_count_on_lost_tokens_refuse_to_keep_them(key):
 
 
 def test_unknown_semantics_are_refused():
-    with pytest.raises(ValueError, match="preemption 'pause' must be one of restart, recompute, s"):
-        simulate(drawn(0), make("fcfs"), preemption="pause")
+    with pytest.raises(ValueError, match="preemption 'kill' must be one of restart, recompute, s"):
+        simulate(drawn(0), make("fcfs"), preemption="kill")
 
 
 def test_a_policy_says_what_it_is_made_for():
@@ -187,7 +192,7 @@ def test_round_robin_preempts_nobody_while_nobody_waits():
     assert ended(simulation) == [(0, 0, 4), (1, 0, 7), (2, 4, 5), (0, 5, 9)]
 
 
-@pytest.mark.parametrize("key", ["fcfs", "sjf", "rr", "rr-sjf"])
+@pytest.mark.parametrize("key", ["fcfs", "sjf", "rr", "rr-sjf", "srpt", "sprpt", "trail"])
 def test_a_batch_is_never_larger_than_it_may_be(key):
     for seed in range(40):
         schedule = simulate(drawn(seed), make(key, {"batch": 2}), preemption="recompute").schedule

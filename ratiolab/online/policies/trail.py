@@ -16,6 +16,7 @@ from numpy.random import Generator
 from ratiolab.model import Preemption
 from ratiolab.model.footprint import held
 from ratiolab.online.classifier import Classifier
+from ratiolab.online.policies.greedy import most_of
 from ratiolab.online.policy import KEEPING, Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
@@ -31,17 +32,20 @@ class SPRPT(Policy):
     In every round the requests, running and waiting, are ranked by r - a, predicted length minus
     tokens so far. A request that has had at least floor(C r) tokens, and at least one, ranks before
     all others, so that it is evicted only when memory asks for it. In this order the running
-    requests go on and the waiting ones start as long as the next round fits; the first waiting
-    request that does not fit ends the starts, the first running request that does not fit is
-    evicted with all running requests behind it. Of requests of equal rank the running go first,
-    then the order is that of arrival and of the file.
+    requests go on and the waiting ones start as long as the next round fits and the batch has room;
+    the first waiting request that does not fit ends the starts, the first running request that does
+    not fit is evicted with all running requests behind it. Of requests of equal rank the running go
+    first, then the order is that of arrival and of the file. Under ``pause`` an evicted request
+    keeps its memory until the others need it; the last in the order gives it up first.
 
     Parameters
     ----------
     c : C in [0, 1], read as a decimal. 1 is SPRPT; 0 never evicts but for memory.
+    batch : most requests that run at once; 0 (default) leaves it to the memory. vLLM takes 256.
     """
 
     c: float = 1.0
+    batch: int = 0
 
     name: ClassVar[str] = "sprpt"
     source: ClassVar[str] = "Shahout et al. (2025), Section 3.3, arXiv 2410.01035"
@@ -52,9 +56,10 @@ class SPRPT(Policy):
     def __post_init__(self) -> None:
         if not 0 <= self.c <= 1:
             raise ValueError(f"policy {self.name}: c {self.c} must be between 0 and 1")
+        most_of(self.name, self.batch)
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Run(self.c, lambda view, i: view.predicted[i])
+        return _Run(self, lambda view, i: view.predicted[i])
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ class SRPT(SPRPT):
     information: ClassVar[Information] = Information.TRUE_LENGTH
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Run(self.c, lambda view, i: view.output[i])
+        return _Run(self, lambda view, i: view.output[i])
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ class TRAIL(SPRPT):
 
     Parameters
     ----------
-    c : C in [0, 1], read as a decimal; the paper finds 0.8 (default) to be best.
+    c, batch : as for ``sprpt``; the paper finds C = 0.8 (default) to be best.
     propagation : ``corrected`` (default) propagates the posterior, downwards, as Bayes' rule does;
         ``printed`` takes the steps and the matrix of the paper: the prior alone, upwards.
     bins, longest : the classifier's bins of equal width up to so many tokens.
@@ -114,7 +119,7 @@ class TRAIL(SPRPT):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         corrected = self.propagation == "corrected"
         refined = Refined(self.classifier, corrected=corrected)
-        return _Run(self.c, lambda view, i: view.predicted[i], refined)
+        return _Run(self, lambda view, i: view.predicted[i], refined)
 
 
 class Refined:
@@ -180,9 +185,10 @@ class Refined:
 
 class _Run:
     def __init__(
-        self, c: float, length: Callable[[View, int], int], refined: Refined | None = None
+        self, policy: SPRPT, length: Callable[[View, int], int], refined: Refined | None = None
     ) -> None:
-        self._share, self._length, self._refined = Fraction(str(c)), length, refined
+        self._share, self._most = Fraction(str(policy.c)), most_of(policy.name, policy.batch)
+        self._length, self._refined = length, refined
         self._last: dict[int, int] = {}  # tokens from which on a request ranks before the others
         self._queue: list[Rank] = []  # of the waiting requests
 
@@ -204,7 +210,7 @@ class _Run:
             i = self._queue[0][-1] if waits else ranked[kept][-1]
             age = view.generated[i] if waits else ages[i]
             needed = held(view.prompt[i] + age, 1)
-            if tokens + needed <= view.memory:
+            if tokens + needed <= view.memory and kept + len(admitted) < self._most:
                 tokens += needed
                 if waits:
                     heappop(self._queue)
@@ -216,11 +222,15 @@ class _Run:
             else:
                 break
         evicted = [i for *_, i in ranked[kept:]]
-        for i in evicted:
-            heappush(self._queue, self._rank(view, i, ages[i], waits=True))
+        stopped = [self._rank(view, i, ages[i], waits=True) for i in evicted]
+        for rank in stopped:
+            heappush(self._queue, rank)
+        if view.paused:
+            stopped += [self._rank(view, i, view.generated[i], waits=True) for i in view.paused]
+        drop = [i for *_, i in sorted(stopped, reverse=True)]
         # without news the ranks of the running only improve, and memory only gets fuller
         refining = self._refined is not None and self._queue
-        return Decision(admitted, evicted, wake=view.now + 1 if refining else NEVER)
+        return Decision(admitted, evicted, view.now + 1 if refining else NEVER, drop)
 
     def _rank(self, view: View, i: int, age: int, *, waits: bool) -> Rank:
         remaining: float = self._length(view, i) - age

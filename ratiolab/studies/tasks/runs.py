@@ -42,7 +42,7 @@ def quantiles(cell: Cell) -> list[Row]:
     row = _described(cell, done)
     if done.outcome == "complete":
         frame = per_request(done)
-        row["preempted"] = _short(float((frame["evictions"] > 0).mean()))
+        row["preempted"] = _short(float((frame["preemptions"] > 0).mean()))
         for name in ("latency", "ttft"):
             values = np.percentile(frame[name], SHARES)
             row |= {f"p{s}_{name}": _short(v) for s, v in zip(SHARES, values, strict=True)}

@@ -1,0 +1,240 @@
+"""Requests that stop and keep their memory until others need it: literal rounds and laws."""
+
+import numpy as np
+import pytest
+import reference
+import reference_predictions
+from drawn import drawn
+from test_laws import VARIANTS, word
+
+from ratiolab.model import Instance, Schedule, violations
+from ratiolab.online import POLICIES, Decision, Policy, make, simulate
+from ratiolab.online.clock import BatchTime
+from ratiolab.online.metrics import summary
+
+SMALL = {"bins": "4", "longest": "12"}
+CASES = [
+    ("fcfs", {}),
+    ("fcfs", {"batch": "2"}),
+    ("sjf", {}),
+    ("rr", {"quantum": "1"}),
+    ("rr", {"quantum": "2", "batch": "2"}),
+    ("rr", {"quantum": "2", "batch": "3", "starts": "one"}),
+    ("rr-sjf", {"quantum": "2", "batch": "2"}),
+    ("srpt", {}),
+    ("srpt", {"batch": "1"}),
+    ("srpt", {"batch": "2"}),
+    ("sprpt", {"batch": "2", "c": "0.5"}),
+    ("sprpt", {"batch": "3"}),
+    ("trail", {**SMALL, "batch": "2", "c": "1"}),
+    ("trail", {**SMALL, "batch": "3"}),
+]
+CLOCK = BatchTime(0.0031, 0.0007, 0.0002, 0.0001, 0.0005, tick=0.002)
+PAUSING = [case for case in VARIANTS if "pause" in make(*case).semantics]
+
+
+def name(case):
+    return "-".join([case[0], *case[1].values()])
+
+
+def literal(case, seed):
+    key, parameters = case
+    if key == "trail":
+        return reference_predictions.rule_of(key, seed=seed, **parameters)
+    return reference.rule_of(key, **parameters)
+
+
+def with_releases(schedule):
+    columns = (schedule.request, schedule.start, schedule.stop, schedule.release)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_every_run_and_every_cache_is_that_of_the_literal_rounds(case):
+    in_place = lost = stayed = 0
+    for seed in range(30):
+        instance, policy = drawn(seed), make(*case)
+        expected, complete = reference.serve(instance, literal(case, seed), 400, "pause")
+        assert complete
+        schedule = simulate(instance, policy, seed=seed, preemption="pause").schedule
+        assert with_releases(schedule) == expected, seed
+        assert violations(schedule) == []
+        in_place += schedule.preemptions - schedule.evictions
+        lost += schedule.evictions
+        stayed += int((schedule.release - schedule.stop)[~schedule.completes].sum())
+    if case[0] in ("srpt", "sprpt", "trail") and case[1].get("batch", "1") > "1":
+        assert in_place > 0
+        assert lost > 5
+        assert stayed > 10
+
+
+@pytest.mark.parametrize("case", [CASES[1], CASES[4], CASES[9], CASES[13]], ids=name)
+def test_seconds_are_those_of_the_literal_batches(case):
+    for seed in range(12):
+        expected, complete, times = reference.serve_by_clock(
+            drawn(seed), literal(case, seed), 400, "pause", CLOCK
+        )
+        assert complete
+        found = simulate(drawn(seed), make(*case), seed=seed, preemption="pause", clock=CLOCK)
+        assert with_releases(found.schedule) == expected, seed
+        assert found.times == pytest.approx([float(t) for t in times], rel=1e-12)
+
+
+@pytest.mark.parametrize("case", PAUSING, ids=word)
+def test_pausing_changes_no_run_only_what_has_to_be_prefilled(case):
+    """Nobody starts later because others are paused: it is the cache of theirs that goes."""
+    for seed in range(8):
+        runs = {}
+        for semantics in ("recompute", "pause"):
+            done = simulate(drawn(seed), make(*case), seed=seed, preemption=semantics)
+            assert done.outcome == "complete"
+            runs[semantics] = done
+        paused, recomputed = runs["pause"].schedule, runs["recompute"].schedule
+        assert paused.to_frame().equals(recomputed.to_frame()), seed
+        assert violations(paused) == []
+        assert paused.preemptions == recomputed.evictions
+        assert paused.evictions <= recomputed.evictions
+        assert paused.wasted_tokens <= recomputed.wasted_tokens
+        assert paused.usage().max() <= drawn(seed).memory
+        rounds = np.arange(paused.makespan + 1)
+        assert (paused.usage()[rounds] >= recomputed.usage()[rounds]).all()
+        prefilled = [summary(run)["prefill_tokens"] for run in runs.values()]
+        assert prefilled[1] <= prefilled[0]
+
+
+def test_what_keeps_tokens_may_pause_and_what_counts_on_their_loss_may_not():
+    for key, policy in POLICIES.items():
+        assert ("pause" in policy.semantics) == ("recompute" in policy.semantics), key
+
+
+class Scripted(Policy):
+    """Answers by round; asks again in every round."""
+
+    name = "scripted"
+
+    def __init__(self, plan, seen):
+        self.plan, self.seen = plan, seen
+
+    def start(self, setting, rng):
+        def decide(view):
+            self.seen[view.now] = (sorted(view.paused), sorted(view.waiting))
+            return self.plan.get(view.now, Decision())
+
+        return decide
+
+
+def played(instance, plan, **options):
+    seen = {}
+    return simulate(instance, Scripted(plan, seen), preemption="pause", **options), seen
+
+
+def test_a_cache_stays_until_its_request_runs_on_and_nothing_is_prefilled_again():
+    # Request 0 stops at round 3 with three tokens and runs on at round 5: 2 + 3 tokens meanwhile.
+    one = Instance("one", 9, [0], [2], [5])
+    plan = {0: Decision([0]), 3: Decision([], [0]), 5: Decision([0])}
+    clock = BatchTime(1, 0.5, 0.25, 0.125, tick=1)
+    done, seen = played(one, plan, clock=clock)
+    assert with_releases(done.schedule) == [(0, 0, 3, 5), (0, 5, 7, 7)]
+    assert done.schedule.usage().tolist() == [0, 3, 4, 5, 5, 5, 6, 7]
+    assert (done.schedule.preemptions, done.schedule.evictions) == (1, 0)
+    assert done.schedule.prefilled.tolist() == [2, 0]
+    assert [seen[t][0] for t in range(7)] == [[], [], [], [], [0], [0], []]
+    # prefill 2; decode reading 3, 4; two rounds of nobody; decode reading 5, 6
+    reads = [1 + 0.25 + 0.125 * tokens for tokens in (3, 4)]
+    again = [1 + 0.25 + 0.125 * tokens for tokens in (5, 6)]
+    assert np.diff(done.times).tolist() == [2, *reads, 1, 1, *again]
+
+
+def test_a_cache_goes_in_the_last_round_in_which_others_can_still_go_on():
+    # Memory 9: request 0 holds 5 from round 3 on; request 1 (s = 1) grows from 2 at round 4 to 4
+    # at round 6, and a fifth token at round 7 takes 5 + 5 > 9: the cache goes at round 6.
+    two = Instance("two", 9, [0, 3], [2, 1], [5, 6])
+    plan = {0: Decision([0]), 3: Decision([1], [0]), 9: Decision([0])}
+    done, seen = played(two, plan)
+    assert with_releases(done.schedule) == [(0, 0, 3, 6), (1, 3, 9, 9), (0, 9, 11, 11)]
+    assert done.schedule.usage().tolist() == [0, 3, 4, 5, 7, 8, 9, 5, 6, 7, 6, 7]
+    assert (done.schedule.evictions, done.schedule.wasted_tokens) == (1, 3)
+    assert done.schedule.prefilled.tolist() == [2, 1, 2 + 3]
+    assert [seen[t][0] for t in (4, 5, 6, 7)] == [[0], [0], [0], []]
+
+
+@pytest.mark.parametrize(("drop", "gone"), [((), 1), ((1,), 1), ((0,), 0), ((2, 7, 0, 1), 0)])
+def test_who_gives_up_memory_first_is_named_or_was_paused_last(drop, gone):
+    # Requests 0 and 1 hold 3 and 3 after two rounds each; request 2 asks for the memory of one.
+    three = Instance("three", 9, [0, 0, 5], [1, 1, 2], [4, 4, 3])
+    plan = {
+        0: Decision([0]),
+        2: Decision([1], [0]),
+        4: Decision([], [1]),
+        5: Decision([2], [], None, drop),
+        8: Decision([1 - gone]),
+        10: Decision([gone]),
+    }
+    plan[6] = plan[5]._replace(admit=())
+    done, _ = played(three, plan)
+    releases = {i: release for i, _, stop, release in with_releases(done.schedule) if stop < 5}
+    assert releases == {gone: 6, 1 - gone: 8}
+
+
+def test_a_request_that_stops_and_goes_on_at_once_has_not_been_evicted():
+    one = Instance("one", 9, [0], [2], [5])
+    done, _ = played(one, {0: Decision([0]), 2: Decision([0], [0])})
+    assert with_releases(done.schedule) == [(0, 0, 2, 2), (0, 2, 5, 5)]
+    assert (done.schedule.preemptions, done.schedule.evictions) == (1, 0)
+    assert done.schedule.prefilled.tolist() == [2, 0]
+
+
+TWO = Instance("two", 9, [0, 0], [2, 1], [5, 6])
+
+
+@pytest.mark.parametrize(
+    ("runs", "releases", "rules"),
+    [
+        ([(0, 0, 3), (1, 3, 9), (0, 9, 11)], [6, 9, 11], set()),
+        ([(0, 0, 3), (1, 3, 9), (0, 9, 11)], [7, 9, 11], {"memory"}),  # 5 + 5 at round 7
+        ([(0, 0, 3), (1, 3, 9), (0, 9, 11)], [2, 9, 11], {"release"}),  # before it stops
+        ([(0, 0, 3), (1, 3, 9), (0, 9, 11)], [6, 9, 12], {"release"}),  # it is complete
+    ],
+)
+def test_the_judge_knows_how_long_a_cache_may_stay(runs, releases, rules):
+    columns = np.array(runs).T
+    schedule = Schedule(TWO, *columns, "pause", releases)
+    assert {violation.rule for violation in violations(schedule)} == rules
+
+
+def test_a_cache_may_not_stay_beside_the_run_that_took_it_over():
+    schedule = Schedule(TWO, [0, 0, 1], [0, 3, 5], [3, 5, 11], "pause", [4, 5, 11])
+    assert [str(violation) for violation in violations(schedule)] == [
+        "release: the cache of request 0 stays until round 4, not 3..3",
+        "memory: 11 tokens at round 4 exceed memory 9",
+    ]
+
+
+def test_no_cache_stays_under_other_semantics():
+    columns = np.array([(0, 0, 3), (1, 3, 9), (0, 9, 11)]).T
+    for semantics in ("recompute", "swap"):
+        found = violations(Schedule(TWO, *columns, semantics, [6, 9, 11]))
+        assert [str(violation) for violation in found] == [
+            "release: the cache of request 0 stays until round 6, not 3..3"
+        ]
+
+
+def test_preemption_costs_nothing_while_memory_lasts():
+    """Without pausing more of it costs more; with it that is so only when memory runs out."""
+    rng = np.random.default_rng(5)
+    columns = np.sort(rng.integers(0, 900, 150)), rng.integers(1, 10, 150), rng.integers(1, 60, 150)
+    wasted = {}
+    for memory in (150, 200):
+        instance = Instance("busy", memory, *columns, predicted=columns[2])
+        for semantics in ("recompute", "pause"):
+            wasted[memory, semantics] = [
+                simulate(
+                    instance, make("sprpt", {"c": c, "batch": 4}), preemption=semantics
+                ).schedule.wasted_tokens
+                for c in (0, 0.5, 1)
+            ]
+    for memory in (150, 200):
+        never, early, always = wasted[memory, "recompute"]
+        assert never < early < always
+    assert wasted[200, "pause"] == [0, 0, 0]
+    assert 0 < max(wasted[150, "pause"]) < min(wasted[150, "recompute"][1:])
