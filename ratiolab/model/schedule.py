@@ -78,7 +78,8 @@ class Schedule(Result):
             release = stop
         columns = [np.array(c, dtype=np.int64).reshape(-1) for c in (request, start, stop, release)]
         if len({len(c) for c in columns}) != 1:
-            raise ValueError("request, start, stop and release must have one value for each run")
+            named = "request, start and stop" + ("" if release is stop else " and release")
+            raise ValueError(f"{named} must have one value for each run")
         order = np.lexsort((columns[2], columns[0], columns[1]))
         object.__setattr__(self, "instance", instance)
         object.__setattr__(self, "preemption", preemption)
