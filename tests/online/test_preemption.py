@@ -75,7 +75,7 @@ PREEMPTIVE = [
     *(
         (key, {"c": c, "batch": batch})
         for key in ("srpt", "sprpt")
-        for c, batch in (("1", "1"), ("0.5", "2"), ("0.8", "3"))
+        for c, batch in (("1", "2"), ("0.8", "3"))
     ),
 ]
 
