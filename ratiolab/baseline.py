@@ -4,6 +4,9 @@ The file is JSON of format ``ratiolab-baseline/1``, a list of entries one a line
 what is computed (its kind and arguments) and the value that it had. Integers, fractions,
 expressions and verdicts are compared exactly, floats within the entry's own ``tolerance``
 (relative), which is part of what is pinned.
+
+A ratio may be that of a policy of the user, ``path/to/file.py:ClassName``, with a path relative to
+the baseline. To recompute it runs that file, so that it is refused unless the caller allows it.
 """
 
 import json
@@ -18,6 +21,7 @@ from pydantic import AfterValidator, Field
 
 from ratiolab.model import Instance, read_instance
 from ratiolab.model.formats import Line, one_line
+from ratiolab.model.instance import shown
 from ratiolab.model.io import PathLike, write_text
 from ratiolab.model.validation import Strict, absent, read_file
 
@@ -27,6 +31,9 @@ if TYPE_CHECKING:
 FORMAT = "ratiolab-baseline/1"
 TOLERANCE = 1e-9
 """Relative tolerance of floats whose entry names none."""
+
+LARGEST_TOLERANCE = 0.1
+"""Largest tolerance of an entry: beyond it, a pinned value would pin nothing."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +56,18 @@ class PinnedValue(Strict):
     kind: str
     value: Annotated[Any, AfterValidator(one_line)] = absent()
     """What the computation gave when it was pinned."""
-    tolerance: Annotated[float, Field(ge=0, lt=1)] = TOLERANCE
+    tolerance: Annotated[float, Field(ge=0, le=LARGEST_TOLERANCE)] = TOLERANCE
     """Relative tolerance, when the value is a float."""
 
     @abstractmethod
-    def compute(self, folder: Path) -> Any:
-        """Return the value now; paths of instances are relative to the folder."""
+    def compute(self, folder: Path, *, allow_policy_files: bool = False) -> Any:
+        """Return the value now.
+
+        Parameters
+        ----------
+        folder : where paths of instances and policies begin.
+        allow_policy_files : whether a file that the entry names as a policy may be run.
+        """
 
     def arguments(self) -> dict[str, Any]:
         """Return what was given beside kind, value and tolerance."""
@@ -68,7 +81,7 @@ class PinnedValue(Strict):
         """Return the difference between the pinned value and a new one, if there is any."""
         old, tolerance = self.value, self.tolerance if isinstance(new, float) else 0.0
         if isinstance(old, int | float) and isinstance(new, float):
-            same = abs(new - old) <= tolerance * max(1.0, abs(old))
+            same = abs(new - old) <= tolerance * abs(old)
         else:
             same = old == new
         return None if same else Drift(str(self), old, new, tolerance)
@@ -85,14 +98,14 @@ class PinnedRatio(PinnedValue):
     seed: int = 0
     node_limit: int | None = 1000
 
-    def compute(self, folder: Path) -> dict[str, Any]:
+    def compute(self, folder: Path, *, allow_policy_files: bool = False) -> dict[str, Any]:
         """Return exact figures: limits are nodes and runs have seeds, so machines agree."""
         from ratiolab.online import make
         from ratiolab.ratio import compare
 
+        policy = make(_policy_key(self.policy, folder, allowed=allow_policy_files), self.params)
         loaded = read_instance(folder / self.instance)
         optimum = _optimum(loaded, self.node_limit)
-        policy = make(self.policy, self.params)
         result = compare(loaded, [policy], runs=self.runs, seed=self.seed, optimum=optimum)
         cost = result.rows[0].mean_cost
         bounds = {"opt_lower": result.optimum.lower, "opt_upper": result.optimum.upper}
@@ -108,7 +121,7 @@ class PinnedBound(PinnedValue):
     upper: int | None = None
     prompt: int = 0
 
-    def compute(self, folder: Path) -> str | float:
+    def compute(self, folder: Path, *, allow_policy_files: bool = False) -> str | float:
         """Return the exact value as text, or a float where there is none."""
         from ratiolab.theory.bounds import evaluate
 
@@ -124,7 +137,7 @@ class PinnedRadius(PinnedValue):
     lower: int = 1
     prompt: int = 0
 
-    def compute(self, folder: Path) -> float:
+    def compute(self, folder: Path, *, allow_policy_files: bool = False) -> float:
         """Return the radius."""
         from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
@@ -137,7 +150,7 @@ class PinnedVerdict(PinnedValue):
     kind: Literal["verdict"]
     claim: Line
 
-    def compute(self, folder: Path) -> str:
+    def compute(self, folder: Path, *, allow_policy_files: bool = False) -> str:
         """Return the verdict."""
         from ratiolab.papers import run_claims, select
 
@@ -153,7 +166,7 @@ class BaselineFile(Strict):
     nouns: ClassVar[dict[str, str]] = {"entries": "entry {}:"}
 
     format: Literal["ratiolab-baseline/1"]
-    entries: list[Annotated[Entry, Field(discriminator="kind")]]
+    entries: Annotated[list[Annotated[Entry, Field(discriminator="kind")]], Field(min_length=1)]
 
 
 def read_baseline(path: PathLike) -> list[Entry]:
@@ -172,6 +185,23 @@ def _data(entry: Entry) -> dict[str, Any]:
     """Return an entry as its line has it: kind and arguments before the value."""
     given = entry.given()
     return {"kind": entry.kind} | entry.arguments() | given
+
+
+def _policy_key(key: str, folder: Path, *, allowed: bool) -> str:
+    """Return the key of a policy; that of a file only below the folder, and when it is allowed."""
+    from ratiolab.online.user_policy import is_user_policy
+
+    if not is_user_policy(key):
+        return key
+    path, _, name = key.rpartition(":")
+    if Path(path).is_absolute() or ".." in Path(path).parts:
+        raise ValueError(f"policy {shown(key)}: the file must be below the folder of the baseline")
+    if not allowed:
+        raise ValueError(
+            f"policy {shown(key)}: the file would be run; allow it with --allow-policy-files "
+            "(pytest: --ratiolab-allow-policy-files)"
+        )
+    return f"{folder / path}:{name}"
 
 
 @lru_cache(maxsize=64)

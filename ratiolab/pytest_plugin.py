@@ -29,6 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="recompute every entry of this baseline as a test; repeatable",
     )
+    group.addoption(
+        "--ratiolab-allow-policy-files",
+        action="store_true",
+        help="run the Python files that entries of baselines name as policies",
+    )
 
 
 class BaselineItem(pytest.Item):
@@ -40,7 +45,8 @@ class BaselineItem(pytest.Item):
 
     def runtest(self) -> None:
         """Recompute and compare."""
-        found = self.entry.drift(self.entry.compute(self.folder))
+        allowed = bool(self.config.getoption("--ratiolab-allow-policy-files"))
+        found = self.entry.drift(self.entry.compute(self.folder, allow_policy_files=allowed))
         assert found is None, str(found)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> str:

@@ -2,11 +2,13 @@
 
 Results go to standard output, as tables or with ``--json`` as one JSON value; progress and errors
 go to standard error. Exit code 0 is success, 1 a verdict that is not the expected one or a policy
-that broke a rule, 2 bad input, 130 an interrupt, also where what it left is reported.
+that broke a rule, 2 bad input, 3 a certificate that is refused unchecked because checking it takes
+too much, 130 an interrupt, also where what it left is reported.
 """
 
 import sys
 
+REFUSED = 3
 INTERRUPTED = 130
 
 

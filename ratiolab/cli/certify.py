@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ratiolab.cli import REFUSED
 from ratiolab.cli.app import File, Json, Memory, app, print_json, print_rich
 
 
@@ -19,20 +20,24 @@ def certify(
 ) -> None:
     """Check the certificate of a lower bound in exact integers, without any solver.
 
-    Exit code 0 when it proves what it claims, 1 when it does not.
+    Exit code 0 when it proves what it claims, 1 when it does not, 3 when it is refused unchecked,
+    because checking would take more than a gigabyte or minutes.
     """
     from ratiolab.hindsight.certificates.certificate import read_certificate
     from ratiolab.hindsight.certificates.certify import CertificateError
     from ratiolab.hindsight.certificates.certify import certify as check
+    from ratiolab.hindsight.certificates.effort import TooCostlyError
     from ratiolab.model import read_instance
 
     instance = read_instance(file, memory)
     claim = read_certificate(certificate)
-    reason = ""
+    reason, code = "", 0
     try:
         check(claim, instance)
+    except TooCostlyError as error:
+        reason, code = str(error), REFUSED
     except CertificateError as error:
-        reason = str(error)
+        reason, code = str(error), 1
     if json:
         print_json(
             "proof",
@@ -41,11 +46,14 @@ def certify(
                 "digest": instance.digest,
                 "claimed": claim.bound,
                 "proven": not reason,
+                "refused": code == REFUSED,
                 "reason": reason,
             },
         )
+    elif code == REFUSED:
+        print_rich(f"{certificate} is not checked: {reason}")
     elif reason:
         print_rich(f"{certificate} does not prove its claim: {reason}")
     else:
         print_rich(f"proven: every schedule of {instance.name} has latency >= {claim.bound:,}")
-    raise typer.Exit(1 if reason else 0)
+    raise typer.Exit(code)

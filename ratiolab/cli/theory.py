@@ -172,6 +172,13 @@ def check(
     update: Annotated[
         bool, typer.Option("--update", help="Rewrite the values, printing what changes.")
     ] = False,
+    allow_policy_files: Annotated[
+        bool,
+        typer.Option(
+            "--allow-policy-files",
+            help="Run the Python files that entries name as policies, below the baseline's folder.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Recompute pinned ratios, bounds, spectra and verdicts, and name every drift.
@@ -189,7 +196,7 @@ def check(
     with progress() as display, _left_as_it_was(baseline):
         task = display.add_task("baseline", total=len(entries))
         for entry in entries:
-            value = entry.compute(baseline.parent)
+            value = entry.compute(baseline.parent, allow_policy_files=allow_policy_files)
             found = entry.drift(value)
             if found is not None:
                 drifts.append(found)

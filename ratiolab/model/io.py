@@ -13,6 +13,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -44,6 +45,10 @@ LARGEST_FILE = 2**28
 """Bytes of the largest file that is read, 256 MiB."""
 
 
+GZIP = b"\x1f\x8b"
+"""The first bytes of compressed files."""
+
+
 class FormatError(ValueError):
     """A file that is not what it should be; the message is one line for people."""
 
@@ -54,9 +59,9 @@ def read_instance(path: PathLike, memory: int | None = None) -> Instance:
     Parameters
     ----------
     path : the file. JSON holds ``{"format": "ratiolab-instance/1", "name", "memory", "arrival",
-        "prompt", "output"}`` and optionally ``"lower", "upper", "predicted", "location", "scale",
-        "freedom", "source"``; CSV has the columns of the same names in its header line, and no
-        memory.
+        "prompt", "output"}`` and optionally ``"tick_seconds", "lower", "upper", "predicted",
+        "location", "scale", "freedom", "source"``; CSV has the columns of the same names in its
+        header line, and no memory.
     memory : tokens; required for CSV, and replaces the memory of a JSON file.
 
     Raises
@@ -140,16 +145,41 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
     write_text(path, json_lines({"format": SCHEDULE_FORMAT} | schedule.to_dict()))
 
 
-def read_text(path: PathLike) -> str:
-    """Return the text of a file; `FormatError` unless it is readable UTF-8 with content."""
-    path = Path(path)
-    require_no_pipe(path)
+def read_text(path: PathLike, largest: int | None = None) -> str:
+    """Return the text of a file, of so many bytes at most; by default `LARGEST_FILE`.
+
+    Compressed text is told by its first bytes, whatever the name. `FormatError` unless the file is
+    readable UTF-8 with content.
+    """
+    content = read_content(path, largest)
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FormatError(f"{path}: is not UTF-8 text") from None
+    if not text.strip():
+        raise FormatError(f"{path}: is empty")
+    return text
+
+
+def read_content(path: PathLike, largest: int | None = None) -> bytes:
+    """Return the bytes of a file, decompressed where they are gzip.
+
+    Parameters
+    ----------
+    largest : how many bytes it may have; by default `LARGEST_FILE`.
+
+    Raises
+    ------
+    FormatError
+        when the file is not there, too large, a folder, a pipe, or broken gzip.
+    """
+    path, largest = Path(path), LARGEST_FILE if largest is None else largest
+    require_no_pipe(path)
+    try:
+        with path.open("rb") as file:
+            packed = file.peek(2)[:2] == GZIP or path.suffix == ".gz"
+            with gzip.open(file) if packed else nullcontext(file) as source:
+                content: bytes = source.read(largest + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise FormatError(f"{path}: is not a whole gzip file") from None
     except IsADirectoryError:
@@ -158,11 +188,9 @@ def read_text(path: PathLike) -> str:
         raise FormatError(f"{path}: {error.strerror or error}") from None
     except ValueError as error:  # a NUL in the path
         raise FormatError(f"{str(path)!r}: {error}") from None
-    if len(content) > LARGEST_FILE:
-        raise FormatError(f"{path}: has more than {LARGEST_FILE} bytes, the most that are read")
-    if not text.strip():
-        raise FormatError(f"{path}: is empty")
-    return text
+    if len(content) > largest:
+        raise FormatError(f"{path}: has more than {largest} bytes, the most that are read")
+    return content
 
 
 def require_no_pipe(path: Path) -> None:

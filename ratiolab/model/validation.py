@@ -76,15 +76,17 @@ def validated(kind: type[Kind], data: object) -> Kind:
         raise ValueError(in_words(error, kind, data)) from None
 
 
-def read_file(path: PathLike, version: str, kind: type[Kind]) -> Kind:
-    """Return a JSON file of a format as this type.
+def read_file(
+    path: PathLike, version: str, kind: type[Kind], *, largest: int | None = None
+) -> Kind:
+    """Return a JSON file of a format, of so many bytes at most, as this type.
 
     Raises
     ------
     FormatError
         one line that names file, field, value and rule.
     """
-    text = read_text(path)
+    text = read_text(path, largest)
     try:
         return validated(kind, json_object(text, version))
     except ValueError as error:

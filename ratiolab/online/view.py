@@ -4,8 +4,10 @@ The barrier is built, not promised: a `View` holds only copies of what has been 
 reachable from it leads to the output length of an unfinished request or to anything about a request
 that has not arrived, and nothing written to it changes a run. The one exception is asked for by
 name: tie-breaks ``worst`` and ``best`` order equal requests as an adversary or a friend that knows
-the lengths would. The barrier stops accidents, not malice: Python code that inspects the frames of
-its callers or the garbage collector finds everything.
+the lengths would; the keys that they give tell the lengths of all requests, also of those that have
+not arrived. The barrier stops accidents, not malice: Python code that inspects the frames of its
+callers, the garbage collector or the arguments of the process finds everything. Read a policy of
+somebody else before you believe its figures.
 """
 
 from collections.abc import Mapping, Sequence, Set

@@ -128,7 +128,7 @@ def test_a_schedule_that_cannot_be_written_does_not_cost_the_certificate(
         ({"kind": "rayleigh", "upper": True}, "upper True must be an integer"),
         ({"kind": "rayleigh", "upper": 2, "tolerance": "x"}, "tolerance 'x' must be a number"),
         ({"kind": "rayleigh", "upper": 2, "tolerance": -1}, "tolerance -1 must be at least 0"),
-        ({"kind": "rayleigh", "upper": 2, "tolerance": 1e9}, "must be less than 1"),
+        ({"kind": "rayleigh", "upper": 2, "tolerance": 1e9}, "must be at most 0.1"),
         ({"kind": "verdict", "claim": "\x1b[2J"}, "claim '\\x1b[2J' must be one line of"),
         ({"kind": "verdict", "claim": "x", "value": "a\rb"}, "value 'a\\rb' must be one line of"),
         ({"kind": "ratio", "instance": 5, "policy": "fcfs"}, "instance 5 must be a string"),

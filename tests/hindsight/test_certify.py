@@ -27,9 +27,9 @@ from ratiolab.hindsight.certificates.certify import (
     CertificateError,
     _heaviest,
     _states,
-    _steps,
     certify,
 )
+from ratiolab.hindsight.certificates.effort import table_steps
 from ratiolab.hindsight.cuts.configurations import heaviest
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
@@ -219,4 +219,4 @@ def test_the_steps_of_a_table_are_those_that_are_counted_beforehand() -> None:
             items.append((m, int(rng.integers(0, memory - m + 1)), 1))
         least = min(m for m, _, _ in items)
         taken = sum(len(list(_states(m, r, memory, memory // least, least))) for m, r, _ in items)
-        assert _steps(items, memory) == taken + (memory + 1) ** 2
+        assert table_steps(items, memory) == taken + (memory + 1) ** 2

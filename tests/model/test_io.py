@@ -1,5 +1,6 @@
 """Files: what is written is read back, and whatever else is read gives one line for people."""
 
+import gzip
 import json
 import os
 import tempfile
@@ -399,3 +400,9 @@ def test_a_path_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
     with pytest.raises(OSError) as caught:
         write_instance(Instance("x", 2, [0], [1], [1]), path)
     assert caught.value.filename == str(path)
+
+
+def test_compressed_text_is_told_by_its_content_not_by_its_name(tmp_path):
+    path = tmp_path / "instance.csv"
+    path.write_bytes(gzip.compress(b"arrival,prompt,output\n0,1,2\n"))
+    assert read_instance(path, 5).output.tolist() == [2]

@@ -27,6 +27,7 @@ from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 from ratiolab.hindsight.certificates.duals import Duals, StepDuals
+from ratiolab.hindsight.certificates.effort import LARGEST_FILE
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.instance import Instance
 from ratiolab.model.io import FormatError, PathLike, json_lines, write_text
@@ -206,7 +207,7 @@ def read_certificate(path: PathLike) -> Certificate:
     from ratiolab.hindsight.certificates.certificate_file import CertificateFile
     from ratiolab.model.validation import read_file
 
-    file = read_file(path, CERTIFICATE_FORMAT, CertificateFile).root
+    file = read_file(path, CERTIFICATE_FORMAT, CertificateFile, largest=LARGEST_FILE).root
     try:
         return file.certificate()
     except ValueError as error:

@@ -25,17 +25,19 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.certify_steps import scaled_value
+from ratiolab.hindsight.certificates.effort import CertificateError as CertificateError
+from ratiolab.hindsight.certificates.effort import (
+    Effort,
+    TooCostlyError,
+    duals_effort,
+    layers_effort,
+    steps_effort,
+    windows_effort,
+)
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
 
-MOST_STATES = 10**8
-"""More steps than this are refused, so that a hostile file cannot keep the checker busy."""
-
 Matrix = list[list[int]]
-
-
-class CertificateError(ValueError):
-    """A certificate that does not prove what it claims."""
 
 
 def certify(certificate: Certificate, instance: Instance) -> int:
@@ -50,6 +52,8 @@ def certify(certificate: Certificate, instance: Instance) -> int:
     CertificateError
         saying what is wrong: another instance, a negative dual, a table that some configuration
         exceeds, or a claim that differs from what the numbers prove.
+    TooCostlyError
+        when checking takes too much memory or time, which is estimated before anything is built.
 
     Cost of duals: O(n T o) for the starts of n requests up to time T, and for each table
     O(M^2) states times its items.
@@ -88,10 +92,14 @@ def _in_runs(certificate: CertificateInRuns, instance: Instance) -> int:
     try:
         if isinstance(certificate, StepDualCertificate):
             denominator = certificate.steps.denominator
+            steps_effort(certificate.steps).require_affordable()
             value = scaled_value(certificate.steps, instance)
         else:
             denominator = certificate.duals.denominator
+            steps_effort(certificate.duals).require_affordable()
             value = scaled_growth_value(certificate.duals, instance)
+    except TooCostlyError:
+        raise
     except ValueError as error:
         raise CertificateError(str(error)) from None
     if value != certificate.value:
@@ -107,11 +115,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
     for t, dual in enumerate(duals.memory, 1):
         if dual < 0:
             raise CertificateError(f"dual {dual} of memory at time {t} is negative")
-    steps = len(instance) * (horizon + 1) * int(instance.output.max())
-    steps += sum(_steps(table.items, memory) for table in duals.tables)
-    steps += sum(max(0, min(end, horizon + 1) - begin) for _, begin, end, _ in duals.cuts)
-    if steps > MOST_STATES:
-        raise CertificateError(f"about {steps} steps exceed {MOST_STATES}, the most that are taken")
+    _effort(certificate, instance).require_affordable()
     weights = [
         _weights(number, table.cap, table.items, memory)
         for number, table in enumerate(duals.tables)
@@ -172,8 +176,20 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
 
         cost = proven_cost(instance, certificate.windows, own, items, paid)
         return -(-(value + cost) // duals.denominator)
+    except TooCostlyError:
+        raise
     except ValueError as error:
         raise CertificateError(str(error)) from None
+
+
+def _effort(certificate: CertificateWithDuals, instance: Instance) -> Effort:
+    """Return what checking takes, but for the states that a search visits."""
+    duals = certificate.duals
+    if isinstance(certificate, DynamicProgrammingCertificate):
+        return layers_effort(duals, instance).plus(duals_effort(duals, instance))
+    if isinstance(certificate, DualCertificate):
+        return duals_effort(duals, instance)
+    return windows_effort(duals, instance).plus(duals_effort(duals, instance))
 
 
 def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:
@@ -197,20 +213,6 @@ def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memor
             row.append(max(own.get((m, r), 0), left, matrix[-1][r]))
         matrix.append(row)
     return matrix
-
-
-def _steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:
-    """Count the steps that checking a table takes: its matrix, and states of its items.
-
-    For each item they are x, x - d, x - 2 d, ... as long as these are positive.
-    """
-    least = max(1, min((m for m, _, _ in items), default=1))
-    steps = (memory + 1) ** 2
-    for m, r, _ in items:
-        x, d = max(0, memory - m - r + 1), max(0, r) + least
-        number = -(-x // d)
-        steps += number * x - d * number * (number - 1) // 2
-    return steps
 
 
 def _heaviest(items: Sequence[tuple[int, int, int]], memory: int) -> int:

@@ -50,11 +50,9 @@ from ratiolab.hindsight.certificates.cost_to_go_states import (
     packed,
     successors,
 )
+from ratiolab.hindsight.certificates.effort import MOST_BYTES, TooCostlyError
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
-
-MOST_MEMORY = 127
-"""Tokens are counted in seven bits of a byte."""
 
 MOST_STATES = 10**8
 """Sets of starts after which the checker refuses, so that a hostile file cannot keep it busy."""
@@ -96,13 +94,11 @@ def proven_cost(
     Raises
     ------
     ValueError
-        when some way through a window costs less, windows are not in order, the instance has more
-        memory than `MOST_MEMORY`, or checking would take too long.
+        when some way through a window costs less, windows are not in order, or checking takes too
+        long.
 
     Cost: that of the search, up to `MOST_STATES` sets of starts.
     """
-    if instance.memory > MOST_MEMORY:
-        raise ValueError(f"memory {instance.memory}, windows are checked up to {MOST_MEMORY}")
     before = len(paid) + 1
     for number, (begin, cost) in enumerate(windows):
         if not 0 <= begin < before:
@@ -188,11 +184,13 @@ class _Search:
     def _count(self, states: int) -> None:
         self.tried += states
         if self.tried > MOST_STATES:
-            raise ValueError(f"the search takes more than {MOST_STATES} states")
+            raise TooCostlyError(f"the search takes more than {MOST_STATES} states")
 
     def _empty(self, capacity: int) -> States:
-        if capacity > 2 * max(CAPACITY, MOST_IN_LAYER):
-            raise ValueError(f"a layer takes more than {MOST_IN_LAYER} states")
+        size = 4 * self.most + 8 * len(self.full) + 24
+        if capacity > 2 * max(CAPACITY, MOST_IN_LAYER) or 2 * capacity * size > MOST_BYTES:
+            most = min(MOST_IN_LAYER, MOST_BYTES // (4 * size))
+            raise TooCostlyError(f"a layer takes more than {most} states")
         return States.empty(capacity, self.most, len(self.full))
 
     def _through(self, begin: int, limit: int) -> int:
@@ -202,7 +200,7 @@ class _Search:
         while len(layer.value) and t < self.horizon:
             self.layers += 1
             if self.layers > MOST_LAYERS:
-                raise ValueError(f"the search takes more than {MOST_LAYERS} layers")
+                raise TooCostlyError(f"the search takes more than {MOST_LAYERS} layers")
             layer, limit = self._next(layer, t, excess, limit)
             t += 1
             excess[1:] = excess[:-1]

@@ -27,17 +27,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ratiolab.hindsight.certificates.effort import MOST_BYTES, TooCostlyError
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
-
-MOST_REQUESTS = 64
-"""Sets of started requests are compared as words."""
 
 MOST_STATES = 3 * 10**7
 """States after which the checker refuses, so that a hostile file cannot keep it busy."""
 
-MOST_IN_LAYER = 10**7
-"""States of one round after which it does."""
+MOST_IN_LAYER = MOST_BYTES
+"""Bytes of the states of one round, and of their copies, after which it does."""
 
 COMPARED = 30
 """States of equal requests started against which another is compared."""
@@ -111,8 +109,6 @@ def require_no_better(
     Cost: that of the search, up to `MOST_STATES` states.
     """
     n, horizon = len(instance), len(paid)
-    if n > MOST_REQUESTS:
-        raise ValueError(f"{n} requests, a search over layers takes at most {MOST_REQUESTS}")
     if sum(max(row) for row in own) + sum(paid) + bound * denominator * (n + 1) > LARGEST:
         raise ValueError("numbers are too large for a search over layers")
     extra, wait = _steps(instance, own, denominator, horizon)
@@ -136,15 +132,15 @@ def require_no_better(
             written = successors(states, requests, step, found)
             if written >= 0:
                 break
-            if capacity > MOST_IN_LAYER:
-                raise ValueError(f"round {t} takes more than {MOST_IN_LAYER} states")
             capacity *= 4
+            if capacity // 4 * (12 * n + 60) > MOST_IN_LAYER:  # written, and copied twice
+                raise TooCostlyError(f"round {t} takes more than {MOST_IN_LAYER} bytes")
         out, low = found.starts[:written], found.bound[:written]
         tried += written
         if tried > MOST_STATES:
-            raise ValueError(f"the search takes more than {MOST_STATES} states")
+            raise TooCostlyError(f"the search takes more than {MOST_STATES} states")
         done = (out >= 0).all(axis=1)
-        latency = (out + instance.output - instance.arrival)[done].sum(axis=1)
+        latency = (out[done] + instance.output - instance.arrival).sum(axis=1)
         if len(latency) and latency.min() < bound:
             raise ValueError(f"bound {bound} is claimed, a schedule has {latency.min()}")
         starts, t = out[~done], t + 1

@@ -19,6 +19,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
+from ratiolab.hindsight.certificates.effort import TooCostlyError
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.footprint import volume
 from ratiolab.model.instance import Instance
@@ -63,8 +64,9 @@ def scaled_growth_value(prices: GrowthDuals, instance: Instance) -> int:
     for run, (before, end) in enumerate(pairwise(edges)):
         if end <= before:
             raise ValueError(f"run {run} ends at {end}, not after {before}")
-    if edges[-1] - edges[0] > MOST_TIMES:
-        raise ValueError(f"duals reach over {edges[-1] - edges[0]} times, more than {MOST_TIMES}")
+    times = edges[-1] - edges[0]
+    if times > MOST_TIMES:
+        raise TooCostlyError(f"duals reach over {times} times, more than {MOST_TIMES}")
     for row in (prices.token, *prices.growth):
         if len(row) != len(prices.ends):
             raise ValueError(f"{len(row)} duals, but {len(prices.ends)} runs")
@@ -135,7 +137,7 @@ class _Checker:
             self.pieces(*request, best) for request, best in zip(requests, known, strict=True)
         )
         if pieces > MOST_PIECES:
-            raise ValueError(f"checking takes up to {pieces} pieces, more than {MOST_PIECES}")
+            raise TooCostlyError(f"checking takes up to {pieces} pieces, more than {MOST_PIECES}")
         total = sum(
             self.least(*request, best) for request, best in zip(requests, known, strict=True)
         )

@@ -20,6 +20,7 @@ from bisect import bisect_right
 from itertools import pairwise
 
 from ratiolab.hindsight.certificates.duals import StepDuals
+from ratiolab.hindsight.certificates.effort import TooCostlyError
 from ratiolab.model.instance import Instance
 
 MOST_TIMES = 2**22
@@ -51,8 +52,9 @@ def scaled_value(steps: StepDuals, instance: Instance) -> int:
             raise ValueError(f"run {run} ends at {end}, not after {before}")
         if steps.token[run] < 0:
             raise ValueError(f"dual {steps.token[run]} of run {run} is negative")
-    if edges[-1] - edges[0] > MOST_TIMES:
-        raise ValueError(f"duals reach over {edges[-1] - edges[0]} times, more than {MOST_TIMES}")
+    times = edges[-1] - edges[0]
+    if times > MOST_TIMES:
+        raise TooCostlyError(f"duals reach over {times} times, more than {MOST_TIMES}")
     return _Checker(steps, edges, instance).value()
 
 
@@ -98,7 +100,7 @@ class _Checker:
         while head < len(edges) and unit * (start + output - arrival) < best:
             self.left -= 1
             if self.left < 0:
-                raise ValueError(f"checking takes more than {MOST_PIECES} pieces")
+                raise TooCostlyError(f"checking takes more than {MOST_PIECES} pieces")
             end = edges[head]
             if tail < len(edges):
                 end = min(end, edges[tail] - output)

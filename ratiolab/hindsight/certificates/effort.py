@@ -1,0 +1,164 @@
+"""What checking a certificate takes, estimated from its sizes before anything is built.
+
+A file of a few hundred bytes can ask for gigabytes: a late arrival, long outputs over a long
+horizon, numbers of thousands of digits. The checker estimates its memory and its steps first, both
+from above, and refuses what exceeds `MOST_BYTES` or `MOST_STEPS`. A refusal is no verdict: the
+certificate may be right.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from ratiolab.hindsight.certificates.duals import Duals, StepDuals
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.model.instance import Instance
+
+MOST_BYTES = 10**9
+"""Most memory that checking may take, bytes."""
+
+MOST_STEPS = 3 * 10**7
+"""Most steps in plain Python, about a microsecond each: 30 seconds."""
+
+MOST_REQUESTS = 64
+"""Most requests of a search over layers: sets of started requests are compared as words."""
+
+MOST_MEMORY = 127
+"""Most memory of a search through windows: tokens are counted in seven bits of a byte."""
+
+LARGEST_FILE = 2**23
+"""Bytes of the largest certificate that is read, 8 MiB: its numbers take some hundred as many."""
+
+_OBJECT, _POINTER, _ENTRY = 32, 8, 240  # bytes of an integer, of a place in a list, in a dictionary
+
+
+class CertificateError(ValueError):
+    """A certificate that does not prove what it claims."""
+
+
+class TooCostlyError(CertificateError):
+    """A certificate that is refused unchecked, because checking it takes too much."""
+
+
+class Effort(NamedTuple):
+    """Bytes and steps that checking takes, at most; a step is about a microsecond."""
+
+    bytes: int
+    steps: int
+
+    def plus(self, other: "Effort") -> "Effort":
+        """Return both together."""
+        return Effort(self.bytes + other.bytes, self.steps + other.steps)
+
+    def require_affordable(self) -> None:
+        """Raise `TooCostlyError` when this is more than the checker spends."""
+        for what, taken, most in (
+            ("bytes", self.bytes, MOST_BYTES),
+            ("steps", self.steps, MOST_STEPS),
+        ):
+            if taken > most:
+                raise TooCostlyError(
+                    f"checking takes up to {taken:.2g} {what}, more than {most:.2g}: refused"
+                )
+
+
+def steps_effort(duals: StepDuals | GrowthDuals) -> Effort:
+    """Return what the sums over the times of such duals take; pieces are counted later."""
+    rows = duals.growth if isinstance(duals, GrowthDuals) else ()
+    times = max(0, duals.ends[-1] - duals.begin) if duals.ends else 0
+    digits = _digits(chain((duals.denominator, duals.begin), duals.token, *rows))
+    families = 1 + len(rows)
+    size = 2 * families * times * (_POINTER + _number(digits + times.bit_length() * 2))
+    return Effort(size, families * times * _slowness(digits) // 4)
+
+
+def duals_effort(duals: Duals, instance: Instance) -> Effort:
+    """Return what the costs of all starts, the tables and the cuts take.
+
+    A start at p of request i meets the duals of o_i times; of each time T the duals of at most all
+    ages are kept.
+    """
+    horizon, memory = len(duals.memory), instance.memory
+    digits = _digits(
+        chain((duals.denominator,), duals.memory, (cut[3] for cut in duals.cuts))
+    ) + _digits(chain.from_iterable((t.cap, *(w for *_, w in t.items)) for t in duals.tables))
+    arrivals, outputs = instance.arrival.tolist(), instance.output.tolist()
+    starts = [max(horizon - arrival, 0) + 1 for arrival in arrivals]
+    pairs: int = sum(
+        min(start * output, start * (start + 1) // 2)
+        for start, output in zip(starts, outputs, strict=True)
+    )
+    spans = sum(max(0, min(end, horizon + 1) - begin) for _, begin, end, _ in duals.cuts)
+    number = _number(digits)
+    tables = len(duals.tables) * (memory + 1) ** 2 * _POINTER
+    least = max(1, min((m for table in duals.tables for m, *_ in table.items), default=memory))
+    tables += (memory // least + 2) * (memory + 1) * _POINTER * bool(duals.tables)
+    size = sum(starts) * (_POINTER + number) + tables + spans * (_ENTRY // 2)
+    size += min(pairs, horizon * _states(instance)) * (_ENTRY + number)
+    items = sum(table_steps(table.items, memory) for table in duals.tables)
+    crossed = max(1, spans // max(1, horizon))
+    return Effort(size, (pairs * (1 + crossed // 4) + items // 3 + spans) * _slowness(digits))
+
+
+def layers_effort(duals: Duals, instance: Instance) -> Effort:
+    """Return what a search over layers takes, beside its duals and its states."""
+    if len(instance) > MOST_REQUESTS:
+        raise CertificateError(
+            f"{len(instance)} requests, a search over layers takes at most {MOST_REQUESTS}"
+        )
+    times = max(len(duals.memory), int(instance.arrival.max())) + 2
+    costs = len(instance) * times
+    ages = len(instance) * (int(instance.output.max()) + 1)
+    return Effort(costs * (3 * _POINTER + _OBJECT), costs).plus(_items(duals, instance, ages))
+
+
+def windows_effort(duals: Duals, instance: Instance) -> Effort:
+    """Return what a search through windows takes, beside its duals and its states."""
+    if instance.memory > MOST_MEMORY:
+        raise CertificateError(f"memory {instance.memory}, windows are checked up to {MOST_MEMORY}")
+    return _items(duals, instance, 2 * sum(instance.output.tolist()))
+
+
+def _items(duals: Duals, instance: Instance, rows: int) -> Effort:
+    """Return what the dual costs of all ages at all times take, as lists and as arrays of rows."""
+    times = len(duals.memory) + 2
+    listed = sum(instance.output.tolist()) * times
+    return Effort((listed + rows * times) * _POINTER, listed)
+
+
+def table_steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:
+    """Count the steps that checking a table takes: its matrix, and states of its items.
+
+    For each item they are x, x - d, x - 2 d, ... as long as these are positive.
+    """
+    least = max(1, min((m for m, _, _ in items), default=1))
+    steps = (memory + 1) ** 2
+    for m, r, _ in items:
+        x, d = max(0, memory - m - r + 1), max(0, r) + least
+        number = -(-x // d)
+        steps += number * x - d * number * (number - 1) // 2
+    return steps
+
+
+def _states(instance: Instance) -> int:
+    """Return at least the number of different (tokens held, tokens left) of all requests."""
+    ages: int = sum(instance.output.tolist())
+    if ages > MOST_STEPS:
+        return ages
+    kinds = set(zip(instance.prompt.tolist(), instance.output.tolist(), strict=True))
+    return len({(s + age, o - age) for s, o in kinds for age in range(1, o + 1)})
+
+
+def _digits(numbers: Iterable[int]) -> int:
+    """Return the binary digits of the longest of some numbers."""
+    return max((number.bit_length() for number in numbers), default=0)
+
+
+def _number(digits: int) -> int:
+    """Return the bytes of an integer with so many binary digits."""
+    return _OBJECT + digits // 7
+
+
+def _slowness(digits: int) -> int:
+    """Return how many times longer sums of such numbers take than those of small ones."""
+    return 1 + digits // 1000

@@ -1,0 +1,110 @@
+"""Small files that ask for gigabytes or minutes are refused before anything is built."""
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ratiolab.cli import REFUSED, main
+from ratiolab.hindsight.certificates import certify_steps
+from ratiolab.hindsight.certificates.certificate import (
+    Certificate,
+    CostToGoCertificate,
+    DualCertificate,
+    DynamicProgrammingCertificate,
+    GrowthCertificate,
+    StepDualCertificate,
+    read_certificate,
+    write_certificate,
+)
+from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.certificates.duals import Duals, StepDuals, Table
+from ratiolab.hindsight.certificates.effort import (
+    LARGEST_FILE,
+    MOST_BYTES,
+    TooCostlyError,
+    duals_effort,
+    steps_effort,
+)
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.model import FormatError, Instance, write_instance
+
+HUGE = 10**4000
+TWO = Instance("two", 4, [0, 0], [1, 1], [2, 2])
+LATE = Instance("late", 4, [0, 10**9], [1, 1], [2, 2])
+LONG = Instance("long", 10**6, [0, 0], [1, 1], [10**5, 10**5])
+WIDE = Instance("wide", 10**4, [0], [1], [2])
+DEEP = Instance("deep", 2000, [0], [1], [2])
+FLAT = Duals(1, (1,) * 5, (), ())
+CUTS = Duals(1, (1,) * 3000, (Table(1, ()),), ((0, 1, 3001, 1),) * 20_000)
+STEPS = StepDuals(1, 0, (2**22,), (HUGE,))
+ROWS = GrowthDuals(1, 0, (2**22,), (1,), ((1, 1),) * 16, ((1,),) * 16)
+ITEMS = Duals(1, (1,), (Table(9, ((1, 0, 1),) * 50),), ())
+HOSTILE: dict[str, tuple[Callable[..., Certificate], Instance, tuple[Any, ...]]] = {
+    "layers, a late arrival": (DynamicProgrammingCertificate, LATE, (FLAT,)),
+    "numbers of thousands of digits": (StepDualCertificate, TWO, (STEPS,)),
+    "growth rows over many times": (GrowthCertificate, TWO, (ROWS,)),
+    "long outputs": (DualCertificate, LONG, (Duals(1, (1,) * 5000, (), ()),)),
+    "a table of much memory": (DualCertificate, WIDE, (replace(ITEMS, tables=(Table(1, ()),)),)),
+    "a table of many items": (DualCertificate, DEEP, (ITEMS,)),
+    "windows of many cuts": (CostToGoCertificate, TWO, (CUTS, ((0, 1),))),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_certificate_is_refused_before_anything_is_built(name: str) -> None:
+    kind, instance, proof = HOSTILE[name]
+    certificate = kind(instance.name, instance.digest, 1, 1, *proof)
+    tracemalloc.start()
+    with pytest.raises(TooCostlyError, match=r"checking takes up to .* more than .*: refused"):
+        certify(certificate, instance)
+    assert tracemalloc.get_traced_memory()[1] < 10**8
+    tracemalloc.stop()
+
+
+def test_the_estimate_of_memory_is_from_above() -> None:
+    instance = Instance("ten", 40, [0] * 10, [1, 2, 3, 4, 5] * 2, [9, 8, 7, 6, 5] * 2)
+    certificate = cut_bound(instance, rounds=4).certificate
+    digits = replace(certificate.duals, denominator=certificate.duals.denominator << 3000)
+    tracemalloc.start()
+    certify(certificate, instance)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    estimated = duals_effort(certificate.duals, instance).bytes
+    assert taken / 2 < estimated < 20 * taken
+    assert duals_effort(digits, instance).bytes > 1.5 * estimated
+
+
+def test_the_estimate_of_sums_over_times_is_from_above() -> None:
+    steps = StepDuals(1, 0, (2**14,), (10**30,))
+    tracemalloc.start()
+    certify_steps.scaled_value(steps, TWO)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < steps_effort(steps).bytes < 3 * taken
+    assert steps_effort(StepDuals(1, 0, (2**22,), (10**15,))).bytes < MOST_BYTES
+
+
+def test_a_refusal_has_an_exit_code_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind, instance, proof = HOSTILE["layers, a late arrival"]
+    write_instance(instance, tmp_path / "i.json")
+    write_certificate(kind("late", instance.digest, 1, 1, *proof), tmp_path / "c.json")
+    assert (tmp_path / "c.json").stat().st_size < 400
+    with pytest.raises(SystemExit) as ended:
+        main(["certify", str(tmp_path / "c.json"), str(tmp_path / "i.json"), "--json"])
+    assert ended.value.code == REFUSED == 3
+    said = json.loads(capsys.readouterr().out)
+    assert (said["proven"], said["refused"]) == (False, True)
+
+
+def test_a_file_of_too_many_numbers_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text("[" + "0," * (LARGEST_FILE // 2) + "0]")
+    with pytest.raises(FormatError, match=f"has more than {LARGEST_FILE} bytes"):
+        read_certificate(tmp_path / "c.json")
