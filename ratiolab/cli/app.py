@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from ratiolab.model import Instance
+
 app = typer.Typer(
     name="ratiolab",
     help=(
@@ -38,6 +40,13 @@ Memory = Annotated[
     int | None,
     typer.Option(help="KV cache size in tokens; needed for CSV, replaces that of a JSON file."),
 ]
+Tick = Annotated[
+    float | None,
+    typer.Option(
+        "--tick-seconds",
+        help="Seconds of a tick of the arrivals, for an instance that does not state it.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0, max=2**31 - 1)]
 Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
@@ -55,6 +64,28 @@ def about(
     if version:
         typer.echo(__version__)
         raise typer.Exit
+
+
+def load(file: Path, memory: int | None, tick_seconds: float | None = None) -> "Instance":
+    """Read an instance; the seconds of a tick are for one that states none."""
+    from ratiolab.model import read_instance
+
+    instance = read_instance(file, memory)
+    if tick_seconds is None or tick_seconds == instance.tick_seconds:
+        return instance
+    if instance.tick_seconds is not None:
+        raise ValueError(
+            f"{file}: states a tick of {instance.tick_seconds:g} s, so --tick-seconds "
+            f"{tick_seconds:g} must be left out"
+        )
+    return instance.replace(tick_seconds=tick_seconds)
+
+
+def in_seconds(instance: "Instance") -> list[str]:
+    """Return the line that says how long a round is, where the instance states it."""
+    if instance.tick_seconds is None:
+        return []
+    return [f"a round is a tick of the arrivals, {instance.tick_seconds:g} s"]
 
 
 def print_json(what: str, data: Mapping[str, Any]) -> None:

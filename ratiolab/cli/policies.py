@@ -10,7 +10,10 @@ from ratiolab.cli.app import (
     Memory,
     Runs,
     Seed,
+    Tick,
     app,
+    in_seconds,
+    load,
     print_json,
     print_rich,
     progress,
@@ -63,9 +66,10 @@ def simulate(
         str,
         typer.Option(
             help="unit (rounds), llama2-70b-2xa100, llama3-8b-a100, llama3-1b-l4, or a profile "
-            "FILE.csv of batches to fit. With a clock, arrivals are milliseconds."
+            "FILE.csv of batches to fit. With a clock, the instance states the seconds of a tick."
         ),
     ] = "unit",
+    tick_seconds: Tick = None,
     seed: Seed = 0,
     runs: Runs = 1,
     json: Json = False,
@@ -83,7 +87,7 @@ def simulate(
 
     from rich.table import Table
 
-    from ratiolab.model import Preemption, read_instance
+    from ratiolab.model import Preemption
     from ratiolab.online import make
     from ratiolab.online import simulate as simulate_policy
     from ratiolab.online.clock import clock_of
@@ -91,7 +95,7 @@ def simulate(
     from ratiolab.report.tables import figures_table
 
     timed, semantics = clock_of(clock), cast(Preemption | None, preemption)  # simulate checks it
-    instance = read_instance(file, memory)
+    instance = load(file, memory, tick_seconds)
     chosen = make(policy, settings(param or [], "--param"))
     with progress() as display:
         task = display.add_task(chosen.name, total=runs)
@@ -116,5 +120,5 @@ def simulate(
         table.add_row(*(f"{v:,}" if isinstance(v := run[name], int) else str(v) for name in names))
     print_rich(table)
     if mean is not None:
-        print_rich(f"mean TEL {mean:,.1f}")
+        print_rich(f"mean TEL {mean:,.1f}", *([] if timed else in_seconds(instance)))
         print_rich(figures_table([run["figures"] for run in data], data[0]["unit"]))

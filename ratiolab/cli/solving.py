@@ -14,6 +14,7 @@ from ratiolab.cli.app import (
     Seed,
     app,
     end_interrupted,
+    in_seconds,
     json_line,
     line_width,
     print_json,
@@ -134,6 +135,7 @@ def solve(
         else:
             print_rich(instance.headline)
             print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
+            print_rich(*in_seconds(instance))
             print_rich(*[result.note] * bool(result.note))
             print_rich(stages_line(result))
     if result.interrupted:
@@ -227,6 +229,7 @@ def compare(
             print_json("comparison", result.to_dict())
         else:
             print_rich(comparison_table(result, line_width()))
+            print_rich(*in_seconds(instance))
             print_rich(*(f"left out {key}: {why}" for key, why in result.skipped))
     if result.optimum.interrupted:
         end_interrupted("ratios are to the interval around the optimum found so far")

@@ -6,7 +6,15 @@ from pydantic import AfterValidator, Field
 from pydantic.types import FailFast
 from pydantic_core import PydanticCustomError
 
-from ratiolab.model.instance import COLUMNS, LARGEST, MOST_REQUESTS, OPTIONAL_COLUMNS, is_one_line
+from ratiolab.model.instance import (
+    COLUMNS,
+    LARGEST,
+    LONGEST_TICK,
+    MOST_REQUESTS,
+    OPTIONAL_COLUMNS,
+    SHORTEST_TICK,
+    is_one_line,
+)
 from ratiolab.model.io import LARGEST_ROUND, RUN_COLUMNS
 from ratiolab.model.schedule import Preemption
 from ratiolab.model.validation import Strict, absent
@@ -40,6 +48,8 @@ class InstanceFields(Strict):
     """What tables and pictures call the instance."""
     memory: Annotated[int, Field(ge=1, le=LARGEST)]
     """KV cache size M, tokens; no request needs more."""
+    tick_seconds: Annotated[float, Field(ge=SHORTEST_TICK, le=LONGEST_TICK)] = absent()
+    """Seconds of a tick, the unit of the arrivals; without it they are rounds without a length."""
     arrival: Column
     """Rounds in which the requests become known."""
     prompt: Column

@@ -24,6 +24,9 @@ LARGEST = 10**9
 MOST_REQUESTS = 10**6
 """Most requests of one instance."""
 
+SHORTEST_TICK, LONGEST_TICK = 1e-9, 1e6
+"""Limits of the seconds of a tick."""
+
 COLUMNS = ("arrival", "prompt", "output")
 LAW_COLUMNS = ("location", "scale", "freedom")
 OPTIONAL_COLUMNS = ("lower", "upper", "predicted", *LAW_COLUMNS)
@@ -58,6 +61,8 @@ class Instance(Tabular):
         none: ln o is location + scale * (Student's t with so many degrees of freedom). The largest
         value of `freedom`, a million degrees, stands for the normal law.
     source : where the instance comes from, one line of free text.
+    tick_seconds : seconds of a tick, the unit of the arrivals; None when they are rounds without a
+        length, which no clock can place in time.
 
     Raises
     ------
@@ -84,6 +89,7 @@ class Instance(Tabular):
     scale: IntArray | None = field(repr=False)
     freedom: IntArray | None = field(repr=False)
     source: str = field(repr=False)
+    tick_seconds: float | None = field(repr=False)
 
     def __init__(
         self,
@@ -99,7 +105,11 @@ class Instance(Tabular):
         location: Column | None = None,
         scale: Column | None = None,
         freedom: Column | None = None,
+        tick_seconds: float | None = None,
     ) -> None:
+        if tick_seconds is not None:
+            tick_seconds = require_tick(tick_seconds)
+        object.__setattr__(self, "tick_seconds", tick_seconds)
         for text, value in (("name", name), ("source", source)):
             if not isinstance(value, str):
                 raise ValueError(f"{text} {shown(value)} must be a string")
@@ -148,7 +158,10 @@ class Instance(Tabular):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance):
             return NotImplemented
-        return (self.name, self.source, self.digest) == (other.name, other.source, other.digest)
+        mine, theirs = (
+            (each.name, each.source, each.tick_seconds, each.digest) for each in (self, other)
+        )
+        return mine == theirs
 
     def __hash__(self) -> int:
         return hash((self.name, self.digest))
@@ -166,7 +179,10 @@ class Instance(Tabular):
 
     @property
     def digest(self) -> str:
-        """Twelve hexadecimal digits of SHA-256 over memory and columns (not name and source)."""
+        """Twelve hexadecimal digits of SHA-256 over memory and columns.
+
+        Name, source and the length of a tick are left out: schedules and proofs are in rounds.
+        """
         sha = hashlib.sha256(str(self.memory).encode())
         for name in COLUMNS + OPTIONAL_COLUMNS:
             column = getattr(self, name)
@@ -184,8 +200,10 @@ class Instance(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return name, memory and columns as plain data: ``Instance(**data)`` is equal to it."""
         columns = {name: column.tolist() for name, column in self.columns.items()}
+        head: dict[str, Any] = {"name": self.name, "memory": self.memory}
+        tick = {} if self.tick_seconds is None else {"tick_seconds": self.tick_seconds}
         source = {"source": self.source} if self.source else {}
-        return {"name": self.name, "memory": self.memory} | columns | source
+        return head | tick | columns | source
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a table with one row for each request."""
@@ -203,7 +221,8 @@ class Instance(Tabular):
         """Return the instance of some requests only, in the order given."""
         chosen = np.asarray(requests, dtype=np.int64)
         kept: dict[str, Any] = {name: column[chosen] for name, column in self.columns.items()}
-        return Instance(name or self.name, self.memory, **kept, source=self.source)
+        kept |= {"source": self.source, "tick_seconds": self.tick_seconds}
+        return Instance(name or self.name, self.memory, **kept)
 
     def replace(self, **changes: Any) -> "Instance":
         """Return a validated copy with some fields changed."""
@@ -222,6 +241,16 @@ def shown(value: object) -> str:
 def is_one_line(text: str) -> bool:
     """Tell whether no control character, surrogate or line separator would spoil a message."""
     return not any(unicodedata.category(letter) in {"Cc", "Cs", "Zl", "Zp"} for letter in text)
+
+
+def require_tick(seconds: object) -> float:
+    """Return the seconds of a tick; `ValueError` unless they are a number that makes sense."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float | np.floating):
+        raise ValueError(f"tick_seconds {shown(seconds)} must be a number")
+    if not SHORTEST_TICK <= seconds <= LONGEST_TICK:
+        limits = f"between {SHORTEST_TICK:g} and {LONGEST_TICK:g}"
+        raise ValueError(f"tick_seconds {shown(float(seconds))} must be {limits}")
+    return float(seconds)
 
 
 def _is_integer(value: object) -> bool:

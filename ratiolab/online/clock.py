@@ -11,12 +11,12 @@ with it; in later batches it decodes, reading the tokens in its cache. Under ``s
 decodes from its first batch on: its cache has been moved back.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 
+from ratiolab.model import Instance
 from ratiolab.model.io import FormatError, PathLike, csv_rows, read_text, require_keys
 
 PICOSECONDS = 10**12
@@ -36,7 +36,7 @@ class BatchTime:
     decode : seconds per decoding request.
     kv : seconds per token of KV cache that decoding requests read.
     swap : seconds per token moved to the host or back.
-    tick : seconds of one unit of the arrivals of an instance; a millisecond by default.
+    tick : seconds of a tick of instances that do not state it; None refuses them.
 
     Examples
     --------
@@ -49,11 +49,13 @@ class BatchTime:
     decode: float = 0.0
     kv: float = 0.0
     swap: float = 0.0
-    tick: float = 1e-3
+    tick: float | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if value is None:
+                continue
             positive = field.name in ("fixed", "tick")
             if not 0 <= value <= 1e6 or (positive and picoseconds(value) < 1):
                 rule = "at least a picosecond" if positive else "at least 0"
@@ -76,10 +78,26 @@ class BatchTime:
             + picoseconds(self.swap) * swap
         )
 
-    def ticks(self, arrivals: Iterable[int]) -> list[int]:
-        """Convert arrivals in ticks to picoseconds."""
-        tick = picoseconds(self.tick)
-        return [tick * arrival for arrival in arrivals]
+    def arrivals(self, instance: Instance) -> list[int]:
+        """Return when the requests of an instance arrive, picoseconds.
+
+        Raises
+        ------
+        ValueError
+            when they arrive over time and neither instance nor clock states the length of a tick.
+        """
+        tick = self.tick if instance.tick_seconds is None else instance.tick_seconds
+        arrivals: list[int] = instance.arrival.tolist()
+        if tick is None:
+            if any(arrivals):
+                raise ValueError(
+                    f"{instance.name}: arrivals are rounds without a length, and a clock counts "
+                    "seconds: state the seconds of a round as tick_seconds in the file, or with "
+                    "--tick-seconds (in a study, tick_seconds of [study])"
+                )
+            return arrivals
+        length = picoseconds(tick)
+        return [length * arrival for arrival in arrivals]
 
 
 def picoseconds(seconds: float) -> int:

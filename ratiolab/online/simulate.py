@@ -44,10 +44,10 @@ def simulate(
         without a request to serve do not count. The default, 10,000 plus the sum of all
         outputs, is beyond what serving one request at a time needs.
     preemption : what an eviction costs; by default what the policy is made for, else ``restart``.
-    clock : how long a batch takes. A round is then a batch, and the arrivals of the instance are
-        ticks of the clock: a request is delivered at the first boundary at or after its time, and
-        a policy reads that round as its arrival. When no request is there, one round lasts until
-        the next arrival. By default every round takes one unit of time.
+    clock : how long a batch takes. A round is then a batch, and arrivals are converted by the
+        length of a tick that the instance states: a request is delivered at the first boundary at
+        or after its time, and a policy reads that round as its arrival. When no request is there,
+        one round lasts until the next arrival. By default every round takes one unit of time.
 
     Raises
     ------
@@ -62,7 +62,9 @@ def simulate(
     run = _Run(instance, policy, seed, semantics, clock)
     limit = int(instance.output.sum()) + 10_000
     outcome = run.to_the_end(limit if patience is None else patience)
-    served = instance if clock is None else instance.replace(arrival=run.delivered())
+    served = (
+        instance if clock is None else instance.replace(arrival=run.delivered(), tick_seconds=None)
+    )
     schedule = run.cache.schedule(served)
     if outcome == "complete":
         _judge(schedule, policy)
@@ -111,7 +113,7 @@ class _Run:
         self.next_arrival = 0
         self.timeline: BatchTimeline | None = None
         if clock is not None:
-            self.due = clock.ticks(self.due)
+            self.due = clock.arrivals(instance)
             self.timeline = BatchTimeline(clock, self.due[self.order[0]])
         self.now = self.due[self.order[0]] if clock is None else 0
         self.waiting: dict[int, None] = {}

@@ -28,7 +28,7 @@ def clock_lower_bound(instance: Instance, clock: BatchTime) -> float:
 
     Parameters
     ----------
-    instance : arrivals in ticks of the clock.
+    instance : it states the seconds of a tick, unless all requests arrive at 0.
     clock : how long a batch takes.
 
     Returns
@@ -45,7 +45,7 @@ def clock_lower_bound(instance: Instance, clock: BatchTime) -> float:
     fixed, prefill, decode, kv = (
         picoseconds(value) for value in (clock.fixed, clock.prefill, clock.decode, clock.kv)
     )
-    arrivals = clock.ticks(instance.arrival.tolist())
+    arrivals = clock.arrivals(instance)
     works: list[int] = []
     isolated: list[int] = []
     tails = 0  # picoseconds from the mean time of a request's work to its completion, times 2**bits

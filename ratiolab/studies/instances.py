@@ -31,7 +31,7 @@ def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
     folder : where the file of a trace or an instance is.
     """
     given = json.loads(settings)
-    predict = given.pop("predict", None)
+    predict, tick = given.pop("predict", None), given.pop("tick_seconds", None)
     given.pop("sha256", None)  # part of the name, so that a changed file is another instance
     if workload == "trace":
         instance = _from_trace(folder / given.pop("file"), seed, given)
@@ -39,6 +39,8 @@ def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
         instance = read_instance(folder / given.pop("file"), given.get("memory"))
     else:
         instance = generate(workload, seed, **given)
+    if tick is not None and instance.tick_seconds is None:
+        instance = instance.replace(tick_seconds=tick)
     return instance if predict is None else add_predictions(instance, predict, seed)
 
 

@@ -114,7 +114,12 @@ def _cells(file: "StudyFile", traces: Path, home: Path) -> dict[tuple[object, ..
     tasks = [TASKS[name] for name in file.study.tasks]
     seeds: list[Fields] = [{"seed": seed} for seed in file.study.seeds]
     clocks = list(_clocks(file.study.clock, home))
-    workloads = list(_numbered("workload", file.workload, lambda w: _workload(w, traces)))
+    tick = file.study.tick_seconds
+    ticked: Fields = {} if tick is None else {"workload.tick_seconds": tick}
+    workloads = [
+        workload | ticked
+        for workload in _numbered("workload", file.workload, lambda w: _workload(w, traces))
+    ]
     modes = _modes(file.study.preemption)
     policies = [
         policy | clock

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from ratiolab.model import Preemption
 from ratiolab.model.formats import Line
+from ratiolab.model.instance import LONGEST_TICK, SHORTEST_TICK
 from ratiolab.model.validation import STRICT, Strict, absent, path
 from ratiolab.studies.tasks import TASKS
 
@@ -83,6 +84,8 @@ class Head(Strict):
     """What an eviction costs; by default what each policy is made for."""
     clock: Annotated[list[str], _list_or_one(str)] = []
     """How long a batch takes: the name of a clock, or a profile FILE.csv; by default a round."""
+    tick_seconds: Annotated[float, Field(ge=SHORTEST_TICK, le=LONGEST_TICK)] = absent()
+    """Seconds of a tick of the arrivals of workloads that state none; clocks need it."""
 
 
 class Workload(Strict):

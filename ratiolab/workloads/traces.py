@@ -158,7 +158,9 @@ def instance_from_trace(
     arrivals : ``trace`` keeps the times, rounded up to the next round so that no request can
         start before it arrives; ``zero`` puts all at round 0; ``poisson`` draws a Poisson process.
     rate : requests per round of the instance; for ``poisson`` only.
-    rounds_per_second : decoding rounds (of one token) in a second of the trace.
+    rounds_per_second : decoding rounds (of one token) in a second of the trace; its inverse is the
+        length of a tick that the instance states. An instance in blocks states none: a clock counts
+        tokens.
     max_prompt : longest prompt that is kept, tokens.
 
     Raises
@@ -179,6 +181,7 @@ def instance_from_trace(
     prompt, output = blocks_of(trace.prompt, block), blocks_of(trace.output, block)
     longest = LARGEST if max_prompt is None else max_prompt
     kept = np.arange(len(trace))
+    tick_seconds = None
     notes = [f"trace {trace.name}: {len(trace)} requests"]
     rules = [
         ("without output", trace.output == 0),
@@ -207,6 +210,7 @@ def instance_from_trace(
         times = (trace.seconds[kept] - start) * (rounds_per_second / block)
         # a time that is a whole round but for floating point stays in it
         arrival = np.ceil(np.round(times, 6)).astype(np.int64)
+        tick_seconds = 1 / rounds_per_second if block == 1 else None
         notes.append(f"arrivals of the trace, {rounds_per_second:g} rounds a second")
     else:
         notes.append("all arrive at round 0")
@@ -219,6 +223,7 @@ def instance_from_trace(
         prompt[kept],
         output[kept],
         source="; ".join(notes),
+        tick_seconds=tick_seconds,
     )
 
 

@@ -139,7 +139,7 @@ CHANGES = {
     ),
     "unknown key": (
         {"colour": 1},
-        "unknown key 'colour'; known are name, memory, arrival, prompt, output, "
+        "unknown key 'colour'; known are name, memory, tick_seconds, arrival, prompt, output, "
         "lower, upper, predicted, location, scale, freedom, source",
     ),
     "column of text": ({"output": "34"}, "output '34' must be a list"),

@@ -1,5 +1,7 @@
 """The clock: by hand, against literal batches, against sums over the schedule, and fits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import reference
@@ -18,10 +20,10 @@ from ratiolab.online.clock import (
 )
 
 CLOCKS = {
-    "fixed": BatchTime(fixed=0.003),
+    "fixed": BatchTime(fixed=0.003, tick=0.001),
     "everything": BatchTime(0.0031, 0.0007, 0.0002, 0.0001, 0.0005, tick=0.002),
     "slow ticks": BatchTime(1.5, 0.25, 0.5, 0.125, 0.75, tick=3.0),
-    "hardware": LLAMA2_70B_2XA100,
+    "hardware": replace(LLAMA2_70B_2XA100, tick=0.001),
 }
 CASES = [
     ("fcfs", {}, ("restart", "recompute", "swap")),
@@ -160,7 +162,7 @@ def test_what_a_resumed_run_costs_by_hand(preemption, last):
 def test_the_clock_jumps_over_long_runs():
     long = [10_000, 20_000, 30_000]
     instance = Instance("long", 40_000, [0, 5, 9], [7, 7, 7], long)
-    simulation = simulate(instance, make("mc-sf"), clock=LLAMA2_70B_2XA100)
+    simulation = simulate(instance, make("mc-sf"), clock=CLOCKS["hardware"])
     assert simulation.decisions <= 20
     assert len(simulation.times) == simulation.schedule.makespan + 1
     assert simulation.times == pytest.approx(recomputed(simulation, LLAMA2_70B_2XA100), rel=1e-9)

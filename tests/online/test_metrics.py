@@ -90,7 +90,7 @@ def test_two_requests_by_hand_in_seconds():
 @pytest.mark.parametrize("clock", [None, LLAMA2_70B_2XA100])
 def test_a_request_takes_alone_what_a_run_of_it_alone_takes(clock):
     for prompt, output in ((0, 1), (3, 1), (5, 7), (0, 4)):
-        one = Instance("one", 50, [4], [prompt], [output])
+        one = Instance("one", 50, [4], [prompt], [output], tick_seconds=0.001)
         simulation = simulate(one, make("fcfs"), clock=clock)
         found = isolated_latency(one.prompt, one.output, clock)[0]
         assert per_request(simulation)["latency"][0] == pytest.approx(found)

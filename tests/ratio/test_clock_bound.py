@@ -63,7 +63,7 @@ def test_in_rounds_of_a_second_it_bounds_the_hindsight_optimum() -> None:
 
 
 def test_a_request_alone_takes_as_long_as_it_takes() -> None:
-    instance = Instance("one", 900, [7], [30], [500])
+    instance = Instance("one", 900, [7], [30], [500], tick_seconds=0.01)
     expected = isolated_latency(instance.prompt, instance.output, LLAMA2_70B_2XA100)[0]
     assert clock_lower_bound(instance, LLAMA2_70B_2XA100) == pytest.approx(expected, rel=1e-12)
 
@@ -71,7 +71,7 @@ def test_a_request_alone_takes_as_long_as_it_takes() -> None:
 @pytest.mark.parametrize("key", ["svf", "mc-sf", "alpha-beta-clearing"])
 @pytest.mark.parametrize("rate", [0.0, 0.03, 0.1])
 def test_no_policy_is_below_the_bound(key: str, rate: float) -> None:
-    instance = generate("lmsys", 3, n=400, memory=4000, rate=rate)
+    instance = generate("lmsys", 3, n=400, memory=4000, rate=rate).replace(tick_seconds=0.001)
     done = simulate(instance, make(key), clock=LLAMA2_70B_2XA100)
     total = per_request(done)["latency"].sum()
     bound = clock_lower_bound(instance, LLAMA2_70B_2XA100)
