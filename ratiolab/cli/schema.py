@@ -19,6 +19,7 @@ SCHEMAS = {
     "witness": ("ratiolab.papers.witness_file:WitnessFile", "what shows a claim false, JSON"),
     "study": ("ratiolab.studies.study_file:StudyFile", "a study, TOML"),
     "baseline": ("ratiolab.baseline:BaselineFile", "pinned values, JSON"),
+    "game": ("ratiolab.game.certificate:GameFile", "proofs of values of finite games, JSON"),
     "record": ("ratiolab.records.record:Record", "a row of the record library's table, CSV"),
 }
 """Where the model of each format stands, and what a file of it is."""

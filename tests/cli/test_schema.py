@@ -45,6 +45,8 @@ def shipped(name: str) -> Iterator[Path]:
             yield from HERE.glob("results/records/*/*.lower-*.json.gz")
         case "witness":
             yield from HERE.glob("instances/witnesses/*.json")
+        case "game":
+            yield from HERE.glob("results/games/*.json.gz")
         case "study":
             yield from HERE.glob("ratiolab/papers/*/experiments/*.toml")
             yield HERE / "ratiolab/studies/example.toml"
@@ -53,7 +55,7 @@ def shipped(name: str) -> Iterator[Path]:
             yield HERE / "results/baseline.json"
 
 
-ONE_IN = {"certificate": 20}  # jsonschema takes a third of a second for each
+ONE_IN = {"certificate": 20, "game": 20}  # jsonschema takes a third of a second for each
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMAS if name != "record"])

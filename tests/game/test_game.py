@@ -1,0 +1,134 @@
+"""Values of finite games, and that their certificates prove them and nothing else."""
+
+from fractions import Fraction
+from itertools import permutations
+
+import pytest
+
+from ratiolab.game import Game, check, deterministic_value, randomised_value
+from ratiolab.game.certificate import read_certificates, write_certificates
+from ratiolab.game.checker import CheckError
+from ratiolab.game.configurations import DONE, arena
+from ratiolab.game.exact_solve import solve_exactly
+from ratiolab.game.randomised import orders
+from ratiolab.game.tree import tree
+from ratiolab.model.io import FormatError
+
+SMALL = Game(2, 1, 5, 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("game", "deterministic", "randomised"),
+    [
+        # One request: run it. A known length: MC-SF's order is optimal for equal requests.
+        (Game(1, 0, 3, 1, 3), 1, 1),
+        (Game(3, 0, 4, 2, 2), 1, 1),
+        # Two of 1 or 2, of which one fits at a time. If the first does not end at once, going on
+        # costs 2 + 3 against 1 + 3 when the other is short, killing 2 + 4. In random order, 9/8.
+        (Game(2, 1, 3, 1, 2), Fraction(5, 4), Fraction(9, 8)),
+        (SMALL, Fraction(10, 7), Fraction(5, 4)),
+        (Game(4, 1, 5, 1, 3), Fraction(18, 11), Fraction(169, 132)),
+    ],
+)
+def test_values_are_known_fractions(game, deterministic, randomised):
+    board = arena(game)
+    exact = deterministic_value(game, board)
+    assert exact.value == deterministic
+    mixed = randomised_value(game, known=board)
+    assert 1 <= mixed.lower <= mixed.upper <= exact.value
+    if randomised is not None:
+        assert mixed.lower == mixed.upper == randomised
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("game", "deterministic", "randomised"),
+    [
+        (Game(3, 1, 7, 1, 6), Fraction(23, 13), Fraction(6530, 4983)),
+        (Game(4, 2, 8, 1, 5), Fraction(16, 9), None),
+        (Game(5, 0, 3, 1, 3), Fraction(5, 3), Fraction(119, 90)),
+        (Game(6, 0, 3, 1, 3), Fraction(17, 10), Fraction(11367, 8440)),
+    ],
+)
+def test_values_of_larger_games(game, deterministic, randomised):
+    board = arena(game)
+    assert deterministic_value(game, board).value == deterministic
+    if randomised is not None:
+        mixed = randomised_value(game, known=board)
+        assert mixed.lower == mixed.upper == randomised
+
+
+def test_the_masses_of_a_configuration_are_its_orders():
+    # two routes: a product over the requests, and every order tried
+    game = Game(3, 0, 3, 1, 3)
+    for lengths in ((1, 2, 3), (1, 1, 3), (2, 2, 2)):
+        for configuration in arena(game).configurations:
+            tried = sum(
+                all(
+                    length == sort.bound if sort.state == DONE else length > sort.bound
+                    for sort, length in zip(configuration, order, strict=True)
+                )
+                for order in permutations(lengths)
+            )
+            assert orders(configuration, lengths) == tried
+
+
+def test_the_checker_replays_both_kinds_of_certificates(tmp_path):
+    claims = [deterministic_value(SMALL).to_dict(), randomised_value(SMALL).to_dict()]
+    write_certificates(claims, tmp_path / "game.json")
+    proved = [check(claim) for claim in read_certificates(tmp_path / "game.json")]
+    assert "10/7" in proved[0]
+    assert "at least 5/4" in proved[1]
+    assert "at most 5/4" in proved[1]
+
+
+def test_the_checker_refuses_what_is_not_proved():
+    exact, mixed = deterministic_value(SMALL).to_dict(), randomised_value(SMALL).to_dict()
+    for claim, change in (
+        (exact, {"value": "11/7"}),
+        (exact, {"value": "9/7"}),
+        (exact, {"table": exact["table"][:-1]}),
+        (exact, {"table": [[c, w + (k == 5)] for k, (c, w) in enumerate(exact["table"])]}),
+        (mixed, {"lower": "6/5", "upper": "6/5"}),
+        (mixed, {"lower": "9/7"}),
+        (mixed, {"weights": [[[1, 1], "1/2"], [[2, 4], "1/2"]]}),
+        (mixed, {"weights": [[[1, 1], "1"], [[2, 4], "1"]]}),
+        (mixed, {"mixture": [[share, rows[1:]] for share, rows in mixed["mixture"]]}),
+        (mixed, {"mixture": [[share + "0", rows] for share, rows in mixed["mixture"]]}),
+    ):
+        with pytest.raises(CheckError):
+            check({**claim, **change})
+
+
+def test_a_file_that_is_no_certificate_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "wrong.json"
+    path.write_text('{"format": "ratiolab-game/1", "claims": [{"game": [1, 2], "kind": "both"}]}')
+    with pytest.raises(FormatError, match=r"wrong\.json: claims"):
+        read_certificates(path)
+
+
+def test_the_tree_says_what_the_policy_does_and_where_the_adversary_gains():
+    lines = list(tree(deterministic_value(SMALL)))
+    assert lines[0] == "round 0, 2 start"
+    # the ratio 10/7: a latency of 4 + 6 against an optimum of 7
+    assert any("at 6 1 end with 2: all done, optimum 7 *" in line for line in lines)
+    assert list(tree(deterministic_value(SMALL), lines=3))[-1].startswith("... and")
+
+
+def test_games_out_of_reach_or_without_sense_are_refused():
+    with pytest.raises(MemoryError, match="configurations"):
+        arena(Game(6, 0, 6, 1, 6), most=1000)
+    for wrong, word in (
+        ((0, 0, 3, 1, 3), "requests"), ((2, 0, 3, 2, 1), "lower"), ((2, 1, 3, 1, 3), "memory"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=word):
+            Game(*wrong)
+
+
+def test_a_matrix_game_is_solved_in_fractions():
+    # matching pennies with payoffs 1, 0 and 0, 2: rows 2/3, 1/3, columns 2/3, 1/3, value 2/3
+    matrix = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(2)]]
+    found = solve_exactly(matrix, [0.66, 0.34], [0.66, 0.34])
+    assert found.value == Fraction(2, 3)
+    assert found.mixture == found.shares == [Fraction(2, 3), Fraction(1, 3)]
+    assert solve_exactly(matrix, [1.0, 0.0], [1.0, 0.0]) is None
