@@ -1,9 +1,12 @@
 """A classifier inside the model: after every token it names a bin for the remaining length.
 
 Source: Shahout et al. (2025), Section 3.1, arXiv 2410.01035. Their network is replaced by a matrix
-of confusion: what it answers depends on the true bin alone, independently from token to token.
+of confusion: what it answers depends on the true bin alone, by default independently from token to
+token. A real classifier reads almost the same text twice in a row, so its errors last: the matrix
+says how often it errs, `correlation` and `changes` how long.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,20 +23,36 @@ class Classifier:
     ----------
     confusion : probability of each answer (column) in each true bin (row), shape (k, k).
     longest : end of the last bin, tokens; whatever is longer belongs to it.
+    correlation : of the errors of neighbouring tokens, in [0, 1]: a normal autoregressive process
+        of the first order decides them. 0 (default) is independence, 1 one error for a whole life.
+    changes : rate at which the classifier may change its mind: the probability that a token renews
+        its error, in [0, 1]; else it is that of the token before. 1 (default) renews it always.
     """
 
     confusion: FloatArray
     longest: int = 512
+    correlation: float = 0.0
+    changes: float = 1.0
 
     def __post_init__(self) -> None:
         require_confusion(self.confusion)
         if self.longest < len(self.confusion):
             raise ValueError(f"longest {self.longest} must be at least a token for each bin")
+        for name in ("correlation", "changes"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} {getattr(self, name)} must be between 0 and 1")
 
     @classmethod
-    def spreading(cls, bins: int, spread: float, longest: int) -> "Classifier":
+    def spreading(
+        cls,
+        bins: int,
+        spread: float,
+        longest: int,
+        correlation: float = 0.0,
+        changes: float = 1.0,
+    ) -> "Classifier":
         """Return a classifier that errs by j bins with weight spread**j; see `confusion`."""
-        return cls(spreading(bins, spread), longest)
+        return cls(spreading(bins, spread), longest, correlation, changes)
 
     @property
     def bins(self) -> int:
@@ -48,10 +67,42 @@ class Classifier:
     def answers(self, output: int, rng: np.random.Generator) -> IntArray:
         """Draw the bins named for one request after 0, 1, ..., output - 1 tokens, shape (output,).
 
-        One uniform number is drawn for each, so that what is named for the first tokens does not
-        depend on how many follow but through the bins. Cost O(output bins).
+        One uniform number is drawn for each, and a second one where errors may last, so that what
+        is named for the first tokens does not depend on how many follow but through the bins.
+        Whatever lasts, each answer alone follows the matrix. Cost O(output bins).
         """
         remaining = output - np.arange(output)
         chances = np.cumsum(self.confusion, axis=1)[bin_of(remaining, self.bins, self.width)]
-        drawn: IntArray = (rng.random(output)[:, None] > chances[:, :-1]).sum(axis=1)
+        errors = self._errors(output, rng)
+        drawn: IntArray = (errors[:, None] > chances[:, :-1]).sum(axis=1)
         return drawn
+
+    def mind_changing_rate(self, outputs: Sequence[int], rng: np.random.Generator) -> float:
+        """Return the share of tokens whose answer differs from the last one in the same true bin.
+
+        Estimated by drawing the answers for requests of these outputs; NaN if none stays in a bin.
+        """
+        same = changed = 0
+        for output in outputs:
+            true = bin_of(output - np.arange(output), self.bins, self.width)
+            stays = true[1:] == true[:-1]
+            answers = self.answers(output, rng)
+            same += int(stays.sum())
+            changed += int((stays & (answers[1:] != answers[:-1])).sum())
+        return changed / same if same else float("nan")
+
+    def _errors(self, output: int, rng: np.random.Generator) -> FloatArray:
+        """Draw numbers uniform on [0, 1), one a token, as correlated as the errors are to be."""
+        columns = rng.random((output, 1 + (self.changes < 1)))
+        errors: FloatArray = columns[:, 0]
+        if self.correlation:
+            from scipy.signal import lfilter
+            from scipy.special import ndtr, ndtri
+
+            news = ndtri(errors)
+            news[1:] *= np.sqrt(1 - self.correlation**2)
+            errors = ndtr(lfilter([1.0], [1.0, -self.correlation], news))
+        if self.changes < 1:
+            renewed = columns[:, 1] < self.changes
+            errors = errors[np.maximum.accumulate(np.where(renewed, np.arange(output), 0))]
+        return errors

@@ -7,7 +7,8 @@ on, in every round anew.
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, partial
-from math import exp, log
+from math import exp, log, sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,8 @@ def trail(
     bins: str = "10",
     longest: str = "512",
     spread: str = "0.2",
+    correlation: str = "0",
+    changes: str = "1",
 ) -> Any:
     k, width = int(bins), Fraction(int(longest), int(bins))
     rows = [[float(spread) ** abs(i - j) for j in range(k)] for i in range(k)]
@@ -136,7 +139,7 @@ def trail(
 
     @cache
     def filtered(seed: int, index: int, output: int, age: int) -> float:
-        draws = np.random.default_rng([seed, index]).random(output).tolist()
+        draws = errors(np.random.default_rng([seed, index]), output, correlation, changes)
         outputs = []
         for tokens in range(age + 1):
             true = min(int((output - tokens) / width), k - 1)
@@ -154,6 +157,22 @@ def trail(
     return shortest_remaining(
         now, memory, jobs, first=lambda job: job.predicted, refined=refined, c=c, batch=batch
     )
+
+
+def errors(rng: np.random.Generator, output: int, correlation: str, changes: str) -> list[float]:
+    """One number a token: a step of the normal process, or the one before when none is renewed."""
+    normal, rho, rate = NormalDist(), float(correlation), float(changes)
+    state, shown, found = 0.0, 0.0, []
+    for tokens in range(output):
+        drawn = rng.random()
+        if rho:
+            news = normal.inv_cdf(drawn)
+            state = rho * state + sqrt(1 - rho * rho) * news if tokens else news
+            drawn = normal.cdf(state)
+        if rate == 1 or rng.random() < rate or tokens == 0:
+            shown = drawn
+        found.append(shown)
+    return found
 
 
 RULES: dict[str, Callable[..., Any]] = {

@@ -33,6 +33,41 @@ def test_answers_follow_the_row_of_the_true_bin():
         assert (answers[:, 0] != answers[:, 1]).any(), "each token has a draw of its own"
 
 
+LASTING = [(0.9, 1.0), (0.0, 0.2), (0.7, 0.5), (1.0, 1.0), (0.0, 0.0)]
+
+
+@pytest.mark.parametrize(("correlation", "changes"), LASTING)
+def test_errors_that_last_are_as_frequent_as_errors_that_do_not(correlation, changes):
+    classifier = Classifier.spreading(3, 0.5, 60, correlation, changes)
+    told = np.array([classifier.answers(60, np.random.default_rng(s)) for s in range(4000)])
+    for true, tokens in ((2, (0, 7, 20)), (1, (21, 40)), (0, (41, 59))):
+        for token in tokens:
+            shares = [np.mean(told[:, token] == bin_) for bin_ in range(3)]
+            # five standard deviations of a share
+            np.testing.assert_allclose(shares, classifier.confusion[true], atol=0.04)
+
+
+@pytest.mark.parametrize(("correlation", "changes"), LASTING)
+def test_what_is_said_of_the_first_tokens_knows_nothing_of_how_many_follow(correlation, changes):
+    classifier = Classifier.spreading(4, 0.5, 40, correlation, changes)
+    short, long = (classifier.answers(n, np.random.default_rng(3)).tolist() for n in (70, 90))
+    assert short[: 70 - 30] == long[: 70 - 30], "both are beyond the last bin"
+
+
+def test_errors_of_neighbours_are_as_correlated_as_asked_for():
+    """Two bins that are told apart by the sign of the process: P(change) = arccos(rho) / pi."""
+    outputs = [400] * 100
+    for rho in (0.0, 0.5, 0.9, 0.99):
+        coin = Classifier.spreading(2, 1.0, 2, rho)
+        rate = coin.mind_changing_rate(outputs, np.random.default_rng(1))
+        assert rate == pytest.approx(np.arccos(rho) / np.pi, abs=0.01)
+    for changes in (1.0, 0.4, 0.1):
+        coin = Classifier.spreading(2, 1.0, 2, 0.0, changes)
+        rate = coin.mind_changing_rate(outputs, np.random.default_rng(1))
+        assert rate == pytest.approx(changes / 2, abs=0.01)
+    assert coin.spreading(2, 1.0, 2, 1.0).mind_changing_rate([9, 50], np.random.default_rng(1)) == 0
+
+
 def test_a_classifier_that_is_never_wrong_counts_the_bins_down():
     classifier = Classifier.spreading(bins=4, spread=0.0, longest=8)
     assert classifier.answers(10, np.random.default_rng(0)).tolist() == [3] * 5 + [2, 2, 1, 1, 0]
@@ -106,6 +141,8 @@ def test_refined_predictions_are_better_than_the_classifier_alone_and_than_the_p
         ({"spread": 1.5}, "policy trail: spread 1.5 must be between 0 and 1"),
         ({"longest": 9}, "policy trail: longest 9 must be at least a token for each bin"),
         ({"c": 2}, "policy trail: c 2.0 must be between 0 and 1"),
+        ({"correlation": -0.1}, "policy trail: correlation -0.1 must be between 0 and 1"),
+        ({"changes": 2}, "policy trail: changes 2.0 must be between 0 and 1"),
     ],
 )
 def test_bad_classifiers_and_limits_are_named(options, message):

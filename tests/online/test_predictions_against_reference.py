@@ -31,6 +31,9 @@ TRAILS = [
     {**SMALL, "propagation": "printed", "c": "1"},
     {**SMALL, "propagation": "printed", "spread": "0.6"},
     {**SMALL, "batch": "2"},
+    {**SMALL, "correlation": "0.8", "spread": "0.5"},
+    {**SMALL, "changes": "0.3", "spread": "0.5"},
+    {**SMALL, "correlation": "0.5", "changes": "0.6", "spread": "0.7", "batch": "3"},
     {**SMALL, "batch": "1", "c": "1"},
 ]
 
@@ -102,6 +105,8 @@ def test_trail_makes_every_run_of_the_literal_filter_in_fractions(parameters, se
         ("trail", SMALL, {**SMALL, "propagation": "printed"}),
         ("trail", SMALL, {**SMALL, "spread": "0.25"}),  # another confusion
         ("trail", SMALL, {**SMALL, "batch": "2"}),
+        ("trail", {**SMALL, "spread": "0.5"}, {**SMALL, "spread": "0.5", "correlation": "0.9"}),
+        ("trail", {**SMALL, "spread": "0.5"}, {**SMALL, "spread": "0.5", "changes": "0.2"}),
     ],
 )
 def test_one_changed_rule_is_noticed(key, parameters, changed):

@@ -91,6 +91,8 @@ class TRAIL(SPRPT):
         ``printed`` takes the steps and the matrix of the paper: the prior alone, upwards.
     bins, longest : the classifier's bins of equal width up to so many tokens.
     spread : its confusion: it errs by j bins with weight spread**j. 0 is never wrong.
+    correlation, changes : how long its errors last; see `Classifier`. The filter does not know of
+        it: like the paper's, it takes every answer for independent news.
     """
 
     c: float = 0.8
@@ -98,6 +100,8 @@ class TRAIL(SPRPT):
     bins: int = 10
     longest: int = 512
     spread: float = 0.2
+    correlation: float = 0.0
+    changes: float = 1.0
 
     name: ClassVar[str] = "trail"
     source: ClassVar[str] = "Shahout et al. (2025), Section 3, arXiv 2410.01035"
@@ -114,7 +118,8 @@ class TRAIL(SPRPT):
     @property
     def classifier(self) -> Classifier:
         """Classifier whose answers the simulator draws."""
-        return Classifier.spreading(self.bins, self.spread, self.longest)
+        lasting = self.correlation, self.changes
+        return Classifier.spreading(self.bins, self.spread, self.longest, *lasting)
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         corrected = self.propagation == "corrected"
