@@ -83,6 +83,7 @@ def summary(simulation: Simulation) -> dict[str, float]:
     ``mean_``, ``median_``, ``p90_`` and ``p99_`` of each of `TIMES`; ``total_latency``,
     ``makespan`` (last completion minus first arrival), ``throughput`` (output tokens of completed
     requests per unit of time), ``mean_memory`` (over time, tokens) and ``peak_memory``,
+    ``overflow_rounds`` (with more in memory than there is: the run is no schedule),
     ``preemptions`` (runs that ended early), ``evictions`` (those that lost their cache; without
     ``pause`` the same), ``wasted_tokens``, ``prefill_tokens`` (all that were prefilled, prompts
     included), ``starvation`` (the longest waiting), ``fairness`` (Jain's index of 1 / slowdown,
@@ -110,6 +111,7 @@ def summary(simulation: Simulation) -> dict[str, float]:
         "throughput": float(schedule.instance.output.sum()) / span,
         "mean_memory": float(usage[began + 1 :] @ lasted / lasted.sum()) if len(lasted) else 0.0,
         "peak_memory": float(usage.max()),
+        "overflow_rounds": float((usage > schedule.instance.memory).sum()),
         "preemptions": float(schedule.preemptions),
         "evictions": float(schedule.evictions),
         "wasted_tokens": float(schedule.wasted_tokens),

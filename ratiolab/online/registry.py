@@ -37,7 +37,7 @@ def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
     Examples
     --------
     >>> make("a-min", {"ties": "worst"})
-    AMin(ties='worst', bound='certified')
+    AMin(ties='worst', bound='certified', victim='smallest')
     """
     policy = _class_of(key)
     known = _parameters(policy)

@@ -222,6 +222,7 @@ def compare(
 def _tightened(optimum: OptResult, runs: Sequence[Simulation]) -> OptResult:
     """Lower the optimum's upper bound to the best run: its final starts are a schedule."""
     ended = [run for run in runs if run.outcome == "complete" and run.preemption == "restart"]
+    ended = [run for run in ended if not run.policy.may_overflow]
     best = min(ended, key=lambda run: run.schedule.total_latency, default=None)
     if best is None or best.schedule.total_latency >= optimum.upper:
         return optimum

@@ -20,13 +20,15 @@ def with_bounds(frame: "pd.DataFrame") -> "pd.DataFrame":
     -------
     The rows of ``simulate`` with the columns ``opt_lower``, ``opt_upper``, and total latency over
     them, ``ratio_high`` and ``ratio_low``: they enclose cost / OPT. The bounds are for unit rounds
-    and restart, so runs under another preemption or a clock get none.
+    and restart, so runs under another preemption or a clock get none, nor do those that overflow.
     """
     bounds = frame[frame["task"] == "bound"].drop_duplicates("instance")
     runs = frame[frame["task"] == "simulate"].drop(columns=["opt_lower", "opt_upper"])
     joined = runs.merge(bounds[["instance", "opt_lower", "opt_upper"]], on="instance", how="left")
     comparable = joined["preempted_as"] == "restart"
     comparable &= joined["unit"] == "rounds"
+    if "overflow_rounds" in joined:
+        comparable &= joined["overflow_rounds"] == 0
     joined.loc[~comparable, ["opt_lower", "opt_upper"]] = np.nan
     joined["ratio_low"] = joined["total_latency"] / joined["opt_upper"]
     joined["ratio_high"] = joined["total_latency"] / joined["opt_lower"]

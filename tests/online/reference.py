@@ -140,18 +140,30 @@ def h_sf(now: int, memory: int, jobs: list[Job]) -> Any:
     return ordered(now, memory, jobs, lambda job: (job.output,), lambda job: job.output)
 
 
-def a_max(now: int, memory: int, jobs: list[Job], ties: str) -> Any:
-    return ordered(
-        now, memory, jobs, lambda job: (job.upper, entering(ties, job)), lambda job: job.upper
-    )
+def a_max(now: int, memory: int, jobs: list[Job], ties: str, order: str = "upper") -> Any:
+    def key(job: Job) -> tuple[int, ...]:
+        return (job.upper, entering(ties, job)) if order == "upper" else (entering(ties, job),)
+
+    return ordered(now, memory, jobs, key, lambda job: job.upper)
 
 
 def a_random(now: int, memory: int, jobs: list[Job], ties: str) -> Any:
     return ordered(now, memory, jobs, lambda job: (entering(ties, job),), lambda job: job.output)
 
 
-def a_min(now: int, memory: int, jobs: list[Job], ties: str, bound: str = "certified") -> Any:
-    active = sorted(running(jobs), key=lambda job: (job.bound, leaving(ties, job), job.index))
+def a_min(
+    now: int,
+    memory: int,
+    jobs: list[Job],
+    ties: str,
+    bound: str = "certified",
+    victim: str = "smallest",
+) -> Any:
+    def leaves(job: Job) -> tuple[int, ...]:
+        first = job.bound if victim == "smallest" else -job.bound
+        return first, leaving(ties, job), job.index
+
+    active = sorted(running(jobs), key=leaves)
     queue = sorted(waiting(now, jobs), key=lambda job: (job.bound, entering(ties, job), job.index))
     evicted = []
     while tokens_next(now, active) > memory:
@@ -273,16 +285,25 @@ def round_robin(
 
 
 def protected(
-    now: int, memory: int, jobs: list[Job], alpha: str, chosen: Callable[[list[Job]], list[Job]]
+    now: int,
+    memory: int,
+    jobs: list[Job],
+    alpha: str,
+    chosen: Callable[[list[Job]], list[Job]],
+    *,
+    once: bool = False,
 ) -> tuple[list[Job], list[Job]]:
     """Clear those who are chosen until the others fit; else admit below (1 - alpha) M."""
     cleared: list[Job] = []
     active = sorted(running(jobs), key=lambda job: job.index)
+    overflows = tokens_next(now, active) > memory
     while tokens_next(now, active) > memory:
         cleared += (going := chosen(active))
         active = [job for job in active if job not in going]
+        if once:
+            break
     admitted: list[Job] = []
-    if cleared:
+    if cleared or (overflows and active):
         return cleared, []
     for job in sorted(waiting(now, jobs), key=lambda job: (job.arrival, job.index)):
         usage = tokens_next(now, active) + sum(other.prompt + other.kept + 1 for other in admitted)
@@ -298,13 +319,19 @@ def alpha_protection(now: int, memory: int, jobs: list[Job], alpha: str = "1/4")
 
 
 def alpha_beta_clearing(
-    now: int, memory: int, jobs: list[Job], alpha: str, beta: str, rng: Generator
+    now: int,
+    memory: int,
+    jobs: list[Job],
+    alpha: str,
+    beta: str,
+    rng: Generator,
+    overflow: str = "never",
 ) -> Any:
     def chosen(active: list[Job]) -> list[Job]:
         draws = [rng.random() for _ in active]
         return [job for job, draw in zip(active, draws, strict=True) if draw < float(beta)]
 
-    return protected(now, memory, jobs, alpha, chosen)
+    return protected(now, memory, jobs, alpha, chosen, once=overflow == "allowed")
 
 
 RULES: dict[str, Callable[..., Any]] = {

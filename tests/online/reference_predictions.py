@@ -44,6 +44,10 @@ def survival_moments(
         return float(found[0])
 
     value = exp(location / 1000 + scale / 1000 * float(law.ppf(alpha)))
+    if cap == 10**9:  # as good as none
+        mean = exp(location / 1000 + (scale / 1000) ** 2 / 2)
+        beyond = law.sf(law.ppf(alpha) - scale / 1000)
+        return mean, mean * float(beyond) / (1 - alpha)
     if value >= cap:
         return area(-60, log(cap)), cap
     tail = value * (1 - alpha) + area(log(value), log(cap))
@@ -61,6 +65,9 @@ def tie(
     gamma: str = "0.9",
     tau: str = "1000",
     limited: str = "false",
+    tail_tokens: str = "0",
+    capped: str = "all",
+    beta_from: str = "entry",
 ) -> Any:
     queue = waiting(now, jobs)
     weight = min(0.5, max(0.1, 0.1 * len(queue) / int(batch)))
@@ -68,8 +75,11 @@ def tie(
         weight = float(beta)
 
     def score(job: Job) -> float:
-        cap = min(int(max_tokens), memory - job.prompt)
-        mean, tail = survival_moments(*job.law, float(alpha), cap)
+        caps = [min(int(most), memory - job.prompt) for most in (max_tokens, tail_tokens)]
+        if capped == "log-t" and job.law[2] == 10**9:
+            caps = [10**9, 10**9]
+        mean, _ = survival_moments(*job.law, float(alpha), caps[0])
+        _, tail = survival_moments(*job.law, float(alpha), caps[1] or caps[0])
         # at a common time T >= now the waited score is score * gamma**((T - arrival) / tau)
         return log(mean + weight * tail) + (0 - job.arrival) / float(tau) * log(float(gamma))
 
@@ -79,7 +89,7 @@ def tie(
     evicted, admitted = one_round_ahead(
         now, memory, jobs, lambda job: (job.score, job.index), batch if limited == "true" else "0"
     )
-    for job in evicted:
+    for job in evicted if beta_from == "entry" else []:
         job.score = score(job)
     return evicted, admitted
 

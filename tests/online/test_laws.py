@@ -28,7 +28,11 @@ def variants(key):
 
 
 VARIANTS = [variant for key in POLICIES for variant in variants(key)]
-RESTARTING = [case for case in VARIANTS if POLICIES[case[0]].preemption == "restart"]
+RESTARTING = [
+    case
+    for case in VARIANTS
+    if make(*case).preemption == "restart" and not make(*case).may_overflow
+]
 
 
 def uninformed(case):
@@ -69,6 +73,7 @@ def runs_of(instance, case, seed=0):
 def test_runs_are_feasible_end_unless_they_may_loop_and_depend_on_the_seed_alone(case):
     policy = make(*case)
     allowed = {"complete", "looping"} if policy.may_loop else {"complete"}
+    tolerated = {"memory"} if policy.may_overflow else set()
     completed = 0
     for seed in range(120):
         simulation = simulate(drawn(seed), policy, seed=seed)
@@ -76,7 +81,7 @@ def test_runs_are_feasible_end_unless_they_may_loop_and_depend_on_the_seed_alone
         found = violations(simulation.schedule)
         if simulation.outcome == "complete":
             completed += 1
-            assert found == []
+            assert {violation.rule for violation in found} <= tolerated
         else:
             assert {violation.rule for violation in found} == {"completion"}
         if seed < 30:
@@ -138,12 +143,14 @@ def test_no_policy_beats_the_optimum(case):
 class Recorded(Policy):
     """A policy and the list of its decisions."""
 
-    information = ties = classifier = None  # of each instance, not the defaults of a policy
+    # of each instance, not the defaults of a policy
+    information = ties = classifier = may_overflow = None
 
     def __init__(self, policy):
         self.policy, self.decisions = policy, []
         self.name, self.information, self.ties = policy.name, policy.information, policy.ties
         self.preemption, self.classifier = policy.preemption, policy.classifier
+        self.may_overflow = policy.may_overflow
 
     def start(self, setting, rng):
         decide = self.policy.start(setting, rng)

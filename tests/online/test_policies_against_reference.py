@@ -34,6 +34,8 @@ CASES: list[tuple[str, dict[str, str]]] = [
         for ties in FIXED_TIES
         for bound in ("certified", "printed")
     ),
+    *(("a-min", {"ties": ties, "victim": "largest"}) for ties in FIXED_TIES),
+    *(("a-max", {"ties": ties, "order": "random"}) for ties in ("index", "worst")),
 ]
 INSTANCES = 250
 ROUNDS = 400
@@ -83,6 +85,21 @@ def test_clearing_at_random_makes_every_run_of_the_literal_rule_with_the_same_dr
         expected, complete = reference.serve(instance, rule, 100 * ROUNDS)
         assert complete, "it ends with probability 1"
         assert ended_runs(simulate(instance, policy, seed=seed)) == expected, instance.name
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [("0.2", "0.2"), ("0", "0.5"), ("0.1", "0.02")])
+def test_rounds_above_the_limit_are_those_of_one_literal_draw_a_round(alpha, beta):
+    parameters = {"alpha": alpha, "beta": beta, "overflow": "allowed"}
+    above = 0
+    for seed in range(60):
+        instance, rng = drawn(seed), np.random.default_rng(seed)
+        rule = partial(reference.alpha_beta_clearing, **parameters, rng=rng)
+        expected, complete = reference.serve(instance, rule, 100 * ROUNDS, may_overflow=True)
+        assert complete
+        found = simulate(instance, make("alpha-beta-clearing", parameters), seed=seed)
+        assert ended_runs(found) == expected, instance.name
+        above += found.schedule.usage().max() > instance.memory
+    assert above > 5
 
 
 def test_the_drawn_instances_provoke_evictions():

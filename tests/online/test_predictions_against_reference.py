@@ -21,6 +21,9 @@ ONE_ROUND_AHEAD = [
     ("tie", {"batch": "1", "tau": "5"}),
     ("tie", {"batch": "3", "limited": "true"}),
     ("tie", {"beta": "0.3", "gamma": "1"}),
+    ("tie", {"batch": "1", "beta_from": "arrival"}),
+    ("tie", {"batch": "2", "limited": "true", "max_tokens": "9", "tail_tokens": "11"}),
+    ("tie", {"batch": "1", "max_tokens": "8", "tail_tokens": "9", "capped": "log-t"}),
     ("tie", {"beta": "2", "alpha": "0.5", "max_tokens": "12", "tau": "3"}),
 ]
 SMALL = {"bins": "4", "longest": "12"}
@@ -99,6 +102,13 @@ def test_trail_makes_every_run_of_the_literal_filter_in_fractions(parameters, se
         ("tie", {"batch": "1"}, {"batch": "1", "gamma": "1"}),  # no decay
         ("tie", {"beta": "2", "gamma": "1"}, {"beta": "0", "gamma": "1"}),  # no tail
         ("tie", {"batch": "2", "limited": "true"}, {"batch": "2"}),  # no limit
+        ("tie", {"batch": "1", "beta_from": "arrival"}, {"batch": "1"}),
+        ("tie", {"beta": "2", "tail_tokens": "3"}, {"beta": "2"}),
+        (
+            "tie",
+            {"beta": "2", "max_tokens": "8"},
+            {"beta": "2", "max_tokens": "8", "capped": "log-t"},
+        ),
         ("sept", {"max_tokens": "5"}, {}),  # another cap
         ("gba", {"base": "2"}, {"base": "3"}),
         ("sprpt", {"c": "1"}, {"c": "0.3"}),  # preemption that ends earlier

@@ -1,7 +1,7 @@
 """A_max and A_random: order that knows nothing of the outputs."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from numpy.random import Generator
 
@@ -21,18 +21,24 @@ class AMax(Policy):
     Parameters
     ----------
     ties : how equal upper bounds are ordered.
+    order : ``upper`` (default) is the order above; ``random`` reads the printed "random" as the
+        order of the queue: a request draws its place when it arrives, or takes it by `ties` if
+        these are not random, and its bound only plans memory.
     """
 
     ties: TieBreak = "random"
+    order: Literal["upper", "random"] = "upper"
 
     name: ClassVar[str] = "a-max"
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 1, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.INTERVAL
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        tie = setting.ties.queue
+        tie, ranked = setting.ties.queue, self.order == "upper"
         return PrefixRun(
-            setting, lambda view, i: (view.upper[i], tie(i)), lambda view, i: view.upper[i]
+            setting,
+            key=lambda view, i: (view.upper[i] if ranked else 0, tie(i)),
+            length=lambda view, i: view.upper[i],
         )
 
 

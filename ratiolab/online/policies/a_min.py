@@ -30,10 +30,14 @@ class AMin(Policy):
     bound : ``certified`` (default) raises the bound of an evicted request of age k to k + 1, which
         the analysis needs: it is unfinished, so its output exceeds k. ``printed`` sets it to k, as
         the pseudo-code does, even if that is below the bound it had.
+    victim : the running request that is evicted first: the one of ``smallest`` bound (default), as
+        printed, or of ``largest``, an ablation that keeps what will end soonest. The request of
+        least bound then always runs to its end.
     """
 
     ties: TieBreak = "random"
     bound: Literal["certified", "printed"] = "certified"
+    victim: Literal["smallest", "largest"] = "smallest"
 
     name: ClassVar[str] = "a-min"
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithms 2 and 5, arXiv 2508.14544v2"
@@ -47,6 +51,7 @@ class AMin(Policy):
 class _Run:
     def __init__(self, policy: AMin, setting: Setting) -> None:
         self._printed = policy.bound == "printed"
+        self._sign = 1 if policy.victim == "smallest" else -1
         self._ties = setting.ties
         self._forecast = Forecast(setting.memory)
         self._queue = PrefixQueue()
@@ -62,7 +67,7 @@ class _Run:
         evicted = self._victims.evict(view, self._forecast)
         admitted, again = self._queue.admit(view, self._forecast, self._bound.__getitem__)
         for i in admitted:
-            self._victims.push(i, (self._bound[i], self._ties.running(i)), view.now)
+            self._victims.push(i, (self._sign * self._bound[i], self._ties.running(i)), view.now)
         for i in evicted:
             age = view.now - view.running[i]
             self._bound[i] = age if self._printed else max(self._bound[i], age + 1)

@@ -1,11 +1,12 @@
 """Orders by a predicted law of the output: its mean, and its mean with a penalty on the tail.
 
-Source: Zheng et al. (2026), arXiv 2604.00499, known from a summary.
+Source: Zheng et al. (2026), arXiv 2604.00499, known from a summary; settings of the authors' code
+from https://github.com/Hyzheng-code/TIE, commit ce6ddc4 (vllm/v1/core/sched, start-server.sh).
 """
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from numpy.random import Generator
 
@@ -28,9 +29,12 @@ class TIE(Policy):
     request that has waited t rounds counts gamma**(t / tau) times; among waiting requests that
     never changes the order. It is a priority only: memory is not planned with it.
 
-    The summary does not say when beta is taken. Here it is when a request enters the queue, on
-    arrival or eviction, as the paper's queue is a heap whose entries change only then; L_q counts
-    every request that waits in that round, the newcomers included.
+    The summary does not say when beta is taken. By default it is when a request enters the queue,
+    on arrival or eviction; L_q counts every request that waits in that round, the newcomers
+    included. The authors' code does so, too: it predicts anew for a request that is preempted.
+    With its settings the policy is TIE(batch=32, limited=True, max_tokens=2028, tail_tokens=2048,
+    capped="log-t"). What is not followed: scores are estimated there from 10,000 samples and
+    rounded, and a request waits behind all others until its prediction has been made.
 
     Parameters
     ----------
@@ -41,6 +45,11 @@ class TIE(Policy):
     limited : whether batches are limited to B, as in the paper's system; else (default) memory
         alone limits them.
     max_tokens : where the law is stopped, tokens.
+    tail_tokens : where it is stopped for CVaR, tokens; 0 (default) is `max_tokens`.
+    capped : ``all`` (default) stops every law; ``log-t`` does not stop log-normal ones, as in the
+        authors' code.
+    beta_from : ``entry`` (default) takes beta whenever a request enters the queue, ``arrival``
+        once for all.
     gamma : decay of the score, in (0, 1]; 1 is none.
     tau : rounds in which the score decays by gamma. The paper's 30 s are the default's 1,000
         rounds of 30 ms.
@@ -51,6 +60,9 @@ class TIE(Policy):
     batch: int = 256
     limited: bool = False
     max_tokens: int = MAX_TOKENS
+    tail_tokens: int = 0
+    capped: Literal["all", "log-t"] = "all"
+    beta_from: Literal["entry", "arrival"] = "entry"
     gamma: float = 0.9
     tau: float = 1000.0
 
@@ -68,23 +80,35 @@ class TIE(Policy):
         for name, least in (("batch", 1), ("max_tokens", 1), ("tau", 1e-9)):
             if not getattr(self, name) >= least:
                 raise ValueError(f"policy tie: {name} {getattr(self, name)} must be positive")
+        if self.tail_tokens < 0:
+            raise ValueError(f"policy tie: tail_tokens {self.tail_tokens} must be at least 0")
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         slope = -math.log(self.gamma) / self.tau
         fixed = None if self.beta == "adaptive" else _number(self.beta)
         moments: dict[int, tuple[float, float]] = {}  # mean and CVaR
+        first: dict[int, float] = {}  # beta on arrival
 
         def key(view: View, i: int) -> float:
             if i not in moments:
-                law, cap = law_of(view, i), cap_of(view, i, self.max_tokens)
-                moments[i] = law.capped_mean(cap), law.cvar(self.alpha, cap)
+                moments[i] = self._moments(view, i)
             mean, tail = moments[i]
             beta = fixed
             if beta is None:
                 beta = float(adaptive_beta(len(view.waiting), self.batch))
+                if self.beta_from == "arrival":
+                    beta = first.setdefault(i, beta)
             return math.log(mean + beta * tail) + slope * view.arrival[i]
 
         return OneRoundAhead(setting, key, self.batch if self.limited else NEVER)
+
+    def _moments(self, view: View, i: int) -> tuple[float, float]:
+        """Return mean and CVaR of the law of a request, each stopped where it is to be."""
+        law = law_of(view, i)
+        if self.capped == "log-t" and isinstance(law, LogNormal):
+            return law.capped_mean(math.inf), law.cvar(self.alpha, math.inf)
+        caps = [cap_of(view, i, most) for most in (self.max_tokens, self.tail_tokens)]
+        return law.capped_mean(caps[0]), law.cvar(self.alpha, caps[1] if caps[1] else caps[0])
 
 
 @dataclass(frozen=True)

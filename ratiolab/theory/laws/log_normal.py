@@ -25,26 +25,31 @@ class LogNormal:
             raise ValueError(f"sigma {self.sigma}: must be positive")
 
     def capped_mean(self, cap: float) -> float:
-        """Return E[min(X, cap)].
+        """Return E[min(X, cap)]; the cap may be infinite.
 
-        >>> round(LogNormal(0, 1).capped_mean(1e12), 6) == round(math.exp(0.5), 6)
+        >>> LogNormal(0, 1).capped_mean(math.inf) == math.exp(0.5)
         True
         """
         top = self._standard(cap)
-        return self._below(top) + cap * _Z.cdf(-top)
+        return self._below(top) + self._above(top, cap)
 
     def cvar(self, alpha: float, cap: float) -> float:
         """Return CVaR_alpha of min(X, cap), the mean of its worst share 1 - alpha."""
         top, value = self._standard(cap), _Z.inv_cdf(alpha)
         if value >= top:
             return float(cap)
-        tail = self._below(top) - self._below(value) + cap * _Z.cdf(-top)
+        tail = self._below(top) - self._below(value) + self._above(top, cap)
         return tail / (1 - alpha)
 
     def _standard(self, cap: float) -> float:
         if not cap > 0:
             raise ValueError(f"cap {cap}: must be positive")
         return (math.log(cap) - self.mu) / self.sigma
+
+    @staticmethod
+    def _above(top: float, cap: float) -> float:
+        """Return cap P(X > cap), 0 without a cap."""
+        return 0.0 if top == math.inf else cap * _Z.cdf(-top)
 
     def _below(self, z: float) -> float:
         """Return E[X; ln X <= mu + sigma z]."""
