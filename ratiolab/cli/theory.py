@@ -114,6 +114,9 @@ def claims(
         str | None,
         typer.Option(help="Verify the witness of this claim, without any solver, and stop."),
     ] = None,
+    proof: Annotated[
+        str | None, typer.Option(help="Print the proof that this claim points to, and stop.")
+    ] = None,
     page: Annotated[
         Path | None, typer.Option(help="Write the verdicts to this Markdown page.")
     ] = None,
@@ -121,9 +124,11 @@ def claims(
 ) -> None:
     """Check the numbered statements of the papers and print the verdicts.
 
-    holds: with scope `proved` or the number of cases. false: with a witness that --recheck
-    verifies. tightened: true, and a better value is given. undecided: a limit was reached. The
-    exit code is 1 when a verdict is not the expected one.
+    holds: with scope `proved` or the number of cases. tightened: true, and a better value is
+    given. false: with a witness that --recheck verifies. not reproduced: a statistic that a
+    repetition rejects. not implied: measured on a real system, and not given by the model alone.
+    undecided: what is known does not decide. The exit code is 1 when a verdict is not the expected
+    one.
     """
     from ratiolab.papers import run_claims, select
     from ratiolab.papers.verdicts import claims_page, claims_table, listing_table
@@ -139,6 +144,16 @@ def claims(
             raise typer.Exit(1) from None
         data = {"id": recheck, "verified": verified}
         print_json("recheck", data) if json else print_rich(verified)
+        return
+    if proof is not None:
+        from ratiolab.papers.proof import read_proof
+
+        (claim,) = select(ids=[proof])
+        if claim.proof is None:
+            raise ValueError(f"claim {proof} points to no proof")
+        found = read_proof(claim.paper, claim.proof)
+        data = {"id": proof, "title": found.title, "place": found.place, "text": found.text}
+        print_json("proof", data) if json else typer.echo(f"{found.title}\n\n{found.text}")
         return
     chosen = select(paper, [*(ids or ()), *(id or ())])
     if listing:

@@ -11,12 +11,29 @@ class Verdict(StrEnum):
     """Outcomes of a check."""
 
     HOLDS = "holds"  # with scope: proved, or so many cases checked
-    FALSE = "false"  # with a witness that anyone can recheck without a solver
     TIGHTENED = "tightened"  # true but loose; with the better value
-    UNDECIDED = "undecided"  # a limit was reached, or intervals overlap
+    FALSE = "false"  # with a witness that anyone can recheck without a solver
+    NOT_REPRODUCED = "not reproduced"  # a measured or drawn figure that a repetition rejects
+    NOT_IMPLIED = "not implied"  # measured elsewhere; the model alone does not give it
+    UNDECIDED = "undecided"  # a limit was reached, intervals overlap, or too little is known
 
 
-HOLDS, FALSE, TIGHTENED, UNDECIDED = Verdict
+HOLDS, TIGHTENED, FALSE, NOT_REPRODUCED, NOT_IMPLIED, UNDECIDED = Verdict
+
+AGAINST = (FALSE, NOT_REPRODUCED, NOT_IMPLIED)
+"""Verdicts that a statement does not stand as it is made."""
+
+PROVED = "proved"
+"""Scope of a verdict with a proof; only a claim that points to its proof may say so."""
+
+WITNESSED = "by a witness"
+"""Scope of a verdict that one exact example decides."""
+
+EXACT = "computed exactly"
+"""Scope of a statement about finitely many cases, all of them computed without rounding."""
+
+ARITHMETIC = "arithmetic on the paper's own figures"
+"""Scope of a verdict that takes printed figures as they are and compares them."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +43,8 @@ class ClaimResult:
     Parameters
     ----------
     verdict : see `Verdict`.
-    scope : ``proved``, or what exactly was checked, as in ``400 cases``.
+    scope : how far the verdict reaches: `PROVED`, `WITNESSED`, `EXACT`, `ARITHMETIC`, or what
+        exactly was checked, as in ``400 cases``.
     claimed, computed : the claimed and the computed value or relation, in a few words each.
     evidence : how the verdict was reached, a sentence or two for a referee.
     witness : what makes a false claim false: a file in instances/witnesses or exact numbers.
@@ -41,10 +59,16 @@ class ClaimResult:
 
 
 def decided(
-    holds: bool, scope: str, claimed: str, computed: str, evidence: str, witness: str | None = None
+    holds: bool,
+    scope: str,
+    claimed: str,
+    computed: str,
+    evidence: str,
+    witness: str | None = None,
+    otherwise: Verdict = FALSE,
 ) -> ClaimResult:
-    """Return the result `holds`, or else `false` with its witness."""
-    verdict, against = (HOLDS, None) if holds else (FALSE, witness)
+    """Return the result `holds`, or else another one, by default `false`, with its witness."""
+    verdict, against = (HOLDS, None) if holds else (otherwise, witness)
     return ClaimResult(verdict, scope, claimed, computed, evidence, against)
 
 
@@ -77,7 +101,8 @@ class Claim:
     control_verdict : the verdict that the control must get; differs from `expected`.
     recheck : verifies the witness in a second without any solver; returns what was verified, raises
         AssertionError when the witness fails.
-    proof : the module whose docstrings prove what the evidence names.
+    proof : where the proof stands: the name of a text in the folder ``proofs`` of the paper, or,
+        with dots, a module whose docstring it is; see `ratiolab.papers.proof`.
     """
 
     id: str
@@ -97,8 +122,10 @@ class Claim:
             raise ValueError(f"{self.id}: the docstring of the check must state the claim")
         if self.control_verdict == self.expected:
             raise ValueError(f"{self.id}: a control with the expected verdict shows nothing")
-        if self.expected is FALSE and self.recheck is None:
-            raise ValueError(f"{self.id}: a false claim needs a witness that can be rechecked")
+        if self.expected in (FALSE, NOT_IMPLIED) and self.recheck is None:
+            raise ValueError(
+                f"{self.id}: a claim that is {self.expected} needs a witness that can be rechecked"
+            )
 
     @property
     def paper(self) -> str:
@@ -117,8 +144,17 @@ class Claim:
         }
 
     def check(self, variant: Any, slow: bool = False) -> ClaimResult:
-        """Decide a variant of the statement; `slow` spends minutes where the check can use them."""
-        return self.decide(variant, slow=slow) if self.searches else self.decide(variant)
+        """Decide a variant of the statement; `slow` spends minutes where the check can use them.
+
+        Raises
+        ------
+        ValueError
+            when the result says that it is proved and the claim points to no proof.
+        """
+        result = self.decide(variant, slow=slow) if self.searches else self.decide(variant)
+        if result.scope.startswith(PROVED) and self.proof is None:
+            raise ValueError(f"{self.id}: the result says {PROVED}, the claim points to no proof")
+        return result
 
     @property
     def searches(self) -> bool:

@@ -20,7 +20,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from ratiolab.papers.claim import FALSE, HOLDS, Claim, ClaimResult, Verdict
+from ratiolab.papers.claim import AGAINST, FALSE, HOLDS, Claim, ClaimResult, Verdict
 from ratiolab.studies.tasks import register
 
 PACKAGE = "ratiolab.papers"
@@ -66,24 +66,27 @@ class Paper:
         recheck: Callable[[], str] | None = None,
         assumes: str | tuple[str, ...] = (),
         proof: str | None = None,
+        name: str | None = None,
+        statement: str | None = None,
     ) -> Callable[[Callable[..., ClaimResult]], Claim]:
         """Declare a claim of this paper on its check; see `Claim` for the parameters.
 
-        The name of the check gives the id, and its docstring is the statement. A control of a
-        false claim holds unless told otherwise, and that of any other is false.
+        The name of the check gives the id, and its docstring is the statement; where several
+        claims share one check, `name` and `statement` do. A control of a claim that does not stand
+        holds unless told otherwise, and that of any other is false.
         """
 
         def declare(decide: Callable[..., ClaimResult]) -> Claim:
             return Claim(
-                id=f"{self.key}/{decide.__name__.replace('_', '-')}",
+                id=f"{self.key}/{(name or decide.__name__).replace('_', '-')}",
                 source=self.cite(place),
-                statement=" ".join((decide.__doc__ or "").split()),
+                statement=" ".join((statement or decide.__doc__ or "").split()),
                 assumptions=(assumes,) if isinstance(assumes, str) else assumes,
                 expected=expected,
                 decide=decide,
                 claimed=claimed,
                 control=control,
-                control_verdict=control_verdict or (HOLDS if expected is FALSE else FALSE),
+                control_verdict=control_verdict or (HOLDS if expected in AGAINST else FALSE),
                 recheck=recheck,
                 proof=proof,
             )

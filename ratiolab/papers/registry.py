@@ -12,13 +12,17 @@ from ratiolab.papers.verdict_table import VerdictTable
 
 @cache
 def all_claims() -> tuple[Claim, ...]:
-    """Return every claim, by paper and then in natural order of the id."""
+    """Return every claim, by paper and then in natural order of the id.
+
+    A module has its claims as values, or several of one shape in a tuple.
+    """
     found = [
-        value
+        claim
         for paper in papers()
         for module in modules(paper, "claims")
         for value in vars(module).values()
-        if isinstance(value, Claim)
+        for claim in (value if isinstance(value, tuple) else (value,))
+        if isinstance(claim, Claim)
     ]
     keys = list(papers())
     return tuple(sorted(found, key=lambda claim: (keys.index(claim.paper), _natural(claim.id))))

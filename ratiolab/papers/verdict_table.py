@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 COLOURS = {
     Verdict.HOLDS: "green",
-    Verdict.FALSE: "red",
     Verdict.TIGHTENED: "cyan",
+    Verdict.FALSE: "red",
+    Verdict.NOT_REPRODUCED: "magenta",
+    Verdict.NOT_IMPLIED: "blue",
     Verdict.UNDECIDED: "yellow",
 }
 

@@ -5,8 +5,18 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from ratiolab.papers import Claim, ClaimReport, papers
+from ratiolab.papers import Claim, ClaimReport, Verdict, papers
+from ratiolab.papers.proof import read_proof
 from ratiolab.papers.verdict_table import COLOURS, VerdictTable
+
+MEANINGS = {
+    Verdict.HOLDS: "proved, or true of everything that was checked, as its scope says",
+    Verdict.TIGHTENED: "true, and a better value is given",
+    Verdict.FALSE: "a witness speaks against the statement as it is made",
+    Verdict.NOT_REPRODUCED: "a statistic that is rejected when its experiment is repeated",
+    Verdict.NOT_IMPLIED: "measured on a real system; the paper's model alone does not give it",
+    Verdict.UNDECIDED: "what is known does not decide; the evidence says what is missing",
+}
 
 
 def claims_table(reports: VerdictTable) -> Table:
@@ -42,9 +52,11 @@ def claims_page(reports: VerdictTable) -> str:
     lines = [
         "# What stands, what falls, and why",
         "",
-        "Every numbered statement that was checked, by paper. Regenerate this page with",
-        "`ratiolab claims --page results/claims.md`; verify the witness of a false claim, without",
-        "any solver, with `ratiolab claims --recheck ID`.",
+        "Every statement that was checked, by paper. Regenerate this page with",
+        "`ratiolab claims --page results/claims.md`; verify a witness, without any solver, with",
+        "`ratiolab claims --recheck ID`; print a proof with `ratiolab claims --proof ID`.",
+        "",
+        *(f"- **{verdict.value}**: {meaning}." for verdict, meaning in MEANINGS.items()),
         "",
         f"{len(reports)} statements: {reports.headline}.",
     ]
@@ -65,6 +77,11 @@ def claims_page(reports: VerdictTable) -> str:
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
         for report in own:
             lines += _entry(report)
+        for name in dict.fromkeys(r.claim.proof for r in own if r.claim.proof is not None):
+            proof = read_proof(paper.key, name)
+            if proof.is_text:
+                lines += ["", f"### Proof: {paper.key}/{name}", "", f"**{proof.title}**", ""]
+                lines += [proof.text]
     return "\n".join(lines) + "\n"
 
 
@@ -83,7 +100,9 @@ def _entry(report: ClaimReport) -> list[str]:
     if result.witness is not None:
         lines.append(f"- Witness: {result.witness}")
     if claim.proof is not None:
-        lines.append(f"- Proof: in `{claim.proof}`")
+        proof = read_proof(claim.paper, claim.proof)
+        link = f"[{proof.title}](#proof-{_anchor(claim.paper + '/' + claim.proof)})"
+        lines.append(f"- Proof: {link if proof.is_text else f'in `{proof.place}`'}")
     return [*lines, f"- Source: {claim.source}"]
 
 

@@ -1,12 +1,17 @@
 """Every claim: its pinned verdict, a control that gets another one, a witness that can fail."""
 
 import json
-from importlib import import_module
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from ratiolab.papers import Claim, Verdict, all_claims, run_claims, select, witness
+import ratiolab.papers
+from ratiolab.papers import Claim, all_claims, run_claims, select, witness
+from ratiolab.papers.claim import AGAINST, PROVED
+from ratiolab.papers.proof import read_proof
 
+files = Path(ratiolab.papers.__file__).parent
 CLAIMS = [pytest.param(claim, id=claim.id) for claim in all_claims()]
 RECHECKED = [pytest.param(c, id=c.id) for c in all_claims() if c.recheck is not None]
 
@@ -67,13 +72,43 @@ def test_a_claim_gets_its_pinned_verdict_and_its_control_another(claim: Claim) -
     assert report.result.verdict is claim.expected, report.result
     control = claim.check(claim.control)
     assert control.verdict is claim.control_verdict, control
-    if claim.expected is Verdict.FALSE:
+    if claim.expected in AGAINST:
         assert report.result.witness
 
 
-@pytest.mark.parametrize("module", sorted({c.proof for c in all_claims() if c.proof is not None}))
-def test_a_proof_is_in_the_docstrings_of_its_module(module: str) -> None:
-    assert import_module(module).__doc__
+PROOFS = sorted({(c.paper, c.proof) for c in all_claims() if c.proof is not None})
+
+
+@pytest.mark.parametrize(("paper", "name"), PROOFS)
+def test_a_proof_that_a_claim_points_to_can_be_read(paper: str, name: str) -> None:
+    proof = read_proof(paper, name)
+    assert proof.title
+    assert len(proof.text) > 300
+
+
+def test_every_text_in_a_folder_of_proofs_is_pointed_to() -> None:
+    texts = {(p.parent.parent.name, p.stem) for p in files.glob("*/proofs/*.md")}
+    assert texts <= set(PROOFS), sorted(texts - set(PROOFS))
+
+
+def test_nothing_is_called_proved_without_a_proof() -> None:
+    claim = next(c for c in all_claims() if c.proof is not None)
+    result = replace(claim.check(claim.claimed), scope=f"{PROVED} in a model")
+    careless = replace(claim, decide=lambda _: result, proof=None)
+    with pytest.raises(ValueError, match="the claim points to no proof"):
+        careless.check(careless.claimed)
+    assert replace(careless, proof=claim.proof).check(None) is result
+    with pytest.raises(ValueError, match="there is no file"):
+        read_proof(claim.paper, "no_such_text")
+
+
+def test_the_page_prints_each_proof_once_and_links_to_it() -> None:
+    from ratiolab.papers.verdicts import claims_page
+
+    reports = run_claims(select(ids=["chen2025/alpha-star", "chen2025/theorem-6"]))
+    page = claims_page(reports)
+    assert page.count("### Proof: chen2025/two_lengths") == 1
+    assert page.count("(#proof-chen2025two_lengths)") == 2
 
 
 @pytest.mark.slow

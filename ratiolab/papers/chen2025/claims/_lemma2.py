@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-ALGORITHM_2 = "Algorithm 2 with the bound a + 1 after an eviction at age a, random ties"
-"""The reading of the printed algorithm, as an assumption of claims."""
+ALGORITHM_2 = (
+    "Algorithm 2, random ties, with both bounds after an eviction at age a: a, as the pseudo-code "
+    "sets it, and a + 1, as the analysis needs"
+)
+"""The readings of the printed algorithm, as an assumption of claims."""
 
 
 def completions(

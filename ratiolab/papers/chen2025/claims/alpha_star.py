@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, ClaimResult, decided
 from ratiolab.theory.limits.suprema import (
     lower_bound_two_point_supremum,
     promote_short_supremum,
@@ -37,7 +37,7 @@ def check(claimed: Fraction) -> ClaimResult:
     signs = [bool(gap(low, scale, prompt) > 0) for low in (cut, cut + 1)]
     return decided(
         agrees and signs == [True, False],
-        "proved",
+        PROVED,
         f"A_ell is better exactly for alpha < {star} = {float(star):.4f}, s = {claimed} u",
         f"the suprema are equal at {float(root):.6f}",
         f"exact signs at alpha = {cut}/{scale} and {cut + 1}/{scale}: {signs}; z = sqrt(alpha) "
@@ -52,6 +52,7 @@ def check(claimed: Fraction) -> ClaimResult:
     claimed=Fraction(0),
     control=Fraction(1, 10),
     assumes=("suprema over two-point distributions in the fluid model", "s = 0"),
+    proof="two_lengths",
 )
 def alpha_star(claimed: Fraction) -> ClaimResult:
     """The bounds of A_ell and A_min are equal at alpha* = (3 - sqrt 5)/2 = 0.382; below it A_ell is
@@ -75,6 +76,7 @@ def recheck() -> str:
     control=Fraction(0),
     recheck=recheck,
     assumes="suprema over two-point distributions in the fluid model",
+    proof="two_lengths",
 )
 def alpha_star_any_prompt(claimed: Fraction) -> ClaimResult:
     """The same threshold for every prompt: here s = u."""

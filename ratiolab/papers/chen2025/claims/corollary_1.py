@@ -6,7 +6,7 @@ from typing import Any
 
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._lemma2 import latency
-from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 from ratiolab.theory.laws.distributions import LengthDistribution
 from ratiolab.theory.limits.fluid import shortest_first_latency
 
@@ -28,6 +28,7 @@ def _a_without_half(i: Any, j: Any) -> Any:
     claimed=(_a, lambda i, j: i**2),
     control=(_a_without_half, lambda i, j: i**2),
     assumes="Lemma 2 as the ratio of A_min",
+    proof="periods",
 )
 def corollary_1(claimed: tuple[Entry, Entry]) -> ClaimResult:
     """At s = 0, l = 1 the ratio is the maximum of x'A x / x'B x with a_ij = min^2/(ij) ((i+j)^2/2 -
@@ -59,7 +60,7 @@ def corollary_1(claimed: tuple[Entry, Entry]) -> ClaimResult:
     holds = numerator and square and denominator and wrong == 0
     return decided(
         holds,
-        "proved" if holds else f"{cases} cases",
+        PROVED if holds else f"{cases} cases",
         "x'A x and x'B x are numerator and denominator of Lemma 2",
         f"cross terms {numerator}, squares {square}, denominator {denominator}; "
         f"{cases - wrong} of {cases} pairs of lengths agree",

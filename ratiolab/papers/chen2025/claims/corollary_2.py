@@ -11,7 +11,7 @@ from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._lemma2 import latency
-from ratiolab.papers.claim import FALSE, TIGHTENED, UNDECIDED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, TIGHTENED, UNDECIDED, ClaimResult, decided
 from ratiolab.theory.laws.distributions import LengthDistribution
 from ratiolab.theory.limits.fluid import shortest_first_latency
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
@@ -38,6 +38,7 @@ def starts_of(classes: list[tuple[int, int]]) -> list[int]:
         "the fluid model of Lemma 2 with first bounds l_j, s = 0",
         "an output at two ends belongs to the upper interval, as in Algorithm 5",
     ),
+    proof="corollary_2",
 )
 def corollary_2(claimed: str, slow: bool) -> ClaimResult:
     """With disjoint intervals, u_j <= l_{j+1}, the revised A_min is no worse than with one and
@@ -65,12 +66,13 @@ def corollary_2(claimed: str, slow: bool) -> ClaimResult:
     improves = holds and above_own == 0 and separate
     return ClaimResult(
         TIGHTENED if improves else FALSE if not holds else UNDECIDED,
-        "proved" if improves else f"{cases} cases",
+        PROVED if improves else f"{cases} cases",
         "at most the ratio with one interval, hence O(log(1/alpha)), alpha = l_1/u_m",
         f"above it in {above_basic} of {cases} cases, saves up to {float(saved):.3f}; above the "
         f"largest radius of one of the intervals in {above_own}",
         "x'A'x - x'Bx = sum over the intervals of x'(A - B)x, and B >= 0, so the ratio is at most "
-        "max_j rho(l_j, u_j): O(log max_j u_j/l_j), at s = 0, instead of O(log(u_m/l_1))",
+        "max_j rho(l_j, u_j): O(log max_j u_j/l_j), at s = 0, instead of O(log(u_m/l_1)). No worse "
+        "than one interval: a_ij does not depend on the first bound and is at least b_ij",
         None if holds else f"{above_basic} of {cases} distributions",
     )
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._packing import mean, order_latencies
 from ratiolab.papers.chen2025.claims.lemma_ec1 import Case, read_case, small_cases
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.witness import read_witness
 
 NAME = "chen2025-equation-ec7"
@@ -64,7 +64,7 @@ def equation_ec7(claimed: Callable[[Case], Fraction], slow: bool) -> ClaimResult
             )
     return decided(
         not violated,
-        "proved" if violated else f"{tested} cases",
+        WITNESSED if violated else f"{tested} cases",
         "E[TEL(A_random)] in alpha M is at most the stated factor times that in M",
         f"violated in {violated} of {tested} cases; largest quotient of the two sides {worst}",
         "exact means over all orders of two or three requests",

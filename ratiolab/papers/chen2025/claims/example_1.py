@@ -4,7 +4,7 @@ from ratiolab.hindsight import solve
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import EXACT, HOLDS, ClaimResult, decided
 
 ONE = [1] * 5
 INSTANCE = Instance("Example 1", 10, [0] * 5, ONE, ONE, lower=ONE, upper=[4] * 5)
@@ -26,7 +26,7 @@ def example_1(claimed: tuple[int, int]) -> ClaimResult:
     optimum = solve(INSTANCE).uninterrupted()
     return decided(
         a_max == {claimed[1]} and h_sf == claimed[0] == optimum.upper == optimum.lower,
-        "proved",
+        EXACT,
         f"H-SF {claimed[0]}, the optimum; A_max {claimed[1]}",
         f"H-SF {h_sf}; optimum in [{optimum.lower}, {optimum.upper}]; A_max {sorted(a_max)}",
         f"both algorithms simulated, A_max with 20 orders; optimum by {optimum.lower_source}",

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 
 
 @PAPER.claim(
@@ -12,6 +12,7 @@ from ratiolab.papers.claim import HOLDS, ClaimResult, decided
     claimed="below",
     control="above",
     assumes=("the bounds of Theorems 6 and 7", "s = 0"),
+    proof="two_lengths",
 )
 def figure_2(claimed: Literal["below", "above"]) -> ClaimResult:
     """The bound of A_ell lies below that of A_min for alpha < alpha* = 0.38 and above it for alpha
@@ -34,7 +35,7 @@ def figure_2(claimed: Literal["below", "above"]) -> ClaimResult:
     a_ell_wins = "below" if left and right else "above"
     return decided(
         crossing and meets and a_ell_wins == claimed,
-        "proved",
+        PROVED,
         f"A_ell has the smaller bound {claimed} alpha* = 0.38 and A_min on the other side",
         f"one crossing, at {star} = {float(star):.4f}; A_ell smaller {a_ell_wins} it",
         "roots of both branches; they meet at alpha = 1/2. Both bounds are attained suprema of the "

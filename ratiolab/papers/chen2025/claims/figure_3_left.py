@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, TIGHTENED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, TIGHTENED, WITNESSED, ClaimResult, decided
 from ratiolab.theory.rayleigh import amin, geometric
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def _positive(polynomial: "Expr", low: "Expr", high: "Expr") -> bool:
     claimed=Fraction(17, 10),
     control=Fraction(5, 3),
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+    proof="geometric_lengths",
 )
 def figure_3_left(claimed: Fraction) -> ClaimResult:
     """For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7."""
@@ -70,7 +71,7 @@ def figure_3_left(claimed: Fraction) -> ClaimResult:
     holds = grows and below and agrees
     return ClaimResult(
         TIGHTENED if holds else FALSE,
-        "proved",
+        PROVED,
         f"increases in q, below {claimed}",
         f"supremum {limit} = {float(limit):.5f}, at q -> 1",
         "Lemma 2 summed in closed form; the derivative is positive on (0, 1) because "
@@ -118,7 +119,7 @@ def figure_3_left_cut(claimed: str) -> ClaimResult:
     broken = bool(falls) if whole else len(rising) < len(cases)
     return decided(
         not broken,
-        "proved" if broken else "4 cases",
+        WITNESSED if broken else "4 cases",
         f"the ratio on 1..u increases in q, {claimed}",
         "; ".join(falls) if whole else f"it rises up to q = 1/5 for u = {rising}",
         "exact values on a grid; near q = 1 the cut lengths become uniform, which costs less",

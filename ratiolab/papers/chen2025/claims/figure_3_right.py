@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, TIGHTENED, ClaimResult
+from ratiolab.papers.claim import FALSE, PROVED, TIGHTENED, ClaimResult
 from ratiolab.theory.rayleigh import amin, geometric
 
 
@@ -13,6 +13,7 @@ from ratiolab.theory.rayleigh import amin, geometric
     claimed=Fraction(8, 5),
     control=Fraction(3, 2),
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+    proof="geometric_lengths",
 )
 def figure_3_right(claimed: Fraction) -> ClaimResult:
     """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6."""
@@ -35,7 +36,7 @@ def figure_3_right(claimed: Fraction) -> ClaimResult:
     holds = grows and agrees and limit < claimed
     return ClaimResult(
         TIGHTENED if holds else FALSE,
-        "proved",
+        PROVED,
         f"increases in q, below {claimed}",
         f"{'increasing' if grows else 'not increasing'}, supremum {limit} at q -> 1",
         "Lemma 2 summed in closed form, a rational function; its derivative has no root in (0, 1). "

@@ -10,7 +10,7 @@ from fractions import Fraction
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, WITNESSED, ClaimResult
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.limits.staggered import (
     batched_completions,
@@ -64,7 +64,7 @@ def recheck() -> str:
         "H-SF as printed, Algorithm 3; no evictions needed",
         "the factor is decided on equal requests, s = 0, o divides M, all present at round 0",
     ),
-    proof="ratiolab.theory.limits.staggered",
+    proof="ratiolab.theory.limits.staggered.completion_bounds",
 )
 def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
     """H-SF, which knows every output length, is a lower bound on achievable latency."""
@@ -84,7 +84,7 @@ def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
     verdict = FALSE if least > claimed else HOLDS if most <= claimed else UNDECIDED
     return ClaimResult(
         verdict,
-        "proved",
+        WITNESSED,
         f"TEL(H-SF) at most {claimed} times the latency of any schedule",
         f"up to {float(least):.4f} times that of a feasible schedule, at most {float(most):.4f} "
         f"times the optimum, in {tested} cases",

@@ -12,7 +12,7 @@ from typing import Any
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.witness import read_witness
 
 NAME = "chen2025-lemma-1-printed"
@@ -28,6 +28,7 @@ Law = Callable[[Any, Any, Any], Any]
         "fluid model: requests that start together keep the memory granted to them, s + i "
         "each, and those that go are chosen regardless of length (a-min-fluid)"
     ),
+    proof="periods",
 )
 def lemma_1(claimed: Law) -> ClaimResult:
     """Of b_ij requests of length j served in period i, (s+i)/(s+j) b_ij are completed and the
@@ -41,7 +42,7 @@ def lemma_1(claimed: Law) -> ClaimResult:
     step = sp.simplify(claimed(s, i, a + 1) / claimed(s, i, a) - (1 - 1 / (s + a + 1))) == 0
     return decided(
         starts_full and stays_full and step,
-        "proved",
+        PROVED,
         "P(a run with bound i completes j tokens) = (s+i)/(s+j)",
         f"memory {'stays' if stays_full else 'does not stay'} full at every age; thinning with "
         f"probability 1/(s+a+1) {'gives' if step else 'does not give'} this law",
@@ -65,17 +66,20 @@ def recheck() -> str:
 @PAPER.claim(
     "Lemma 1, p. 14, for Algorithm 2",
     expected=FALSE,
-    claimed="a-min",
-    control="a-min-fluid",
+    claimed=_printed.PRINTED,
+    control=_printed.FLUID,
     recheck=recheck,
     assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
 )
-def lemma_1_printed(policy: str) -> ClaimResult:
+def lemma_1_printed(policies: tuple[str, ...]) -> ClaimResult:
     """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation."""
     claimed = {f"c_1{j}/b_1{j}": Fraction(1, j) for j in range(2, 6)}
 
     def share(j: int) -> Callable[..., float]:
         return lambda served, done: done[1, j] / served[1, j]
 
-    found = {f"c_1{j}/b_1{j}": _printed.measured(policy, share(j)) for j in range(2, 6)}
-    return _printed.compare(policy, claimed, found, "Lemma 1, uniform lengths 1..5")
+    found = {
+        policy: {f"c_1{j}/b_1{j}": _printed.measured(policy, share(j)) for j in range(2, 6)}
+        for policy in policies
+    }
+    return _printed.compare(claimed, found, "Lemma 1, uniform lengths 1..5")

@@ -9,7 +9,7 @@ from ratiolab.online import make
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, latency
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.theory.limits.fluid import shortest_first_latency
 from ratiolab.theory.rayleigh import amin
@@ -38,6 +38,7 @@ def _delta_of_one(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
         "the fluid model of Lemma 1 and Prop. 1, whose policy is a-min-fluid",
         "all requests arrive at round 0, equal prompts, one interval",
     ),
+    proof="periods",
 )
 def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
     """As n and M grow with shares x of the lengths, A_min / H-SF tends to sum_k d_k (sum_{i>=k} i
@@ -67,7 +68,7 @@ def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
     holds = remains and wrong == 0 and near
     return decided(
         holds,
-        "proved" if holds else f"{cases} cases",
+        PROVED if holds else f"{cases} cases",
         f"uniform lengths 1..5: ratio {float(value):.4f}",
         f"recursion: {cases - wrong} of {cases} agree; a-min-fluid simulated {simulated}",
         "what remains after a period, symbolically from Prop. 1; then only sums. In the model in "
@@ -80,11 +81,11 @@ def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
 @PAPER.claim(
     "Lemma 2, p. 15, for Algorithm 2",
     expected=FALSE,
-    claimed="a-min",
-    control="a-min-fluid",
+    claimed=_printed.PRINTED,
+    control=_printed.FLUID,
     recheck=_printed.recheck_quotient,
     assumes=(ALGORITHM_2, "large n and M stand for the limit"),
 )
-def lemma_2_printed(policy: str, slow: bool) -> ClaimResult:
+def lemma_2_printed(policies: tuple[str, ...], slow: bool) -> ClaimResult:
     """Algorithm 2 has the ratio of Lemma 2 as n and M grow."""
-    return _printed.check_quotients(policy, slow)
+    return _printed.check_quotients(policies, slow)

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, UNDECIDED, WITNESSED, ClaimResult
 from ratiolab.theory.rayleigh import amin
 
 
@@ -31,6 +31,7 @@ def pivots(matrix: Any) -> list[Fraction]:
     claimed=0,
     control=3,
     assumes="s = 0, l = 1, as in Corollary 1",
+    proof="definite",
 )
 def lemma_3(claimed: int, slow: bool) -> ClaimResult:
     """For every u the matrices A_u and B_u are positive definite."""
@@ -55,7 +56,7 @@ def lemma_3(claimed: int, slow: bool) -> ClaimResult:
     bad = {name: min(p) for name, p in signs.items() if min(p) <= 0}
     return ClaimResult(
         HOLDS if proved else FALSE if bad else UNDECIDED,
-        "proved" if proved or bad else f"u up to {upper}",
+        PROVED if proved else WITNESSED if bad else f"u up to {upper}",
         f"A_u and B_u are positive definite at s = {claimed}, l = 1",
         f"pivots up to u = {upper} "
         + (f"include {bad}" if bad else "are positive; the kernel's transform is positive"),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._packing import mean, order_latencies
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.witness import Witness, read_witness
 
 NAME = "chen2025-lemma-ec1"
@@ -110,7 +110,7 @@ def lemma_ec1(claimed: Callable[[Case], bool], slow: bool) -> ClaimResult:
             )
     return decided(
         not violated,
-        "proved" if violated else f"{tested} cases",
+        WITNESSED if violated else f"{tested} cases",
         "E[TEL(A_max)] in M is at most E[TEL(A_random)] in alpha M",
         f"violated in {violated} of {tested} cases; largest quotient {worst}",
         f"exact means over all orders; {rounding} of the violations have an M that s + u does not "

@@ -7,7 +7,7 @@ from typing import Any
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, completions
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.witness import read_witness
 
 NAME = "chen2025-proposition-1-printed"
@@ -21,6 +21,7 @@ Law = Callable[[Any, Any, Any], Any]
     claimed=lambda s, i, j: 1 / (s + j),
     control=lambda s, i, j: 1 / (s + i),
     assumes="the fluid model of Lemma 1 (a-min-fluid)",
+    proof="periods",
 )
 def proposition_1(claimed: Law) -> ClaimResult:
     """Of x_j n requests of length j, (s+l)/(s+j) x_j n complete in period l and x_j n / (s+j) in
@@ -53,7 +54,7 @@ def proposition_1(claimed: Law) -> ClaimResult:
     holds = first and step and value and wrong == 0
     return decided(
         holds,
-        "proved" if holds else f"{cells} cases",
+        PROVED if holds else f"{cells} cases",
         "E[c_ij] = x_j n / (s+j) in every period after the first",
         f"induction {'closes' if first and step and value else 'fails'}; "
         f"{cells - wrong} of {cells} cells of the recursion agree",
@@ -76,12 +77,12 @@ def recheck() -> str:
 @PAPER.claim(
     "Proposition 1, p. 15, for Algorithm 2",
     expected=FALSE,
-    claimed="a-min",
-    control="a-min-fluid",
+    claimed=_printed.PRINTED,
+    control=_printed.FLUID,
     recheck=recheck,
     assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
 )
-def proposition_1_printed(policy: str) -> ClaimResult:
+def proposition_1_printed(policies: tuple[str, ...]) -> ClaimResult:
     """Algorithm 2 has these completions in expectation."""
     claimed = {"c_15/(x_5 n)": Fraction(1, 5), "c_22/(x_2 n)": Fraction(1, 2)}
     claimed["c_25/(x_5 n)"] = Fraction(1, 5)
@@ -90,5 +91,10 @@ def proposition_1_printed(policy: str) -> ClaimResult:
         # every request of length j completes once, whenever that is
         return lambda _, done: done[i, j] / sum(n for (_, o), n in done.items() if o == j)
 
-    found = {name: _printed.measured(policy, share(int(name[2]), int(name[3]))) for name in claimed}
-    return _printed.compare(policy, claimed, found, "Prop. 1, uniform lengths 1..5")
+    found = {
+        policy: {
+            name: _printed.measured(policy, share(int(name[2]), int(name[3]))) for name in claimed
+        }
+        for policy in policies
+    }
+    return _printed.compare(claimed, found, "Prop. 1, uniform lengths 1..5")

@@ -20,7 +20,7 @@ from ratiolab.papers.chen2025.claims._packing import (
     packed_schedules,
     same_order,
 )
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.witness import read_witness
 
 Factor = Callable[[Fraction, int], Fraction]
@@ -113,7 +113,7 @@ def proposition_ec1(claimed: Factor, slow: bool) -> ClaimResult:
                     )
     return decided(
         not violated,
-        "proved" if violated else f"{pairs} pairs of schedules",
+        WITNESSED if violated else f"{pairs} pairs of schedules",
         "TEL(I') is at most the stated factor times TEL(I)",
         f"violated by {violated} of {pairs} pairs; largest TEL(I') / (factor TEL(I)) is {worst}",
         "complete enumeration of optimally packed schedules that preserve the corresponding order; "

@@ -27,7 +27,7 @@ from ratiolab.papers.chen2025.claims._a_max import (
     printed_bound,
     root_below,
 )
-from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, UNDECIDED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import two_point
@@ -134,7 +134,7 @@ def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResul
                         )
     return decided(
         not different,
-        "proved" if different else f"{tested} orders",
+        WITNESSED if different else f"{tested} orders",
         "A_max as printed starts requests as M/u parallel servers do",
         f"different in {different} of {tested} orders",
         "Eq. (3) looks at what running requests will hold later: one that is older frees memory "
@@ -192,7 +192,7 @@ def theorem_2_printed(claimed: Radicand, slow: bool) -> ClaimResult:
     stream = max_length_stream_latency(shares[0]) / shortest_first_latency(shares[0])
     return ClaimResult(
         verdict,
-        "proved",
+        PROVED,
         "the supremum of A_max's ratio is at least (1/alpha) (1 + sqrt(R)) / 2",
         f"alpha = 1/4: {float(equal):.3f} on equal requests, tending to 1/alpha; {proof} on the "
         f"proof's shares, where the servers have 3 and evenly spread starts {stream}; {worst} at "
@@ -232,6 +232,7 @@ def recheck() -> str:
         "as in its proof: s = 0, n and M large, A_max as M/u parallel servers, H-SF in batches",
         "the control is the supremum over two lengths, R = 2 / (1 + alpha)",
     ),
+    proof="a_max_servers",
 )
 def theorem_2(claimed: Radicand, slow: bool) -> ClaimResult:
     """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."""
@@ -249,7 +250,7 @@ def theorem_2(claimed: Radicand, slow: bool) -> ClaimResult:
     verdict = HOLDS if attained == len(alphas) else FALSE if above else UNDECIDED
     return ClaimResult(
         verdict,
-        "proved",
+        PROVED,
         "the supremum of A_max's ratio is at least (1/alpha) (1 + sqrt(R)) / 2",
         f"two lengths attain it for {attained} of {len(alphas)} alphas; for {above} it is above "
         "the supremum over all lengths, R < 1 + ln(1/alpha)/2",

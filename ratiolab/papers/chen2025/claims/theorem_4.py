@@ -10,7 +10,7 @@ from fractions import Fraction
 from ratiolab.online.policies.kill_restart import KillRestart
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
-from ratiolab.papers.claim import FALSE, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import FALSE, PROVED, UNDECIDED, ClaimResult
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits import kill_restart
@@ -22,12 +22,12 @@ UPPER = 30_000
 
 
 def bad_shares(upper: int) -> list[int]:
-    """Return shares with P(o >= k) about 1/(2k - 1), in integers: nearly the worst for A_min.
+    """Return shares with P(o >= k) about 1/(2k - 1) for k up to u, in integers: nearly the worst.
 
     Multiples of the length, so that Lemma 2 divides without remainder.
     """
     scale = 2**60
-    tails = [scale // (2 * k - 1) for k in range(1, upper + 2)]
+    tails = [scale // (2 * k - 1) for k in range(1, upper + 1)] + [0]
     return [(tails[k - 1] - tails[k]) // k * k for k in range(1, upper + 1)]
 
 
@@ -64,7 +64,8 @@ def recheck() -> str:
     recheck=recheck,
     assumes=(
         "CR relative to H-SF, supremum over the outputs in [l, u], s = 0, l = 1",
-        "Lemma 2 as the ratio of A_min",
+        "Lemma 2 as the ratio of A_min; kill-restart in its own fluid model, where a run reserves "
+        "the memory of its cap for as long as it lasts",
     ),
     proof="ratiolab.theory.limits.kill_restart",
 )
@@ -76,10 +77,10 @@ def theorem_4(claimed: int) -> ClaimResult:
     beaten = ratio > Fraction(least)
     return ClaimResult(
         FALSE if beaten else UNDECIDED,
-        "proved" if beaten else "1 case",
+        PROVED if beaten else "1 case",
         f"CR(A_min) <= CR(kill-restart) on lengths 1..{claimed}",
         f"A_min has {float(ratio):.4f} or more; kill-restart at most {least:.4f}",
-        "A_min's ratio by Lemma 2 at P(o >= k) ~ 1/(2k-1), exact; it grows like ln(u)/4. "
+        "A_min's ratio by Lemma 2 at P(o >= k) = 1/(2k-1), exact; it grows like ln(u)/4. "
         "Constants: " + ", ".join(f"{name} {value:.4f}" for name, value in found.items()) + ". The "
         "proof exchanges decisions as if the order of residual means were that of the bounds, "
         "for which there is no distribution to take a mean over, and compares one round at a time",

@@ -9,7 +9,15 @@ from itertools import pairwise
 
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
-from ratiolab.papers.claim import FALSE, TIGHTENED, UNDECIDED, ClaimResult, decided
+from ratiolab.papers.claim import (
+    FALSE,
+    PROVED,
+    TIGHTENED,
+    UNDECIDED,
+    WITNESSED,
+    ClaimResult,
+    decided,
+)
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
 from ratiolab.theory.rayleigh import amin
 from ratiolab.theory.rayleigh.asymptotics import closed_bound
@@ -47,7 +55,7 @@ def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
         verdict = TIGHTENED
     return ClaimResult(
         verdict,
-        "proved" if verdict is TIGHTENED else f"{len(uppers)} cases",
+        PROVED if verdict is TIGHTENED else f"{len(uppers)} cases",
         f"rho(u) <= {float(claimed(last)):.4f} at u = {last}",
         f"rho({last}) = {float(ends[last].below):.6f}; rho <= 3/2 + (1/2) sum 1/(2k-1), "
         f"{float(closed_bound(1, last)):.4f} there; H_u = {float(harmonic(last)):.4f}",
@@ -93,7 +101,7 @@ def theorem_5_any_prompt(claimed: str) -> ClaimResult:
     alpha = Fraction(1, 256)
     return decided(
         not broken,
-        "proved" if broken else "9 cases",
+        WITNESSED if broken else "9 cases",
         "no prompt makes the ratio larger than the bound",
         f"{len(broken)} of 9 cases exceed it; s -> infinity gives (1 + alpha^(-1/2)) / 2, "
         f"{(1 + float(alpha) ** -0.5) / 2} at alpha = 1/256",

@@ -7,7 +7,7 @@ from typing import Any
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import two_point
@@ -34,6 +34,7 @@ def wide(alpha: Any) -> Any:
     claimed=(narrow, wide),
     control=(narrow, narrow),
     assumes=("fluid limit, s = 0", "requests are evicted at exactly l tokens"),
+    proof="two_lengths",
 )
 def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
     """With outputs in {l, u} the ratio of A_ell is at most 1 + alpha / (2 (1-alpha)) for alpha <=
@@ -59,7 +60,7 @@ def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
     rough = sp.simplify((a**2 * (t + 2) / (2 * a * (1 + a) * t)).subs({a: sp.Rational(1, 4), t: 1}))
     return decided(
         formula and square and factors and at_peak == 0,
-        "proved",
+        PROVED,
         f"CR <= {claimed[0](a)} up to alpha = 1/2, {claimed[1](a)} from there",
         f"first gap is a square: {square}, zero at t = 1/alpha - 2; second at t = 0: {factors}",
         "tight in both branches. The proof's step does not give it: dividing by 2 alpha (1+alpha) "
@@ -106,7 +107,7 @@ def theorem_7_any_prompt(claimed: str) -> ClaimResult:
                 broken.append(f"l = {low}, u = {u}, s = {prompt}: {ratio} > {bound}")
     return decided(
         not broken,
-        "proved" if broken else f"{cases} cases",
+        WITNESSED if broken else f"{cases} cases",
         f"bound of Theorem 7 {claimed}",
         f"exceeded in {len(broken)} of {cases} cases",
         "with s > 0 the number sqrt(l (s+l) / (u (s+u))) > alpha takes the place of alpha",
@@ -160,7 +161,7 @@ def theorem_7_printed(claimed: int) -> ClaimResult:
     agrees = abs(large.mean - fluid) < 0.02
     return decided(
         not broken and agrees,
-        "proved" if broken else "2 cases",
+        WITNESSED if broken else "2 cases",
         f"memory suffices when unfinished requests leave at age l + {claimed}",
         str(broken[0]) if broken else "no rule is broken",
         "four requests that fill the memory with l tokens each. Evicting at exactly l, as the text "

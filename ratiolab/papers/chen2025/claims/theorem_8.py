@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.theory.rayleigh import amin, geometric
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def _parse(text: str) -> "Expr":
     claimed=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(14, 9)),
     control=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(3, 2)),
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+    proof="geometric_lengths",
 )
 def theorem_8(claimed: tuple[str, Fraction]) -> ClaimResult:
     """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min is (1+q)^2 (1+3q+6q^2+3q^3+q^4) /
@@ -54,7 +55,7 @@ def theorem_8(claimed: tuple[str, Fraction]) -> ClaimResult:
     cut = float(amin.quotient(x)) - float(derived.subs(q, half))
     return decided(
         is_equal and is_bound and abs(cut) < 1e-12,
-        "proved",
+        PROVED,
         f"CR = {formula}, at most {bound}",
         f"the formula {'agrees' if is_equal else 'differs'}; supremum "
         f"{sp.limit(derived, q, 1)}, {'increasing' if increases else 'not increasing'} in q",
@@ -108,7 +109,7 @@ def theorem_8_printed_sum(claimed: Literal["printed", "corrected"]) -> ClaimResu
     at_half = value.subs(half)
     return decided(
         sp.simplify(value - closed) == 0,
-        "proved",
+        WITNESSED,
         f"the {claimed} sum equals {closed.subs(half)} at q = 1/2",
         f"it is {at_half} there",
         "summed in closed form; the 2 belongs to the inner sum, as in Lemma 2",

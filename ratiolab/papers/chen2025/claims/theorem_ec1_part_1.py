@@ -15,7 +15,7 @@ from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._packing import mean, order_latencies
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import from_weights
 from ratiolab.theory.limits.fluid import batch_area, random_order_ratio
@@ -118,7 +118,7 @@ def theorem_ec1_part_1(claimed: Callable[[bool], Iterator[Contest]], slow: bool)
     two, every = max_length_two_point_supremum(1, 3), max_length_supremum(1, 3)
     return decided(
         not broken,
-        "proved" if broken else f"{len(contests)} cases",
+        WITNESSED if broken else f"{len(contests)} cases",
         "the largest ratio is reached with lengths in {l, u}",
         "; ".join(f"{c.name}: {c.extreme} with l and u, {c.overall} over all" for c in contests),
         "all multisets of lengths, exact means over all orders; in the fluid model of M/u servers "

@@ -14,7 +14,7 @@ from itertools import product
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, UNDECIDED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.estimate import Estimate
@@ -36,6 +36,7 @@ PROMPTS = (0, 1, 10, 1000)
         "batch accounting of the proof: every request holds s + o for o rounds, in A_random "
         "and in H-SF alike; n, M large"
     ),
+    proof="random_order",
 )
 def theorem_ec1_part_2(claimed: Callable[[int, int], Fraction]) -> ClaimResult:
     """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M)."""
@@ -56,7 +57,7 @@ def theorem_ec1_part_2(claimed: Callable[[int, int], Fraction]) -> ClaimResult:
                 assert 2 * ratio <= 1 or (2 * ratio - 1) ** 2 <= area
     return decided(
         not broken,
-        "proved in the batch accounting",
+        f"{PROVED} in the batch accounting",
         "ratio of A_random at most (1 + sqrt(R)) / 2 for the stated R",
         "the supremum is (1 + sqrt(g(u)/g(l))) / 2 with g(k) = k (s + k); the stated bound is "
         f"below it in {len(broken)} and equal in {tight} of {tested} cases",
@@ -150,7 +151,7 @@ def theorem_ec1_part_2_denominator(claimed: Fraction) -> ClaimResult:
     fails = quotients[0] < claimed
     return decided(
         not fails,
-        "proved",
+        WITNESSED,
         f"TEL(H-SF) at least {claimed} of the batch accounting, up to O(1/M)",
         f"{float(quotients[0]):.4f} of it with lengths 1 and 2 for M = 6, 24 and 96, tending to "
         "3/4 in n",

@@ -4,7 +4,7 @@ from functools import cache
 from itertools import permutations
 from typing import Literal
 
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.gogineni2024 import PAPER
 from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, WORDS, Measure, small, total
 from ratiolab.theory.worst_case.round_robin import serve
@@ -33,7 +33,7 @@ def check(rule: Rule, slow: bool) -> ClaimResult:
     example = f"lengths {worse[0][0]}: sum {worse[0][1]}, possible {worse[0][2]}" if worse else None
     return decided(
         not worse,
-        "proved" if not worse else f"{len(sets)} sets of requests",
+        PROVED if not worse else f"{len(sets)} sets of requests",
         f"least sum of {WORDS[measure]} times among {over}",
         f"not the least in {len(worse)} of {len(sets)} sets" + (f"; {example}" if example else ""),
         "all token-by-token schedules, or all orders, by exhaustion; " + PROOF[measure],
@@ -89,6 +89,7 @@ def _exhaust(measure: Measure, left: tuple[int, ...], started: tuple[bool, ...],
     control=("ttft", "orders", True),
     recheck=recheck,
     assumes=(ONE_SERVER, "among all schedules, those that preempt included, as RR and RR-SJF do"),
+    proof="shortest_first",
 )
 def sjf_optimal_ttft(rule: Rule, slow: bool) -> ClaimResult:
     """Shortest job first minimises the mean time to first token."""
@@ -101,6 +102,7 @@ def sjf_optimal_ttft(rule: Rule, slow: bool) -> ClaimResult:
     claimed=("ttft", "orders", True),
     control=("ttft", "orders", False),
     assumes=(ONE_SERVER, "control: first come, first served"),
+    proof="shortest_first",
 )
 def sjf_optimal_ttft_nonpreemptive(rule: Rule, slow: bool) -> ClaimResult:
     """Among schedules that never preempt, shortest job first minimises the mean time to first
@@ -118,6 +120,7 @@ def sjf_optimal_ttft_nonpreemptive(rule: Rule, slow: bool) -> ClaimResult:
         ONE_SERVER,
         "among all schedules, preemptive ones included; control: first come, first served",
     ),
+    proof="shortest_first",
 )
 def sjf_optimal_e2e(rule: Rule, slow: bool) -> ClaimResult:
     """Shortest job first minimises the mean end-to-end latency."""

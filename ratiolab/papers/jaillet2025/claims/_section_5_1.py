@@ -2,8 +2,8 @@
 
 Seeds of the generator are stored with schedules that a long annealing over orders found; any
 feasible schedule bounds the optimum from above, hence MC-SF's ratio from below, and the judge of
-schedules is all that a reader has to trust. What is refuted is that the distribution, as described,
-produces the reported figures; the paper's own draws are not known.
+schedules is all that a reader has to trust. What is rejected is that the distribution, as
+described, produces the reported figures; the paper's own draws are not known.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ import numpy as np
 from ratiolab.hindsight.schedules.heuristics import list_schedule, serial_schedule
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import FALSE, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import NOT_REPRODUCED, UNDECIDED, ClaimResult
 from ratiolab.papers.witness import Witness, read_witness
 from ratiolab.workloads.generators import generate
 
@@ -34,7 +34,7 @@ was fixed before any of their ratios was computed; each look pays for the others
 
 DRAWS = 200
 LEVEL = 1e-4
-"""Refuted: some figure makes our draws less likely than this over the number of figures and looks.
+"""Rejected: some figure makes our draws less likely than this over the number of figures and looks.
 
 The level was fixed before any chance was computed.
 """
@@ -134,7 +134,7 @@ def check(model: Model, reported: Reported, slow: bool) -> ClaimResult:
     draws = (generate(f"jaillet-model-{model}", seed) for seed in range(quick))
     improved = sum(map(improved_by_orders, draws))
     trials = len(found) * len(LOOKS[model])
-    refuted = min(chance for _, chance in found.values()) * trials < LEVEL
+    rejected = min(chance for _, chance in found.values()) * trials < LEVEL
     before = "".join(
         f" An earlier look, at seeds {look[0]} to {look[-1]}: "
         + "; ".join(
@@ -145,7 +145,7 @@ def check(model: Model, reported: Reported, slow: bool) -> ClaimResult:
         for look in earlier
     )
     return ClaimResult(
-        FALSE if refuted else UNDECIDED,
+        NOT_REPRODUCED if rejected else UNDECIDED,
         f"{n} draws, each with a certified better schedule",
         f"mean {reported.mean}, worst {reported.worst}"
         + ("" if reported.optimal is None else f", {reported.optimal} of {DRAWS} optimal"),
@@ -155,10 +155,10 @@ def check(model: Model, reported: Reported, slow: bool) -> ClaimResult:
         f"chances of our draws, seeds {seeds[0]} to {seeds[-1]}, were the reported figures those "
         "of the described distribution: "
         + "; ".join(f"{event}: {chance:.1e}" for event, chance in found.values())
-        + f". Refuted below {LEVEL:.0e} over {trials}, the number of figures and looks.{before} "
+        + f". Rejected below {LEVEL:.0e} over {trials}, the number of figures and looks.{before} "
         "The optimum is not known on these draws: the true ratios can only be larger",
         f"instances/witnesses/jaillet2025-section-5-1-model-{model}-{seeds[0]:02d}.json to "
         f"-{seeds[-1]:02d}.json"
-        if refuted
+        if rejected
         else None,
     )

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Literal, TypeAlias
 
-from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import drawn, small
 from ratiolab.theory.worst_case.equal_prompts import volume
@@ -18,6 +18,7 @@ Counted: TypeAlias = Literal["shorter", "shorter and equal"]
     claimed="shorter",
     control="shorter and equal",
     assumes="t* of length o + 1 is read as that of the next length that occurs",
+    proof="claim_4_8",
 )
 def claim_4_8(claimed: Counted, slow: bool) -> ClaimResult:
     """In the optimal solution of the linear program (9), the first time at which a request of the
@@ -40,7 +41,7 @@ def claim_4_8(claimed: Counted, slow: bool) -> ClaimResult:
             lengths, before = lengths + 1, before + own
     return decided(
         not broken,
-        f"{len(cases)} cases checked" if broken else "proved",
+        f"{len(cases)} cases checked" if broken else PROVED,
         f"t* of a length is at least 1/M times the volume of the {claimed} ones",
         broken or f"true of {lengths} lengths in {len(cases)} programs",
         "the program is solved exactly by the greedy rule, optimal because a dual solution has the "

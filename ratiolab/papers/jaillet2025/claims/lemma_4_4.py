@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
+from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, simulated
 from ratiolab.theory.worst_case.equal_prompts import (
@@ -39,7 +39,7 @@ def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
     looser = claimed.volume >= UPPER.volume and claimed.length >= UPPER.length
     return ClaimResult(
         verdict_on_bound(broken is not None, looser and proven_holds, claimed == UPPER),
-        "proved" if looser else f"{len(cases)} cases checked",
+        PROVED if looser else f"{len(cases)} cases checked",
         f"MC-SF <= {claimed.volume} A/M + {claimed.length} C",
         f"MC-SF <= {UPPER.volume} A/M + {UPPER.length} C; MC-SF / claimed bound up to "
         f"{float(worst):.4f}",

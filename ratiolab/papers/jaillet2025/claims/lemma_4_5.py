@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
+from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, simulated
 from ratiolab.theory.worst_case.equal_prompts import CLASS, CLASS_PRINTED, Factors, class_bound
@@ -47,7 +47,7 @@ def lemma_4_5(claimed: Factors, slow: bool) -> ClaimResult:
     looser = claimed.volume >= CLASS.volume and claimed.length >= CLASS.length
     return ClaimResult(
         verdict_on_bound(broken is not None, looser and proven_holds, claimed == CLASS),
-        "proved" if looser else f"{count} classes checked",
+        PROVED if looser else f"{count} classes checked",
         f"distance <= {claimed.volume} W/M + {claimed.length} B",
         f"distance <= {CLASS.volume} W/M + {CLASS.length} B; distance / claimed bound up to "
         f"{float(worst):.4f}",

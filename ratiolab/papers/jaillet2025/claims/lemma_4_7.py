@@ -4,7 +4,7 @@ import itertools
 from fractions import Fraction
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
+from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import Case, small
 from ratiolab.theory.worst_case.equal_prompts import LOWER, LOWER_PRINTED, Factors, linear_bound
@@ -16,7 +16,7 @@ from ratiolab.theory.worst_case.equal_prompts import LOWER, LOWER_PRINTED, Facto
     claimed=LOWER_PRINTED,
     control=Factors(Fraction(1), Fraction(1, 3)),
     assumes=("all requests arrive at round 0 with the same prompt", "M >= max(s + o)"),
-    proof="ratiolab.theory.worst_case.volume_bound",
+    proof="ratiolab.theory.worst_case.volume_bound.volume_lower_bound",
 )
 def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
     """The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4."""
@@ -38,7 +38,7 @@ def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
     looser = claimed.volume <= LOWER.volume and claimed.length <= LOWER.length
     return ClaimResult(
         verdict_on_bound(broken is not None, looser and proven_holds, claimed == LOWER),
-        "proved" if looser else f"{len(cases)} cases checked",
+        PROVED if looser else f"{len(cases)} cases checked",
         f"OPT >= {claimed.volume} A/M + {claimed.length} C",
         f"OPT >= {LOWER.volume} A/M + {LOWER.length} C; claimed bound / OPT up to "
         f"{float(closest):.4f}",

@@ -8,7 +8,7 @@ import numpy as np
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
+from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 
 Order: TypeAlias = Literal["quadratic", "linear", "harmonic"]
@@ -66,6 +66,7 @@ def run(memory: int, requests: list[tuple[int, int]]) -> tuple[list[int], int]:
         "the waiting requests are at hand in order of length: keeping them so is not counted",
         "sums of (5) are kept in a profile of future memory",
     ),
+    proof="proposition_4_2",
 )
 def proposition_4_2(claimed: Order, slow: bool) -> ClaimResult:
     """A round of MC-SF costs O(M**2), however many requests wait."""
@@ -90,7 +91,7 @@ def proposition_4_2(claimed: Order, slow: bool) -> ClaimResult:
     literal = sum(k * k for k in range(1, sizes[-1] + 1))
     return ClaimResult(
         verdict_on_bound(exceeded is not None, proven_holds, claimed == "harmonic"),
-        f"M up to {sizes[-1]}" if exceeded else "proved",
+        f"M up to {sizes[-1]}" if exceeded else PROVED,
         {"quadratic": "3 M**2 steps", "linear": "3 M steps", "harmonic": "M (2 H_M + 1) steps"}[
             claimed
         ],

@@ -7,7 +7,7 @@ widely; 60 fresh ones are, and their mean is above the reported one.
 
 from functools import partial
 
-from ratiolab.papers.claim import FALSE, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import NOT_REPRODUCED, UNDECIDED, ClaimResult
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._section_5_1 import Reported, check, recheck
 
@@ -16,7 +16,7 @@ SAMPLE = "a statement on this distribution, of which the paper's 200 draws are o
 
 @PAPER.claim(
     "Section 5.1, Arrival Model 1, p. 14-15",
-    expected=FALSE,
+    expected=NOT_REPRODUCED,
     claimed=Reported(1.005, 1.074, 114),
     control=Reported(1.15, 1.3, 0),
     control_verdict=UNDECIDED,
@@ -32,7 +32,7 @@ def section_5_1_model_1(reported: Reported, slow: bool) -> ClaimResult:
 
 @PAPER.claim(
     "Section 5.1, Arrival Model 2, p. 14-15",
-    expected=FALSE,
+    expected=NOT_REPRODUCED,
     claimed=Reported(1.047, 1.227),
     control=Reported(1.15, 1.3),
     control_verdict=UNDECIDED,

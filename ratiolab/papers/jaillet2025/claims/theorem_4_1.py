@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import TIGHTENED, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import PROVED, TIGHTENED, UNDECIDED, ClaimResult
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.theory.worst_case.late_rush import printed, sharper
 
@@ -41,7 +41,7 @@ def theorem_4_1(claimed: Fraction, slow: bool) -> ClaimResult:
     least = float(min(paper)) ** 0.5
     return ClaimResult(
         verdict,
-        "proved" if claimed < SUPREMUM else f"{len(roots) + len(shapes)} families",
+        PROVED if claimed < SUPREMUM else f"{len(roots) + len(shapes)} families",
         f"ratio >= {float(claimed) ** 0.5:.4f} sqrt(n - 1)",
         f"ratio >= c sqrt(n - 1) for every c < 1/3; the paper's own family forces at least "
         f"{least:.4f} sqrt(n - 1) up to M = {4 * roots[-1] ** 2}",

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import TIGHTENED, ClaimResult, verdict_on_bound
+from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, small
 from ratiolab.papers.jaillet2025.claims._worst_case import climb, ratio
@@ -73,7 +73,7 @@ def theorem_4_3(claimed: Fraction, slow: bool) -> ClaimResult:
     obeyed = worst <= BEST and stretched_worst <= ratio_bound(Fraction(2), Fraction(3))
     return ClaimResult(
         verdict_on_bound(worst > claimed, claimed >= BEST and obeyed, claimed == BEST),
-        "proved" if claimed >= BEST else f"{len(ratios)} cases checked",
+        PROVED if claimed >= BEST else f"{len(ratios)} cases checked",
         f"MC-SF <= {claimed} OPT",
         f"MC-SF <= {BEST} OPT, {BEST} a**2 OPT with predictions up to a times too long; some "
         f"instances reach {float(worst):.4f}, tending to 2; tiny ones {float(tiny):.4f}",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import EXACT, FALSE, HOLDS, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.laws.bin_filter import (
     Matrix,
@@ -37,7 +37,7 @@ def check(builder: Builder) -> ClaimResult:
     )
     return decided(
         steps == {Fraction(-1)} and kept,
-        "proved",
+        EXACT,
         "a token shortens the expected remaining length by one; only requests in bin 0 can end",
         f"a token changes it by {', '.join(map(str, sorted(steps)))}; "
         f"only bin 0 loses mass: {'yes' if kept else 'no'}",

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import factorial
 
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.queues.mg1_light_traffic import two_jobs
 
@@ -60,7 +60,7 @@ def appendix_c_mean_by_size(law: str) -> ClaimResult:
     found, truth = Fraction(str(sympy.nsimplify(slope))), two_jobs(Fraction(1))
     return decided(
         found == truth,
-        "proved",
+        WITNESSED,
         f"E[T(x)] averages E[T(x, y)] over the law {law}; then int f(x) E[T(x)] dx = E[T]",
         f"d/dlambda at 0: {found} against {truth}",
         "exponential sizes, perfect predictions, C = 1, corrected formula, symbolic integrals; "

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import exp
 
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.papers.shahout2025.appendix_d import size_marginals
 
@@ -43,7 +43,7 @@ def appendix_d_densities(variant: str) -> ClaimResult:
     values = "; ".join(f"{name}: {marginal}" for name, marginal in found.items())
     return decided(
         all(sympy.simplify(marginal - size) == 0 for marginal in found.values()),
-        "proved",
+        WITNESSED,
         "integrated over the prediction, both densities give exp(-x)",
         values.replace("oo", "infinity"),
         "symbolic integration. Right are exp(-x - y/x)/x, without which factor 1/x the mass is "

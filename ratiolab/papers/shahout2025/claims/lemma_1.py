@@ -6,7 +6,7 @@ from math import exp, factorial
 
 import numpy as np
 
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.queues import mg1, mg1_classics, mg1_light_traffic
 from ratiolab.theory.queues.mg1_simulation import (
@@ -77,7 +77,7 @@ def lemma_1(formula: Formula, slow: bool) -> ClaimResult:
     )
     return decided(
         agrees,
-        f"{len(FRACTIONS)} values of C and {cells} simulated queues" if agrees else "proved",
+        f"{len(FRACTIONS)} values of C and {cells} simulated queues" if agrees else WITNESSED,
         "the formula is the mean response time",
         f"dE[T]/dlambda at 0, C = 1: {slopes[Fraction(1)]:.6f}, two jobs give "
         f"{float(mg1_light_traffic.two_jobs(Fraction(1))):.6f}; {len(beaten)} of "

@@ -5,7 +5,7 @@ from math import e, exp
 
 import numpy as np
 
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, HOLDS, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.queues import mg1, mg1_simulation
 
@@ -38,7 +38,7 @@ def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
     worst = max(gaps, key=lambda job: abs(gaps[job]))
     return decided(
         agrees,
-        f"{len(JOBS)} jobs" if agrees else "proved",
+        f"{len(JOBS)} jobs" if agrees else WITNESSED,
         "at C = 1 the formula is that of SPRPT; with perfect predictions, of SRPT",
         "equal to 1e-7"
         if agrees
@@ -56,6 +56,7 @@ def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
     claimed=Fraction(1),
     control=Fraction(1, 2),
     assumes=("predictions are positive", "no two ranks are equal"),
+    proof="full_preemption",
 )
 def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
     """At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does."""
@@ -76,7 +77,7 @@ def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
     same = not different
     return decided(
         same,
-        "proved" if same else f"{queues} queues",
+        PROVED if same else f"{queues} queues",
         f"at C = {fraction} jobs leave as under SPRPT",
         f"{len(different)} of {queues} queues differ",
         "a job becomes immune at age r, when its rank r - a is at most 0, below that of every "

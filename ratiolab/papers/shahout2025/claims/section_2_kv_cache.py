@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import ARITHMETIC, HOLDS, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 
 LAYERS, WIDTH, BYTES, TOKENS = 96, 12288, 2, 512
@@ -20,7 +20,7 @@ def section_2_kv_cache(gigabytes: Fraction) -> ClaimResult:
     total = 2 * LAYERS * WIDTH * BYTES * TOKENS
     return decided(
         total >= gigabytes * 10**9,
-        "proved",
+        ARITHMETIC,
         f"at least {float(gigabytes)} GB",
         f"{total} bytes = {total / 10**9:.3f} GB = {Fraction(total, 2**30)} GiB",
         f"{LAYERS} layers of width {WIDTH}, two bytes per number; the printed figure is 9/4 GiB, "

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from ratiolab.papers.claim import FALSE, HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import EXACT, FALSE, HOLDS, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.laws.bin_filter import middles
 
@@ -23,7 +23,7 @@ def section_3_1_middles(formula: Callable[[int], Fraction]) -> ClaimResult:
     wrong = [i for i, middle in enumerate(middles(BINS, WIDTH)) if formula(i) != middle]
     return decided(
         not wrong,
-        "proved",
+        EXACT,
         f"m_0 = {formula(0)}, m_9 = {formula(9)}",
         f"{len(wrong)} of {BINS} bins have another middle",
         "all ten bins in exact arithmetic",
@@ -44,7 +44,7 @@ def section_3_1_final_bin(index: int) -> ClaimResult:
     low, high = index * WIDTH, (index + 1) * WIDTH
     return decided(
         (low, high) == (Fraction("460.8"), Fraction(512)),
-        "proved",
+        EXACT,
         f"b_{index} covers 460.8 to 512",
         f"b_{index} covers {float(low)} to {float(high)}",
         "the paper's own formula for bin i; counting from 0, as its formula for m_i needs",

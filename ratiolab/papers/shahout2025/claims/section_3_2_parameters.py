@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import ARITHMETIC, HOLDS, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 
 MODEL, BINS = 8 * 10**9, 10
@@ -28,7 +28,7 @@ def section_3_2_parameters(layers: tuple[int, int]) -> ClaimResult:
     ) == Fraction("0.03")
     return decided(
         agrees,
-        "proved",
+        ARITHMETIC,
         "2.1 million parameters, 0.03% of the model's",
         f"{count} parameters, {float(100 * share):.4f}%",
         f"layers {width} to {hidden} to {BINS} counted with biases; overhead as the ratio of "

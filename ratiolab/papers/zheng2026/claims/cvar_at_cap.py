@@ -3,7 +3,7 @@
 from itertools import pairwise
 from math import exp
 
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import LogT
 
@@ -38,7 +38,7 @@ def cvar_at_cap(mu: float) -> ClaimResult:
     beyond = [law.survival(CAP) for law in laws]
     return decided(
         rising,
-        f"{len(SIGMAS)} laws" if rising else "proved",
+        f"{len(SIGMAS)} laws" if rising else WITNESSED,
         "of two requests with one median the riskier has the larger CVaR",
         f"CVaR {', '.join(f'{value:.1f}' for value in values)} for sigma {SIGMAS}, with "
         f"P(X > cap) {', '.join(f'{share:.3f}' for share in beyond)}",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import factorial
 
-from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
 
 Constant = Callable[[int], int]
@@ -20,6 +20,7 @@ Constant = Callable[[int], int]
         "one trajectory ends at each token with the same probability p, independently",
         "a > 0; proof for every a, exact tails for integers a",
     ),
+    proof="power_law_tail",
 )
 def power_law_tail(gamma: Constant, slow: bool) -> ClaimResult:
     """If the density of termination probabilities over trajectories behaves as c p^(a-1) near p =
@@ -39,7 +40,7 @@ def power_law_tail(gamma: Constant, slow: bool) -> ClaimResult:
                 far.append((a, n))
     return decided(
         not far,
-        "proved",
+        PROVED,
         "P(L > n) n^a tends to c Gamma(a)",
         f"{len(far)} of {6 * top} exact tails outside [1 - a (a + 1) / (2 n), 1] of the formula",
         "P(L > n) is the integral of f(p) (1 - p)^n. With p = y/n, n^a times its part below delta "

@@ -1,93 +1,138 @@
-"""TIE, tables of the results: who is first in every row, and at both request rates."""
+"""TIE, tables of the results and of the ablation: who is first in every row."""
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import NamedTuple
 
-from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import ARITHMETIC, FALSE, HOLDS, UNDECIDED, Claim, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
 
-F = Fraction
-POLICIES = ("FCFS", "SSJF", "LTR", "TIE")
-LATENCY = {
-    "LMSYS-Chat-1M, 8B, mean": ("3.17", "1.95", "1.55", "0.67"),
-    "LMSYS-Chat-1M, 70B, mean": ("9.08", "5.50", "4.34", "2.41"),
-    "ShareGPT, 70B, mean": ("4.36", "2.43", "2.22", "1.41"),
-    "Alpaca, 70B, mean": ("4.52", "2.06", "2.36", "1.54"),
-    "LMSYS-Chat-1M, 70B, P90": ("16.13", "8.24", "7.03", "4.05"),
-}
-WORSENED = ("7.42", "8.55", "6.17", "3.68")
+Table = Mapping[str, Mapping[str, str]]
+"""Printed decimals by row and column."""
 
 
-def check_rows(claimed: tuple[tuple[str, ...], str]) -> ClaimResult:
-    """Rank the policies in every row of a data set and compare the first places."""
-    places, data = claimed
-    ranked = {row: _ranked(values) for row, values in LATENCY.items() if row.startswith(data)}
-    other = {row: order for row, order in ranked.items() if order[: len(places)] != places}
-    return decided(
-        not other,
-        f"{len(ranked)} rows",
-        f"in every row{' of ' + data if data else ''} the order begins {', '.join(places)}",
-        "; ".join(f"{row}: {', '.join(order)}" for row, order in other.items()) or "so in each",
-        "printed latencies per token; what was measured is taken as printed",
-        "; ".join(other) or None,
+def _table(columns: str, rows: Mapping[str, str]) -> Table:
+    names = columns.split(", ")
+    return {row: dict(zip(names, cells.split(), strict=True)) for row, cells in rows.items()}
+
+
+LATENCY = _table(
+    "FCFS, SSJF, LTR, TIE",
+    {
+        "LMSYS-Chat-1M, 70B, mean": "9.08 5.50 4.34 2.41",
+        "ShareGPT, 70B, mean": "4.36 2.43 2.22 1.41",
+        "Alpaca, 70B, mean": "4.52 2.06 2.36 1.54",
+        "LMSYS-Chat-1M, 70B, P90": "16.13 8.24 7.03 4.05",
+    },
+)
+WORSENED = _table("FCFS, SSJF, LTR, TIE", {"30 to 100 requests per second": "7.42 8.55 6.17 3.68"})
+CONFIGURATIONS = "TIE, dynamic nu, log-normal, SEPT, beta 0.1, beta 0.3"
+ABLATION = _table(
+    CONFIGURATIONS,
+    {
+        "mean latency per token": "0.67 0.69 1.63 0.75 0.72 0.71",
+        "P90 latency per token": "0.96 1.02 3.37 1.21 1.15 1.18",
+    },
+)
+TIME = _table(CONFIGURATIONS, {"time for 3000 samples": "98.12 97.70 142.21 108.51 104.76 105.04"})
+
+
+class Ranking(NamedTuple):
+    """First places that every row of a table should have, least figure first."""
+
+    table: Table
+    places: tuple[str, ...]
+    rows: str = ""
+
+    def check(self) -> ClaimResult:
+        """Rank the columns in every row that begins with the given words."""
+        ranked = {
+            row: tuple(sorted(cells, key=lambda name: Fraction(cells[name])))
+            for row, cells in self.table.items()
+            if row.startswith(self.rows)
+        }
+        other = {
+            row: order for row, order in ranked.items() if order[: len(self.places)] != self.places
+        }
+        return decided(
+            not other,
+            ARITHMETIC,
+            f"the order begins {', '.join(self.places)} in {len(ranked)} rows",
+            "; ".join(f"{row}: {', '.join(order)}" for row, order in other.items()) or "so in each",
+            "printed figures, least first; what was measured is taken as printed",
+            "; ".join(other) or None,
+        )
+
+
+def _ranking(name: str, place: str, claimed: Ranking, control: Ranking, statement: str) -> Claim:
+    declare = PAPER.claim(
+        place,
+        expected=HOLDS,
+        claimed=claimed,
+        control=control,
+        assumes="the printed figures are right",
+        name=name,
+        statement=statement,
     )
+    return declare(Ranking.check)
+
+
+CLAIMS = (
+    _ranking(
+        "first-in-every-row",
+        "generalization",
+        Ranking(LATENCY, ("TIE",)),
+        Ranking(LATENCY, ("LTR",)),
+        "TIE has the least latency per token on every data set of the table for 70B.",
+    ),
+    _ranking(
+        "ltr-strongest-baseline",
+        "abstract",
+        Ranking(LATENCY, ("TIE", "LTR"), "LMSYS-Chat-1M"),
+        Ranking(LATENCY, ("TIE", "LTR")),
+        "On LMSYS-Chat-1M, though not on Alpaca, LTR is the strongest baseline.",
+    ),
+    _ranking(
+        "rps-resilience",
+        "key findings",
+        Ranking(WORSENED, ("TIE",)),
+        Ranking(WORSENED, ("LTR",)),
+        "From 30 to 100 requests per second FCFS, SSJF, LTR and TIE worsen 7.42, 8.55, 6.17 and "
+        "3.68 times: TIE is the least affected.",
+    ),
+    _ranking(
+        "ablation-latency",
+        "ablation",
+        Ranking(ABLATION, ("TIE",)),
+        Ranking(TIME, ("TIE",)),
+        "TIE as proposed has the least mean and the least 90th percentile of the latency per token "
+        "among six configurations; fitting nu as well gains 0.4% in the time for 3000 samples.",
+    ),
+)
 
 
 @PAPER.claim(
-    "main results and generalization",
-    expected=HOLDS,
-    claimed=(("TIE",), ""),
-    control=(("LTR",), ""),
-    assumes="the printed figures are right",
+    "log-t fitting, KS tests",
+    expected=UNDECIDED,
+    claimed=("93.1", "90.6", "60.3"),
+    control=("93.1", "90.6", "60.35"),
+    assumes="1000 prompts with 100 responses each",
 )
-def first_in_every_row(claimed: tuple[tuple[str, ...], str]) -> ClaimResult:
-    """TIE has the least latency per token on every data set and model of the tables."""
-    return check_rows(claimed)
-
-
-@PAPER.claim(
-    "abstract",
-    expected=HOLDS,
-    claimed=(("TIE", "LTR"), "LMSYS-Chat-1M"),
-    control=(("TIE", "LTR"), ""),
-    assumes="the printed figures are right",
-)
-def ltr_strongest_baseline(claimed: tuple[tuple[str, ...], str]) -> ClaimResult:
-    """On LMSYS-Chat-1M, though not on Alpaca, LTR is the strongest baseline."""
-    return check_rows(claimed)
-
-
-@PAPER.claim(
-    "key findings",
-    expected=HOLDS,
-    claimed=("TIE", "SSJF"),
-    control=("LTR", "SSJF"),
-    assumes=("the printed figures are right", "against SSJF, the fastest baseline at 30"),
-)
-def rps_resilience(pair: tuple[str, str]) -> ClaimResult:
-    """From 30 to 100 requests per second FCFS, SSJF, LTR and TIE worsen 7.42, 8.55, 6.17 and 3.68
-    times; TIE, the least affected, is the fastest at 30 as well.
+def ks_rates(rates: tuple[str, ...]) -> ClaimResult:
+    """The fitted log-t law with three parameters passes the KS test for 93.1% of the prompts, with
+    nu = 3.5 for 90.6%, the log-normal for 60.3%.
     """
-    implied = {
-        policy: (
-            (F(now) - F(1, 200)) / (F(by) + F(1, 200)),
-            (F(now) + F(1, 200)) / (F(by) - F(1, 200)),
-        )
-        for policy, now, by in zip(
-            POLICIES, LATENCY["LMSYS-Chat-1M, 8B, mean"], WORSENED, strict=True
-        )
-    }
-    first, second = (implied[policy] for policy in pair)
-    return decided(
-        first[1] < second[0],
-        "proved",
-        f"{pair[0]} is faster than {pair[1]} at 30 requests per second too",
-        "; ".join(
-            f"{p}: {float(low):.3f} to {float(high):.3f} s" for p, (low, high) in implied.items()
-        ),
-        "latency at 100 requests per second over the printed factor, for all figures that round to "
-        "the printed ones",
+    prompts = 1000
+    impossible = [rate for rate in rates if (Fraction(rate) * prompts / 100).denominator != 1]
+    return ClaimResult(
+        FALSE if impossible else UNDECIDED,
+        ARITHMETIC,
+        f"{', '.join(rates)}% of {prompts} prompts",
+        f"no share of {prompts} prompts: {', '.join(impossible)}%"
+        if impossible
+        else f"each is a whole number of {prompts} prompts, and the richer family is never behind",
+        "the responses are not published, nor is the level of the test or whether its critical "
+        "values allow for fitted parameters, without which a test of fit passes too often; the "
+        "tests would have to be repeated on 100 000 responses of the same model",
+        impossible[0] if impossible else None,
     )
-
-
-def _ranked(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(policy for _, policy in sorted(zip(map(F, values), POLICIES, strict=True)))

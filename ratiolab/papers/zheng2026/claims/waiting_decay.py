@@ -4,7 +4,7 @@ from math import exp, inf, log
 
 import numpy as np
 
-from ratiolab.papers.claim import HOLDS, ClaimResult, decided
+from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import head_start
 
@@ -24,6 +24,7 @@ Waiting = tuple[float, int]
         "bounded scores, at least 1 token; finitely many arrivals in finite time",
         "decay read as part of the order at every decision",
     ),
+    proof="waiting_decay",
 )
 def waiting_decay(gamma: float, slow: bool) -> ClaimResult:
     """Decaying the score of those who wait prevents starvation."""
@@ -44,7 +45,7 @@ def waiting_decay(gamma: float, slow: bool) -> ClaimResult:
     kept = not starved and not late
     return decided(
         kept,
-        "proved" if kept else f"{len(RATIOS)} floods of {horizon} s",
+        PROVED if kept else f"{len(RATIOS)} floods of {horizon} s",
         "no request waits for ever, whatever arrives",
         "flooded requests served after "
         + ", ".join(f"{waits[ratio]} s (ratio {ratio:g})" for ratio in RATIOS)
