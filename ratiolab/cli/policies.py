@@ -65,8 +65,9 @@ def simulate(
     clock: Annotated[
         str,
         typer.Option(
-            help="unit (rounds), llama2-70b-2xa100, llama3-8b-a100, llama3-1b-l4, or a profile "
-            "FILE.csv of batches to fit. With a clock, the instance states the seconds of a tick."
+            help="unit (rounds); llama2-70b-2xa100, llama3-8b-a100, llama3-1b-l4 from data sheets; "
+            "vidur-llama2-70b-2xa100, measured by others; or a profile FILE.csv of batches to fit. "
+            "With a clock, the instance states the seconds of a tick."
         ),
     ] = "unit",
     tick_seconds: Tick = None,

@@ -14,6 +14,7 @@ from ratiolab.online.clock import (
     LLAMA2_70B_2XA100,
     LLAMA3_1B_L4,
     LLAMA3_8B_A100,
+    PROFILES,
     BatchTime,
     clock_of,
     from_profile,
@@ -256,6 +257,40 @@ def test_words_name_clocks(tmp_path):
     assert clock_of(str(path)) == from_profile(path)
     with pytest.raises(ValueError, match="clock 'a100' must be unit, llama2-70b-2xa100, llama3-"):
         clock_of("a100")
+
+
+def test_the_bundled_profile_is_what_was_published_for_its_operations():
+    """Medians for two devices in milliseconds a layer, at 1 and at 128 tokens.
+
+    Norms, projections before and after attention, rotation, feed-forward up, activation and down,
+    and addition; attention of one request with 32 tokens and of 128 with 32 each, with reshaping;
+    reductions of 16 KiB and 2 MiB.
+    """
+    operations = {
+        1: [0.008, 0.058, 0.004, 0.045, 0.008, 0.283, 0.012, 0.143, 0.002],
+        128: [0.008, 0.081, 0.005, 0.059, 0.008, 0.418, 0.014, 0.176, 0.004],
+    }
+    attention, reduction = {1: 0.016, 128: 0.031}, {1: 0.054, 128: 0.063}
+    rows = np.loadtxt(PROFILES["vidur-llama2-70b-2xa100"], delimiter=",", skiprows=1)
+    clock = clock_of("vidur-llama2-70b-2xa100")
+    for requests, times in operations.items():
+        expected = 80 * (sum(times) + attention[requests] + 2 * reduction[requests])
+        (row,) = rows[(rows[:, 2] == requests) & (rows[:, 3] == 32 * requests)]
+        assert row[0] * 1000 == pytest.approx(expected, rel=0.01)
+        fitted = clock.batch(prefill=0, decode=requests, kv=32 * requests, swap=0) / 10**9
+        assert fitted == pytest.approx(expected, rel=0.1)
+
+
+def test_the_bundled_profile_is_fitted_as_well_as_it_says():
+    clock = clock_of("vidur-llama2-70b-2xa100")
+    error = {"decoding": [], "long prompts": [], "short prompts": []}
+    rows = np.loadtxt(PROFILES["vidur-llama2-70b-2xa100"], delimiter=",", skiprows=1)
+    for seconds, prefill, decode, kv in rows:
+        fitted = clock.batch(prefill=int(prefill), decode=int(decode), kv=int(kv), swap=0) / 10**12
+        kind = "decoding" if decode else "long prompts" if prefill >= 1024 else "short prompts"
+        error[kind].append(abs(fitted / seconds - 1))
+    largest = {kind: round(float(max(errors)), 2) for kind, errors in error.items()}
+    assert largest == {"decoding": 0.08, "long prompts": 0.05, "short prompts": 0.35}
 
 
 def test_the_default_is_what_the_published_figures_give():
