@@ -136,6 +136,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     header, *requests = (folder / "my_trace.csv").read_text().splitlines()
     for trace in ("conv.csv", "AzureLLMInferenceTrace_conv.csv"):
         (folder / trace).write_text("\n".join([header, *requests * 60]))
+    rows = ({"ts": second, "n_in": 100, "n_out": 9 + second} for second in range(30))
+    (folder / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
     entry = {"kind": "bound", "name": "chen2025/theorem-7", "lower": 1, "upper": 4}
     pinned = {"format": "ratiolab-baseline/1", "entries": [entry | {"value": "7/6"}]}
     (folder / "baseline.json").write_text(json.dumps(pinned))

@@ -12,6 +12,7 @@ from ratiolab.cli import (  # noqa: F401
     solving,
     studies,
     theory,
+    traces,
 )
 from ratiolab.cli.app import app
 

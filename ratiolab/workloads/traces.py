@@ -1,8 +1,7 @@
-"""Public request traces, and instances of any size cut out of them."""
+"""Request logs as traces, and instances of any size cut out of them."""
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -11,13 +10,10 @@ from numpy.typing import NDArray
 
 from ratiolab.model import FormatError, Instance
 from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import LARGEST, shown
-from ratiolab.model.io import PathLike, csv_integer, csv_rows, read_text
+from ratiolab.model.instance import LARGEST
+from ratiolab.model.io import PathLike
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import blocks_of
-
-AZURE = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
-PREFILL_DECODE = ("num_prefill_tokens", "num_decode_tokens")
 
 ROUNDS_PER_SECOND = 20.0
 """Decoding rounds a second unless the user says otherwise: 50 ms each, the order of magnitude of
@@ -26,104 +22,135 @@ a large model on two accelerators; no claim about any particular system."""
 Arrivals: TypeAlias = Literal["trace", "zero", "poisson"]
 
 
+Seconds: TypeAlias = NDArray[np.float64]
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The requests of a trace in order of time.
+    """The requests of a log in order of time.
 
     Parameters
     ----------
     name : the file's name without folder and ending.
     seconds : arrival times from the first request on, shape (n,); None where the file has none.
     prompt, output : tokens, shape (n,); either may be 0.
+    start, first, finish : what the log observed, in the same seconds, shape (n,): when the request
+        was scheduled, its first token and its last; NaN or None where it did not.
+    dropped : how many rows were left out when the file was read, by reason.
+    layout : which layout the file has.
     """
 
     name: str
-    seconds: NDArray[np.float64] | None = field(repr=False)
+    seconds: Seconds | None = field(repr=False)
     prompt: IntArray = field(repr=False)
     output: IntArray = field(repr=False)
+    start: Seconds | None = field(default=None, repr=False)
+    first: Seconds | None = field(default=None, repr=False)
+    finish: Seconds | None = field(default=None, repr=False)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    layout: str = ""
 
     def __len__(self) -> int:
         return len(self.prompt)
 
 
-def read_trace(path: PathLike) -> Trace:
-    """Read a trace in CSV; the header says which of two formats it is.
+def read_trace(
+    path: PathLike, *, columns: str | None = None, time_unit: str | None = None
+) -> Trace:
+    """Read a request log: CSV, JSON lines, JSON or Parquet, compressed by gzip or not.
 
-    The Azure LLM inference traces have the columns TIMESTAMP, ContextTokens, GeneratedTokens;
-    prefill/decode files have num_prefill_tokens, num_decode_tokens. Other columns are ignored,
-    line ends may be CRLF or LF, and rows out of order are sorted by time. Timestamps are read to
-    the nanosecond; one without an offset counts as UTC. Cost O(n log n).
+    The known layouts are those of `ratiolab.workloads.layouts.LAYOUTS`, told by their columns.
+    Rows out of order are sorted by time. Times are numbers, or dates, which are read to the
+    nanosecond; a date without an offset counts as UTC. Rows of requests that were not served, or
+    lack an arrival or tokens, are left out and counted. Cost O(n log n).
+
+    Parameters
+    ----------
+    columns : of another layout, as in ``arrival=ts,prompt=n_in,output=n_out``; the roles are those
+        of `ratiolab.workloads.layouts.ROLES`.
+    time_unit : of times that are numbers, with `columns`: s (default), ms, us or ns.
 
     Raises
     ------
     FormatError
         one line that names the file, line, column, value and rule.
     """
-    text = read_text(path)
+    from ratiolab.workloads.layouts import given_layout, layout_of
+    from ratiolab.workloads.logs import columns_of
+    from ratiolab.workloads.tables import read_table
+
+    if time_unit is not None and columns is None:
+        raise ValueError(f"time unit {time_unit!r} is for named columns only")
+    table = read_table(path)
     try:
-        return _parse(text, Path(path).stem)
+        layout = (
+            layout_of(table.columns)
+            if columns is None
+            else given_layout(columns, time_unit, table.columns)
+        )
+        found = columns_of(table, layout)
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
+    observed = {role: found.times.get(role) for role in ("start", "first", "finish")}
+    return Trace(
+        Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name,
+        found.times.get("arrival"),
+        found.prompt,
+        found.output,
+        **observed,
+        dropped=found.dropped,
+        layout=layout.name,
+    )
 
 
-def _parse(text: str, name: str) -> Trace:
-    rows = csv_rows(text)
-    _, header = next(rows)
-    formats = [columns for columns in (AZURE, PREFILL_DECODE) if set(columns) <= set(header)]
-    if not formats:
-        raise ValueError(
-            f"line 1: the header must have the columns {', '.join(AZURE)} "
-            f"or {', '.join(PREFILL_DECODE)}"
-        )
-    *stamp, context, generated = formats[0]
-    at = {column: header.index(column) for column in formats[0]}
-    times: list[int] = []
-    prompt: list[int] = []
-    output: list[int] = []
-    for line, row in rows:
-        times += [_nanoseconds(row[at[column]], column, line) for column in stamp]
-        prompt.append(_tokens(row[at[context]], context, line))
-        output.append(_tokens(row[at[generated]], generated, line))
-    if not prompt:
-        raise ValueError("has no requests below its header")
-    columns = np.array(prompt, dtype=np.int64), np.array(output, dtype=np.int64)
-    if not stamp:
-        return Trace(name, None, *columns)
-    instants = np.array(times, dtype=np.int64)
-    order = np.argsort(instants, kind="stable")
-    seconds = (instants[order] - instants[order[0]]) / 1e9
-    return Trace(name, seconds, *(column[order] for column in columns))
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The requests of a trace that an instance takes.
+
+    Parameters
+    ----------
+    kept : their positions in the trace, ascending.
+    notes : what was taken and left out, in words.
+    dropped : how many were left out, by reason, when the file was read and now.
+    """
+
+    kept: IntArray
+    notes: list[str]
+    dropped: dict[str, int]
 
 
-def _tokens(value: str, column: str, line: int) -> int:
-    tokens = csv_integer(value, column, line)
-    if not 0 <= tokens <= LARGEST:
-        raise ValueError(f"line {line}: {column} {tokens} must be between 0 and {LARGEST}")
-    return tokens
+def select(
+    trace: Trace,
+    *,
+    memory: int,
+    window: tuple[float, float] | None = None,
+    block: int = 1,
+    max_prompt: int | None = None,
+) -> Selection:
+    """Return which requests of a trace an instance can take, and why not the others.
 
-
-_TIMESTAMP = re.compile(
-    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)?", re.ASCII
-)
-
-
-def _nanoseconds(value: str, column: str, line: int) -> int:
-    """Return the nanoseconds since 1970; datetime itself would drop the seventh decimal."""
-    match = _TIMESTAMP.fullmatch(value.strip())
-    try:
-        if match is None:
-            raise ValueError
-        day, time, fraction, offset = match.groups()
-        moment = datetime.fromisoformat(f"{day}T{time}{offset or 'Z'}")
-        if not 1970 <= moment.year < 2100:
-            raise ValueError
-        nanoseconds = int(moment.timestamp()) * 10**9 + int((fraction or "0").ljust(9, "0"))
-    except ValueError:
-        raise ValueError(
-            f"line {line}: {column} {shown(value)} must be a time of the years 1970 to 2099 "
-            "like 2023-11-16 18:15:46.6805900"
-        ) from None
-    return nanoseconds
+    Those outside the window are not counted as dropped.
+    """
+    kept = np.arange(len(trace))
+    dropped = dict(trace.dropped)
+    notes = [f"trace {trace.name}: {len(trace) + sum(dropped.values())} requests"]
+    notes += [f"{count} dropped {reason}" for reason, count in dropped.items()]
+    longest = LARGEST if max_prompt is None else max_prompt
+    if window is not None and trace.seconds is not None:
+        start, end = window
+        kept = kept[(trace.seconds >= start) & (trace.seconds < end)]
+        notes.append(f"{len(kept)} in seconds {start:g} to {end:g}")
+    held = blocks_of(trace.prompt, block) + blocks_of(trace.output, block)
+    for words, refused in (
+        ("without output", trace.output == 0),
+        (f"with a prompt above {longest} tokens", trace.prompt > longest),
+        (f"above memory {memory}", held > memory // block),
+    ):
+        if count := int(refused[kept].sum()):
+            notes.append(f"{count} dropped {words}")
+            dropped[words] = dropped.get(words, 0) + count
+            kept = kept[~refused[kept]]
+    return Selection(kept, notes, dropped)
 
 
 def instance_from_trace(
@@ -139,6 +166,7 @@ def instance_from_trace(
     rounds_per_second: float = ROUNDS_PER_SECOND,
     max_prompt: int | None = None,
     name: str | None = None,
+    strict: bool = False,
 ) -> Instance:
     """Cut an instance out of a trace.
 
@@ -162,6 +190,7 @@ def instance_from_trace(
         length of a tick that the instance states. An instance in blocks states none: a clock counts
         tokens.
     max_prompt : longest prompt that is kept, tokens.
+    strict : whether to raise an error rather than leave a request out; the window leaves out none.
 
     Raises
     ------
@@ -179,24 +208,12 @@ def instance_from_trace(
     _check_options(trace, memory, sample, window, block, arrivals, rate, rounds_per_second)
     rng = np.random.default_rng(seed)
     prompt, output = blocks_of(trace.prompt, block), blocks_of(trace.output, block)
-    longest = LARGEST if max_prompt is None else max_prompt
-    kept = np.arange(len(trace))
     tick_seconds = None
-    notes = [f"trace {trace.name}: {len(trace)} requests"]
-    rules = [
-        ("without output", trace.output == 0),
-        (f"with a prompt above {longest} tokens", trace.prompt > longest),
-        (f"above memory {memory}", prompt + output > memory // block),
-    ]
-    start = 0.0
-    if window is not None and trace.seconds is not None:
-        start, end = window
-        kept = kept[(trace.seconds >= start) & (trace.seconds < end)]
-        notes.append(f"{len(kept)} in seconds {start:g} to {end:g}")
-    for words, refused in rules:
-        if refused[kept].any():
-            notes.append(f"{int(refused[kept].sum())} dropped {words}")
-            kept = kept[~refused[kept]]
+    start = 0.0 if window is None else window[0]
+    chosen = select(trace, memory=memory, window=window, block=block, max_prompt=max_prompt)
+    kept, notes = chosen.kept, chosen.notes
+    if strict and chosen.dropped:
+        raise ValueError(f"strict: {'; '.join(notes)}")
     if len(kept) == 0 or len(kept) < (sample or 0):
         raise ValueError(f"{'; '.join(notes)}; {len(kept)} are left, not {sample or 'any'}")
     if sample is not None:

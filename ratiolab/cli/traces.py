@@ -1,0 +1,195 @@
+"""The command that reads request logs: it describes them, and cuts instances out of them."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ratiolab.cli.app import Json, Seed, app, print_json, print_rich, require_no_folder
+from ratiolab.cli.instances import Output, deliver
+
+if TYPE_CHECKING:
+    from ratiolab.workloads.traces import Trace
+
+Log = Annotated[
+    Path,
+    typer.Argument(
+        help="Request log: CSV, JSON lines, JSON or Parquet, also gzipped. Known layouts are told "
+        "by their columns; name those of another one with --columns."
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns of an unknown layout, as arrival=ts,prompt=n_in,output=n_out; further roles: "
+        "start, first, finish (instants), wait, ttft, latency (durations), gap, status."
+    ),
+]
+TimeUnit = Annotated[
+    str | None,
+    typer.Option(help="With --columns, unit of times that are numbers: s (default), ms, us, ns."),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse the log rather than leave any request out.")
+]
+Start = Annotated[float | None, typer.Option(help="Window: from this second on.")]
+Stop = Annotated[float | None, typer.Option(help="Window: before this second.")]
+RoundsPerSecond = Annotated[
+    float | None, typer.Option(help="Trace times: decoding rounds a second; default: 20.", min=0)
+]
+
+
+class Arrivals(StrEnum):
+    """When the requests of a trace arrive."""
+
+    trace = "trace"
+    zero = "zero"
+    poisson = "poisson"
+
+
+def window_of(start: float | None, stop: float | None) -> tuple[float, float] | None:
+    """Return the window that two options ask for; None for the whole trace."""
+    from math import inf
+
+    if start is None and stop is None:
+        return None
+    return start or 0.0, inf if stop is None else stop
+
+
+def tell_dropped(dropped: dict[str, int], requests: int) -> None:
+    """Say on standard error how many requests were left out, and why."""
+    if dropped:
+        total = sum(dropped.values())
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        share = total / requests
+        typer.echo(
+            f"ratiolab: {total:,} of {requests:,} requests dropped ({share:.2%}): {reasons}",
+            err=True,
+        )
+
+
+@app.command()
+def trace(
+    file: Log,
+    memory: Annotated[
+        int | None,
+        typer.Option(help="KV cache size in tokens; needed but with --describe.", min=1),
+    ] = None,
+    describe: Annotated[
+        bool,
+        typer.Option("--describe", help="Print what the log holds, and cut no instance out of it."),
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="With --describe: draw it to this png, pdf or svg file.")
+    ] = None,
+    columns: Columns = None,
+    time_unit: TimeUnit = None,
+    strict: Strict = False,
+    sample: Annotated[
+        int | None, typer.Option(help="Keep so many requests, drawn at random.", min=1)
+    ] = None,
+    seed: Seed = 0,
+    start: Start = None,
+    stop: Stop = None,
+    block: Annotated[
+        int,
+        typer.Option(help="KV block size: round tokens up to blocks, as paged caches do.", min=1),
+    ] = 1,
+    arrivals: Annotated[
+        Arrivals, typer.Option(help="Times of the trace, all at round 0, or a Poisson process.")
+    ] = Arrivals.trace,
+    rate: Annotated[float | None, typer.Option(help="Poisson: requests a round.", min=0)] = None,
+    rounds_per_second: RoundsPerSecond = None,
+    max_prompt: Annotated[
+        int | None, typer.Option(help="Drop requests with longer prompts, tokens.", min=0)
+    ] = None,
+    predict: Annotated[
+        str | None,
+        typer.Option(
+            help="Predictions to make from the true outputs: exact, rough, buckets:WIDTH, "
+            "overlap:X (interval (1-X) o to (1+X) o), noisy:E (uniform error up to E), "
+            "gaussian:SIGMA, one-bit:T (above T or not), ranked:NOISE, classified:SPREAD "
+            "(ten bins up to 512), log-t, log-t-nu, log-normal (a law of each output), behind "
+            "a law misjudged:NOISE (medians off by such factors)."
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the instance.")] = None,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Cut an instance of any size out of a request log, or describe the log.
+
+    Known layouts: the Azure LLM inference traces of 2023 and 2024, BurstGPT, Mooncake, Vidur's
+    requests and request metrics, results of vLLM's serving benchmark with --save-detailed, and the
+    CSV of a BLIS TraceV2. What is dropped is counted by reason on standard error, and stands in the
+    source text of the instance. Blocks of 16 tokens and a sample of a dozen requests give an
+    instance that is solved exactly.
+
+    Example: ratiolab trace conv.csv --memory 16492 --block 16 --sample 12 -o mine.json
+
+    Example: ratiolab trace mine.jsonl --columns arrival=ts,prompt=n_in,output=n_out --describe
+    """
+    from ratiolab.workloads.predictions import add_predictions
+    from ratiolab.workloads.traces import (
+        ROUNDS_PER_SECOND,
+        instance_from_trace,
+        read_trace,
+        select,
+    )
+
+    speed = ROUNDS_PER_SECOND if rounds_per_second is None else rounds_per_second
+    if plot is not None and not describe:
+        raise ValueError("--plot needs --describe")
+    log = read_trace(file, columns=columns, time_unit=time_unit)
+    requests = len(log) + sum(log.dropped.values())
+    if strict and log.dropped:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in log.dropped.items())
+        raise ValueError(f"{file}: --strict refuses a log with requests {reasons}")
+    if describe:
+        tell_dropped(dict(log.dropped), requests)
+        _describe(log, memory, speed, plot, json)
+        return
+    if memory is None:
+        raise ValueError("--memory is missing: an instance needs the KV cache size in tokens")
+    window = window_of(start, stop)
+    instance = instance_from_trace(
+        log,
+        memory=memory,
+        sample=sample,
+        seed=seed,
+        window=window,
+        block=block,
+        arrivals=arrivals.value,
+        rate=rate,
+        rounds_per_second=speed,
+        max_prompt=max_prompt,
+        name=name,
+        strict=strict,
+    )
+    if predict is not None:
+        instance = add_predictions(instance, predict, seed)
+    left_out = select(log, memory=memory, window=window, block=block, max_prompt=max_prompt)
+    tell_dropped(left_out.dropped, requests)
+    deliver(instance, output, json)
+
+
+def _describe(
+    log: "Trace", memory: int | None, speed: float, plot: Path | None, json: bool
+) -> None:
+    """Print what a log holds, and draw it."""
+    from ratiolab.report.trace_table import description_table
+    from ratiolab.workloads.description import Description
+
+    seen = Description(log, memory, speed)
+    if plot is not None:
+        from ratiolab.report.plots import require_format, save
+        from ratiolab.report.plots.traces import description_chart
+
+        require_format(plot)
+        require_no_folder(plot)
+        save(description_chart(seen), plot)
+    if json:
+        print_json("trace-description", seen.to_dict())
+    else:
+        print_rich(*description_table(seen))

@@ -1,0 +1,256 @@
+"""Logs in every layout, by their own rules: each row here is written as its source writes it."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ratiolab.cli import main
+from ratiolab.model import FormatError, read_instance
+from ratiolab.workloads.layouts import LAYOUTS
+from ratiolab.workloads.traces import Trace, read_trace, select
+
+BLIS = (
+    "request_id,client_id,tenant_id,slo_class,session_id,round_index,prefix_group,prefix_length,"
+    "streaming,input_tokens,output_tokens,text_tokens,image_tokens,audio_tokens,video_tokens,"
+    "reason_ratio,model,deadline_us,server_input_tokens,arrival_time_us,send_time_us,"
+    "first_chunk_time_us,last_chunk_time_us,num_chunks,status,error_message,finish_reason\n"
+    "0,c1,t1,standard,s1,0,,0,true,10,5,10,0,0,0,0.0,,0,10,0,1000,5000,10000,5,ok,,stop\n"
+    "1,c1,t1,standard,s1,0,,0,true,20,6,10,0,0,0,0.0,,0,10,100000,101000,0,0,5,error,x,\n"
+    "2,c1,t1,standard,s1,0,,0,true,30,7,10,0,0,0,0.0,,0,10,200000,201000,0,0,5,ok,,stop\n"
+)
+VLLM = {
+    "date": "20260102-030405",
+    "completed": 2,
+    "input_lens": [100, 200, 300],
+    "output_lens": [3, 2, 0],
+    "ttfts": [0.1, 0.2, 0.0],
+    "itls": [[0.05, 0.07], [0.1], []],
+    "start_times": [10.0, 11.5, 12.0],
+    "generated_texts": ["a", "b", ""],
+    "errors": ["", "", "timed out"],
+}
+VIDUR = (
+    "Request Id,request_e2e_time,request_scheduling_delay,prefill_e2e_time,"
+    "request_inter_arrival_delay,request_num_prefill_tokens,request_num_decode_tokens\n"
+    "0,2.5,0.25,0.5,,30.0,4\n1,1.5,0.125,0.25,2.0,40.0,5\n"
+)
+FILES = {
+    "Azure LLM inference trace": (
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+        "2024-05-10 00:00:00.009930+00:00,2162,5\n2024-05-10 00:00:01.009930+00:00,2399,6\n",
+        [0, 1],
+        [2162, 2399],
+        [5, 6],
+    ),
+    "BurstGPT": (
+        "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,"
+        "Log Type\n5,1,2.5,ChatGPT,472,18,490,Conversation log\n"
+        "45,,7,GPT-4,1087,230,1317,API log\n",
+        [0, 40],
+        [472, 1087],
+        [18, 230],
+    ),
+    "Mooncake": (
+        '{"timestamp": 3000, "input_length": 6758, "output_length": 500, "hash_ids": [0, 1]}\n'
+        '{"timestamp": 4500, "input_length": 7322, "output_length": 490, "hash_ids": [0, 2]}\n',
+        [0, 1.5],
+        [6758, 7322],
+        [500, 490],
+    ),
+    "BLIS TraceV2": (BLIS, [0, 0.2], [10, 30], [5, 7]),
+    "Vidur requests": (
+        "arrived_at,num_prefill_tokens,num_decode_tokens\n0.5,7,8\n0.75,9,10\n",
+        [0, 0.25],
+        [7, 9],
+        [8, 10],
+    ),
+    "Vidur request metrics": (VIDUR, [0, 2], [30, 40], [4, 5]),
+    "prefill and decode lengths": (
+        "num_prefill_tokens,num_decode_tokens,pd_ratio\n3772,54,69.85\n",
+        None,
+        [3772],
+        [54],
+    ),
+    "vLLM serving benchmark": (json.dumps(VLLM), [0, 1.5], [100, 200], [3, 2]),
+}
+
+
+def read(folder: Path, content: str | bytes, name: str = "log", **options: str) -> Trace:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_trace(path, **options)
+
+
+def test_every_known_layout_has_an_example() -> None:
+    assert {layout.name for layout in LAYOUTS} == FILES.keys()
+    assert all(layout.source for layout in LAYOUTS)
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("name", FILES)
+def test_known_layouts_are_told_by_their_content(tmp_path: Path, name: str, packed: bool) -> None:
+    text, seconds, prompt, output = FILES[name]
+    trace = read(tmp_path, gzip.compress(text.encode()) if packed else text)
+    assert trace.layout == name
+    assert (None if trace.seconds is None else trace.seconds.tolist()) == seconds
+    assert (trace.prompt.tolist(), trace.output.tolist()) == (prompt, output)
+
+
+def test_what_a_log_observed_is_in_seconds_after_the_first_arrival(tmp_path: Path) -> None:
+    blis = read(tmp_path, BLIS)
+    assert blis.first is not None
+    assert blis.finish is not None
+    # chunks count from the sending; 0 was not recorded
+    assert blis.first.tolist() == pytest.approx([0.004, np.nan], nan_ok=True)
+    assert blis.finish.tolist() == pytest.approx([0.009, np.nan], nan_ok=True)
+    assert blis.dropped == {"not served": 1}
+    vllm = read(tmp_path, json.dumps(VLLM))
+    assert vllm.first is not None
+    assert vllm.finish is not None
+    assert vllm.first.tolist() == pytest.approx([0.1, 1.7])
+    assert vllm.finish.tolist() == pytest.approx([0.22, 1.8])
+    assert vllm.dropped == {"not served": 1}
+    vidur = read(tmp_path, VIDUR)
+    for found, expected in (
+        (vidur.start, [0.25, 2.125]),
+        (vidur.first, [0.5, 2.25]),
+        (vidur.finish, [2.5, 3.5]),
+    ):
+        assert found is not None
+        assert found.tolist() == expected
+    burst = read(tmp_path, FILES["BurstGPT"][0])
+    assert burst.finish is not None
+    assert burst.finish.tolist() == [2.5, 47]
+
+
+DATES = (
+    *("2026-01-01T00:00:10Z", "2026-01-01T00:00:12.5Z", "2026-01-01 00:00:10.5"),
+    *("2026-01-01 00:00:13", "2026-01-01 00:00:11", "2026-01-01 00:00:14"),
+)
+OTHER = "ts,n_in,n_out,done\n{},7,3,{}\n{},9,4,{}\n{},,4,{}\n"
+
+
+@pytest.mark.parametrize(
+    ("stamps", "unit"),
+    [
+        (("10", "12.5", "10.5", "13", "11", "14"), None),
+        (("10000", "12500", "10500", "13000", "11000", "14000"), "ms"),
+        (("10000000000", "12500000000", "10500000000", "13000000000", "1", "2"), "ns"),
+        (DATES, None),
+    ],
+    ids=["seconds", "milliseconds", "nanoseconds", "dates"],
+)
+def test_columns_of_any_other_layout_are_named(
+    tmp_path: Path, stamps: tuple[str, ...], unit: str | None
+) -> None:
+    columns = "arrival=ts,prompt=n_in,output=n_out,finish=done"
+    trace = read_trace(_other(tmp_path, stamps), columns=columns, time_unit=unit)
+    assert trace.dropped == {"without prompt": 1}
+    assert trace.seconds is not None
+    assert trace.finish is not None
+    assert trace.seconds.tolist() == [0, 0.5]
+    assert trace.finish.tolist() == [2.5, 3]
+
+
+def _other(folder: Path, stamps: tuple[str, ...]) -> Path:
+    path = folder / "other.csv"
+    path.write_text(OTHER.format(*stamps))
+    return path
+
+
+def test_parquet_and_json_lines_hold_the_same_requests_as_csv(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"ts": [1.0, 2.5], "n_in": [3, 4], "n_out": [5, 6]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    frame.to_json(tmp_path / "a.json", orient="records")
+    frame.assign(ts=pd.to_datetime(frame["ts"], unit="s")).to_parquet(tmp_path / "a.parquet")
+    for ending in ("csv", "jsonl", "json", "parquet"):
+        columns = "arrival=ts,prompt=n_in,output=n_out"
+        trace = read_trace(tmp_path / f"a.{ending}", columns=columns)
+        assert trace.seconds is not None
+        assert (trace.name, trace.seconds.tolist()) == ("a", [0, 1.5])
+        assert (trace.prompt.tolist(), trace.output.tolist()) == ([3, 4], [5, 6])
+
+
+@pytest.mark.parametrize(
+    ("columns", "unit", "message"),
+    [
+        ("arrival", None, "columns 'arrival' must be role=column"),
+        ("born=ts", None, "'born' is no role; roles are arrival"),
+        ("arrival=when", None, "there is no column 'when', only ts, n_in, n_out, done"),
+        ("arrival=ts,arrival=done", None, "'arrival' is named twice"),
+        ("arrival=ts,prompt=n_in", None, "'output' is missing"),
+        ("prompt=n_in,output=n_out", "h", "time unit 'h' must be one of s, ms, us, ns"),
+        (None, "ms", "time unit 'ms' is for named columns only"),
+    ],
+)
+def test_named_columns_are_checked(
+    tmp_path: Path, columns: str | None, unit: str | None, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_trace(_other(tmp_path, ("1",) * 6), columns=columns, time_unit=unit)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PAR1nonsense", "is not Parquet"),
+        (b'{"input_length": 1}\nx', "line 2: is not JSON"),
+        (b"[1, 2]", r"row 0: 1 must be a JSON object"),
+        (b'{"timestamp": true, "input_length": 1, "output_length": 2}', "must be a time"),
+        (b'{"input_lens": [1], "output_lens": [2], "ttfts": [1], "itls": [3]}', "itls must be"),
+        (b"\x1f\x8bnonsense", "is not a whole gzip file"),
+    ],
+)
+def test_files_that_are_none_are_refused_in_one_line(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
+    with pytest.raises(FormatError, match=message) as caught:
+        read(tmp_path, content)
+    assert "\n" not in str(caught.value)
+
+
+def run(*arguments: object) -> object:
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    return ended.value.code
+
+
+def test_what_is_dropped_is_told_loudly_and_strict_refuses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "log.csv").write_text(BLIS)
+    asked = ["trace", tmp_path / "log.csv", "--memory", "20", "-o", tmp_path / "i.json"]
+    assert run(*asked) == 0
+    said = capsys.readouterr().err
+    assert "2 of 3 requests dropped (66.67%): 1 not served, 1 above memory 20" in said
+    assert read_instance(tmp_path / "i.json").source.startswith(
+        "trace log: 3 requests; 1 dropped not served; 1 dropped above memory 20"
+    )
+    assert run(*asked, "--strict") == 2
+    assert "--strict refuses a log with requests 1 not served" in capsys.readouterr().err
+    trace = read_trace(tmp_path / "log.csv")
+    assert select(trace, memory=20).dropped == {"not served": 1, "above memory 20": 1}
+
+
+def test_a_log_is_described_in_words_numbers_and_a_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "log.csv").write_text(VIDUR)
+    picture = tmp_path / "log.svg"
+    asked = ["trace", tmp_path / "log.csv", "--describe", "--memory", "100"]
+    assert run(*asked, "--plot", picture) == 0
+    assert "2 requests; layout: Vidur request metrics" in capsys.readouterr().out
+    assert picture.read_bytes().startswith(b"<?xml")
+    assert run(*asked, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["requests"], found["span_seconds"], found["rate"]) == (2, 2.0, 1.0)
+    assert found["observed"] == ["start", "first", "finish"]
+    # (30 * 4 + 10) + (40 * 5 + 15) token-rounds over 100 tokens, 2 seconds, 20 rounds a second
+    assert found["load"] == pytest.approx((130 + 215) / (100 * 2 * 20))
+    assert run("trace", tmp_path / "log.csv") == 2
+    assert "--memory is missing" in capsys.readouterr().err
