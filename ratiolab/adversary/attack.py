@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from numpy.random import Generator
 
 from ratiolab.adversary.case import Case, Limits
@@ -14,6 +13,7 @@ from ratiolab.adversary.evaluate import Candidate, Evaluator, UnfinishedError
 from ratiolab.adversary.moves import draw, families, neighbour
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.online import Policy, simulate
 from ratiolab.theory.estimate import Estimate
 
@@ -250,7 +250,7 @@ def attack(
         raise ValueError("evaluations or time_limit is needed: a search has no end of its own")
     if runs < 1:
         raise ValueError(f"runs {runs} must be at least 1")
-    search = _Search(policy, limits, np.random.default_rng(seed), evaluations, time_limit, tell)
+    search = _Search(policy, limits, stream(seed, "search"), evaluations, time_limit, tell)
     given = [case for case in starts if limits.allow(case)]
     interrupted, endless = False, None
     try:

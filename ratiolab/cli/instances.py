@@ -19,6 +19,17 @@ Output = Annotated[
     ),
 ]
 
+Predict = Annotated[
+    str | None,
+    typer.Option(
+        help="Predictions to make from the true outputs: exact, rough, buckets:WIDTH, "
+        "overlap:X (interval (1-X) o to (1+X) o), noisy:E (uniform error up to E), "
+        "gaussian:SIGMA, one-bit:T (above T or not), ranked:NOISE, classified:SPREAD "
+        "(ten bins up to 512), log-t, log-t-nu, log-normal (a law of each output), behind "
+        "a law misjudged:NOISE (medians off by such factors)."
+    ),
+]
+
 
 @app.command()
 def generate(
@@ -28,6 +39,7 @@ def generate(
         list[str] | None,
         typer.Option("--set", help="A setting of the kind, name=value; repeatable."),
     ] = None,
+    predict: Predict = None,
     output: Output = None,
     json: Json = False,
 ) -> None:
@@ -43,8 +55,10 @@ def generate(
     from ratiolab.workloads.generators import generate as generate_instance
 
     if kind is None:
-        if set_ or output is not None:
-            raise ValueError("--set and --output need a KIND; `ratiolab generate` lists the kinds")
+        if set_ or predict is not None or output is not None:
+            raise ValueError(
+                "--set, --predict and --output need a KIND; `ratiolab generate` lists the kinds"
+            )
         if json:
             listed = [
                 {
@@ -60,7 +74,7 @@ def generate(
             print_rich(kinds_table(KINDS.values()))
         return
     settings = find_kind(kind).parse(set_ or [])
-    deliver(generate_instance(kind, seed, **settings), output, json)
+    deliver(generate_instance(kind, seed, predict, **settings), output, json)
 
 
 def deliver(instance: "Instance", output: Path | None, json: bool) -> None:

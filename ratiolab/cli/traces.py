@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ratiolab.cli.app import Json, Seed, app, print_json, print_rich, require_no_folder
-from ratiolab.cli.instances import Output, deliver
+from ratiolab.cli.instances import Output, Predict, deliver
 
 if TYPE_CHECKING:
     from ratiolab.workloads.traces import Trace
@@ -104,16 +104,7 @@ def trace(
     max_prompt: Annotated[
         int | None, typer.Option(help="Drop requests with longer prompts, tokens.", min=0)
     ] = None,
-    predict: Annotated[
-        str | None,
-        typer.Option(
-            help="Predictions to make from the true outputs: exact, rough, buckets:WIDTH, "
-            "overlap:X (interval (1-X) o to (1+X) o), noisy:E (uniform error up to E), "
-            "gaussian:SIGMA, one-bit:T (above T or not), ranked:NOISE, classified:SPREAD "
-            "(ten bins up to 512), log-t, log-t-nu, log-normal (a law of each output), behind "
-            "a law misjudged:NOISE (medians off by such factors)."
-        ),
-    ] = None,
+    predict: Predict = None,
     name: Annotated[str | None, typer.Option(help="Name of the instance.")] = None,
     output: Output = None,
     json: Json = False,

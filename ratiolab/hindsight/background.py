@@ -10,11 +10,10 @@ import os
 import threading
 from types import TracebackType
 
-import numpy as np
-
 from ratiolab.hindsight.schedules.heuristics import FEW_STEPS, MEDIUM, improved_schedule
 from ratiolab.hindsight.state import Found, SolveState
 from ratiolab.model.schedule import Schedule
+from ratiolab.model.streams import stream
 
 STEPS = max(10_000, FEW_STEPS + 1)
 """Steps of one search, which begins with the best schedule of all so far."""
@@ -57,7 +56,7 @@ class BackgroundHeuristic:
     def _improve(self) -> None:
         state, number = self.state, 0
         while not self._ended():
-            rng = np.random.default_rng([state.options.seed, 1, number])
+            rng = stream(state.options.seed, "search", 2, number)
             improved_schedule(state.schedule, rng, STEPS, stop=self._ended, found=self._found)
             number += 1
 

@@ -7,8 +7,6 @@ that are left, and its note says why it did nothing, or where it stopped.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.certificates.certificate import (
@@ -17,6 +15,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
+from ratiolab.model.streams import stream
 
 if TYPE_CHECKING:
     from ratiolab.hindsight.dynamic_programming.beam_search import BeamResult
@@ -48,7 +47,7 @@ class OrderSearch:
         if budget is not None and memory.order_bytes(state.instance) > budget:
             needed = memory.needs(memory.order_bytes(state.instance))
             return Found(note=f"no search over orders: {needed}")
-        rng = np.random.default_rng(options.seed + self.rest)
+        rng = stream(options.seed, "search", int(self.rest))
         stop, again = state.deadline(self.part), True
         while again:
             before = state.seconds

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model.footprint import volume
+from ratiolab.model.streams import stream
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.simulation import Simulation
 
@@ -201,7 +202,7 @@ def intervals(
             values = group[metric].dropna().to_numpy(np.float64)
             low = high = float("nan")
             if len(values) > 1:
-                rng = np.random.default_rng(len(values))
+                rng = stream(len(values), "bootstrap")
                 means = rng.choice(values, (resamples, len(values))).mean(axis=1)
                 low, high = np.percentile(means, [tail, 100 - tail])
             mean = _or_nan(np.mean, values)

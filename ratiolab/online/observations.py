@@ -8,6 +8,7 @@ import numpy as np
 
 from ratiolab.model import Instance
 from ratiolab.model.instance import LAW_COLUMNS
+from ratiolab.model.streams import stream
 from ratiolab.online.policy import Policy
 from ratiolab.online.view import LEVELS, Information, InformationError, View
 
@@ -126,7 +127,7 @@ class Signals:
     def up_to(self, request: int, tokens: int) -> tuple[int, ...]:
         """Return what was named for a request after the prompt and after each of its tokens."""
         if request not in self._drawn:
-            rng = np.random.default_rng([self._seed, request])
+            rng = stream(self._seed, "answers", request)
             answers = self._classifier.answers(self._output[request], rng)
             self._drawn[request] = tuple(answers.tolist())
         return self._drawn[request][: tokens + 1]

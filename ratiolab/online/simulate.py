@@ -7,6 +7,7 @@ import numpy as np
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
 from ratiolab.model.feasibility import InfeasibleScheduleError, violations
 from ratiolab.model.schedule import require_preemption
+from ratiolab.model.streams import stream
 from ratiolab.online.batch_timeline import BatchTimeline
 from ratiolab.online.cache import Cache
 from ratiolab.online.clock import PICOSECONDS, BatchTime
@@ -126,13 +127,14 @@ class _Run:
         self.decisions = 0
         refined = policy.information is Information.REFINED
         self.signals = Signals(policy, self.output, seed) if refined else None
-        rng = np.random.default_rng(seed)
         # a request that keeps its tokens comes nearer to its end with every round that it runs
         self.may_loop = preemption == "restart" and policy.may_loop
         ties = Ties(
-            policy.ties or "random", rng, self.output if policy.ties in ("worst", "best") else None
+            policy.ties or "random",
+            stream(seed, "ties"),
+            self.output if policy.ties in ("worst", "best") else None,
         )
-        self.decide = policy.start(Setting(instance.memory, ties), rng)
+        self.decide = policy.start(Setting(instance.memory, ties), stream(seed, "policy"))
 
     def to_the_end(self, patience: int) -> Outcome:
         running, waiting, view = self.running, self.waiting, self.observations.view

@@ -34,7 +34,7 @@ class Recipe:
 
     def build(self) -> Instance:
         """Draw the instance; its source is the command that generates it."""
-        instance = generate(self.kind, self.seed, **self.settings)
+        instance = generate(self.kind, self.seed, None, **self.settings)
         return instance.replace(name=self.name.rpartition("/")[2])
 
 

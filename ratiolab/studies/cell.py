@@ -16,7 +16,7 @@ from ratiolab.studies.instances import build
 Value: TypeAlias = "str | int | float | bool"
 Row: TypeAlias = "dict[str, Value | None]"
 
-FORMAT = "ratiolab-study/1"
+FORMAT = "ratiolab-study/2"
 """Of the files of a study; a new number computes everything again."""
 
 LABELS = ("workload.label", "policy.label")
@@ -61,7 +61,7 @@ class Cell:
 
     @property
     def seed(self) -> int:
-        """Of the instance, of its predictions and of the run."""
+        """Of the instance, of its predictions and of the run, each of which has its own stream."""
         return int(self.fields["seed"])
 
     def part(self, prefix: str) -> dict[str, Any]:

@@ -12,16 +12,18 @@ import numpy as np
 
 from ratiolab.model import Instance
 from ratiolab.model.instance import shown
+from ratiolab.model.streams import stream
 from ratiolab.workloads import paper_models, plain_models
 from ratiolab.workloads.kinds import Kind, kind_of
 from ratiolab.workloads.paper_models import lmsys_kind
 from ratiolab.workloads.plain_models import law_kind
+from ratiolab.workloads.predictions import add_predictions
 
 JAILLET = "Jaillet et al. (2025), Section 5.1, arXiv 2502.07115v5"
 CHEN = "Chen, Ye, Zhou (2025), {}, arXiv 2508.14544v2"
 
 
-def generate(kind: str, seed: int, **settings: int | float) -> Instance:
+def generate(kind: str, seed: int, predict: str | None = None, **settings: int | float) -> Instance:
     """Generate an instance of a kind; the same arguments give an equal instance.
 
     Its source is the command line that generates it, with all settings; see `regenerate`.
@@ -29,7 +31,9 @@ def generate(kind: str, seed: int, **settings: int | float) -> Instance:
     Parameters
     ----------
     kind : a key of `KINDS`.
-    seed : of numpy's default generator, at least 0.
+    seed : of everything that is drawn, at least 0; predictions draw from a stream of their own.
+    predict : predictions to make from the true outputs, in the words of
+        `ratiolab.workloads.predictions.add_predictions`; None for those that the kind makes.
     settings : by name, as the kind lists them; the others keep their defaults.
 
     Raises
@@ -41,10 +45,13 @@ def generate(kind: str, seed: int, **settings: int | float) -> Instance:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"seed {shown(seed)} must be an integer, at least 0")
     complete = chosen.complete(settings)
-    built = chosen.build(np.random.default_rng(seed), **complete)
+    built = chosen.build(stream(seed, "instance"), **complete)
     assignments = "".join(f" --set {name}={value!r}" for name, value in complete.items())
     source = f"ratiolab generate {kind} --seed {seed}{assignments}"
-    return built.replace(name=f"{kind}-{seed}", source=source)
+    built = built.replace(name=f"{kind}-{seed}", source=source)
+    if predict is None:
+        return built
+    return add_predictions(built, predict, seed).replace(source=f"{source} --predict {predict}")
 
 
 def regenerate(source: str) -> Instance:
@@ -56,6 +63,9 @@ def regenerate(source: str) -> Instance:
         If the text is no such command line.
     """
     words = shlex.split(source)
+    predict = words.pop() if words[-2:-1] == ["--predict"] else None
+    if predict is not None:
+        words.pop()
     well_formed = (
         len(words) >= 5
         and len(words) % 2 == 1
@@ -67,7 +77,7 @@ def regenerate(source: str) -> Instance:
     if not well_formed:
         raise ValueError(f"source {shown(source)} is not a command line of ratiolab generate")
     chosen = find_kind(words[2])
-    return generate(chosen.name, int(words[4]), **chosen.parse(words[6::2]))
+    return generate(chosen.name, int(words[4]), predict, **chosen.parse(words[6::2]))
 
 
 def find_kind(name: str) -> Kind:

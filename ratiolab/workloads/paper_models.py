@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
+from ratiolab.model.streams import stream
 from ratiolab.workloads import lengths, predictions
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import blocks_of, in_blocks
@@ -119,7 +120,7 @@ def lmsys_repeated(
     lengths_seed: Annotated[int, Domain(0, 2**31 - 1, "seed of the lengths")] = 0,
 ) -> Instance:
     """Draw lengths as in lmsys, the same for every seed: only arrivals differ."""
-    same = _lmsys_lengths(np.random.default_rng(lengths_seed), n, memory, block)
+    same = _lmsys_lengths(stream(lengths_seed, "lengths"), n, memory, block)
     return _arriving(rng, in_blocks(same, block), rate)
 
 

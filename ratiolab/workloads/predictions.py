@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.theory.laws.confusion import bin_of, require_confusion, spreading
 from ratiolab.workloads.predicted_laws import SAMPLES, Family, distributional
 
@@ -144,7 +145,7 @@ def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instan
     What a model that learned to rank can say. At noise z two outputs that differ by the factor r
     are in the right order with probability Phi(ln r / (z sqrt 2)).
 
-    >>> ranked(Instance("three", 9, [0] * 3, [1] * 3, [5, 2, 7]), 0, np.random.default_rng(0)
+    >>> ranked(Instance("three", 9, [0] * 3, [1] * 3, [5, 2, 7]), 0, stream(0, "predictions")
     ...        ).predicted.tolist()
     [2, 1, 3]
     """
@@ -229,7 +230,7 @@ def add_predictions(instance: Instance, words: str, seed: int) -> Instance:
     """
     truth = instance
     for number, part in enumerate(words.split("+")):
-        rng = np.random.default_rng((seed, number) if number else seed)
+        rng = stream(seed, "predictions", number)
         instance = _add_one(instance, part, rng, truth)
     return instance.replace(source=f"{instance.source}; predictions {words}, seed {seed}")
 

@@ -12,6 +12,7 @@ from ratiolab.model import FormatError, Instance
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import LARGEST
 from ratiolab.model.io import PathLike
+from ratiolab.model.streams import stream
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import blocks_of
 
@@ -178,7 +179,7 @@ def instance_from_trace(
     ----------
     memory : tokens; with blocks, rounded down to whole blocks.
     sample : how many requests, drawn without replacement; None takes all.
-    seed : of numpy's default generator, for the sample and for Poisson arrivals.
+    seed : of the sample and of Poisson arrivals.
     window : seconds from the first request of the trace, start included, end not.
     block : tokens in a KV block. Above 1 the instance is in blocks: prompts and outputs rounded
         up, a round is ``block`` decoding rounds; `ratiolab.workloads.blocks.in_blocks` says why
@@ -206,7 +207,7 @@ def instance_from_trace(
     [Request(arrival=0, prompt=2, output=1), Request(arrival=1, prompt=2, output=3)]
     """
     _check_options(trace, memory, sample, window, block, arrivals, rate, rounds_per_second)
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "instance")
     prompt, output = blocks_of(trace.prompt, block), blocks_of(trace.output, block)
     tick_seconds = None
     start = 0.0 if window is None else window[0]

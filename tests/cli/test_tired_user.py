@@ -52,6 +52,8 @@ def run(capsys: pytest.CaptureFixture[str], words: str) -> tuple[object, str, st
         ("compare ec1.json --policies fcfs --show mc-sf", "--show 'mc-sf' is not among"),
         ("compare ec1.json --plot p.txt", "pictures can be png, pdf, svg, not 'txt'"),
         ("generate --set n=3", "need a KIND"),
+        ("generate --predict exact", "need a KIND"),
+        ("generate equal --predict noisy", "needs a number behind a colon"),
         ("generate uniform -o .", ".: Is a directory"),
         ("generate uniform --set rate=1e-9 --set n=9", "beyond round 1000000000"),
         ("trace trace.csv --memory 99 --arrivals poisson", "need a rate"),

@@ -18,6 +18,7 @@ from round_by_round import Job, Rule, running, satisfies, waiting
 from scipy import integrate, stats
 
 from ratiolab.model.footprint import held
+from ratiolab.model.streams import stream
 from ratiolab.theory.laws.bin_filter import (
     bayes_filter,
     filter_as_printed,
@@ -149,7 +150,7 @@ def trail(
 
     @cache
     def filtered(seed: int, index: int, output: int, age: int) -> float:
-        draws = errors(np.random.default_rng([seed, index]), output, correlation, changes)
+        draws = errors(stream(seed, "answers", index), output, correlation, changes)
         outputs = []
         for tokens in range(age + 1):
             true = min(int((output - tokens) / width), k - 1)

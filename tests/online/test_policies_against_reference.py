@@ -2,11 +2,11 @@
 
 from functools import partial
 
-import numpy as np
 import pytest
 import reference
 from drawn import drawn, in_two
 
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 
 FIXED_TIES = ("index", "worst", "best")
@@ -80,7 +80,7 @@ def test_clearing_at_random_makes_every_run_of_the_literal_rule_with_the_same_dr
             reference.alpha_beta_clearing,
             alpha=alpha,
             beta=beta,
-            rng=np.random.default_rng(seed),
+            rng=stream(seed, "policy"),
         )
         expected, complete = reference.serve(instance, rule, 100 * ROUNDS)
         assert complete, "it ends with probability 1"
@@ -92,7 +92,7 @@ def test_rounds_above_the_limit_are_those_of_one_literal_draw_a_round(alpha, bet
     parameters = {"alpha": alpha, "beta": beta, "overflow": "allowed"}
     above = 0
     for seed in range(60):
-        instance, rng = drawn(seed), np.random.default_rng(seed)
+        instance, rng = drawn(seed), stream(seed, "policy")
         rule = partial(reference.alpha_beta_clearing, **parameters, rng=rng)
         expected, complete = reference.serve(instance, rule, 100 * ROUNDS, may_overflow=True)
         assert complete

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from ratiolab.model import Instance
+from ratiolab.model.instance import OPTIONAL_COLUMNS
 from ratiolab.workloads.generators import KINDS, find_kind, generate, regenerate
 from ratiolab.workloads.lengths import lmsys_output, lmsys_prompt
 
@@ -21,6 +22,15 @@ def test_the_source_text_regenerates_an_equal_instance(kind):
         kind in ("equal", "lmsys-repeated")
         or generate(kind, 6, **SMALL[kind]).digest != instance.digest
     )
+
+
+def test_predictions_are_part_of_the_source_and_leave_the_requests_as_they_are():
+    plain, predicted = (generate("lmsys", 5, words, n=30) for words in (None, "log-t:5+noisy:0.5"))
+    assert predicted.source == f"{plain.source} --predict log-t:5+noisy:0.5"
+    assert regenerate(predicted.source) == predicted
+    assert predicted.predicted.tolist() != plain.output.tolist()
+    bare = predicted.replace(source="", **dict.fromkeys(OPTIONAL_COLUMNS))
+    assert bare == plain.replace(source="", **dict.fromkeys(OPTIONAL_COLUMNS))
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if not k.startswith("jaillet")])
@@ -92,9 +102,7 @@ def test_lmsys_lengths_are_near_the_published_moments():
 def test_repeated_lmsys_draws_arrivals_alone_from_the_seed():
     one, other = (generate("lmsys-repeated", seed, n=50, rate=0.1) for seed in (1, 2))
     assert one.prompt.tolist() == other.prompt.tolist()
-    assert (
-        one.output.tolist() == other.output.tolist() == generate("lmsys", 0, n=50).output.tolist()
-    )
+    assert one.output.tolist() == other.output.tolist()
     assert one.arrival.tolist() != other.arrival.tolist()
 
 
@@ -234,6 +242,8 @@ def test_a_setting_given_twice_is_refused():
         "ratiolab generate equal --seed x",
         "ratiolab generate equal --seed 0 --set",
         "ratiolab generate equal --seed 0 --get n=5",
+        "ratiolab generate equal --seed 0 --predict",
+        "ratiolab generate equal --predict exact --seed 0",
         "ratiolab solve equal --seed 0",
     ],
 )

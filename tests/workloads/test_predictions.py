@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.theory.laws.confusion import spreading
 from ratiolab.workloads import predictions
 from ratiolab.workloads.generators import generate
@@ -121,7 +122,7 @@ def test_a_classifier_answers_the_middle_of_a_bin_as_often_as_its_matrix_says():
 
 def test_predictions_by_name_are_those_of_the_functions():
     instance = of_outputs([7, 1, 250])
-    rng = np.random.default_rng(3)
+    rng = stream(3, "predictions", 0)
     by_function = predictions.gaussian(instance, 25, rng)
     assert predictions.add_predictions(instance, "gaussian:25", 3).predicted.tolist() == (
         by_function.predicted.tolist()

@@ -25,6 +25,7 @@ from ratiolab.hindsight.cuts.spans import Row, first_spans, means, present, sing
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model.instance import Instance
+from ratiolab.model.streams import stream
 
 ROUNDS = 60
 """Most rounds by default."""
@@ -205,7 +206,7 @@ def _violated(
     best: dict[int, int] = {}
     left = np.flatnonzero(excess.max(axis=1) <= TOLERANCE)
     new = 0
-    for span in np.random.default_rng(len(rows)).permutation(left).tolist():
+    for span in stream(len(rows), "separation").permutation(left).tolist():
         if new == TABLES_A_ROUND or clock.over:
             break
         held = np.flatnonzero(amounts[span] > LEAST_AMOUNT)

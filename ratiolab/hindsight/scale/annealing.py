@@ -15,6 +15,7 @@ from ratiolab.hindsight.scale.order_kernels import STRIDE, Columns, Decoded, ann
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
+from ratiolab.model.streams import stream
 
 SLICE = 2_000
 """Moves between two looks at the clock."""
@@ -91,7 +92,7 @@ def annealed(
     columns, known = decoded(instance, order)
     new = Decoded(*(column.copy() for column in known))
     best, least = order, int(known.total[-1])
-    bits = np.random.default_rng(seed).integers(1, 2**63, 1).astype(np.uint64)
+    bits = stream(seed, "search").integers(1, 2**63, 1).astype(np.uint64)
     done = part()
     again, better = done + TOLD, False
     while done < 1:

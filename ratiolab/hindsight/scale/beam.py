@@ -36,6 +36,7 @@ from ratiolab.hindsight.scale.beam_state import (
 from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest_near
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
+from ratiolab.model.streams import stream
 
 TABLE = 2**24
 """Entries of the table of least regrets, about."""
@@ -76,7 +77,7 @@ def prepare(instance: Instance, seed: int = 0) -> Prepared:
     order = np.argsort(instance.volume, kind="stable")
     origin = int(instance.arrival.min())
     arrival = instance.arrival[order] - origin
-    letters = np.random.default_rng(seed).integers(1, 2**63, len(instance)).astype(np.uint64)
+    letters = stream(seed, "hashes").integers(1, 2**63, len(instance)).astype(np.uint64)
     requests = Requests(
         arrival,
         instance.prompt[order],

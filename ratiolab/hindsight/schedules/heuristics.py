@@ -15,6 +15,7 @@ from ratiolab.hindsight.schedules.small_search import SerialInsertion, anneal_fe
 from ratiolab.model.footprint import held, peak
 from ratiolab.model.instance import Column, Instance
 from ratiolab.model.schedule import Schedule
+from ratiolab.model.streams import stream
 
 STEPS = 200_000
 """Steps of `good_schedule` by default."""
@@ -150,7 +151,7 @@ def improved_schedule(
     rounds = int(instance.arrival.max()) + sum(instance.output.tolist())
     if not steps or n == 1 or rounds > LONGEST_SEARCH:
         return first
-    rng = rng or np.random.default_rng(0)
+    rng = rng or stream(0, "search")
     if (n <= FEW or (n <= MEDIUM and steps <= FEW_STEPS)) and rounds <= LONGEST_SMALL:
         best = anneal_few(instance, first, rng, min(steps, FEW_STEPS), stop)
     else:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
+from ratiolab.model.streams import stream
 from ratiolab.workloads.generators import generate
 
 Model: TypeAlias = Literal[1, 2]
@@ -87,11 +88,11 @@ class Reading:
 
     def draw(self, model: Model, seed: int) -> Instance:
         """Draw an instance; readings that change no workload draw the same for the same seed."""
-        instance = generate(f"jaillet-model-{model}", seed, **self.settings.get(model, {}))
+        instance = generate(f"jaillet-model-{model}", seed, None, **self.settings.get(model, {}))
         if self.outputs is None:
             return instance
         least, most = self.outputs(instance.memory - instance.prompt)
-        output = np.random.default_rng(seed).integers(least, most + 1)
+        output = stream(seed, "lengths").integers(least, most + 1)
         return instance.replace(output=output, lower=output, upper=output, predicted=output)
 
     def evaluate(self, instance: Instance, *, seed: int, steps: int) -> Latencies:
@@ -117,7 +118,7 @@ class Reading:
         order = np.argsort(self.key(instance), kind="stable")
         cost = kernels.prefixes(order, case(self.policy), self.skip, starts)
         moves, warmth = (steps, WARMTH) if self.tries is None else (self.tries, 0.0)
-        draws = np.random.default_rng(seed).random((moves, 3))
+        draws = stream(seed, "search").random((moves, 3))
         order = np.lexsort((instance.volume, starts))
         found = kernels.anneal_insertion_order(
             order, case(self.optimum), warmth, draws, starts, best

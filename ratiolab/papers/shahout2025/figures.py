@@ -9,6 +9,7 @@ from math import exp
 
 import numpy as np
 
+from ratiolab.model.streams import stream
 from ratiolab.papers.shahout2025 import appendix_d
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import (
@@ -143,8 +144,7 @@ def refinement() -> Chart:
 
 
 def _queue(predictions: str, fraction: float, load: float) -> Simulated:
-    seed = [round(1000 * fraction), round(1000 * load)]
-    rng = np.random.default_rng(seed)
+    rng = stream(0, "queue", round(1000 * fraction), round(1000 * load))
     return simulate(SAMPLERS[predictions][1], fraction, load, rng=rng, jobs=JOBS)
 
 

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ratiolab.model.streams import stream
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.theory.queues import mg1
 from ratiolab.theory.queues.mg1_simulation import (
@@ -28,7 +29,7 @@ def queue_means(cell: Cell) -> list[Row]:
     law, fraction, rate = cell.option("law"), cell.option("fraction"), cell.option("rate")
     if law not in LAWS:
         raise ValueError(f"law {law!r}: known are {', '.join(LAWS)}")
-    jobs, rng = cell.option("jobs"), np.random.default_rng(cell.seed)
+    jobs, rng = cell.option("jobs"), stream(cell.seed, "queue")
     arrival = np.cumsum(rng.exponential(1 / rate, jobs))
     size, prediction = LAWS[law][1](rng, jobs)
     completion, age = serve(arrival, size, prediction, fraction)

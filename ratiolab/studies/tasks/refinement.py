@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.online.classifier import Classifier
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
@@ -19,7 +20,7 @@ def prediction_errors(cell: Cell) -> list[Row]:
     classifier = Classifier.spreading(BINS, cell.option("spread"), LONGEST)
     first = cell.instance()
     first = first.take(np.arange(min(cell.option("requests"), len(first))))
-    errors = mean_errors(first, classifier, np.random.default_rng(cell.seed))
+    errors = mean_errors(first, classifier, stream(cell.seed, "answers"))
     return [{name: float(f"{value:.9g}") for name, value in errors.items()}]
 
 

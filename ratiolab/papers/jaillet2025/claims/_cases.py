@@ -5,9 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
 from ratiolab.model import Instance, Schedule
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.theory.worst_case.equal_prompts import staggered
 
@@ -52,7 +51,7 @@ def small(most: int = 5, longest: int = 4) -> Iterator[Case]:
 
 def drawn(seed: int = 0, cases: int = 60) -> Iterator[Case]:
     """Yield cases of up to 80 requests, outputs to 60, M from 2 to 4 times the largest s + o."""
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "cases")
     for _ in range(cases):
         longest, prompt = int(rng.choice([2, 7, 20, 60])), int(rng.choice([0, 1, 9]))
         outputs = tuple(sorted(rng.integers(1, longest + 1, int(rng.integers(5, 81))).tolist()))

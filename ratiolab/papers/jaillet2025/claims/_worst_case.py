@@ -2,9 +2,8 @@
 
 from fractions import Fraction
 
-import numpy as np
-
 from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.model.streams import stream
 from ratiolab.papers.jaillet2025.claims._cases import Case
 
 
@@ -19,7 +18,7 @@ def climb(seed: int, requests: int, steps: int, longest: int = 7) -> tuple[Fract
     Each step costs one brute force, whose reach is 8 requests. Seed 0 with 8 requests, 200 steps
     and outputs to 5 finds 22/19 in about a minute: the witness of Theorem 4.3.
     """
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "cases")
 
     def fitting(prompt: int, outputs: list[int], slack: int) -> Case:
         return Case(prompt, tuple(sorted(outputs)), 2 * (prompt + max(outputs)) + slack)

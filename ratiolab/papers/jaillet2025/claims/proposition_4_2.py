@@ -4,9 +4,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-import numpy as np
-
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
@@ -70,7 +69,7 @@ def run(memory: int, requests: list[tuple[int, int]]) -> tuple[list[int], int]:
 )
 def proposition_4_2(claimed: Order, slow: bool) -> ClaimResult:
     """A round of MC-SF costs O(M**2), however many requests wait."""
-    rng = np.random.default_rng(0)
+    rng = stream(0, "cases")
     sizes = (8, 16, 32, 64, 128) + ((256, 512) if slow else ())
     exceeded, proven_holds, most = None, True, 0
     for memory in sizes:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ratiolab.model.streams import stream
 from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER, appendix_d
 from ratiolab.theory.estimate import Estimate
@@ -69,7 +70,7 @@ def appendix_d_peak_memory(sign: int, slow: bool) -> ClaimResult:
     ):
         peaks = np.empty((runs, len(FRACTIONS) - 1))
         for seed in range(runs):
-            rng = np.random.default_rng([8, seed])
+            rng = stream(8, "queue", seed)
             arrival = np.cumsum(rng.exponential(1 / 0.9, jobs))
             size, prediction = draw(rng, jobs)
             for k, fraction in enumerate(FRACTIONS[1:]):

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import exp, factorial
 
-import numpy as np
-
+from ratiolab.model.streams import stream
 from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.queues import mg1, mg1_classics, mg1_light_traffic
@@ -97,7 +96,7 @@ def _simulate(formula: Formula, slow: bool) -> tuple[int, int]:
     fractions = (0, 0.2, 0.5, 0.8, 1) if slow else (0.5,)
     loads = (0.5, 0.7, 0.9) if slow else (0.5,)
     jobs = 400_000 if slow else 60_000
-    rng = np.random.default_rng(2410)
+    rng = stream(2410, "queue")
     misses = []
     for model, sampler in MODELS:
         for fraction in fractions:

@@ -5,6 +5,7 @@ from math import e, exp
 
 import numpy as np
 
+from ratiolab.model.streams import stream
 from ratiolab.papers.claim import FALSE, HOLDS, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.queues import mg1, mg1_simulation
@@ -60,7 +61,7 @@ def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
 )
 def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
     """At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does."""
-    rng = np.random.default_rng(7)
+    rng = stream(7, "cases")
     queues = 2000 if slow else 300
     different = []
     for _ in range(queues):

@@ -6,6 +6,7 @@ from itertools import permutations
 
 import numpy as np
 
+from ratiolab.model.streams import stream
 from ratiolab.papers.claim import FALSE, HOLDS, WITNESSED, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import LogT, adaptive_beta
@@ -69,7 +70,7 @@ def recheck_truncation() -> str:
 )
 def sept_needs_no_truncation(key: str, slow: bool) -> ClaimResult:
     """SEPT minimises the expected completion time only if lengths are not truncated."""
-    rng = np.random.default_rng(1983)
+    rng = stream(1983, "cases")
     sets = [EXAMPLE] + [_draw(rng) for _ in range(1000 if slow else 100)]
     failures = []
     for laws in sets:

@@ -4,6 +4,7 @@ from math import exp, inf, log
 
 import numpy as np
 
+from ratiolab.model.streams import stream
 from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import head_start
@@ -31,7 +32,7 @@ def waiting_decay(gamma: float, slow: bool) -> ClaimResult:
     horizon = 20_000 if slow else 2000
     waits = {ratio: _flooded(ratio, gamma, horizon) for ratio in RATIOS}
     starved = [ratio for ratio in RATIOS if waits[ratio] == inf]
-    rng = np.random.default_rng(30)
+    rng = stream(30, "cases")
     passes = late = 0
     for _ in range(100 if slow else 5):
         scores = np.exp(rng.normal(0, 1.5, 150)).tolist()
