@@ -16,23 +16,14 @@ every token.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ratiolab.hindsight.scale import beam_state as kept
 from ratiolab.hindsight.scale.ascent import FloatArray
-from ratiolab.hindsight.scale.beam_kernels import advance, expand, welcome
-from ratiolab.hindsight.scale.beam_state import (
-    Beam,
-    Children,
-    Guide,
-    Knobs,
-    Requests,
-    States,
-    Tree,
-    Waiting,
-)
+from ratiolab.hindsight.scale.beam_kernels import advance
+from ratiolab.hindsight.scale.beam_state import Beam, Guide, Knobs, Records, with_room
 from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest_near
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
@@ -67,105 +58,69 @@ class Setting(NamedTuple):
 class Prepared(NamedTuple):
     """Requests in order of volume, where each stands in the instance, and the first arrival."""
 
-    requests: Requests
+    requests: Records
     order: IntArray
     origin: int
+    memory: int
 
 
 def prepare(instance: Instance, seed: int = 0) -> Prepared:
     """Return the requests of an instance as the beam numbers them."""
     order = np.argsort(instance.volume, kind="stable")
     origin = int(instance.arrival.min())
-    arrival = instance.arrival[order] - origin
-    letters = stream(seed, "hashes").integers(1, 2**63, len(instance)).astype(np.uint64)
-    requests = Requests(
-        arrival,
-        instance.prompt[order],
-        instance.output[order],
-        instance.memory,
-        np.argsort(arrival, kind="stable"),
-        letters,
-    )
-    return Prepared(requests, order, origin)
+    requests = np.zeros(len(instance), kept.REQUEST)
+    requests["arrival"] = instance.arrival[order] - origin
+    requests["prompt"], requests["output"] = instance.prompt[order], instance.output[order]
+    letters = stream(seed, "hashes").integers(1, 2**63, len(instance))
+    requests["letters"] = letters.astype(np.uint64)
+    return Prepared(requests, order, origin, instance.memory)
 
 
 def guide(
     prepared: Prepared, prices: FloatArray, width: int, room: float, setting: Setting
-) -> Guide:
-    """Return what prices of buckets of times say of the starts of requests."""
-    requests, none = prepared.requests, np.zeros(0, np.int64)
+) -> tuple[Records, Guide]:
+    """Return requests with what prices of buckets of times say of their starts, and the prices."""
+    requests, none = prepared.requests.copy(), np.zeros(0, np.int64)
     sums = accumulate(prices[None, :], width, room, none, none, 1.0)
-    columns = requests.arrival, requests.prompt, requests.output
-    least, _, _ = cheapest_near(sums, *columns, width, 0.0)
+    arrival, prompt, output = (
+        np.ascontiguousarray(requests[name]) for name in ("arrival", "prompt", "output")
+    )
+    requests["least"], _, _ = cheapest_near(sums, arrival, prompt, output, width, 0.0)
     horizon = setting.horizon
-    ages = np.minimum(horizon, requests.output)
+    ages = np.minimum(horizon, output)
     share = 1 - np.arange(horizon) / horizon
     first, second = np.cumsum(share), np.cumsum(share * np.arange(1, horizon + 1))
-    credit = requests.prompt * first[ages - 1] + second[ages - 1]
-    delay = setting.delay + setting.size_delay * requests.prompt / 4000
-    return Guide(
-        *(prices, sums.level, sums.moment, least, width, room, delay, credit),
-        *(setting.weight, horizon),
-    )
+    requests["credit"] = prompt * first[ages - 1] + second[ages - 1]
+    requests["delay"] = setting.delay + setting.size_delay * prompt / 4000
+    both = np.column_stack([sums.level, sums.moment])
+    return requests, Guide(prices, both, width, room, prepared.memory, setting.weight, horizon)
 
 
-def begin(prepared: Prepared, guide: Guide, knobs: Knobs, horizon: int, width: int) -> Beam:
-    """Return a beam whose one state has started nothing."""
-    requests, n = prepared.requests, len(prepared.order)
-    slots, some = 64 * max(4, width), 64
-
-    def zeros(size: int | tuple[int, ...], kind: type = np.int64) -> Any:
-        return np.zeros(size, kind)
-
-    states = States(
-        time=zeros(slots),
-        depth=zeros(slots),
-        node=zeros(slots),
-        references=zeros(slots),
-        total=zeros(slots),
-        cost=zeros(slots, np.float64),
-        key=zeros(slots, np.uint64),
-        running=zeros(slots),
-        end=zeros((slots, some), np.int32),
-        base=zeros((slots, some), np.int32),
-        started=zeros(slots),
-        item=zeros((slots, some), np.int32),
-        free=np.arange(slots)[::-1].copy(),
-    )
-    some = 8 * slots
-    following = np.arange(1, some + 1)
-    following[-1] = -1
-    children = Children(
-        score=zeros(some, np.float64),
-        cost=zeros(some, np.float64),
-        start=zeros(some),
-        request=zeros(some),
-        parent=zeros(some),
-        following=following,
-        head=np.full(horizon // knobs.bucket + 2, -1, np.int64),
-    )
-    nodes = [np.zeros(2 * n * max(1, width), np.int32) for _ in range(3)]
-    rows = int(min(len(guide.price) + 64, max(128, TABLE // n)))
-    waiting = Waiting(
-        np.zeros(n + 1, np.int64),
-        np.zeros(n, np.bool_),
-        np.zeros((rows, n), np.float32),
-        np.full(4096, -1, np.int64),
-        *(np.zeros(4096), np.zeros(4096)),
-        np.zeros(n, np.int64),
-    )
+def begin(requests: Records, guide: Guide, knobs: Knobs, horizon: int, width: int) -> Beam:
+    """Return a beam that has started nothing."""
+    n, rows = len(requests), int(min(len(guide.price) + 64, max(128, TABLE // len(requests))))
     count = np.zeros(kept.COUNTS, np.int64)
-    count[kept.FREE_STATES] = slots - 1
+    count[[kept.BUCKET, kept.FREE_STATE, kept.FREE_CHILD, kept.BEST_NODE]] = -1
     count[kept.BEST_TOTAL] = 2**62
-    count[kept.BEST_NODE] = -1
-    root = states.free[slots - 1]
-    states.node[root], states.references[root] = -1, 1
-    states.time[root] = requests.arrival[requests.arrivals[0]]
-    beam = Beam(states, children, Tree(*nodes), waiting, np.zeros(2**17, np.uint64), count)
-    welcome(requests, guide, waiting, count, states.time[root] + knobs.ahead)
-    expand(requests, guide, knobs, states, children, waiting, count, root)
-    states.references[root] -= 1
-    return beam
+    sums = np.zeros(4096, kept.MOMENT)
+    sums["time"] = -1
+    beam = Beam(
+        requests=requests,
+        arrivals=np.argsort(requests["arrival"], kind="stable"),
+        states=np.zeros(0, kept.STATE),
+        runs=np.zeros((0, 64), kept.RUN),
+        items=np.zeros((0, 64), np.int32),
+        children=np.zeros(0, kept.CHILD),
+        heads=np.full(horizon // knobs.bucket + 2, -1, np.int32),
+        tree=np.zeros(2 * n * max(1, width), kept.NODE),
+        heap=np.zeros(0, kept.PENDING),
+        waiting=np.zeros(n + 1, np.int64),
+        table=np.zeros((n, rows), np.float32),
+        sums=sums,
+        seen=np.zeros(2**17, np.uint64),
+        counts=count,
+    )
+    return with_room(beam, 16 * max(4, width), knobs.children)
 
 
 def order_of(prepared: Prepared, beam: Beam) -> IntArray | None:
@@ -175,14 +130,14 @@ def order_of(prepared: Prepared, beam: Beam) -> IntArray | None:
     """
     node, order = int(beam.counts[kept.BEST_NODE]), []
     while node >= 0:
-        order.append(int(prepared.order[beam.tree.request[node]]))
-        node = int(beam.tree.before[node])
+        order.append(int(prepared.order[beam.tree["request"][node]]))
+        node = int(beam.tree["before"][node])
     return np.array(order[::-1], np.int64) if order else None
 
 
 def run(
     prepared: Prepared,
-    guide: Guide,
+    guided: tuple[Records, Guide],
     knobs: Knobs,
     width: int,
     horizon: int,
@@ -192,11 +147,13 @@ def run(
 
     Parameters
     ----------
+    guided : what `guide` returns.
     width : states kept of each bucket and generation; fewer when time gets short.
     horizon : rounds from the first arrival within which all requests start, about.
     left : part of the time that is left; 0 or less ends the beam once it has narrowed to nothing.
     """
-    beam, n = begin(prepared, guide, knobs, horizon, width), len(prepared.order)
+    requests, prices = guided
+    beam, n = begin(requests, prices, knobs, horizon, width), len(requests)
     while not beam.counts[kept.DONE]:
         time, part = left(), beam.counts[kept.DEEPEST] / n
         if time <= -0.2:
@@ -206,5 +163,7 @@ def run(
         narrow = (
             width if rate <= 1 else max(1, int(width * max(0.0, time) / (rate * (1 - part) + 1e-9)))
         )
-        beam = advance(prepared.requests, guide, knobs, beam, min(width, narrow), SLICE)
+        narrow = min(width, narrow)
+        beam = with_room(beam, narrow, knobs.children)
+        advance(beam, prices, knobs, narrow, SLICE)
     return order_of(prepared, beam)

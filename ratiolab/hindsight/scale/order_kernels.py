@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.scale.beam_kernels import earliest
 from ratiolab.hindsight.scale.beam_state import compiled
+from ratiolab.hindsight.scale.expand_kernels import earliest
 from ratiolab.model.footprint import IntArray
 
 STRIDE = 16

@@ -211,7 +211,7 @@ class Portfolio:
             """Return the part that is left of the time for this beam."""
             return 1 - (self.used() - start) / (until - start) if until > start else 0.0
 
-        order = beam.run(self.prepared, guided, knobs, width, 2 * len(guided.level), left)
+        order = beam.run(self.prepared, guided, knobs, width, 2 * len(guided[1].sums), left)
         took = time.perf_counter() - began
         self.fixed = min(self.fixed, took if width == 1 else self.fixed)
         self.pace = max(1e-4, took if width == 1 else (took - 0.8 * self.fixed) / width)

@@ -1,0 +1,286 @@
+"""The compiled expansion of one state of the beam: who starts next, when, and what that costs."""
+
+import numpy as np
+
+from ratiolab.hindsight.scale.beam_state import (
+    ARRIVED,
+    FIRST_ROW,
+    FREE_CHILD,
+    FREE_CHILDREN,
+    STAMP,
+    WAITING,
+    compiled,
+)
+
+FAR = np.int64(2) ** 60
+
+MEMOS = 64
+"""Starts whose part of the score is kept while a state is expanded; a power of 2."""
+
+MEMO = np.dtype(
+    [
+        *((name, np.int64) for name in ("stamp", "start")),
+        *((name, np.float64) for name in ("spent", "value", "unit")),
+    ]
+)
+"""What a start adds to the score, whoever starts: idle memory before it; that, regrets of those who
+wait and memory idle afterwards; and what a token that is used afterwards takes off.
+"""
+
+
+@compiled
+def regret(request, sums, p):  # type: ignore[no-untyped-def]
+    """Return what start p of a request costs above its cheapest start."""
+    last = len(sums) - 1
+    done = p + request.output
+    low, high = min(p, last), min(done, last)
+    cost = done - request.arrival + sums[high, 1] - sums[low, 1]
+    return cost + (request.prompt - p) * (sums[high, 0] - sums[low, 0]) - request.least
+
+
+@compiled
+def tabulate(beam, guide, i):  # type: ignore[no-untyped-def]
+    """Write the least regrets of a request from the first buckets of the table on."""
+    request, sums, row = beam.requests[i], guide.sums, beam.table[i]
+    width, rows, first = guide.width, len(row), beam.counts[FIRST_ROW]
+    offset = request.output - request.arrival - request.least
+    p = max((first + rows) * width, request.arrival)
+    least = np.inf
+    while p < len(sums) + width and p + offset < least:
+        least = min(least, regret(request, sums, p))
+        p += width
+    for b in range(rows - 1, -1, -1):
+        p = (first + b) * width
+        if p < request.arrival - width:
+            row[b] = 0.0
+        else:
+            least = min(least, regret(request, sums, max(p, request.arrival)))
+            row[b] = max(0.0, least)
+
+
+@compiled
+def future(request, row, first, width, t):  # type: ignore[no-untyped-def]
+    """Return the least regret of a request that does not start before t and its delay."""
+    rows = len(row)
+    x = (t + request.delay) / width - first
+    b = np.int64(x)
+    if b >= rows - 1:
+        return row[rows - 1] + (x - (rows - 1)) * width
+    return row[b] + (x - b) * (row[b + 1] - row[b])
+
+
+@compiled
+def future_of_all(beam, guide, ahead, t):  # type: ignore[no-untyped-def]
+    """Return the sums of future regrets, from t and from `ahead` later, of all known by then."""
+    requests, table, count = beam.requests, beam.table, beam.counts
+    sums = beam.sums[t % len(beam.sums)]
+    if sums.time != t:
+        now, later, width, first = 0.0, 0.0, guide.width, count[FIRST_ROW]
+        for k in range(count[WAITING]):
+            i = beam.waiting[k]
+            request = requests[i]
+            if request.arrival <= t + ahead:
+                now += future(request, table[i], first, width, t)
+                later += future(request, table[i], first, width, t + ahead)
+        sums.time, sums.now, sums.later = t, now, later
+    return sums.now, sums.later
+
+
+@compiled
+def price_at(guide, t):  # type: ignore[no-untyped-def]
+    """Return the price of a token at a time."""
+    b = (t - 1) // guide.width
+    return guide.price[b] if 0 <= b < len(guide.price) else 0.0
+
+
+@compiled
+def sums_of_use(end, base, running, t, profile):  # type: ignore[no-untyped-def]
+    """Write the tokens held over times t + 1.. up to each end, also weighed by time minus t.
+
+    Row k of the profile: those two sums up to the end before the k-th, that end minus t, and what
+    the k-th and later hold together at time t.
+    """
+    hold = np.int64(0)
+    for k in range(running):
+        hold += base[k]
+    x, before, weight = 0.0, 0.0, 0.0
+    for k in range(running + 1):
+        number = np.float64(running - k)
+        level = hold + number * t
+        profile[k, 0], profile[k, 1], profile[k, 2], profile[k, 3] = before, weight, x, level
+        if k == running:
+            break
+        y = np.float64(end[k] - t)
+        first = (y * (y + 1) - x * (x + 1)) / 2
+        second = (y * (y + 1) * (2 * y + 1) - x * (x + 1) * (2 * x + 1)) / 6
+        before += level * (y - x) + number * first
+        weight += level * first + number * second
+        hold -= base[k]
+        x = y
+
+
+@compiled
+def used(profile, running, y):  # type: ignore[no-untyped-def]
+    """Return the tokens held over the first y rounds of a profile, and weighed by time."""
+    k = 0
+    while k < running and profile[k + 1, 2] < y:
+        k += 1
+    x, number = profile[k, 2], np.float64(running - k)
+    first = (y * (y + 1) - x * (x + 1)) / 2
+    second = (y * (y + 1) * (2 * y + 1) - x * (x + 1) * (2 * x + 1)) / 6
+    zero = profile[k, 0] + profile[k, 3] * (y - x) + number * first
+    return zero, profile[k, 1] + profile[k, 3] * first + number * second
+
+
+@compiled
+def earliest(end, base, running, peak, memory, s, o, p):  # type: ignore[no-untyped-def]
+    """Return the first start from p on at which a request fits for good.
+
+    ``peak[k]`` is the start from which a prompt of no tokens fits at the k-th end.
+    """
+    while True:
+        own, need = p + o, p
+        k = running - 1
+        hold, number = np.int64(0), 0
+        while k >= 0 and end[k] > own:
+            hold += base[k]
+            number += 1
+            k -= 1
+        if number and hold + number * own + s + o > memory:
+            need = end[k + 1] + 1 - o  # until that end use only grows
+        while k >= 0 and end[k] > p:
+            x = peak[k] + s
+            if x > p:
+                need = max(need, min(end[k], x))
+            k -= 1
+        if need == p:
+            return p
+        p = need
+
+
+@compiled
+def weigh_start(guide, profile, running, state, now, slope, p, memo):  # type: ignore[no-untyped-def]
+    """Write what start p of a state adds to the score, whoever starts."""
+    t, horizon = state.time, guide.horizon
+    from_zero, from_one = 0.0, 0.0
+    if p > t:
+        from_zero, from_one = used(profile, running, np.float64(p - t))
+    idle = guide.room * (p - t) - from_zero
+    price = price_at(guide, (p + t) // 2 + 1 if p > t else t + 1)
+    upto_zero, upto_one = used(profile, running, np.float64(p - t + horizon))
+    zero = upto_zero - from_zero
+    one = upto_one - from_one - (p - t) * zero
+    # over the next rounds g = 1..horizon, weights 1 - (g - 1) / horizon fall; their sum is half of
+    # horizon + 1
+    committed = zero * (1 + 1 / horizon) - one / horizon
+    unit = price_at(guide, p + 1) * guide.weight
+    memo.start, memo.unit = p, unit
+    memo.spent = state.cost + price * guide.weight * idle
+    memo.value = memo.spent + now + slope * (p - t)
+    memo.value += unit * (guide.room * (horizon + 1) / 2 - committed)
+
+
+@compiled
+def expand(beam, guide, knobs, room, memos, best, at):  # type: ignore[no-untyped-def]
+    """Put the best starts that a state can make next into the lists of children.
+
+    ``room``, ``memos`` and ``best`` are scratch: of ends, bases, peaks; of starts; of children.
+    """
+    requests, count, state = beam.requests, beam.counts, beam.states[at]
+    waiting, table, arrivals = beam.waiting, beam.table, beam.arrivals
+    children, heads, sums = beam.children, beam.heads, guide.sums
+    t, running, memory, width = state.time, state.running, guide.memory, guide.width
+    ends, profile = room
+    end, base, peak = ends[0], ends[1], ends[2]
+    hold = np.int64(0)
+    for k in range(running - 1, -1, -1):
+        run = beam.runs[at, k]
+        end[k], base[k] = run.end, run.base
+        hold += base[k]
+        peak[k] = hold + (running - k + 1) * end[k] - memory
+    sums_of_use(end, base, running, t, profile)
+    now, later = future_of_all(beam, guide, knobs.ahead, t)
+    count[STAMP] += 1
+    stamp, first, known = count[STAMP], count[FIRST_ROW], t + knobs.ahead
+    for k in range(state.started):
+        i = beam.items[at, k]
+        request = requests[i]
+        request.mark = stamp
+        if request.arrival <= known:
+            now -= future(request, table[i], first, width, t)
+            later -= future(request, table[i], first, width, known)
+    slope = (later - now) / knobs.ahead
+    kept, seen, k, beyond, whom = 0, 0, 0, count[ARRIVED], known
+    while seen < knobs.candidates:
+        if k < count[WAITING]:
+            i = waiting[k]
+            k += 1
+        elif seen:
+            break
+        elif whom < FAR:
+            k, whom = 0, FAR  # all who arrive soon have started: whoever comes next
+            continue
+        elif beyond < len(arrivals):
+            i = arrivals[beyond]
+            beyond += 1
+        else:
+            break
+        request = requests[i]
+        if request.mark == stamp or request.arrival > whom:
+            continue
+        seen += 1
+        p = max(t, request.arrival)
+        p = earliest(end, base, running, peak, memory, request.prompt, request.output, p)
+        memo = memos[(p - t) & (MEMOS - 1)]
+        if memo.stamp != stamp or memo.start != p:
+            memo.stamp = stamp
+            weigh_start(guide, profile, running, state, now, slope, p, memo)
+        lost = regret(request, sums, p)
+        value = memo.value + lost - memo.unit * request.credit
+        if request.arrival <= known:
+            value -= future(request, table[i], first, width, p)
+        if kept < knobs.children:
+            place = kept
+            kept += 1
+        elif value < best[kept - 1].score:
+            place = kept - 1
+        else:
+            continue
+        while place and best[place - 1].score > value:
+            best[place] = best[place - 1]
+            place -= 1
+        found = best[place]
+        found.score, found.cost, found.start, found.request = value, memo.spent + lost, p, i
+    for k in range(kept):
+        c, found = count[FREE_CHILD], best[k]
+        child = children[c]
+        count[FREE_CHILD] = child.following
+        child.score, child.cost, child.start = found.score, found.cost, found.start
+        child.request, child.parent = found.request, at
+        b = min(found.start // knobs.bucket, len(heads) - 1)
+        child.following = heads[b]
+        heads[b] = c
+    count[FREE_CHILDREN] -= kept
+    state.references += kept
+
+
+@compiled
+def welcome(beam, guide, known):  # type: ignore[no-untyped-def]
+    """Let those wait who arrive by a time."""
+    count, waiting, arrivals = beam.counts, beam.waiting, beam.arrivals
+    before = count[ARRIVED]
+    while count[ARRIVED] < len(arrivals):
+        i = arrivals[count[ARRIVED]]
+        if beam.requests[i].arrival > known:
+            break
+        count[ARRIVED] += 1
+        k = count[WAITING]
+        while k and waiting[k - 1] > i:
+            waiting[k] = waiting[k - 1]
+            k -= 1
+        waiting[k] = i
+        count[WAITING] += 1
+        tabulate(beam, guide, i)
+    if count[ARRIVED] > before:
+        for k in range(len(beam.sums)):
+            beam.sums[k].time = -1
