@@ -114,6 +114,7 @@ def begin(requests: Records, guide: Guide, knobs: Knobs, horizon: int, width: in
         heads=np.full(horizon // knobs.bucket + 2, -1, np.int32),
         tree=np.zeros(2 * n * max(1, width), kept.NODE),
         heap=np.zeros(0, kept.PENDING),
+        fresh=np.zeros(n + 1),
         waiting=np.zeros(n + 1, np.int64),
         table=np.zeros((n, rows), np.float32),
         sums=sums,

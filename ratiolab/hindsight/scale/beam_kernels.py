@@ -3,6 +3,7 @@
 import numpy as np
 
 from ratiolab.hindsight.scale.beam_state import (
+    ARRIVED,
     BEST_NODE,
     BEST_TOTAL,
     BUCKET,
@@ -15,6 +16,7 @@ from ratiolab.hindsight.scale.beam_state import (
     FREE_CHILDREN,
     FREE_STATE,
     FREE_STATES,
+    FRESH,
     MOST_ITEMS,
     MOST_RUNS,
     NODES,
@@ -22,7 +24,14 @@ from ratiolab.hindsight.scale.beam_state import (
     WAITING,
     compiled,
 )
-from ratiolab.hindsight.scale.expand_kernels import MEMO, MEMOS, expand, tabulate, welcome
+from ratiolab.hindsight.scale.expand_kernels import (
+    MEMO,
+    MEMOS,
+    expand,
+    future,
+    tabulate,
+    welcome,
+)
 
 MOST_GENERATIONS = 200
 
@@ -102,13 +111,37 @@ def sift(heap, size, k):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def gather(beam, key):  # type: ignore[no-untyped-def]
-    """Make the children of a bucket a heap; return their number."""
+def fresh_regrets(beam, guide, arrived, t):  # type: ignore[no-untyped-def]
+    """Return the future regrets, from t on, of all who arrived after the first so many.
+
+    Sums of the bucket at hand are kept.
+    """
+    count, fresh = beam.counts, beam.fresh
+    while count[FRESH] > arrived:
+        j = count[FRESH] - 1
+        i = beam.arrivals[j]
+        row = beam.table[i]
+        lost = future(beam.requests[i], row, count[FIRST_ROW], guide.width, t)
+        fresh[j] = fresh[j + 1] + lost
+        count[FRESH] = j
+    return fresh[arrived]
+
+
+@compiled
+def gather(beam, guide, key, t):  # type: ignore[no-untyped-def]
+    """Make the children of a bucket a heap; return their number.
+
+    Their scores do not count those who arrived after their parents were expanded, which makes
+    children that come after a long pause look better than they are.
+    """
     heap, children = beam.heap, beam.children
     size, c = 0, np.int64(beam.heads[key])
     while c >= 0:
-        heap[size].score, heap[size].child = children[c].score, c
-        size, c = size + 1, np.int64(children[c].following)
+        child = children[c]
+        arrived = beam.states[child.parent].arrived
+        heap[size].score = child.score + fresh_regrets(beam, guide, arrived, t)
+        heap[size].child = c
+        size, c = size + 1, np.int64(child.following)
     beam.heads[key] = -1
     for k in range(size // 2 - 1, -1, -1):
         sift(heap, size, k)
@@ -179,6 +212,8 @@ def enter(beam, guide, knobs, key):  # type: ignore[no-untyped-def]
     if key - count[SWEPT] >= SWEEP:
         sweep(beam)
         count[SWEPT] = key
+    count[FRESH] = count[ARRIVED]
+    beam.fresh[count[ARRIVED]] = 0.0
 
 
 @compiled
@@ -224,7 +259,7 @@ def advance(beam, guide, knobs, width, budget):  # type: ignore[no-untyped-def]
                 or count[MOST_ITEMS] + 1 >= beam.items.shape[1]
             ):
                 return
-            size, kept = gather(beam, key), 0
+            size, kept = gather(beam, guide, key, key * knobs.bucket), 0
             generation += 1
             while size:
                 c, child = heap[0].child, children[heap[0].child]

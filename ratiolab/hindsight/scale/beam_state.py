@@ -36,14 +36,15 @@ their exclusive or.
 STATE = np.dtype(
     [
         *((name, np.int64) for name in ("time", "depth", "node", "references", "total")),
-        *((name, np.int64) for name in ("running", "started", "following")),
+        *((name, np.int64) for name in ("running", "started", "arrived", "following")),
         ("cost", np.float64),
         ("key", np.uint64),
     ]
 )
 """A state: last start, number of requests started, leaf in the tree, children that wait (and 1
 while it is expanded), sum of starts; how many run, and how many of those that wait are started
-here; next free slot; regrets and priced idle memory so far; bits of the set of requests started.
+here, and how many had arrived when it was expanded; next free slot;
+ regrets and priced idle memory so far; bits of the set of requests started.
 """
 
 RUN = np.dtype([("end", np.int32), ("base", np.int32)])
@@ -115,6 +116,7 @@ class Beam(NamedTuple):
     children, heads : `CHILD`, in a list for each bucket of times that begins at its head, or -1.
     tree : `NODE` of every start that was kept.
     heap : scratch, of the children of a bucket.
+    fresh : future regrets of all from one on, in order of arrival, in the bucket at hand.
     waiting : requests that arrived and that some state has not started, in rising volume,
         ``counts[WAITING]`` of them.
     table : least regret of each request at starts from each of a few buckets on, shape (n, rows).
@@ -131,6 +133,7 @@ class Beam(NamedTuple):
     heads: NDArray[np.int32]
     tree: Records
     heap: Records
+    fresh: FloatArray
     waiting: IntArray
     table: NDArray[np.float32]
     sums: Records
@@ -156,9 +159,10 @@ class Beam(NamedTuple):
     BEST_NODE,
     DONE,
     SWEPT,
+    FRESH,
     DEEPEST,
     COUNTS,
-) = range(19)
+) = range(20)
 """Places in ``counts``."""
 
 

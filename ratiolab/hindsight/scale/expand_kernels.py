@@ -12,10 +12,11 @@ from ratiolab.hindsight.scale.beam_state import (
     compiled,
 )
 
-FAR = np.int64(2) ** 60
-
 MEMOS = 64
 """Starts whose part of the score is kept while a state is expanded; a power of 2."""
+
+GRID = 16
+"""Regrets of all who wait are summed for starts that are far ahead at multiples of this time."""
 
 MEMO = np.dtype(
     [
@@ -71,19 +72,28 @@ def future(request, row, first, width, t):  # type: ignore[no-untyped-def]
 
 @compiled
 def future_of_all(beam, guide, ahead, t):  # type: ignore[no-untyped-def]
-    """Return the sums of future regrets, from t and from `ahead` later, of all known by then."""
+    """Return the sums over all who wait of future regrets, from t and from `ahead` later on."""
     requests, table, count = beam.requests, beam.table, beam.counts
     sums = beam.sums[t % len(beam.sums)]
     if sums.time != t:
         now, later, width, first = 0.0, 0.0, guide.width, count[FIRST_ROW]
         for k in range(count[WAITING]):
             i = beam.waiting[k]
-            request = requests[i]
-            if request.arrival <= t + ahead:
-                now += future(request, table[i], first, width, t)
-                later += future(request, table[i], first, width, t + ahead)
+            now += future(requests[i], table[i], first, width, t)
+            later += future(requests[i], table[i], first, width, t + ahead)
         sums.time, sums.now, sums.later = t, now, later
     return sums.now, sums.later
+
+
+@compiled
+def future_at(beam, guide, ahead, at, t):  # type: ignore[no-untyped-def]
+    """Return the sum of future regrets from t on of all who wait in a state."""
+    total, _ = future_of_all(beam, guide, ahead, t)
+    for k in range(beam.states[at].started):
+        i = beam.items[at, k]
+        row, first = beam.table[i], beam.counts[FIRST_ROW]
+        total -= future(beam.requests[i], row, first, guide.width, t)
+    return total
 
 
 @compiled
@@ -159,8 +169,11 @@ def earliest(end, base, running, peak, memory, s, o, p):  # type: ignore[no-unty
 
 
 @compiled
-def weigh_start(guide, profile, running, state, now, slope, p, memo):  # type: ignore[no-untyped-def]
-    """Write what start p of a state adds to the score, whoever starts."""
+def weigh_start(guide, profile, running, state, rest, p, memo):  # type: ignore[no-untyped-def]
+    """Write what start p of a state adds to the score, whoever starts.
+
+    ``rest`` are the future regrets of those who wait then.
+    """
     t, horizon = state.time, guide.horizon
     from_zero, from_one = 0.0, 0.0
     if p > t:
@@ -170,14 +183,12 @@ def weigh_start(guide, profile, running, state, now, slope, p, memo):  # type: i
     upto_zero, upto_one = used(profile, running, np.float64(p - t + horizon))
     zero = upto_zero - from_zero
     one = upto_one - from_one - (p - t) * zero
-    # over the next rounds g = 1..horizon, weights 1 - (g - 1) / horizon fall; their sum is half of
-    # horizon + 1
+    # weights 1 - (g - 1) / horizon of the next rounds g = 1..horizon add up to (horizon + 1) / 2
     committed = zero * (1 + 1 / horizon) - one / horizon
     unit = price_at(guide, p + 1) * guide.weight
     memo.start, memo.unit = p, unit
     memo.spent = state.cost + price * guide.weight * idle
-    memo.value = memo.spent + now + slope * (p - t)
-    memo.value += unit * (guide.room * (horizon + 1) / 2 - committed)
+    memo.value = memo.spent + rest + unit * (guide.room * (horizon + 1) / 2 - committed)
 
 
 @compiled
@@ -201,32 +212,25 @@ def expand(beam, guide, knobs, room, memos, best, at):  # type: ignore[no-untype
     sums_of_use(end, base, running, t, profile)
     now, later = future_of_all(beam, guide, knobs.ahead, t)
     count[STAMP] += 1
-    stamp, first, known = count[STAMP], count[FIRST_ROW], t + knobs.ahead
+    stamp, first, ahead = count[STAMP], count[FIRST_ROW], knobs.ahead
     for k in range(state.started):
         i = beam.items[at, k]
-        request = requests[i]
-        request.mark = stamp
-        if request.arrival <= known:
-            now -= future(request, table[i], first, width, t)
-            later -= future(request, table[i], first, width, known)
-    slope = (later - now) / knobs.ahead
-    kept, seen, k, beyond, whom = 0, 0, 0, count[ARRIVED], known
+        requests[i].mark = stamp
+        now -= future(requests[i], table[i], first, width, t)
+        later -= future(requests[i], table[i], first, width, t + ahead)
+    state.arrived = count[ARRIVED]
+    kept, seen, k, beyond = 0, 0, 0, count[ARRIVED]
     while seen < knobs.candidates:
         if k < count[WAITING]:
             i = waiting[k]
             k += 1
-        elif seen:
-            break
-        elif whom < FAR:
-            k, whom = 0, FAR  # all who arrive soon have started: whoever comes next
-            continue
-        elif beyond < len(arrivals):
+        elif not seen and beyond < len(arrivals):  # all who arrive soon have started
             i = arrivals[beyond]
             beyond += 1
         else:
             break
         request = requests[i]
-        if request.mark == stamp or request.arrival > whom:
+        if request.mark == stamp:
             continue
         seen += 1
         p = max(t, request.arrival)
@@ -234,10 +238,13 @@ def expand(beam, guide, knobs, room, memos, best, at):  # type: ignore[no-untype
         memo = memos[(p - t) & (MEMOS - 1)]
         if memo.stamp != stamp or memo.start != p:
             memo.stamp = stamp
-            weigh_start(guide, profile, running, state, now, slope, p, memo)
+            rest = now + (later - now) * (p - t) / ahead
+            if p > t + ahead:  # the sum is far from linear there
+                rest = future_at(beam, guide, ahead, at, p - p % GRID)
+            weigh_start(guide, profile, running, state, rest, p, memo)
         lost = regret(request, sums, p)
         value = memo.value + lost - memo.unit * request.credit
-        if request.arrival <= known:
+        if beyond == state.arrived:
             value -= future(request, table[i], first, width, p)
         if kept < knobs.children:
             place = kept
