@@ -70,9 +70,6 @@ METHODS = tuple(PLANS)
 MANY_REQUESTS = ("many requests", ManyRequests(part=0.98))
 """The stage of ``auto`` for more requests than a program takes."""
 
-MOST_ORDERED = 5_000
-"""With more, the search over orders takes long to begin."""
-
 
 def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResult:
     """Return bounds around the optimum without any solver, for any number of requests.
@@ -159,7 +156,7 @@ def solve(
     _require(instance, options, progress)
     plan = PLANS[method]
     if method == "auto" and len(instance) > MOST_REQUESTS:
-        plan = (MANY_REQUESTS,) if len(instance) > MOST_ORDERED else (ORDERS, MANY_REQUESTS)
+        plan = (MANY_REQUESTS,)
     library, _, solver = backend.partition(":")
     if library == "pulp":
         from ratiolab.hindsight.programs import pulp

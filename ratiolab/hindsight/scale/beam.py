@@ -143,8 +143,8 @@ def run(
     width: int,
     horizon: int,
     left: Callable[[], float] = lambda: 1.0,
-) -> IntArray | None:
-    """Return the order of starts that a beam finds; None when it is stopped before.
+) -> tuple[IntArray | None, int]:
+    """Return the order of starts that a beam finds, None when it is stopped, and states expanded.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def run(
     while not beam.counts[kept.DONE]:
         time, part = left(), beam.counts[kept.DEEPEST] / n
         if time <= -0.2:
-            return None
+            return None, int(beam.counts[kept.EXPANDED])
         # what has been done so far has taken so much of the time: the rest must fit
         rate = (1 - time) / max(part, 0.02)
         narrow = (
@@ -167,4 +167,4 @@ def run(
         narrow = min(width, narrow)
         beam = with_room(beam, narrow, knobs.children)
         advance(beam, prices, knobs, narrow, SLICE)
-    return order_of(prepared, beam)
+    return order_of(prepared, beam), int(beam.counts[kept.EXPANDED])

@@ -23,17 +23,24 @@ from ratiolab.model.schedule import Schedule
 CANDIDATES, CHILDREN = 40, 20
 """Waiting requests that a state tries to start, and the best of them that it keeps."""
 
-AHEAD, FARTHEST = 6, 64
-"""Arrivals ahead that count as waiting, about, and rounds at most: more would crowd out others."""
+AHEAD = 6
+"""Arrivals ahead that count as waiting, about: a state must not start a large request for want of
+others, and more arrivals would crowd out those who wait."""
 
 STEPS = 200
 """Steps of the ascent to the prices of a beam."""
 
-SEARCH, MEDIUM, WIDEN = 0.25, 0.42, 0.85
+PRICING = 0.025
+"""Part of the time that an ascent may take."""
+
+SEARCH, MEDIUM, WIDEN = 0.22, 0.4, 0.85
 """Parts of the time after which narrow beams, wider ones and the widest end."""
 
-NARROW = 0.02
+NARROW = 0.015
 """Part of the time that a narrow beam may take, about."""
+
+FINALISTS = 3
+"""Choices that are tried by wider beams."""
 
 HOT, COLD = 0.05, 0.005
 """First and last temperature of the annealing, in mean latencies."""
@@ -47,6 +54,12 @@ FIXED = 2_400
 SLICES = 60
 """Parts of an annealing without a time limit."""
 
+MARGIN, NEAR = 0.005, 0.004
+"""How much less memory than its schedule uses should guide a beam, and how near is near enough."""
+
+LEAST_MEMORY = 0.6
+"""Least part of memory whose prices guide a beam."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -57,41 +70,46 @@ class Choice:
     memory : part of memory whose prices guide the beam.
     weight : of idle memory.
     delay : rounds by which a request is expected to start late, in mean outputs.
-    size_delay : the same for each 4,000 tokens of prompt, in mean latencies.
+    size_delay : the same for a prompt of mean length, in mean latencies; others in proportion.
     horizon, bucket : in mean outputs.
     """
 
     memory: float = 0.97
     weight: float = 0.6
     delay: float = 0.15
-    size_delay: float = 0.5
+    size_delay: float = 0.16
     horizon: float = 0.1
     bucket: float = 0.04
 
 
 CHANGES: tuple[dict[str, float], ...] = (
-    {"memory": 0.95},
-    {"size_delay": 0.2},
-    {"memory": 0.99},
-    {"memory": 0.9},
-    {"memory": 0.85},
+    {"memory": -0.01},
+    {"size_delay": 0.06},
+    {"memory": 0.01},
     {"delay": 0.6},
-    {"size_delay": 1.0},
-    {"weight": 0.4},
-    {"memory": 0.93},
-    {"delay": 0.05},
-    {"weight": 0.8},
+    {"size_delay": 0.3},
+    {"weight": 0.45},
+    {"memory": -0.02},
+    {"delay": 0.03},
+    {"weight": 0.75},
     {"horizon": 0.2},
-    {"size_delay": 0.35},
-    {"memory": 0.96},
+    {"bucket": 0.08},
     {"horizon": 0.05},
-    {"memory": 0.975},
+    {"memory": 0.005},
+    {"size_delay": 0.1},
     {"delay": 0.3},
-    {"memory": 0.94},
-    {"weight": 0.5},
-    {"size_delay": 0.7},
+    {"memory": -0.005},
+    {"size_delay": 0.22},
 )
-"""What narrow beams try, each from the best choice so far."""
+"""What narrow beams try, each from the best choice so far; of memory, what is added."""
+
+
+def changed(choice: Choice, change: dict[str, float]) -> Choice:
+    """Return a choice with one of the `CHANGES` made."""
+    if "memory" not in change:
+        return replace(choice, **change)
+    memory = float(np.clip(choice.memory + change["memory"], LEAST_MEMORY, 1.0))
+    return replace(choice, memory=round(memory, 4))
 
 
 @dataclass
@@ -122,10 +140,12 @@ class Portfolio:
         self.total = schedule_of(self.instance, self.order).total_latency
         self.tried: dict[Choice, int] = {}
         gap = float(np.ptp(self.instance.arrival)) / len(self.instance)
-        self.ahead = int(np.clip(AHEAD * gap, 1, FARTHEST))
+        self.ahead = int(max(1, min(AHEAD * gap, 4 * self.instance.output.mean())))
         self.output = float(self.instance.output.mean())
+        self.prompt = max(1.0, float(self.instance.prompt.mean()))
         self.latency = 0.75 * self.known.total_latency / len(self.instance)
-        self.pace, self.fixed = 1.0, np.inf  # seconds that beams took: a width, and whatever width
+        self.expansion = 1e-5  # seconds of one
+        self.expansions = 1.0  # of a beam, divided by its width
         self.widest_tried = 0
 
     def used(self) -> float:
@@ -138,33 +158,61 @@ class Portfolio:
 
     def run(self) -> None:
         """Search settings, widen the best, and anneal what it found."""
-        width, began = 1, time.perf_counter()
-        self.attempt(Choice(), width, until=0.75)
+        began = time.perf_counter()
+        self.attempt(Choice(), 1, until=0.75)
         first = time.perf_counter() - began
         changes, few = CHANGES, max(1, FIXED // len(self.instance))
-        width = self.width_in(NARROW, 12) if self.seconds else few
+        width = self.width_in(NARROW, 16) if self.seconds else few
         if self.seconds is None:
             changes = CHANGES[: 2 * few]
         if width > 1:
-            self.attempt(Choice(), width, until=0.9)
+            self.tried.clear()
+            self.calibrate(width)
         for change in changes:
-            if self.seconds and self.used() + (first + width * self.pace) / self.seconds > SEARCH:
+            if (
+                self.seconds
+                and self.used() + (first + self.seconds_of(width)) / self.seconds > SEARCH
+            ):
                 break
-            self.attempt(replace(self.best_choice, **change), width, until=WIDEN)
+            choice = changed(self.best_choice, change)
+            if choice not in self.tried:
+                self.attempt(choice, width, until=WIDEN)
         if self.seconds:
-            self.widen(3, self.width_in((MEDIUM - self.used()) / 3), MEDIUM)
+            part = (MEDIUM - self.used()) / FINALISTS
+            self.widen(FINALISTS, self.width_in(part), MEDIUM)
             self.widen(1, self.width_in(WIDEN - self.used()), WIDEN)
         else:
             self.widen(1, 5 * few, WIDEN)
         if self.used() < 1:
             heat = self.total / len(self.instance)
             cooling, slices = Cooling(HOT * heat, COLD * heat), count()
-            part = self.used if self.seconds else lambda: max(self.used(), next(slices) / SLICES)
-            annealed(self.instance, self.order, cooling, part, self.found, self.seed)
+            part_used = self.used
+            if self.seconds is None:
+                part_used = lambda: max(self.used(), next(slices) / SLICES)  # noqa: E731
+            annealed(self.instance, self.order, cooling, part_used, self.found, self.seed)
+
+    def calibrate(self, width: int) -> None:
+        """Try parts of memory until the beam's schedule uses about as much as its prices expect.
+
+        Prices of more memory than schedules use are too low, and those of less memory leave some
+        idle. What counts is use at times that have a price.
+        """
+        choice = Choice()
+        for _ in range(4):
+            used = self.attempt(choice, width, until=WIDEN)
+            wanted = round(float(np.clip(used - MARGIN, LEAST_MEMORY, 0.99)), 3)
+            if abs(wanted - choice.memory) < NEAR or replace(choice, memory=wanted) in self.tried:
+                return
+            choice = replace(choice, memory=wanted)
 
     def width_in(self, part: float, most: int = WIDEST) -> int:
         """Return how wide a beam may be that takes this part of the time."""
-        return int(np.clip(part * (self.seconds or 0) / self.pace, 1, most))
+        seconds = part * (self.seconds or 0)
+        return int(np.clip(seconds / self.seconds_of(1), 1, most))
+
+    def seconds_of(self, width: int) -> float:
+        """Return how long a beam takes, about."""
+        return width * self.expansion * self.expansions
 
     def widen(self, most: int, width: int, until: float) -> None:
         """Run wider beams with the best choices so far, as they did at the width before."""
@@ -186,19 +234,19 @@ class Portfolio:
             room = part * self.instance.memory
             fluid, width = fluid_duals(self.instance, room)
             problem = Problem.of(self.instance, room)
-            seconds = None if self.seconds is None else 0.03 * self.seconds
+            seconds = None if self.seconds is None else PRICING * self.seconds
             duals, _ = ascend(problem, fluid[None, :], width, STEPS, seconds)
             self.prices[part] = width, duals[0]
         return self.prices[part]
 
-    def attempt(self, choice: Choice, width: int, until: float) -> None:
-        """Run a beam, and keep and tell what it finds when that is better."""
+    def attempt(self, choice: Choice, width: int, until: float) -> float:
+        """Run a beam, keep and tell what it finds when that is better; return its priced use."""
         width = min(width, self.widest or WIDEST)
         bucket_width, prices = self.prices_of(choice.memory)
         setting = Setting(
             choice.weight,
             choice.delay * self.output,
-            choice.size_delay * self.latency,
+            choice.size_delay * self.latency * 4000 / self.prompt,
             max(1, round(choice.horizon * self.output)),
             max(1, round(choice.bucket * self.output)),
         )
@@ -211,15 +259,30 @@ class Portfolio:
             """Return the part that is left of the time for this beam."""
             return 1 - (self.used() - start) / (until - start) if until > start else 0.0
 
-        order = beam.run(self.prepared, guided, knobs, width, 2 * len(guided[1].sums), left)
-        took = time.perf_counter() - began
-        self.fixed = min(self.fixed, took if width == 1 else self.fixed)
-        self.pace = max(1e-4, took if width == 1 else (took - 0.8 * self.fixed) / width)
+        horizon = 2 * len(guided[1].sums)
+        order, expanded = beam.run(self.prepared, guided, knobs, width, horizon, left)
+        self.expansion = (time.perf_counter() - began) / max(1, expanded)
+        self.expansions = max(self.expansions, expanded / width)
         self.widest_tried = width
         if order is None:
-            return
+            return choice.memory
         schedule = schedule_of(self.instance, order)
         self.tried[choice] = total = schedule.total_latency
         if total < self.total:
             self.total, self.order = total, order
             self.found(schedule)
+        return priced_use(schedule, prices, bucket_width)
+
+
+def priced_use(schedule: Schedule, prices: FloatArray, width: int) -> float:
+    """Return the part of memory that a schedule uses, each time weighed by its price.
+
+    Parameters
+    ----------
+    prices : of buckets of ``width`` times from the first arrival on.
+    """
+    begin = int(schedule.instance.arrival.min()) + 1
+    use = schedule.usage()[begin : begin + len(prices) * width]
+    price = np.repeat(prices, width)[: len(use)]
+    paid = schedule.instance.memory * float(price.sum())
+    return float(price @ use) / paid if paid else 1.0
