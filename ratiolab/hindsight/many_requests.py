@@ -1,14 +1,22 @@
 """The stage of a solve for more requests than a program takes: schedules and bounds at once."""
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
+from ratiolab.hindsight.schedules.heuristics import improved_schedule
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
+
+MOST_PROFILE = 400 * memory.MEGABYTE
+"""Most bytes for a search over orders without a memory limit."""
 
 ALONE = 0.6
 """Part of the time that schedules get when bounds have to wait for them."""
@@ -36,7 +44,11 @@ class ManyRequests:
             def found(schedule: Schedule) -> None:
                 call.found(Found(schedule))
 
-            Portfolio(state.schedule, found, over.is_set, seconds, options.seed, widest).run()
+            ends, known = _deadline(seconds), state.schedule
+            easy = state.stages[0].upper
+            search = Portfolio(known, found, over.is_set, seconds, options.seed, widest, easy)
+            if not search.run():
+                _orders(state, found, lambda: over.is_set() or ends())
 
         def bounds(seconds: float | None) -> None:
             from ratiolab.hindsight.scale.growth import growth_bounds
@@ -51,6 +63,24 @@ class ManyRequests:
         else:
             _beside(lambda: schedules(seconds), lambda: bounds(seconds), over)
         return Found(note=f"no program: {len(instance)} requests, more than {MOST_REQUESTS}")
+
+
+def _deadline(seconds: float | None) -> Callable[[], bool]:
+    """Return a predicate: are these seconds from now over?"""
+    ends = time.perf_counter() + (math.inf if seconds is None else seconds)
+    return lambda: time.perf_counter() > ends
+
+
+def _orders(state: SolveState, found: Callable[[Schedule], None], stop: Callable[[], bool]) -> None:
+    """Search over orders instead, once without a time limit, where its profiles fit in memory."""
+    options, number = state.options, 0
+    most = MOST_PROFILE if state.memory_budget is None else state.memory_budget
+    if not options.steps or memory.order_bytes(state.instance) > most:
+        return
+    while not stop() and (not number or state.time_left is not None):
+        rng = np.random.default_rng([options.seed, number])
+        improved_schedule(state.schedule, rng, options.steps, stop=stop, found=found)
+        number += 1
 
 
 def _beside(one: Callable[[], None], other: Callable[[], None], over: threading.Event) -> None:

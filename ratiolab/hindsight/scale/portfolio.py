@@ -122,6 +122,7 @@ class Portfolio:
     found : is told of better schedules; stop : ends all early.
     seconds : for all; without them effort is fixed, and so is what is found.
     widest : most states of a bucket and generation.
+    easy : total latency of a simple schedule, which beams must come up to; the known one's if None.
     """
 
     known: Schedule
@@ -130,6 +131,7 @@ class Portfolio:
     seconds: float | None = None
     seed: int = 0
     widest: int | None = None
+    easy: int | None = None
 
     def __post_init__(self) -> None:
         self.began = time.perf_counter()
@@ -156,8 +158,12 @@ class Portfolio:
             return 0.0
         return min(1.0, (time.perf_counter() - self.began) / self.seconds)
 
-    def run(self) -> None:
-        """Search settings, widen the best, and anneal what it found."""
+    def run(self) -> bool:
+        """Search settings, widen the best, and anneal what it found; tell whether that is worth it.
+
+        It is not when no narrow beam comes up to a simple schedule: prompts are so small
+        that what counts is how requests grow, and prices say nothing of who should grow together.
+        """
         began = time.perf_counter()
         self.attempt(Choice(), 1, until=0.75)
         first = time.perf_counter() - began
@@ -177,6 +183,9 @@ class Portfolio:
             choice = changed(self.best_choice, change)
             if choice not in self.tried:
                 self.attempt(choice, width, until=WIDEN)
+        easy = self.known.total_latency if self.easy is None else self.easy
+        if min(self.tried.values(), default=easy) > easy:
+            return False
         if self.seconds:
             part = (MEDIUM - self.used()) / FINALISTS
             self.widen(FINALISTS, self.width_in(part), MEDIUM)
@@ -190,6 +199,7 @@ class Portfolio:
             if self.seconds is None:
                 part_used = lambda: max(self.used(), next(slices) / SLICES)  # noqa: E731
             annealed(self.instance, self.order, cooling, part_used, self.found, self.seed)
+        return True
 
     def calibrate(self, width: int) -> None:
         """Try parts of memory until the beam's schedule uses about as much as its prices expect.
