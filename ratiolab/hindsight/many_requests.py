@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.schedules.heuristics import improved_schedule
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
+from ratiolab.model.streams import stream
 
 MOST_PROFILE = 400 * memory.MEGABYTE
 """Most bytes for a search over orders without a memory limit."""
@@ -78,7 +77,7 @@ def _orders(state: SolveState, found: Callable[[Schedule], None], stop: Callable
     if not options.steps or memory.order_bytes(state.instance) > most:
         return
     while not stop() and (not number or state.time_left is not None):
-        rng = np.random.default_rng([options.seed, number])
+        rng = stream(options.seed, "search", number)
         improved_schedule(state.schedule, rng, options.steps, stop=stop, found=found)
         number += 1
 
