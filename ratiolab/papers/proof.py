@@ -30,8 +30,8 @@ class Proof:
 def read_proof(paper: str, name: str) -> Proof:
     """Read a proof of a paper: ``proofs/<name>.md`` in its folder, or a docstring.
 
-    The first line of a text is its title, after ``#``; a name with dots is that of a module or of a
-    function in one.
+    The first line of a text is its title, after ``#``. A name with dots is that of a module or of a
+    function in one; ``other/name`` is a text of another paper.
 
     Raises
     ------
@@ -47,6 +47,8 @@ def read_proof(paper: str, name: str) -> Proof:
         if len(lines) < 2:
             raise ValueError(f"proof {name}: it has no docstring of more than one line")
         return Proof(lines[0].rstrip("."), name, lines[1].strip(), False)
+    *other, name = name.split("/")
+    paper = other[0] if other else paper
     place = f"ratiolab/papers/{paper}/proofs/{name}.md"
     source = files("ratiolab.papers") / paper / "proofs" / f"{name}.md"
     if not source.is_file():

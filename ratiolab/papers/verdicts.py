@@ -79,7 +79,7 @@ def claims_page(reports: VerdictTable) -> str:
             lines += _entry(report)
         for name in dict.fromkeys(r.claim.proof for r in own if r.claim.proof is not None):
             proof = read_proof(paper.key, name)
-            if proof.is_text:
+            if proof.is_text and "/" not in name:  # another paper's proof stands there
                 lines += ["", f"### Proof: {paper.key}/{name}", "", f"**{proof.title}**", ""]
                 lines += [proof.text]
     return "\n".join(lines) + "\n"
@@ -101,7 +101,8 @@ def _entry(report: ClaimReport) -> list[str]:
         lines.append(f"- Witness: {result.witness}")
     if claim.proof is not None:
         proof = read_proof(claim.paper, claim.proof)
-        link = f"[{proof.title}](#proof-{_anchor(claim.paper + '/' + claim.proof)})"
+        name = claim.proof if "/" in claim.proof else f"{claim.paper}/{claim.proof}"
+        link = f"[{proof.title}](#proof-{_anchor(name)})"
         lines.append(f"- Proof: {link if proof.is_text else f'in `{proof.place}`'}")
     return [*lines, f"- Source: {claim.source}"]
 

@@ -59,13 +59,43 @@ def test_staggered_starts_are_feasible_and_mc_sf_serves_in_batches(
     assert simulate(instance, make("mc-sf")).total_latency == case.mc_sf
 
 
-def test_the_ratio_bound_is_four_then_falls_and_grows_with_the_square_of_the_error() -> None:
-    assert equal_prompts.ratio_bound(Fraction(2)) == 4
-    assert equal_prompts.ratio_bound(Fraction(3)) == 3
-    assert equal_prompts.ratio_bound(Fraction(10**9)) - Fraction(7, 3) < Fraction(1, 10**8)
-    assert equal_prompts.ratio_bound(Fraction(2), Fraction(5)) == 100
-    with pytest.raises(ValueError, match="headroom 1 must exceed 1"):
-        equal_prompts.ratio_bound(Fraction(1))
+def test_the_ratio_bound_is_seven_thirds_and_grows_with_the_square_of_the_error() -> None:
+    assert equal_prompts.ratio_bound() == Fraction(7, 3)
+    assert equal_prompts.ratio_bound(Fraction(5)) == 50
+    root = Fraction(49, 40)  # just above sqrt(3/2), where both branches are 3
+    assert equal_prompts.ratio_bound(root) == 2 * root**2
+    with pytest.raises(ValueError, match="stretch 1/2 must be at least 1"):
+        equal_prompts.ratio_bound(Fraction(1, 2))
+
+
+def test_the_last_step_of_the_induction_never_fails() -> None:
+    """m a (2s + a + 1) - (a - b)(m (s + a) + s + b) is at least a + 2bs + b^2 > 0."""
+    for m, a, s in itertools.product(range(1, 6), range(1, 12), range(12)):
+        for b in range(a):
+            gap = m * a * (2 * s + a + 1) - (a - b) * (m * (s + a) + s + b)
+            assert gap >= a + 2 * b * s + b * b > 0
+            # with one less for the volume of each blocker it would fail
+    assert 1 * (1 * 2 - 1) - (1 - 0) * (1 * 1 + 0) == 0
+
+
+def test_the_bound_on_the_optimum_is_between_the_simple_one_and_the_optimum() -> None:
+    for prompt, outputs, memory in _small():
+        n = len(outputs)
+        optimum = least_latency(Instance("small", memory, [0] * n, [prompt] * n, outputs))
+        bound = equal_prompts.optimum_bound(prompt, outputs, memory)
+        # A counts equal lengths twice, P and V once each: A/2 <= P + V/2
+        assert volume_lower_bound(prompt, outputs, memory) <= bound <= optimum
+
+
+@pytest.mark.parametrize(("n", "length"), [(2, 5), (4, 200), (6, 9)])
+def test_one_long_request_first_costs_order_n(n: int, length: int) -> None:
+    case = equal_prompts.long_first(n, length)
+    instance = Instance("long", case.memory, case.arrivals, [case.prompt] * n, case.outputs)
+    assert simulate(instance, make("mc-sf")).total_latency == case.mc_sf
+    better = require_feasible(Schedule.from_starts(instance, [n, *range(1, n)]))
+    assert better.total_latency == case.better
+    if length < 10:
+        assert least_latency(instance) <= case.better
 
 
 def test_a_class_is_one_power_of_two() -> None:

@@ -4,38 +4,26 @@ Throughout s is the prompt, o an output, M the memory, vol(o) = s o + o(o+1)/2 t
 request, all in tokens and rounds; requests are sorted by output, k = 1, ..., n, and
 
 - C = sum of all o,
-- S = sum over k of the volumes of the requests before k,
-- A = sum_o n_o sum_{o'<=o} n_{o'} vol(o'), the paper's quantity; S <= A.
+- P = sum over k of the volumes of the requests before k,
+- A = sum_o n_o sum_{o'<=o} n_{o'} vol(o'), the paper's quantity; P <= A.
 
-**MC-SF from above.** Let request k start in round p_k > 0. In each round t < p_k MC-SF stopped at
-some request h, no later than k in the order, because at some time t' in (t, t + o_h] the requests R
-running in round t that are still there at t' and h itself would need more than M. Each holds at
-most its peak, so
+**MC-SF from above.** Request k starts in a round p_k <= (2/M) sum_{i<k} vol(o_i), for every
+M >= max(s + o). Hence MC-SF <= 2 P/M + C, where Lemma 4.4 has 1536 A/M + 24 C. With
+OPT >= P/M + C/3 (`ratiolab.theory.worst_case.volume_bound`) and OPT >= C, **MC-SF <= 7/3 OPT**,
+where the paper's constants give 9216. The proof, also for predictions, is a text of its own,
+`ratiolab/papers/ours/proofs/mc_sf_constant.md`.
 
-    sum_{j in R} (s + o_j)  >=  M + 1 - (s + o_h)  >=  M + 1 - (s + o_k).
+**From below.** See `staggered`: no constant below 2 is possible. With arrivals over time there is
+no constant: see `long_first`.
 
-MC-SF starts in sorted order, so all of R stand before k, and a request is in R in at most o_j
-rounds. Adding over t = 0, ..., p_k - 1:
-
-    p_k (M + 1 - s - o_k)  <=  sum_{j<k} o_j (s + o_j)  <=  2 sum_{j<k} vol(o_j).              (*)
-
-With M >= K max(s + o), K > 1, adding p_k + o_k gives MC-SF <= 2K/(K-1) S/M + C; for K = 2, the
-paper's assumption, **MC-SF <= 4 S/M + C**, where Lemma 4.4 has 1536 A/M + 24 C.
-
-**Ratio.** OPT >= S/M + C/3 (`ratiolab.theory.worst_case.volume_bound`) and OPT >= C, so with r =
-2K/(K-1) MC-SF <= max(r, 1 + 2r/3) OPT: **4 OPT** for K = 2, where the paper's constants give 9216,
-and 7/3 as K grows. Predictions that are at least o and at most a o, MC-SF sorting by them: (*) has
-o_j (s + o'_j) with o' the predictions and requests in their order. If o_j <= o_k this is at most 2
-a vol(o_j), else o'_j <= o'_k <= a o_k makes it at most 2 a**2 vol(o_k); so every pair pays at most
-2 a**2 min(vol(o_j), vol(o_k)) and MC-SF <= 4 a**2 OPT.
-
-**From below.** See `staggered`: no constant below 2 is possible.
-
-**One class.** Let U be the requests with b <= o <= B, b = 2**l, B = 2b - 1, W their volume. The
-first starts in round q, so shorter requests are gone after time q + b - 1. From round q + b - 1 to
-the start p of the last one, (*) counts requests of U alone: with M >= 2 (s + B),
-(p - q - b + 1) M/2 <= 2 W. Processing takes the times q + 1 to at most p + B, a distance of at most
-**4 W/M + 3 (B - 1)/2**, where Lemma 4.5 has 192 W/M + 5 B.
+**One class.** Let U be the requests with b <= o <= B, b = 2**l, B = 2b - 1, W their volume, and
+let M >= 2 max(s + o). In each round before the start p of its last request, MC-SF stopped at some
+request h no later in the order, because at some time the running requests that are still there and
+h itself would need more than M. Each holds at most its peak, so the peaks s + o_j of the running
+ones add up to at least M + 1 - (s + B) > M/2. The first of U starts in round q, so shorter requests
+are gone after time q + b - 1. From round q + b - 1 to p all running ones are of U, each in at most
+o_j rounds: (p - q - b + 1) M/2 <= sum of o_j (s + o_j) <= 2 W. Processing takes the times q + 1 to
+at most p + B, a distance of at most **4 W/M + 3 (B - 1)/2**, where Lemma 4.5 has 192 W/M + 5 B.
 
 Source: sharpens Jaillet et al. (2025), Lemmas 4.4, 4.5 and Theorem 4.3, arXiv 2502.07115v5; own
 proofs.
@@ -59,8 +47,8 @@ class Factors(NamedTuple):
 UPPER_PRINTED = Factors(Fraction(1536), Fraction(24))
 """Lemma 4.4: MC-SF <= 1536 A/M + 24 C."""
 
-UPPER = Factors(Fraction(4), Fraction(1))
-"""MC-SF <= 4 S/M + C <= 4 A/M + C; own proof, above."""
+UPPER = Factors(Fraction(2), Fraction(1))
+"""MC-SF <= 2 P/M + C <= 2 A/M + C; own proof, see above."""
 
 LOWER_PRINTED = Factors(Fraction(1, 6), Fraction(1, 6))
 """Lemma 4.7: OPT >= A/(6 M) + C/6."""
@@ -125,42 +113,107 @@ def class_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: i
 
 
 def start_bounds(prompt: int, outputs: Sequence[int], memory: int) -> list[Fraction]:
-    """Return (*), upper bounds on MC-SF's starts, by request in sorted order. O(n log n).
+    """Return (2/M) sum_{i<k} vol(o_i), upper bounds on MC-SF's starts in sorted order. O(n log n).
 
     M is at least s + o for every request.
 
     >>> start_bounds(0, [1, 1, 1], 1)
-    [Fraction(0, 1), Fraction(1, 1), Fraction(2, 1)]
+    [Fraction(0, 1), Fraction(2, 1), Fraction(4, 1)]
     """
-    work, bounds = 0, []
+    before, bounds = 0, []
     for output in sorted(outputs):
-        bounds.append(Fraction(work, memory + 1 - prompt - output))
-        work += output * (prompt + output)
+        bounds.append(Fraction(2 * before, memory))
+        before += volume(prompt, output)
     return bounds
 
 
 def mc_sf_bound(prompt: int, outputs: Sequence[int], memory: int) -> int:
-    """Return an upper bound on MC-SF's total latency, rounds: (*) rounded down, plus C. O(n log n).
+    """Return an upper bound on MC-SF's total latency, rounds: the bounds on its starts rounded
+    down, plus C. O(n log n).
 
     >>> mc_sf_bound(0, [1, 1, 1], 1)
-    6
+    9
     """
     return sum(int(p) for p in start_bounds(prompt, outputs, memory)) + sum(outputs)
 
 
-def ratio_bound(headroom: Fraction, stretch: Fraction = Fraction(1)) -> Fraction:
-    """Return a constant that MC-SF/OPT never exceeds.
+def optimum_bound(prompt: int, outputs: Sequence[int], memory: int) -> Fraction:
+    """Return P/M + sum vol/(2M) + sum (6so + 2o^2 + 3o + 1)/(6(2s + o + 1)) <= OPT. O(n log n).
 
-    ``headroom`` is K > 1 with M >= K max(s + o), where the paper assumes 2; ``stretch`` is a >= 1
-    with o <= prediction <= a o, and then K counts predictions.
+    The last term is the time from a request's mean time in memory to its completion, plus one half;
+    `ratiolab.theory.worst_case.volume_bound` takes o/3 + 1/6 for it, its least value, at s = 0.
 
-    >>> ratio_bound(Fraction(2)), ratio_bound(Fraction(2), Fraction(3))
-    (Fraction(4, 1), Fraction(36, 1))
+    >>> optimum_bound(0, [1, 1], 1)
+    Fraction(3, 1)
     """
-    if headroom <= 1 or stretch < 1:
-        raise ValueError(f"headroom {headroom} must exceed 1 and stretch {stretch} be at least 1")
-    rate = 2 * headroom / (headroom - 1) * stretch**2
-    return max(rate, 1 + 2 * rate / 3)
+    before = 0
+    total = Fraction(0)
+    for o in sorted(outputs):
+        own = volume(prompt, o)
+        total += Fraction(2 * before + own, 2 * memory)
+        total += Fraction(6 * prompt * o + 2 * o * o + 3 * o + 1, 6 * (2 * prompt + o + 1))
+        before += own
+    return total
+
+
+def ratio_bound(stretch: Fraction = Fraction(1)) -> Fraction:
+    """Return max(2 a^2, 1 + 4 a^2/3), a constant that MC-SF/OPT never exceeds.
+
+    ``stretch`` is a >= 1 with o <= prediction <= a o; M is at least s + prediction.
+
+    >>> ratio_bound(), ratio_bound(Fraction(3))
+    (Fraction(7, 3), Fraction(18, 1))
+    """
+    if stretch < 1:
+        raise ValueError(f"stretch {stretch} must be at least 1")
+    square = Fraction(stretch) ** 2
+    return max(2 * square, 1 + 4 * square / 3)
+
+
+def ratio_bound_at(prompt: int, longest: int) -> Fraction:
+    """Return 2 + 1/(3 (1 + 2 s/o)), which MC-SF/OPT never exceeds; o is the longest output.
+
+    >>> ratio_bound_at(0, 7), ratio_bound_at(7, 7)
+    (Fraction(7, 3), Fraction(19, 9))
+    """
+    return 2 + Fraction(longest, 3 * (longest + 2 * prompt))
+
+
+class LongFirst(NamedTuple):
+    """Requests with arrivals on which MC-SF pays order n; see `long_first`."""
+
+    arrivals: tuple[int, ...]
+    outputs: tuple[int, ...]
+    prompt: int
+    memory: int
+    mc_sf: int
+    better: int
+
+
+def long_first(requests: int, length: int) -> LongFirst:
+    """Return one long request and n - 1 short ones a round later, which MC-SF lets wait for it.
+
+    s = L, M = 2L, L = ``length`` >= 2. The long request, o = L, arrives at 0 and MC-SF starts it at
+    once; from age 1 on it leaves less than the L + 1 tokens that a short one, o = 1, needs. So the
+    short ones, which arrive at 1, are served one a round from round L on (two would need 2L + 2
+    tokens): n L + (n-1)(n-2)/2. Serving them first, from round 1 on, and the long one in round n
+    costs n(n-1)/2 + n + L. The quotient tends to n as L grows: no constant holds with arrivals.
+
+    Source: own construction.
+
+    >>> case = long_first(4, 200)
+    >>> case.mc_sf, case.better
+    (803, 210)
+    """
+    if requests < 1 or length < 2:
+        raise ValueError(f"requests {requests} must be at least 1 and length {length} at least 2")
+    n = requests
+    mc_sf = n * length + (n - 1) * (n - 2) // 2
+    better = n * (n - 1) // 2 + n + length
+    short = n - 1
+    return LongFirst(
+        (0,) + (1,) * short, (length,) + (1,) * short, length, 2 * length, mc_sf, better
+    )
 
 
 class Staggered(NamedTuple):
@@ -180,7 +233,7 @@ def staggered(together: int, gap: int, batches: int) -> Staggered:
     starts k at once; a further one would overflow at their common end, so it waits for that, and
     MC-SF has k o N(N+1)/2. Starting one every ``gap`` rounds has at most 2k - 1 running, which
     hold at most gap (1 + ... + (2k-1)) = k o = M: feasible, with n o + gap n(n-1)/2. The quotient
-    tends to (2k-1)/k as N grows, and to 2 with k; M = k max(s+o) meets the assumption M >= 2 max.
+    tends to (2k-1)/k as N grows, and to 2 with k.
 
     Source: own construction.
 

@@ -23,7 +23,7 @@ def volume_lower_bound(prompt: int, outputs: Sequence[int], memory: int) -> Frac
 
     This improves the bound A/(6M) + C/6 of Lemma 4.7. With Lemma 4.4,
     MC-SF <= 1536 A/M + 24 C <= 3072 OPT where the paper's constants give 9216; with the bound of
-    `ratiolab.theory.worst_case.equal_prompts` on MC-SF instead of Lemma 4.4, 4 OPT.
+    `ratiolab.theory.worst_case.equal_prompts` on MC-SF instead of Lemma 4.4, 7/3 OPT.
 
     In rounds; O(n log n).
 

@@ -20,7 +20,7 @@ from ratiolab.theory.worst_case.equal_prompts import (
     claimed=UPPER_PRINTED,
     control=Factors(Fraction(1, 2), Fraction(1)),
     assumes=SECTION_4,
-    proof="ratiolab.theory.worst_case.equal_prompts",
+    proof="ours/mc_sf_constant",
 )
 def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
     """MC-SF has total latency at most 1536 A/M + 24 C, with C the sum of the outputs and A the sum
@@ -43,8 +43,7 @@ def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
         f"MC-SF <= {claimed.volume} A/M + {claimed.length} C",
         f"MC-SF <= {UPPER.volume} A/M + {UPPER.length} C; MC-SF / claimed bound up to "
         f"{float(worst):.4f}",
-        "proof: whenever request k waits, the peaks of "
-        "the running requests exceed M - (s + o_k); adding over rounds bounds its start by 4/M "
-        f"times the volume before it. {len(cases)} simulations obey that start by start bound",
+        "request k starts by 2/M times the volume before it, for every memory, see "
+        f"ours/mc-sf-start-times; {len(cases)} simulations obey that start by start bound",
         broken,
     )

@@ -1,0 +1,303 @@
+"""MC-SF with equal prompts, all at round 0: start times, constants, and what arrivals change."""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement, product
+from typing import NamedTuple
+
+import numpy as np
+
+from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.online import make, simulate
+from ratiolab.papers.claim import HOLDS, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.ours import PAPER
+from ratiolab.theory.worst_case.equal_prompts import (
+    long_first,
+    mc_sf_bound,
+    optimum_bound,
+    pair_volume,
+    ratio_bound,
+    ratio_bound_at,
+    staggered,
+    start_bounds,
+)
+
+PROOF = "mc_sf_constant"
+EQUAL = (
+    "all requests arrive at round 0 with the same prompt, and fit into memory one by one",
+    "exact predictions",
+)
+
+
+class Case(NamedTuple):
+    """Equal prompts; outputs ascending, predictions too, by default the outputs."""
+
+    prompt: int
+    outputs: tuple[int, ...]
+    memory: int
+    predicted: tuple[int, ...] = ()
+
+    def instance(self) -> Instance:
+        """Return the case as an instance with all requests at round 0."""
+        n = len(self.outputs)
+        upper = list(self.predicted or self.outputs)
+        prompts = [self.prompt] * n
+        return Instance("equal", self.memory, [0] * n, prompts, self.outputs, [1] * n, upper)
+
+    def mc_sf(self) -> Schedule:
+        """Return MC-SF's schedule when it believes the predictions."""
+        return simulate(self.instance(), make("mc-sf", {"lengths": "upper"})).schedule
+
+
+def small() -> Iterator[Case]:
+    """Yield all multisets of up to 4 outputs to 4, three prompts, three memories from the peak
+    on.
+    """
+    for n in range(1, 5):
+        for outputs in combinations_with_replacement(range(1, 5), n):
+            for prompt, more in product((0, 1, 4), (0, 1, 3)):
+                yield Case(prompt, outputs, prompt + outputs[-1] + more)
+
+
+def drawn(cases: int) -> Iterator[Case]:
+    """Yield cases of up to 60 requests, memory from the largest peak to three times as much."""
+    rng = np.random.default_rng(73)
+    for _ in range(cases):
+        longest, prompt = int(rng.choice([2, 7, 20, 60])), int(rng.choice([0, 1, 9, 60]))
+        outputs = tuple(sorted(rng.integers(1, longest + 1, int(rng.integers(5, 61))).tolist()))
+        peak = prompt + outputs[-1]
+        yield Case(prompt, outputs, int(rng.integers(peak, 3 * peak + 1)))
+
+
+def large(slow: bool) -> list[Case]:
+    """Return cases in which only MC-SF is run: drawn ones, and equal requests in batches."""
+    equal = [staggered(together, 1, batches) for together, batches in ((2, 40), (8, 30), (20, 20))]
+    return [
+        *drawn(600 if slow else 60),
+        *(Case(0, (case.output,) * case.requests, case.memory) for case in equal),
+    ]
+
+
+@cache
+def solved() -> tuple[tuple[Case, int, int], ...]:
+    """Return the small cases with the latency of MC-SF and the optimum by brute force."""
+    return tuple(
+        (case, case.mc_sf().total_latency, brute_force(case.instance()).total_latency)
+        for case in small()
+    )
+
+
+@PAPER.claim(
+    "start times of MC-SF",
+    expected=HOLDS,
+    claimed=Fraction(2),
+    control=Fraction(9, 5),
+    assumes=EQUAL,
+    proof=PROOF,
+)
+def mc_sf_start_times(factor: Fraction, slow: bool) -> ClaimResult:
+    """MC-SF starts request k, in order of output, in a round p_k <= (2/M) times the volume of the
+    requests before it; so it costs at most 2 P/M + C.
+    """
+    cases = [*small(), *large(slow)]
+    worst, late = Fraction(0), None
+    for case in cases:
+        schedule = case.mc_sf()
+        bounds = start_bounds(case.prompt, case.outputs, case.memory)
+        starts = sorted(schedule.starts.tolist())
+        for start, bound in zip(starts[1:], bounds[1:], strict=True):
+            worst = max(worst, start / bound)
+            if start > factor / 2 * bound and late is None:
+                late = f"s = {case.prompt}, M = {case.memory}, outputs {case.outputs[:5]}..."
+        assert schedule.total_latency <= mc_sf_bound(case.prompt, case.outputs, case.memory)
+    return decided(
+        late is None,
+        PROVED,
+        f"p_k <= ({factor}/M) times the volume before k",
+        f"starts reach {float(worst):.4f} of (2/M) times the volume before, in {len(cases)} cases",
+        "induction over k: whoever blocks k holds memory whose volume pays for the wait",
+        late,
+    )
+
+
+Ratio = Callable[[Case], Fraction]
+
+
+def _check_ratio(bound: Ratio, words: str) -> ClaimResult:
+    """Compare MC-SF with a multiple of the optimum, by brute force, and with own lower bounds."""
+    worst, broken = Fraction(0), None
+    for case, latency, optimum in solved():
+        assert optimum_bound(case.prompt, case.outputs, case.memory) <= optimum
+        worst = max(worst, Fraction(latency, optimum))
+        if latency > bound(case) * optimum and broken is None:
+            broken = f"s = {case.prompt}, M = {case.memory}, outputs {case.outputs}"
+    family = staggered(40, 1, 4000)
+    limit = Fraction(family.mc_sf, family.better)
+    many = Case(0, (family.output,) * 2, family.memory)
+    if limit > bound(many) and broken is None:
+        broken = f"{family.requests} equal requests of {family.output} tokens"
+    return decided(
+        broken is None,
+        PROVED,
+        words,
+        f"up to {float(worst):.4f} in {len(solved())} small cases, {float(limit):.4f} for many "
+        "equal requests",
+        "2 P/M + C above, P/M + V/(2M) + sum of o (3s + o)/(3 (2s + o)) and C below",
+        broken,
+    )
+
+
+@PAPER.claim(
+    "constant of MC-SF",
+    expected=HOLDS,
+    claimed=ratio_bound(),
+    control=Fraction(19, 10),
+    assumes=EQUAL,
+    proof=PROOF,
+)
+def mc_sf_constant(constant: Fraction) -> ClaimResult:
+    """MC-SF costs at most 7/3 times the optimum, for every memory."""
+    return _check_ratio(lambda _: constant, f"MC-SF <= {constant} OPT")
+
+
+@PAPER.claim(
+    "constant of MC-SF",
+    expected=HOLDS,
+    claimed=2,
+    control=1,
+    assumes=(*EQUAL, "o is the longest output"),
+    proof=PROOF,
+)
+def mc_sf_constant_with_prompt(base: int) -> ClaimResult:
+    """MC-SF costs at most 2 + 1/(3 (1 + 2 s/o)) times the optimum: 19/9 at s = o, tending to 2."""
+    return _check_ratio(
+        lambda case: ratio_bound_at(case.prompt, case.outputs[-1]) - 2 + base,
+        f"MC-SF <= ({base} + 1/(3 (1 + 2 s/o))) OPT",
+    )
+
+
+@PAPER.claim(
+    "constant of MC-SF",
+    expected=HOLDS,
+    claimed=Fraction(2),
+    control=Fraction(21, 20),
+    assumes=(*EQUAL, "P/M <= C/2: requests can nearly all start at once"),
+    proof=PROOF,
+)
+def mc_sf_constant_when_memory_is_large(constant: Fraction) -> ClaimResult:
+    """MC-SF costs at most twice the optimum when P/M <= C/2."""
+    worst, cases, broken = Fraction(0), 0, None
+    for case, latency, optimum in solved():
+        own = sum(case.outputs)
+        # P = sum over pairs of the smaller volume; the paper's A counts equal lengths both ways.
+        before = start_bounds(case.prompt, case.outputs, case.memory)
+        assert sum(before) * case.memory <= 2 * pair_volume(case.prompt, case.outputs)
+        if sum(before) <= own:
+            cases += 1
+            worst = max(worst, Fraction(latency, optimum))
+            if latency > constant * optimum and broken is None:
+                broken = f"s = {case.prompt}, M = {case.memory}, outputs {case.outputs}"
+    return decided(
+        broken is None,
+        PROVED,
+        f"MC-SF <= {constant} OPT",
+        f"up to {float(worst):.4f} in {cases} cases",
+        "2 P/M + C <= 2 C <= 2 OPT",
+        broken,
+    )
+
+
+STRETCHES = (Fraction(3, 2), Fraction(2), Fraction(3))
+
+
+@PAPER.claim(
+    "constant of MC-SF",
+    expected=HOLDS,
+    claimed=ratio_bound,
+    control=lambda stretch: Fraction(3, 2),
+    assumes=(EQUAL[0], "o <= o' <= a o; MC-SF sorts by the predictions o' and plans with them"),
+    proof=PROOF,
+)
+def mc_sf_constant_with_predictions(bound: Callable[[Fraction], Fraction]) -> ClaimResult:
+    """With predictions from o to a o, MC-SF costs at most max(2 a^2, 1 + 4 a^2/3) times the
+    optimum.
+    """
+    found, broken, cases = [], None, 0
+    for stretch in STRETCHES:
+        worst = Fraction(0)
+        for outputs in combinations_with_replacement((1, 2, 4), 4):
+            for mask in product((False, True), repeat=4):
+                pairs = [
+                    (int(stretch * o) if long else o, o)
+                    for o, long in zip(outputs, mask, strict=True)
+                ]
+                predicted, true = zip(*sorted(pairs), strict=True)
+                case = Case(0, true, max(predicted), predicted)
+                latency = case.mc_sf().total_latency
+                ratio = Fraction(latency, _least(tuple(sorted(true)), case.memory))
+                worst, cases = max(worst, ratio), cases + 1
+                if ratio > bound(stretch) and broken is None:
+                    broken = f"M = {case.memory}, outputs {true}, predicted {predicted}"
+        found.append(f"{float(worst):.4f} for a = {stretch}, at most {bound(stretch)}")
+    return decided(
+        broken is None,
+        PROVED,
+        "MC-SF/OPT at most the stated function of a",
+        "; ".join(found) + f", in {cases} cases",
+        "the start times hold with predicted volumes, of which each pair counts the smaller, and "
+        "vol(o') <= a^2 vol(o)",
+        broken,
+    )
+
+
+@cache
+def _least(outputs: tuple[int, ...], memory: int) -> int:
+    return brute_force(Case(0, outputs, memory).instance()).total_latency
+
+
+def recheck_arrivals() -> str:
+    """Run MC-SF on 400 tokens with one long and three short requests; judge the other schedule."""
+    case = long_first(4, 200)
+    instance = Instance("long first", 400, case.arrivals, [200] * 4, case.outputs)
+    latency = simulate(instance, make("mc-sf")).schedule.total_latency
+    better = require_feasible(Schedule.from_starts(instance, [4, 1, 2, 3])).total_latency
+    assert (latency, better) == (case.mc_sf, case.better) == (803, 210)
+    return f"MC-SF {latency}, a feasible schedule {better}: {latency / better:.3f} with 4 requests"
+
+
+@PAPER.claim(
+    "MC-SF with arrivals over time",
+    expected=HOLDS,
+    claimed=lambda n: n - Fraction(1, 2),
+    control=lambda n: n + Fraction(1, 2),
+    recheck=recheck_arrivals,
+    assumes=("equal prompts, exact predictions, arrivals at 0 and 1", "no evictions"),
+    proof="mc_sf_arrivals",
+)
+def mc_sf_arrivals(needed: Callable[[int], Fraction]) -> ClaimResult:
+    """With arrivals over time MC-SF pays order n: four requests cost 803 instead of 210, and the
+    ratio of n requests tends to n.
+    """
+    short = []
+    for n in range(1, 8):
+        case = long_first(n, 12)
+        instance = Instance("long", case.memory, case.arrivals, [12] * n, case.outputs)
+        starts = [n, *range(1, n)] if n > 1 else [0]
+        better = require_feasible(Schedule.from_starts(instance, starts))
+        assert simulate(instance, make("mc-sf")).schedule.total_latency == case.mc_sf
+        assert better.total_latency == case.better - (n == 1)
+        limit = long_first(n, 10**6)
+        if Fraction(limit.mc_sf, limit.better) < needed(n):
+            short.append(n)
+    four = long_first(4, 200)
+    return decided(
+        not short,
+        PROVED if not short else WITNESSED,
+        "n requests with a ratio within 1/2 of n",
+        f"{four.mc_sf}/{four.better} = {four.mc_sf / four.better:.3f} for n = 4; more for longer "
+        "long requests",
+        "the long request fills the memory that each short one needs, which then wait for it",
+        f"n = {short[0]}: below" if short else None,
+    )
