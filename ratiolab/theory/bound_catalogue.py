@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ratiolab.theory.limits import kill_restart, suprema
+from ratiolab.theory.limits import independent_offsets, kill_restart, printed_a_min, suprema
 from ratiolab.theory.rayleigh import geometric
+from ratiolab.theory.worst_case import equal_prompts
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -65,6 +66,7 @@ def _jaillet(place: str) -> str:
 _SERVERS = "A_max against H-SF, n and M to infinity, A_max read as M/(s+u) parallel servers"
 _LEMMA_2 = "the quotient of Lemma 2, which the printed A_min need not follow"
 _OWN = "own derivation, after "
+_THEOREM = "own proof, ratiolab/papers/ours/proofs/"
 _KILL = "own derivation; see ratiolab.theory.limits.kill_restart"
 
 ENTRIES: tuple[Bound, ...] = (
@@ -209,6 +211,15 @@ ENTRIES: tuple[Bound, ...] = (
         "constant",
     ),
     Bound(
+        "kill-restart/refill-independent-offsets",
+        "min_b (b-1)(1 + ln b) / ln(b)**2",
+        _THEOREM + "independent_offsets.md",
+        "immediate refill, an offset for each request, against H-SF, exact supremum at s = 0; the "
+        "least of all rules that reserve their caps",
+        lambda *_: independent_offsets.best()[1],
+        "constant",
+    ),
+    Bound(
         "jaillet2025/lemma-4.4-volume",
         "1536",
         _jaillet("Lemma 4.4"),
@@ -242,11 +253,40 @@ ENTRIES: tuple[Bound, ...] = (
     ),
     Bound(
         "jaillet2025/theorem-4.3-sharp",
-        "2K/(K-1) = 4 at K = 2",
+        "7/3",
         _OWN + _jaillet("Theorem 4.3"),
-        "as theorem-4.3; proof in ratiolab.theory.worst_case.equal_prompts; no constant below 2 is "
-        "possible",
-        lambda *_: 4,
+        "as theorem-4.3, for every memory; see ours/mc-sf; no constant below 2 is possible",
+        lambda *_: equal_prompts.ratio_bound(),
         "constant",
+    ),
+    Bound(
+        "ours/mc-sf",
+        "2 + 1/(3 (1 + 2 s/u)), 7/3 at s = 0",
+        _THEOREM + "mc_sf_constant.md",
+        "MC-SF/OPT; equal prompts, arrivals at 0, exact predictions, u the longest output, any M",
+        lambda lower, upper, prompt: equal_prompts.ratio_bound_at(prompt, upper),
+    ),
+    Bound(
+        "ours/mc-sf-predictions",
+        "max(2 a**2, 1 + 4 a**2/3), a = u/l",
+        _THEOREM + "mc_sf_constant.md",
+        "MC-SF/OPT; as ours/mc-sf, with predictions from o to a o",
+        lambda lower, upper, prompt: equal_prompts.ratio_bound(Fraction(upper, lower)),
+    ),
+    Bound(
+        "ours/mc-sf-arrivals",
+        "(n L + (n-1)(n-2)/2) / (L + n (n+1)/2) = 803/210 at n = 4, L = 200; tends to n",
+        _THEOREM + "mc_sf_arrivals.md",
+        "lower bound on MC-SF/OPT with arrivals over time; n requests, prompts L, M = 2L",
+        lambda *_: Fraction(*equal_prompts.long_first(4, 200)[-2:]),
+        "constant",
+    ),
+    Bound(
+        "ours/a-min-square-root",
+        "(256/337) / (8/(3 sqrt(u)) + 2/u + 32/(9 (u+1))), about 0.2849 sqrt(u)",
+        _THEOREM + "a_min_square_root.md",
+        "lower bound on Algorithm 2 (A_min) against the optimum, lengths 1 and u, n and M large",
+        lambda lower, upper, prompt: printed_a_min.square_root_bound(upper),
+        "lower 1, prompt 0",
     ),
 )

@@ -19,7 +19,7 @@ def test_a_source_names_authors_place_and_version() -> None:
     known = papers()
     assert known["chen2025"].cite("Lemma 2") == "Chen, Ye, Zhou (2025), Lemma 2, arXiv 2508.14544v2"
     assert known["chen2025"].title == "Chen, Ye, Zhou (2025), arXiv 2508.14544v2"
-    assert known["ours"].title == "Experiments of this project"
+    assert known["ours"].title == "This project"
     assert known["zheng2026"].cite("abstract") == (
         "Zheng et al. (2026), abstract, from a published summary, arXiv 2604.00499"
     )

@@ -8,7 +8,12 @@ from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits.fluid import shortest_first_latency
-from ratiolab.theory.limits.printed_a_min import first_start_throughput, ratio_lower_bound
+from ratiolab.theory.limits.printed_a_min import (
+    first_start_throughput,
+    first_starts_bound,
+    ratio_lower_bound,
+    square_root_bound,
+)
 
 
 @pytest.mark.long
@@ -54,3 +59,41 @@ def test_the_bound_grows_like_a_square_root():
 def test_what_leaves_the_model_is_refused(arguments):
     with pytest.raises(ValueError, match=r"upper|share_upper|rounds"):
         first_start_throughput(*arguments)
+
+
+def test_one_round_of_the_proof_keeps_the_energy_and_lowers_the_potential():
+    """Exact, in squares: N1 = N + p nu, E(nu - N1, N1) = E(nu, N); another form is not kept."""
+
+    def square(p, nu, number, mixed):
+        return number**2 + mixed * p * number * nu + p * nu**2
+
+    for p in (Fraction(1, 2), Fraction(1, 9), Fraction(3, 400)):
+        for nu, number in [
+            (Fraction(a, 7), Fraction(b, 11)) for a in range(1, 8) for b in range(9)
+        ]:
+            after = number + p * nu
+            assert square(p, nu - after, after, 1) == square(p, nu, number, 1)
+            if number:
+                assert square(p, nu - after, after, 0) != square(p, nu, number, 0)
+            # the slopes: 0 <= dE/dnu <= sqrt(p) and dE/dN <= 1, squared
+            energy = square(p, nu, number, 1)
+            assert (p * number + 2 * p * nu) ** 2 <= 4 * p * energy
+            assert (2 * number + p * nu) ** 2 <= 4 * energy
+
+
+@pytest.mark.parametrize("upper", [2, 3, 10, 50, 300])
+@pytest.mark.parametrize("scale", [0.05, 0.5, 0.99])
+def test_first_starts_stay_below_the_proved_bound_and_not_far_below(upper, scale):
+    share = scale / upper
+    for rounds in (1, upper, 7 * upper):
+        starts = first_start_throughput(upper, share, rounds) * rounds
+        assert starts <= first_starts_bound(upper, share, rounds)
+    # a bound an eighth as large would be wrong, unless hardly any request is long
+    assert scale < 0.5 or starts > first_starts_bound(upper, share, rounds) / 8
+
+
+def test_the_proved_ratio_is_below_the_computed_one_and_grows_like_a_square_root():
+    for upper in (16, 100, 900):
+        proved = float(square_root_bound(upper))
+        assert 0.2 * proved < proved < ratio_lower_bound(upper, 9 / (16 * upper))
+    assert float(square_root_bound(10**8)) == pytest.approx(0.2849 * 10**4, rel=1e-3)

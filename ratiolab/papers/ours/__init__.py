@@ -1,5 +1,5 @@
-"""Experiments of this project."""
+"""Theorems and experiments of this project."""
 
 from ratiolab.papers.paper import Paper
 
-PAPER = Paper("ours", "Experiments of this project", order=6)
+PAPER = Paper("ours", "This project", order=6)

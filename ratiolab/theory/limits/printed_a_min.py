@@ -14,11 +14,22 @@ the throughput theta of first starts, per round, falls as ``u**-0.5`` when p is 
 requests start for the first time at that rate and none completes before, so the latency is at
 least ``n**2 / (2 M theta)``; H-SF needs ``n**2 / (2 M) (1 + (u**2 - 1) p**2)``.
 
+That theta is at most (2/u)(1 + p**-0.5) + 2/(u (u+1) p), and the ratio therefore of order sqrt(u),
+is proved in a text of its own, `ratiolab/papers/ours/proofs/a_min_square_root.md`.
+
 Source: derived here for Chen, Ye, Zhou (2025), Algorithm 2, arXiv 2508.14544v2, read with the bound
 a + 1 after an eviction at age a. Theorem 5 asserts O(log u).
 """
 
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from sympy import Expr
 
 
 def first_start_throughput(upper: int, share_upper: float, rounds: int) -> float:
@@ -64,3 +75,31 @@ def ratio_lower_bound(upper: int, share_upper: float, rounds: int | None = None)
     """
     theta = first_start_throughput(upper, share_upper, rounds or 40 * upper)
     return 1 / (theta * (1 + (upper**2 - 1) * share_upper**2))
+
+
+def first_starts_bound(upper: int, share_upper: float, rounds: int) -> float:
+    """Return an upper bound on the first starts in the first `rounds` rounds, in units of M.
+
+    1 + 1/sqrt(p) + K ((u+1)(1 + 1/sqrt(p)) + 1/p) with K = 2 T/(u (u+1)) long completions.
+
+    >>> first_starts_bound(4, 0.25, 10)
+    22.0
+    """
+    completions = 2 * rounds / (upper * (upper + 1))
+    each = 1 + 1 / sqrt(share_upper)
+    return each + completions * ((upper + 1) * each + 1 / share_upper)
+
+
+def square_root_bound(upper: int) -> Expr:
+    """Return a proved lower bound on the ratio of printed A_min, at a share 9/(16 u) of long ones.
+
+    (256/337) / (8/(3 sqrt(u)) + 2/u + 32/(9 (u+1))), about 0.2849 sqrt(u); n and then M grow.
+
+    >>> square_root_bound(1024) > 8
+    True
+    """
+    import sympy as sp
+
+    u = sp.Integer(upper)
+    theta = 8 / (3 * sp.sqrt(u)) + 2 / u + sp.Rational(32) / (9 * (u + 1))
+    return sp.Rational(256, 337) / theta

@@ -63,7 +63,7 @@ def corollary_2(claimed: str, slow: bool) -> ClaimResult:
         saved = max(saved, basic - split)
     separate = all(_cross_terms_are_those_of_h_sf(prompt) for prompt in (0, 2))
     holds = above_basic == 0
-    improves = holds and above_own == 0 and separate
+    improves = holds and above_own == 0 and separate and _pairs_do_not_depend_on_the_first_bound()
     return ClaimResult(
         TIGHTENED if improves else FALSE if not holds else UNDECIDED,
         PROVED if improves else f"{cases} cases",
@@ -75,6 +75,28 @@ def corollary_2(claimed: str, slow: bool) -> ClaimResult:
         "than one interval: a_ij does not depend on the first bound and is at least b_ij",
         None if holds else f"{above_basic} of {cases} distributions",
     )
+
+
+def _pairs_do_not_depend_on_the_first_bound() -> bool:
+    """Return whether the coefficient of x_i x_j, summed over the periods from any first bound on,
+    is 2 a_ij, and a_ij - b_ij is the product of the proof, which is not negative.
+    """
+    for j in range(1, 9):
+        for i in range(1, j + 1):
+            smaller = i * i
+            entry = Fraction(smaller, i * j) * (Fraction((i + j) ** 2, 2) - smaller)
+            excess = Fraction(smaller, i * j) * (Fraction(i * i + j * j, 2) - smaller)
+            if entry - smaller != excess or excess < 0:
+                return False
+            for low in range(1, i + 1):
+                first = Fraction(i * low * (2 * j - low), j) + Fraction(j * low * (2 * i - low), i)
+                later = sum(
+                    Fraction(i * (2 * (j - k) + 1), j) + Fraction(j * (2 * (i - k) + 1), i)
+                    for k in range(low + 1, i + 1)
+                )
+                if first + later != 2 * entry:
+                    return False
+    return True
 
 
 def _cross_terms_are_those_of_h_sf(prompt: int) -> bool:
