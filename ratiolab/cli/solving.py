@@ -12,11 +12,13 @@ from ratiolab.cli.app import (
     NodeLimit,
     Runs,
     Seed,
+    Tick,
     app,
     end_interrupted,
     in_seconds,
     json_line,
     line_width,
+    load,
     print_json,
     print_rich,
     progress,
@@ -178,6 +180,22 @@ def compare(
         str | None,
         typer.Option(help="Policies to draw, comma separated; default: the best and the worst."),
     ] = None,
+    clock: Annotated[
+        str | None,
+        typer.Option(help="Compare in seconds, as `ratiolab evaluate` does: a clock, see there."),
+    ] = None,
+    preemption: Annotated[
+        str | None,
+        typer.Option(help="What an eviction costs, for all: restart, recompute, swap, pause."),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="What to sort by, see `ratiolab evaluate`.")
+    ] = None,
+    slo: Annotated[str | None, typer.Option(help="Limits of goodput: ttft=1,tpot=0.05.")] = None,
+    current: Annotated[
+        str, typer.Option(help="With these options: the policy that others are compared with.")
+    ] = "fcfs",
+    tick_seconds: Tick = None,
     json: Json = False,
 ) -> None:
     """Compare the costs of policies on an instance with the certified optimum.
@@ -186,19 +204,34 @@ def compare(
     its ratio to the optimum as a proven interval, evictions and tokens lost by them, mean and P99
     latency, and rounds to the first token. Policies without randomness run once.
 
+    With --clock, --preemption, --metric or --slo, all policies and a certified bound have the same
+    clock and semantics, and the table is that of `ratiolab evaluate`.
+
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
-    from ratiolab.model import read_instance
     from ratiolab.online import make
     from ratiolab.ratio import compare as compare_policies
     from ratiolab.ratio.compare import default_policies
     from ratiolab.report.panels import comparison_panels
     from ratiolab.report.tables import comparison_table
 
-    instance = read_instance(file, memory)
-    chosen = None if policies is None else [make(key) for key in _keys(policies, "--policies")]
+    instance = load(file, memory, tick_seconds)
+    if any(option is not None for option in (clock, preemption, metric, slo)):
+        from ratiolab.cli.evaluation import evaluated
+        from ratiolab.cli.evaluation import show as show_evaluation
+
+        if plot is not None or show is not None:
+            raise ValueError("--plot and --show are for comparisons in rounds: leave them out")
+        made = evaluated(
+            instance,
+            *(policies, clock or "unit", preemption or "restart", metric or "mean", slo, current),
+            *(runs, seed),
+        )
+        print_json("evaluation", made.to_dict()) if json else show_evaluation(made)
+        return
+    chosen = None if policies is None else [make(key) for key in keys_of(policies, "--policies")]
     # what is asked of the picture is checked before minutes are spent on what it shows
-    drawn = None if show is None else _keys(show, "--show")
+    drawn = None if show is None else keys_of(show, "--show")
     names = [p.name for p in chosen or default_policies(instance)[0]]
     for key in drawn or ():
         if key not in names:
@@ -235,7 +268,7 @@ def compare(
         end_interrupted("ratios are to the interval around the optimum found so far")
 
 
-def _keys(words: str, option: str) -> list[str]:
+def keys_of(words: str, option: str) -> list[str]:
     """Return the keys of a comma separated list, each once."""
     keys = [key.strip() for key in words.split(",")]
     for key in keys:

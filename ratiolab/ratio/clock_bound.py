@@ -5,31 +5,38 @@ end, and what the request itself adds to the batch (its prompt prefilled, or a d
 its cache read) the work of the request in that batch. A batch holds at most M tokens, so it lasts
 at least as long as the work done in it: a schedule in batches is a schedule of one machine that
 works at speed 1, and shares a batch evenly. A request that completes has had all its work in its
-last run, after its arrival. So two relaxations for unit rounds hold for seconds: see
+last run, after its arrival, and one that keeps its tokens has had the work of each of them once. So
+two relaxations for unit rounds hold for seconds: see
 `ratiolab.hindsight.bounds`. All arithmetic is in integers, M-ths of a picosecond.
 """
 
 from collections.abc import Sequence
 
 from ratiolab.hindsight.bounds import FRACTION_BITS, one_machine
-from ratiolab.model import Instance
+from ratiolab.model import Instance, Preemption
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 
 
-def clock_lower_bound(instance: Instance, clock: BatchTime) -> float:
-    """Return a lower bound on the total latency of every schedule, evictions that restart included.
+def clock_lower_bound(
+    instance: Instance, clock: BatchTime, preemption: Preemption = "restart"
+) -> float:
+    """Return a lower bound on the total latency of every schedule under these semantics.
 
     The larger of two. *Completions in order*: the j-th completion is no earlier than the j-th of
     the machine that always does the least remaining work, and than the j-th smallest arrival plus
-    isolated latency. *Mean busy times*: of the work of a request in the (k+1)-th batch of its last
-    run, o - k - 1 batches follow, each of `fixed` at least, and half its own batch; the sum of the
-    mean times of all work is least when the machine always serves the released request of least
-    work.
+    isolated latency. *Mean busy times*: o - k - 1 batches follow the work of the (k+1)-th token,
+    each of `fixed` at least, and half its own batch; the sum of the mean times of all work is least
+    when the machine always serves the released request of least work.
+
+    Under ``restart`` only the last run counts, and under ``swap`` resumed runs decode: every token
+    but the first is decoded. Under ``recompute`` and ``pause`` the batch that makes a token may
+    instead prefill all that the request holds, and the work of the token is the smaller of both.
 
     Parameters
     ----------
     instance : it states the seconds of a tick, unless all requests arrive at 0.
     clock : how long a batch takes.
+    preemption : what an eviction costs.
 
     Returns
     -------
@@ -45,27 +52,46 @@ def clock_lower_bound(instance: Instance, clock: BatchTime) -> float:
     fixed, prefill, decode, kv = (
         picoseconds(value) for value in (clock.fixed, clock.prefill, clock.decode, clock.kv)
     )
+    refills = preemption in ("recompute", "pause")
     arrivals = clock.arrivals(instance)
     works: list[int] = []
     isolated: list[int] = []
     tails = 0  # picoseconds from the mean time of a request's work to its completion, times 2**bits
     for prompt, output in zip(instance.prompt.tolist(), instance.output.tolist(), strict=True):
-        parts = [fixed * (prompt + 1) + memory * prefill * prompt]
-        parts += [
-            fixed * (held + 1) + memory * (decode + kv * held)
-            for held in range(prompt + 1, prompt + output)
-        ]
+        own = [prefill * prompt]
+        made = range(prompt + 1, prompt + output)  # tokens held when the next one is made
+        own += [decode + kv * held for held in made]
+        if refills:
+            own[1:] = map(min, own[1:], (prefill * held for held in made))
+        parts = [fixed * (prompt + k + 1) + memory * added for k, added in enumerate(own)]
         work = sum(parts)
         later = sum(part * (2 * (output - k) - 1) for k, part in enumerate(parts))
         tails += (fixed * later << FRACTION_BITS) // (2 * work)
         works.append(work)
-        read = (output - 1) * (2 * prompt + output) // 2
-        isolated.append(fixed * output + prefill * prompt + decode * (output - 1) + kv * read)
+        isolated.append(fixed * output + sum(own))
     releases = [memory * arrival for arrival in arrivals]
     soonest = sorted(map(sum, zip(arrivals, isolated, strict=True)))
     completions = max(_in_order(releases, works, soonest, memory), sum(soonest))
     busy = (_mean_times(releases, works) // memory + tails) >> FRACTION_BITS
     return (max(completions, busy) - sum(arrivals)) / PICOSECONDS
+
+
+def ttft_lower_bound(instance: Instance, clock: BatchTime) -> float:
+    """Return a lower bound on the total time to first token of every schedule, seconds.
+
+    The first token of a request needs a batch after its arrival that prefills its prompt: the
+    bound on the total latency of the same requests with one token of output.
+    """
+    first = instance.replace(
+        output=[1] * len(instance),
+        lower=None,
+        upper=None,
+        predicted=None,
+        location=None,
+        scale=None,
+        freedom=None,
+    )
+    return clock_lower_bound(first, clock)
 
 
 def _in_order(releases: list[int], works: list[int], soonest: list[int], memory: int) -> int:

@@ -54,6 +54,13 @@ class Trace:
     def __len__(self) -> int:
         return len(self.prompt)
 
+    def take(self, requests: IntArray) -> "Trace":
+        """Return the trace of some requests only, with the times as they are."""
+        times = (self.seconds, self.start, self.first, self.finish)
+        seconds, start, first, finish = (None if t is None else t[requests] for t in times)
+        tokens = self.prompt[requests], self.output[requests]
+        return Trace(self.name, seconds, *tokens, start, first, finish, layout=self.layout)
+
 
 def read_trace(
     path: PathLike, *, columns: str | None = None, time_unit: str | None = None
