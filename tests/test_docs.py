@@ -1,15 +1,20 @@
 """The pages for people name only what is there."""
 
+import doctest
 import re
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ratiolab.testing import assert_ratio_at_most
+
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-IDS = [page.name for page in PAGES]
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+IDS = [str(page.relative_to(ROOT)) for page in PAGES]
 ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
 
 
@@ -24,6 +29,25 @@ def test_every_dotted_name_exists(page: Path) -> None:
     for name in re.findall(r"`(ratiolab(?:\.\w+)+)`", page.read_text()):
         module, _, attribute = name.rpartition(".")
         assert find_spec(name) or hasattr(__import__(module, fromlist=["_"]), attribute), name
+
+
+@pytest.mark.parametrize("page", DOCS, ids=IDS[2:])
+def test_every_example_gives_what_stands_below_it(page: Path) -> None:
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
+
+
+def test_the_assertion_of_the_tutorial_holds() -> None:
+    page = (ROOT / "docs/tutorials/ratio_in_ci.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(example, names)
+    names["test_mc_sf_stays_within_its_bound"](assert_ratio_at_most)
+
+
+def test_every_page_of_the_site_is_in_a_list_of_contents() -> None:
+    index = (ROOT / "docs/index.md").read_text()
+    pages = [str(page.relative_to(ROOT / "docs"))[:-3] for page in DOCS]
+    assert [page for page in pages if page not in ("README", "index") and page not in index] == []
 
 
 def test_every_file_and_function_of_the_architecture_exists() -> None:

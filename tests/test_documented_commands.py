@@ -66,7 +66,7 @@ SHORT = ("claims --list", "claims --recheck", "check baseline.json", "reproduce"
 def texts() -> Iterator[tuple[str, str]]:
     """Yield every text that may name a command, with the file that holds it."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "instances/README.md"]
-    pages += [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "results").glob("*.md"))]
+    pages += [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "results").glob("*.md"))]
     pages += sorted((ROOT / "ratiolab").rglob("*.toml"))
     for page in pages:
         yield page.name, page.read_text()

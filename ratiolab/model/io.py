@@ -58,10 +58,9 @@ def read_instance(path: PathLike, memory: int | None = None) -> Instance:
 
     Parameters
     ----------
-    path : the file. JSON holds ``{"format": "ratiolab-instance/1", "name", "memory", "arrival",
-        "prompt", "output"}`` and optionally ``"tick_seconds", "lower", "upper", "predicted",
-        "location", "scale", "freedom", "source"``; CSV has the columns of the same names in its
-        header line, and no memory.
+    path : the file. JSON holds the fields format (``ratiolab-instance/1``), name, memory, arrival,
+        prompt and output, and optionally tick_seconds, lower, upper, predicted, location, scale,
+        freedom and source; CSV has the columns of the same names in its header line, and no memory.
     memory : tokens; required for CSV, and replaces the memory of a JSON file.
 
     Raises

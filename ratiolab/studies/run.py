@@ -7,6 +7,7 @@ process that receives it), so an interruption costs the cells that were being co
 import os
 import signal
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -85,7 +86,9 @@ def _on_cores(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Non
     parallel = Parallel(n_jobs=workers, return_as="generator_unordered")
     with _deaf_children():
         saved = parallel(delayed(_save)(store, cell, _task(cell), os.getpid()) for cell in cells)
-    yield from saved
+    with warnings.catch_warnings():  # Ctrl-C cancels cells on purpose
+        warnings.filterwarnings("ignore", "[0-9]+ tasks ", UserWarning)
+        yield from saved
 
 
 @contextmanager

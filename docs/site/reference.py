@@ -1,0 +1,122 @@
+"""Reference pages made from the code: the public names, the commands and the policies."""
+
+import importlib
+import inspect
+from pathlib import Path
+from typing import Any
+
+import typer
+from matplotlib import pyplot
+
+import ratiolab
+from ratiolab.cli.commands import app
+from ratiolab.model.instance import Instance
+from ratiolab.online.registry import summary
+
+SHOWN = "docs/site/gallery.json"
+"""The instance on which every policy is drawn; it has every column that a policy may read."""
+
+
+def api_page() -> str:
+    """Return the page of the public names, each with its docstring."""
+    lines = ["# Python interface", ""]
+    lines += ["`import ratiolab` loads nothing; each name is imported when it is first used.", ""]
+    lines += ["All other names may change with any version.", ""]
+    for name in sorted(ratiolab.__all__, key=str.lower):
+        if name.startswith("__"):
+            continue
+        value = getattr(ratiolab, name)
+        lines += [f"## {name}", ""]
+        if inspect.isclass(value) or inspect.isfunction(value):
+            kind = "class" if inspect.isclass(value) else "function"
+            place = f"{value.__module__}.{value.__qualname__}"
+            members = ["   :members:", "   :undoc-members:"] if inspect.isclass(value) else []
+            lines += ["```{eval-rst}", f".. auto{kind}:: {place}", *members, "```", ""]
+        else:
+            lines += [f"{_described(name)}", ""]
+    return "\n".join(lines)
+
+
+def _described(name: str) -> str:
+    """Return what stands below a constant in its module."""
+    place, _, there = ratiolab._PLACES[name].partition(":")
+    source = inspect.getsource(importlib.import_module(_home(place, there or name)))
+    _, _, rest = source.partition(f"\n{there or name}")
+    return rest.split('"""')[1] if '"""' in rest else ""
+
+
+def _home(place: str, name: str) -> str:
+    """Return the module that defines a constant which a package re-exports."""
+    source = inspect.getsource(importlib.import_module(place))
+    for line in source.replace("(\n", "(").splitlines():
+        if line.startswith("from ") and f" {name}" in line.replace(",", " "):
+            return line.split()[1]
+    return place
+
+
+def commands_page() -> str:
+    """Return the page of the commands, each with its options, from their own help texts."""
+    lines = ["# Commands", "", "Every command also has `--help`.", ""]
+    group: Any = typer.main.get_command(app)
+    for name, command in sorted(group.commands.items()):
+        inner = getattr(command, "commands", None)
+        if inner:
+            lines += [f"## `ratiolab {name}`", "", inspect.cleandoc(command.help or ""), ""]
+        for key, each in sorted(inner.items()) if inner else [("", command)]:
+            lines += _command(f"ratiolab {name} {key}".strip(), each, "###" if inner else "##")
+    return "\n".join(lines)
+
+
+def _command(words: str, command: Any, heading: str) -> list[str]:
+    lines = [f"{heading} `{words}`", "", inspect.cleandoc(command.help or ""), ""]
+    for option in command.params:
+        if option.name == "help":
+            continue
+        names = (
+            ", ".join(option.opts) if option.param_type_name == "option" else option.name.upper()
+        )
+        lines += [f"`{names}`", f": {' '.join((option.help or '').split()) or 'see above'}", ""]
+    return lines
+
+
+def policy_pages(folder: Path) -> None:
+    """Write a page for each policy, with a picture of its schedule, and a page that lists them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    instance = ratiolab.read_instance(Path(__file__).parents[2] / SHOWN)
+    optimum = ratiolab.solve(instance, time_limit=20)
+    rows = ["| policy | knows | rule | ratio here |", "|---|---|---|---|"]
+    for key in ratiolab.policies:
+        policy = ratiolab.make_policy(key)
+        ratio = _draw(policy, instance, optimum.lower, folder / f"{key}.svg")
+        knows = policy.information.value
+        rows.append(f"| [{key}]({key}.md) | {knows} | {summary(key).split('. ')[0]} | {ratio} |")
+        (folder / f"{key}.md").write_text(_policy(key, knows, ratio))
+    head = (
+        "# Policies\n\nEvery policy that can be simulated: what it knows about output lengths, its "
+        f"rule, and its ratio to the optimum on `{SHOWN}` with seed 0. One instance says little "
+        "about a policy; the pages of [results](../results/index.md) compare them on many.\n\n"
+    )
+    contents = "\n".join(["", "```{toctree}", ":hidden:", *ratiolab.policies, "```", ""])
+    (folder / "index.md").write_text(head + "\n".join(rows) + "\n" + contents)
+
+
+def _draw(policy: Any, instance: Instance, lower: int, path: Path) -> str:
+    """Draw a policy's schedule, and return its ratio to the optimum in words."""
+    simulation = ratiolab.simulate(instance, policy, seed=0)
+    figure = simulation.plot()
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
+    if simulation.outcome != "complete":
+        return simulation.outcome
+    return f"{simulation.total_latency / lower:.3f}"
+
+
+def _policy(key: str, knows: str, ratio: str) -> str:
+    kind = ratiolab.policies[key]
+    place = f"{kind.__module__}.{kind.__qualname__}"
+    lines = [f"# {key}", "", f"Knows: **{knows}**. Source: {kind.source}.", ""]
+    lines += ["```{eval-rst}", f".. autoclass:: {place}", "   :no-index:", "```", ""]
+    lines += ["## A schedule", "", f"On `{SHOWN}`; ratio to the optimum: {ratio}.", ""]
+    lines += [f"![Schedule of {key}]({key}.svg)", ""]
+    command = f"ratiolab simulate {SHOWN} --policy {key} --plot {key}.svg"
+    return "\n".join([*lines, "```sh", command, "```", ""])
