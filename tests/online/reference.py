@@ -53,6 +53,38 @@ def svf(now: int, memory: int, jobs: list[Job], lengths: str = "true") -> Any:
     return ordered(now, memory, jobs, key, believed)
 
 
+def svf_fit(
+    now: int,
+    memory: int,
+    jobs: list[Job],
+    lengths: str = "true",
+    ratio: str = "1.75",
+    candidates: str = "20",
+) -> Any:
+    """Start the shortest that fits of the first few by volume, again and again."""
+    believed = believed_by(lengths, memory)
+    active = running(jobs)
+    cleared = active if tokens_next(now, active) > memory else []
+    kept = [job for job in active if job not in cleared]
+
+    def size(job: Job) -> int:
+        return sum(held(job.prompt, age) for age in range(1, believed(job) + 1))
+
+    queue = sorted(waiting(now, jobs), key=lambda job: (size(job), job.index))
+    admitted: list[Job] = []
+    while queue:
+        few = [
+            job for job in queue[: int(candidates)] if size(job) <= Fraction(ratio) * size(queue[0])
+        ]
+        fitting = [job for job in few if satisfies(now, memory, kept, [*admitted, job], believed)]
+        if not fitting:
+            break
+        best = min(fitting, key=believed)  # the first of equals
+        admitted.append(best)
+        queue.remove(best)
+    return cleared, admitted
+
+
 def sorted_f(now: int, memory: int, jobs: list[Job]) -> Any:
     """Start the requests of one batch after the other, until the first that does not fit."""
     admitted: list[Job] = []
@@ -346,6 +378,7 @@ RULES: dict[str, Callable[..., Any]] = {
     "fcfs": fcfs,
     "sjf": sjf,
     "svf": svf,
+    "svf-fit": svf_fit,
     "sorted-f": sorted_f,
     "gsa": gsa,
     "alpha-protection": alpha_protection,

@@ -19,6 +19,8 @@ CASES: list[tuple[str, dict[str, str]]] = [
     *(("mc-sf", {"lengths": lengths}) for lengths in LENGTHS),
     *(("mc-benchmark", {"lengths": lengths}) for lengths in LENGTHS),
     *(("svf", {"lengths": lengths}) for lengths in LENGTHS),
+    *(("svf-fit", {"lengths": lengths}) for lengths in LENGTHS),
+    ("svf-fit", {"lengths": "predicted", "ratio": "3", "candidates": "2"}),
     *(("mc-sf", {"lengths": lengths, "margin": "0.1"}) for lengths in LENGTHS),
     ("mc-sf", {"lengths": "predicted", "margin": "0.5"}),
     ("sorted-f", {}),

@@ -35,6 +35,25 @@ def test_on_equal_prompts_svf_is_mc_sf(lengths):
         )
 
 
+@pytest.mark.parametrize("lengths", ["true", "predicted", "upper"])
+def test_with_one_candidate_svf_fit_is_svf(lengths):
+    for seed in range(100):
+        instance = drawn(seed)
+        assert runs_of(instance, "svf-fit", lengths=lengths, candidates=1) == (
+            runs_of(instance, "svf", lengths=lengths)
+        )
+
+
+def test_svf_fit_starts_the_shortest_of_nearly_equal_volumes_that_fits():
+    # Volumes 3 * 3 + 6 = 15, 8 * 2 + 3 = 19 and 5 + 1 = 6, which is too small to compete with.
+    # Request 2 goes first; 1 is shorter than 0 but does not fit beside it, 6 + 9 > 10, as 0 does.
+    instance = Instance("nearly", 10, [0] * 3, [3, 8, 5], [3, 2, 1])
+    assert runs_of(instance, "svf-fit") == [(0, 0, 3), (2, 0, 1), (1, 3, 5)]
+    instance = Instance("nearly", 10, [0] * 2, [3, 8], [3, 2])
+    assert runs_of(instance, "svf-fit") == [(1, 0, 2), (0, 2, 5)]
+    assert runs_of(instance, "svf-fit", ratio=1.2) == runs_of(instance, "svf")
+
+
 WIDE = Instance("wide", 6, [0] * 4, [5, 0, 0, 0], [1, 2, 2, 2])
 """Request 0 alone has F = 1; the three others, which fit together as 3 * 2 = 6, 6/9."""
 

@@ -124,6 +124,7 @@ class PrefixRun:
     key : of a request, computed when it enters the queue.
     length : believed output length of a request.
     margin : share of memory that admission leaves free.
+    queue : of those who wait; by default the prefix rule's.
     """
 
     def __init__(
@@ -132,10 +133,11 @@ class PrefixRun:
         key: Callable[[View, int], Key],
         length: Callable[[View, int], int],
         margin: float = 0.0,
+        queue: PrefixQueue | None = None,
     ) -> None:
         self._key, self._length = key, length
         self._forecast = Forecast(unreserved(setting.memory, margin))
-        self._queue = PrefixQueue()
+        self._queue = PrefixQueue() if queue is None else queue
 
     def __call__(self, view: View) -> Decision:
         for i in view.completed:

@@ -1,0 +1,101 @@
+"""Smallest volume first, but of volumes that are nearly equal the shortest output that fits."""
+
+from bisect import insort
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from ratiolab.model.footprint import volume
+from ratiolab.online.forecast import Forecast
+from ratiolab.online.policies.mc_sf import Believing, believed
+from ratiolab.online.policies.prefix import Key, PrefixQueue, PrefixRun
+from ratiolab.online.policy import Decide, Setting
+from ratiolab.online.view import NEVER, View
+
+
+@dataclass(frozen=True)
+class SVFFit(Believing):
+    """Smallest volume first, with a choice among the next few so that memory is filled.
+
+    Of the first ``candidates`` waiting requests in order of volume s o + o (o + 1) / 2, those of at
+    most ``ratio`` times the smallest volume are looked at. Of those that fit for ever, by
+    prospective check, the one of the shortest believed output starts, the first in the order among
+    equals; again until none of them fits. With ``candidates = 1`` it is ``svf``. Without a limit on
+    volumes large requests would wait for ever under load.
+
+    Parameters
+    ----------
+    ratio : largest volume that is looked at over the smallest, at least 1, read as a decimal.
+    candidates : requests that are looked at, at least 1.
+    """
+
+    ratio: float = 1.75
+    candidates: int = 20
+
+    name: ClassVar[str] = "svf-fit"
+    source: ClassVar[str] = "ratiolab, after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
+
+    def __post_init__(self) -> None:
+        if not self.ratio >= 1:
+            raise ValueError(f"policy svf-fit: ratio {self.ratio} must be at least 1")
+        if self.candidates < 1:
+            raise ValueError(f"policy svf-fit: candidates {self.candidates} must be at least 1")
+
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        length = believed(self.lengths)
+        return PrefixRun(
+            setting,
+            key=lambda view, i: (volume(view.prompt[i], length(view, i)),),
+            length=length,
+            queue=FitQueue(Fraction(str(self.ratio)), self.candidates),
+        )
+
+
+class FitQueue(PrefixQueue):
+    """Waiting requests in order of volume, of which the first few compete."""
+
+    def __init__(self, ratio: Fraction, candidates: int) -> None:
+        self._waiting: list[tuple[Key, int]] = []
+        self._ratio, self._candidates = ratio, candidates
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def push(self, request: int, key: Key) -> None:
+        insort(self._waiting, (key, request))
+
+    def admit(
+        self, view: View, forecast: Forecast, length: Callable[[int], int]
+    ) -> tuple[list[int], int]:
+        """Take the shortest that fits of the first few, until none does.
+
+        A request with g kept tokens is one with prompt s + g that lacks g tokens less, at least 1.
+
+        Returns the requests and the round in which to look again.
+        """
+        admitted: list[int] = []
+        again = NEVER
+        while self._waiting:
+            (smallest,), _ = self._waiting[0]
+            ranked = sorted(
+                (length(i), place, i)
+                for place, ((size,), i) in enumerate(self._waiting[: self._candidates])
+                if size <= self._ratio * smallest
+            )
+            again = NEVER
+            for output, place, i in ranked:
+                kept = view.generated[i]
+                tokens, left = view.prompt[i] + kept, max(1, output - kept)
+                fits = forecast.earliest(tokens, left, view.now)
+                if fits == view.now:
+                    del self._waiting[place]
+                    forecast.add(i, tokens, view.now, left)
+                    admitted.append(i)
+                    break
+                again = min(again, fits)
+            else:
+                return admitted, again
+        return admitted, again
