@@ -5,6 +5,7 @@ from ratiolab.cli import (  # noqa: F401
     adversary,
     certify,
     evaluation,
+    export,
     game,
     instances,
     policies,

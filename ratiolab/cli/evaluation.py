@@ -14,6 +14,7 @@ from ratiolab.cli.app import (
     print_json,
     print_rich,
     progress,
+    require_no_folder,
 )
 from ratiolab.cli.traces import Columns, Log, Start, Stop, Strict, TimeUnit, tell_dropped, window_of
 
@@ -83,6 +84,10 @@ def evaluate(
     tick_seconds: Tick = None,
     runs: Annotated[int, typer.Option(help="Seeds of policies that use randomness.", min=1)] = 5,
     seed: Seed = 0,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a report: one .html page that works offline, or .md with charts."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say how far each policy is from any schedule on a log, and what to deploy.
@@ -96,6 +101,7 @@ def evaluate(
     """
     from ratiolab.online.clock import clock_of
     from ratiolab.ratio.observed import judged, observed_service
+    from ratiolab.report.evaluation_report import require_report_format, write_report
     from ratiolab.workloads.predictions import add_predictions
     from ratiolab.workloads.traces import (
         ROUNDS_PER_SECOND,
@@ -105,6 +111,9 @@ def evaluate(
     )
 
     clock_of(clock)  # its mistakes come before the work
+    if report is not None:
+        require_report_format(report)
+        require_no_folder(report)
     if observed and sample is not None:
         raise ValueError("--observed needs all requests of the window: leave --sample out")
     window = window_of(start, stop)
@@ -135,12 +144,30 @@ def evaluate(
     chosen_options = (policies, clock, preemption, metric, slo, current, runs, seed)
     made = evaluated(instance, *chosen_options, service)
     found = judged(log, instance, made) if observed and log is not None else None
+    lines = [] if found is None else found.lines()
+    if report is not None:
+        write_report(made, report, lines=lines, provenance=_provenance(file, clock, seed))
     if json:
         more = {} if found is None else {"observed": found.to_dict()}
         print_json("evaluation", made.to_dict() | {"clock": clock} | more)
     else:
         show(made)
-        print_rich(*[] if found is None else found.lines())
+        print_rich(*lines)
+
+
+def _provenance(file: Path, clock: str, seed: int) -> list[tuple[str, str]]:
+    """Return what a report says of the command and of its input."""
+    import shlex
+    import sys
+    from hashlib import sha256
+
+    digest = sha256(file.read_bytes()).hexdigest()
+    return [
+        ("command", shlex.join(["ratiolab", *sys.argv[1:]])),
+        ("file", f"{file.name}, SHA-256 {digest}"),
+        ("clock", clock),
+        ("seed", str(seed)),
+    ]
 
 
 def _is_instance(file: Path) -> bool:

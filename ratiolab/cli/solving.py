@@ -86,6 +86,9 @@ def solve(
         Path | None,
         typer.Option(help="Write the proof of the best bound that needs no solver, for `certify`."),
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the best schedule to this png, pdf or svg file.")
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -104,7 +107,11 @@ def solve(
     from ratiolab.report.tables import stages_line
 
     instance = read_instance(file, memory)
-    require_no_folder(schedule, certificate)
+    require_no_folder(schedule, certificate, plot)
+    if plot is not None:
+        from ratiolab.report.plots import require_format
+
+        require_format(plot)
     with progress(silent=stream) as display:
         task = display.add_task(f"{instance.name}: {len(instance)} requests")
 
@@ -131,6 +138,11 @@ def solve(
         finally:
             if certificate is not None:
                 write_certificate(result.certificate, certificate)
+        if plot is not None:
+            from ratiolab.report.panels import optimum_panel
+            from ratiolab.report.plots import picture, save
+
+            save(picture([optimum_panel(result)]), plot)
     finally:  # a file that cannot be written does not cost the other, nor the answer
         if json:
             print_json("optimum", result.to_dict())

@@ -36,12 +36,14 @@ class Row:
     services : one for each seed; empty when a run did not end.
     policy : None for the log.
     evictions : mean over the seeds.
+    run : the one of the first seed; None for the log.
     """
 
     name: str
     services: tuple[Service, ...] = field(repr=False)
     policy: Policy | None = None
     evictions: float = 0.0
+    run: Simulation | None = field(default=None, repr=False)
 
     @property
     def knows_everything(self) -> bool:
@@ -311,7 +313,7 @@ class _Settings:
         evictions = float(np.mean([run.schedule.evictions for run in runs]))
         ended = all(run.outcome == "complete" for run in runs)
         services = tuple(map(Service.of, runs)) if ended else ()
-        return Row(policy.name, services, policy, evictions)
+        return Row(policy.name, services, policy, evictions, runs[0])
 
     def _runs(self, instance: Instance, policy: Policy) -> Iterator[Simulation]:
         for seed in range(self.seed, self.seed + (self.runs if policy.uses_randomness else 1)):

@@ -1,0 +1,75 @@
+"""The command that writes the integer program of an instance for other solvers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ratiolab.cli.app import (
+    File,
+    Json,
+    Memory,
+    app,
+    load,
+    print_json,
+    print_rich,
+    require_no_folder,
+)
+
+MOST_STARTS = 10**6
+"""Most binary variables of a program that is written."""
+
+
+@app.command()
+def export(
+    file: File,
+    memory: Memory = None,
+    lp: Annotated[Path | None, typer.Option(help="Write the program to this LP file.")] = None,
+    mps: Annotated[Path | None, typer.Option(help="Write the program to this MPS file.")] = None,
+    printed: Annotated[
+        bool,
+        typer.Option(
+            "--as-printed",
+            help="With the horizon of the paper, the sum of all outputs "
+            "and arrivals, instead of the last starts that no optimal schedule exceeds.",
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Write the integer program of the hindsight optimum for any other solver, as LP or MPS.
+
+    One binary x_i_k says that request i starts at round k. The optimum is the same with both
+    horizons; the default program is smaller.
+
+    Example: ratiolab export mine.json --lp mine.lp
+    """
+    import tempfile
+
+    from ratiolab.hindsight.horizon import last_starts, naive_horizon
+    from ratiolab.hindsight.programs.pulp import write
+    from ratiolab.hindsight.schedules.heuristics import best_list_schedule
+    from ratiolab.model.io import write_bytes
+
+    targets = {".lp": lp, ".mps": mps}
+    if lp is None and mps is None:
+        raise ValueError("--lp FILE or --mps FILE is missing")
+    require_no_folder(lp, mps)
+    instance = load(file, memory)
+    last = naive_horizon(instance) - instance.output
+    if not printed:
+        last = last_starts(instance, best_list_schedule(instance).total_latency)
+    starts = int((last - instance.arrival + 1).sum())
+    if starts > MOST_STARTS:
+        raise ValueError(f"{file}: the program has {starts} binaries, more than {MOST_STARTS}")
+    written = []
+    for ending, path in targets.items():
+        if path is not None:
+            with tempfile.TemporaryDirectory() as folder:
+                made = Path(folder) / f"program{ending}"
+                write(instance, made, last.tolist())
+                write_bytes(path, made.read_bytes())
+            written.append(str(path))
+    if json:
+        print_json("exported-program", {"written": written, "binaries": starts})
+    else:
+        print_rich(*(f"{path}: {starts:,} binaries" for path in written))

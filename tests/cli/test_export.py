@@ -1,0 +1,51 @@
+"""What leaves the laboratory for other programs: integer programs, and pictures of schedules."""
+
+from pathlib import Path
+
+import highspy
+import pytest
+
+from ratiolab.cli import main
+from ratiolab.model import Instance, write_instance
+
+
+def run(*arguments: object) -> object:
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    return ended.value.code
+
+
+@pytest.fixture
+def four(tmp_path: Path) -> Path:
+    write_instance(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), tmp_path / "i.json")
+    return tmp_path / "i.json"
+
+
+@pytest.mark.parametrize("printed", [[], ["--as-printed"]], ids=["short", "printed"])
+def test_another_solver_finds_the_same_optimum(
+    four: Path, tmp_path: Path, printed: list[str]
+) -> None:
+    files = {"--lp": tmp_path / "p.lp", "--mps": tmp_path / "p.mps"}
+    assert run("export", four, *printed, *(word for pair in files.items() for word in pair)) == 0
+    for file in files.values():
+        solver = highspy.Highs()
+        solver.setOptionValue("output_flag", False)
+        solver.readModel(str(file))
+        solver.run()
+        assert solver.getObjectiveValue() == pytest.approx(12)
+
+
+def test_a_program_too_large_and_a_missing_option_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_instance(Instance("long", 10**6, [0] * 9, [1] * 9, [10**5] * 9), tmp_path / "i.json")
+    assert run("export", tmp_path / "i.json", "--as-printed", "--lp", tmp_path / "p.lp") == 2
+    assert "binaries, more than 1000000" in capsys.readouterr().err
+    assert run("export", tmp_path / "i.json") == 2
+    assert not (tmp_path / "p.lp").exists()
+
+
+def test_solve_draws_its_schedule(four: Path, tmp_path: Path) -> None:
+    assert run("solve", four, "--plot", tmp_path / "best.svg") == 0
+    assert (tmp_path / "best.svg").read_bytes().startswith(b"<?xml")
+    assert run("solve", four, "--plot", tmp_path / "best.docx") == 2
