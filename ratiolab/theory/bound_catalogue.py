@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ratiolab.theory.limits import independent_offsets, kill_restart, printed_a_min, suprema
+from ratiolab.theory.limits import (
+    independent_offsets,
+    kill_restart,
+    printed_a_min,
+    suprema,
+    volume_restart,
+)
 from ratiolab.theory.rayleigh import geometric
 from ratiolab.theory.worst_case import equal_prompts
 
@@ -68,6 +74,8 @@ _LEMMA_2 = "the quotient of Lemma 2, which the printed A_min need not follow"
 _OWN = "own derivation, after "
 _THEOREM = "own proof, ratiolab/papers/ours/proofs/"
 _KILL = "own derivation; see ratiolab.theory.limits.kill_restart"
+_VOLUME = "own derivation; see ratiolab.theory.limits.volume_restart"
+_STAGGERED = "against the true optimum, fluid limit, all requests at round 0, every law and prompt"
 
 ENTRIES: tuple[Bound, ...] = (
     Bound(
@@ -218,6 +226,47 @@ ENTRIES: tuple[Bound, ...] = (
         "least of all rules that reserve their caps",
         lambda *_: independent_offsets.best()[1],
         "constant",
+    ),
+    Bound(
+        "volume-restart",
+        "min_r (r-1)(2-1/r) / ln(r)**2 at base r**2 = 13.807",
+        _VOLUME,
+        f"caps in volume, an offset for each request, {_STAGGERED}; exact supremum, and no policy "
+        "that does not know the lengths has a smaller constant",
+        lambda *_: volume_restart.best("request")[1],
+        "constant",
+    ),
+    Bound(
+        "volume-restart/one-offset",
+        "min_r (2 r + 1 - 1/r) / (2 ln r) at base r**2 = 8.157",
+        _VOLUME,
+        f"caps in volume, one offset for all requests, {_STAGGERED}; exact supremum",
+        lambda *_: volume_restart.best("run")[1],
+        "constant",
+    ),
+    Bound(
+        "volume-restart/no-offset",
+        "min_r (r**2 + r - 1) / (r - 1) = 5 at base 4",
+        _VOLUME,
+        f"caps in volume, no offset, requests in random order, {_STAGGERED}; exact supremum",
+        lambda *_: volume_restart.best("none")[1],
+        "constant",
+    ),
+    Bound(
+        "volume-restart/deterministic",
+        "min_b 1 + 2 b**(3/2) / (b - 1) = 1 + 3 sqrt(3) at b = 3",
+        _VOLUME,
+        f"caps in volume, no offset, the adversary orders the requests, {_STAGGERED}",
+        lambda *_: volume_restart.adversarial_order(3),
+        "constant",
+    ),
+    Bound(
+        "volume-restart/finite-range",
+        "min(V, (1 + sqrt(R)) / 2), R = u (2s+u+1) / (l (2s+l+1))",
+        _VOLUME,
+        "upper bound on the best constant for lengths in [l, u], fluid limit, all requests at "
+        "round 0; the second is optimal for R <= 2.618",
+        volume_restart.finite_range,
     ),
     Bound(
         "jaillet2025/lemma-4.4-volume",

@@ -10,6 +10,7 @@ from round_by_round import running, waiting
 
 from ratiolab.model import Instance
 from ratiolab.model.footprint import held, volume
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.online.policies.volume_restart import Survival, horizons, longest_within
 from ratiolab.testing import assert_lawful
@@ -17,7 +18,7 @@ from ratiolab.testing import assert_lawful
 
 def literal(seed, base=13.807, offset="request", pace=0.9, margin=0.02):
     """Return the rule: every expectation summed anew from the list of all that was seen."""
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "policy")
     common = rng.random() if offset == "run" else 0.0
     area, cap, tie, known, ages = {}, {}, {}, {}, {}
     facts = []  # (known to outlive, went on to, ended there)

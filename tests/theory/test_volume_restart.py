@@ -1,0 +1,155 @@
+"""The fluid cost of caps in volume: by a second route, its suprema, and that nothing beats V."""
+
+from itertools import pairwise
+from math import exp, log, pi, sin, sqrt
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from ratiolab.theory.bounds import evaluate
+from ratiolab.theory.laws.distributions import from_weights
+from ratiolab.theory.limits.volume_restart import (
+    BEST_BASE,
+    adversarial_order,
+    atoms,
+    best,
+    constant,
+    finite_range,
+    ratio,
+)
+
+V = float(best()[1])
+
+LAWS = {
+    "two": [(1.0, 0.7), (50.0, 0.3)],
+    "three": [(1.0, 0.5), (3.0, 0.3), (200.0, 0.2)],
+    "uniform": atoms(from_weights(1, [1] * 12), prompt=3),
+}
+
+
+def drawn_ratio(law, base, offset, requests=40_000, seed=0):
+    """Return the ratio of requests with drawn volumes, each served in the order of its caps."""
+    rng = np.random.default_rng(seed)
+    volumes = rng.choice([v for v, _ in law], requests, p=[p for _, p in law])
+    least = law[0][0]
+    if offset == "request":
+        shift = rng.random(requests)
+    else:
+        shift = np.full(requests, rng.random() if offset == "run" else 0.0)
+    caps, works, ends, who = [], [], [], []
+    for k in range(60):
+        cap = least * base ** (k + shift)
+        live = volumes > (least * base ** (k - 1 + shift) if k else 0.0)
+        if not live.any():
+            break
+        caps.append(cap[live])
+        works.append(np.minimum(cap, volumes)[live])
+        ends.append((volumes <= cap)[live])
+        who.append(rng.random(live.sum()))
+    order = np.lexsort((np.concatenate(who), np.concatenate(caps)))
+    time = np.cumsum(np.concatenate(works)[order])
+    cost = time[np.concatenate(ends)[order]].sum()
+    return cost / np.cumsum(np.sort(volumes)).sum()
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("base", [2.0, 5.0, BEST_BASE])
+def test_the_formula_is_what_drawn_requests_cost(name, base):
+    law = LAWS[name]
+    assert ratio(law, base) == pytest.approx(drawn_ratio(law, base, "request"), rel=0.02)
+    assert ratio(law, base, "none") == pytest.approx(drawn_ratio(law, base, "none"), rel=0.02)
+    runs = np.mean([drawn_ratio(law, base, "run", 4000, seed) for seed in range(60)])
+    assert ratio(law, base, "run") == pytest.approx(runs, rel=0.04)
+
+
+def power_law(decades, steps=60):
+    """Y(v) = v**(-1/2) from 1 on, cut off, as atoms."""
+    volumes = np.geomspace(1, 10.0**decades, decades * steps + 1)
+    above = volumes**-0.5
+    weights = above - np.append(above[1:], 0.0)
+    return list(zip(volumes.tolist(), weights.tolist(), strict=True))
+
+
+def test_the_power_law_comes_close_to_the_constants_and_no_law_passes_them():
+    rng = np.random.default_rng(1)
+    for offset, base in (("request", 13.8), ("request", 5.0), ("run", 8.157), ("run", 20.0)):
+        supremum = float(constant(base, offset))
+        values = [ratio(power_law(decades), base, offset) for decades in (4, 16, 64)]
+        assert values == sorted(values)
+        assert 0.97 * supremum < values[-1] < supremum
+    for _ in range(200):
+        volumes = np.sort(np.exp(rng.uniform(0, 12, 6)))
+        law = list(zip(volumes.tolist(), rng.dirichlet(np.full(6, 0.4)) + 1e-6, strict=True))
+        base = float(np.exp(rng.uniform(0.3, 4)))
+        assert ratio(law, base) <= float(constant(base)) + 1e-9
+        assert ratio(law, base, "run") <= float(constant(base, "run")) + 1e-9
+        assert ratio(law, base, "none") <= float(constant(base, "none")) + 1e-9
+
+
+def test_lengths_just_above_the_caps_are_worst_without_offsets():
+    # atoms a little above 1, 4, 16, ...: shares that fall like 1/2 a cap, which is v**(-1/2)
+    volumes = [4.0**k * (1 + 1e-9) for k in range(200)]
+    weights = [2.0**-k for k in range(200)]
+    law = [(1.0, 1e-12), *zip(volumes, weights, strict=True)]
+    assert 4.9 < ratio(law, 4.0, "none") < 5
+
+
+def test_the_constants_are_minima_and_the_catalogue_has_them():
+    for offset in ("request", "run", "none"):
+        base, value = best(offset)
+        for near in (0.9, 1.1):
+            assert float(constant(base * near, offset)) > float(value)
+    assert float(best("run")[1]) == pytest.approx(3.0311, abs=1e-4)
+    assert evaluate("volume-restart").value == pytest.approx(2.72837, abs=1e-5)
+    assert evaluate("volume-restart/deterministic").value == pytest.approx(1 + 3 * sqrt(3))
+    b = sp.Symbol("b", positive=True)
+    assert sp.simplify(sp.diff(adversarial_order(b), b).subs(b, 3)) == 0
+
+
+def test_in_a_small_range_it_is_best_never_to_kill():
+    # R = 3: (1 + sqrt 3)/2; R = 28 and s = 0: (1 + sqrt 28)/2 = 3.1 is above V
+    assert finite_range(1, 2) == (1 + sp.sqrt(3)) / 2
+    assert float(finite_range(1, 7)) == pytest.approx(V)
+    # two volumes 1 and R, y = 1/(1 + sqrt R) of the long: one run each costs (1 + sqrt R)/2
+    y = 1 / (1 + sqrt(3))
+    assert ratio([(1.0, 1 - y), (3.0, y)], 1e9, "none") >= (1 + sqrt(3)) / 2
+
+
+def test_every_path_of_bounds_pays_the_dual_value_of_the_lower_bound():
+    """The pathwise inequality of the proof, on drawn paths, with price 2V/tau from tau_0 on."""
+    rng = np.random.default_rng(2)
+    span, first = 60.0, 1.65
+    price = lambda tau: 2 * V / max(tau, first)  # noqa: E731
+    least = 2 * V * (span - 2 * log(first)) - max(2 * V / first, 4 * V / first - 2 * first)
+    for _ in range(2000):
+        jumps = int(rng.integers(1, 30))
+        times = np.sort(np.exp(rng.uniform(-0.5, span / 2, jumps)))
+        # near the best path or far from it
+        spread = rng.choice([0.3, 3.0])
+        bounds = np.maximum.accumulate(times**2 * np.exp(rng.normal(1.3, spread, jumps)))
+        bounds = np.minimum(bounds, exp(span))
+        cost, bound, before = 0.0, 0.0, 0.0
+        for tau, cap in zip(times, bounds, strict=True):
+            unfinished = 0.0 if bound >= exp(span) else 1.0 if bound < 1 else bound**-0.5
+            cost += 2 * unfinished * (tau - before)
+            if cap > bound:
+                lost = sqrt(bound) if bound >= 1 else 1.0
+                work = 2 * sqrt(cap) - lost if cap >= 1 else cap
+                cost += price(tau) * work
+                bound = cap
+            before = tau
+        unfinished = 0.0 if bound >= exp(span) else 1.0 if bound < 1 else bound**-0.5
+        cost += 2 * unfinished * (exp(span / 2) - before)
+        assert cost >= least
+
+
+def test_a_smooth_shape_of_the_worst_law_does_not_pass_the_supremum():
+    # Y = f(ln v)/sqrt(v) with f a half sine over 40 levels: inside the supremum by O(1/levels**2)
+    span = 40.0
+    volumes = np.exp(np.linspace(0, span, 3000))
+    shape = np.array([sin(pi * (log(v) + 1) / (span + 2)) for v in volumes]) / np.sqrt(volumes)
+    above = np.minimum.accumulate(shape / shape.max())
+    weights = [a - b for a, b in pairwise([*above, 0.0])]
+    law = [(v, w) for v, w in zip(volumes.tolist(), weights, strict=True) if w > 0]
+    assert 2.6 < ratio(law) < V
