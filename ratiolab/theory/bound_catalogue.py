@@ -74,7 +74,7 @@ _LEMMA_2 = "the quotient of Lemma 2, which the printed A_min need not follow"
 _OWN = "own derivation, after "
 _THEOREM = "own proof, ratiolab/papers/ours/proofs/"
 _KILL = "own derivation; see ratiolab.theory.limits.kill_restart"
-_VOLUME = "own derivation; see ratiolab.theory.limits.volume_restart"
+_VOLUME = "own; see ratiolab.theory.limits.volume_restart and papers/ours/proofs"
 _STAGGERED = "against the true optimum, fluid limit, all requests at round 0, every law and prompt"
 
 ENTRIES: tuple[Bound, ...] = (

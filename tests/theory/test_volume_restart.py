@@ -111,9 +111,9 @@ def test_in_a_small_range_it_is_best_never_to_kill():
     # R = 3: (1 + sqrt 3)/2; R = 28 and s = 0: (1 + sqrt 28)/2 = 3.1 is above V
     assert finite_range(1, 2) == (1 + sp.sqrt(3)) / 2
     assert float(finite_range(1, 7)) == pytest.approx(V)
-    # two volumes 1 and R, y = 1/(1 + sqrt R) of the long: one run each costs (1 + sqrt R)/2
+    # two volumes 1 and R = 3, y = 1/(1 + sqrt R) of the long: a kill at 1 only makes it worse
     y = 1 / (1 + sqrt(3))
-    assert ratio([(1.0, 1 - y), (3.0, y)], 1e9, "none") >= (1 + sqrt(3)) / 2
+    assert ratio([(1.0, 1 - y), (3.0, y)], 1e9, "none") > (1 + sqrt(3)) / 2
 
 
 def test_every_path_of_bounds_pays_the_dual_value_of_the_lower_bound():
