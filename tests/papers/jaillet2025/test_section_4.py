@@ -24,8 +24,8 @@ def test_the_proven_constants_themselves_hold_and_slightly_better_ones_stay_unde
     assert lemma_4_4.lemma_4_4.check(equal_prompts.UPPER).verdict is Verdict.HOLDS
     assert lemma_4_7.lemma_4_7.check(equal_prompts.LOWER).verdict is Verdict.HOLDS
     assert claim_4_6.claim_4_6.check(Fraction(1, 2)).verdict is Verdict.HOLDS
-    assert theorem_4_3.theorem_4_3.check(Fraction(4)).verdict is Verdict.HOLDS
-    assert theorem_4_3.theorem_4_3.check(Fraction(3)).verdict is Verdict.UNDECIDED
+    assert theorem_4_3.theorem_4_3.check(Fraction(7, 3)).verdict is Verdict.HOLDS
+    assert theorem_4_3.theorem_4_3.check(Fraction(2)).verdict is Verdict.UNDECIDED
     assert theorem_4_1.theorem_4_1.check(Fraction(1, 10)).verdict is Verdict.UNDECIDED
     assert proposition_4_2.proposition_4_2.check("harmonic").verdict is Verdict.HOLDS
 

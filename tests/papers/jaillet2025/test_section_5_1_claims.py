@@ -29,9 +29,10 @@ def test_every_stored_draw_has_a_better_schedule_and_its_seed_draws_it(model: Mo
 def test_figures_are_refuted_one_by_one() -> None:
     honest = Reported(1.09, 1.2)
     assert check(1, honest, slow=False).verdict is Verdict.UNDECIDED
-    assert check(1, honest._replace(optimal=114), slow=False).verdict is Verdict.FALSE
-    assert check(1, honest._replace(mean=1.005), slow=False).verdict is Verdict.FALSE
-    assert check(1, honest._replace(mean=1.08, worst=1.081), slow=False).verdict is Verdict.FALSE
+    assert check(1, honest._replace(optimal=114), slow=False).verdict is Verdict.NOT_REPRODUCED
+    assert check(1, honest._replace(mean=1.005), slow=False).verdict is Verdict.NOT_REPRODUCED
+    worse = check(1, honest._replace(mean=1.08, worst=1.081), slow=False)
+    assert worse.verdict is Verdict.NOT_REPRODUCED
 
 
 def test_orders_improve_an_instance_only_when_a_better_schedule_exists() -> None:
@@ -50,5 +51,5 @@ def test_every_stored_draw_is_judged_in_one_look(model: Model) -> None:
 
 def test_an_earlier_look_costs_the_later_one_half_of_its_level() -> None:
     found = check(2, Reported(1.047, 1.227), slow=False)
-    assert "Refuted below 1e-04 over 2" in found.evidence
+    assert "Rejected below 1e-04 over 2" in found.evidence
     assert "An earlier look, at seeds 0 to 19: a mean of 1.0757 or more: 1.1e-03" in found.evidence

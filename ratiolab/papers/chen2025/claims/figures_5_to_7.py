@@ -1,0 +1,193 @@
+"""Chen et al., Figures 5 to 7: what the experiments show depends on a memory that is not stated.
+
+The statements in seconds are judged by the experiment `chen2025`; here they are simulated in unit
+rounds, on lengths that stand in for the data, with the memory of Jaillet et al. for the same
+hardware and with one twelve times as large.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Literal, NamedTuple
+
+from ratiolab.model import Instance
+from ratiolab.online import make, simulate
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.claim import (
+    HOLDS,
+    NOT_REPRODUCED,
+    UNDECIDED,
+    Claim,
+    ClaimResult,
+    Verdict,
+)
+from ratiolab.workloads.generators import generate
+
+MEMORIES = (16_492, 200_000)
+REQUESTS = 800
+
+Setting = Literal["[1, 1000]", "ten buckets", "x = 0.1", "x = 0.95", "x = 0.99"]
+
+
+@cache
+def drawn(setting: Setting, memory: int) -> Instance:
+    """Return requests with the predictions of a setting."""
+    sizes = {"n": REQUESTS, "memory": memory}
+    if setting == "[1, 1000]":
+        return generate("chen-rough", 0, **sizes)
+    if setting == "ten buckets":
+        return generate("chen-buckets", 0, **sizes)
+    return generate("chen-overlap", 0, **sizes, x=float(setting.removeprefix("x = ")))
+
+
+@cache
+def latency(policy: str, setting: Setting, memory: int) -> int:
+    """Return the total latency in unit rounds."""
+    return int(simulate(drawn(setting, memory), make(policy), seed=0).total_latency)
+
+
+class Statement(NamedTuple):
+    """Quotients of total latencies, each with the interval that the statement asks for."""
+
+    quotient: tuple[tuple[str, Setting], tuple[str, Setting]]
+    low: float
+    high: float
+
+    def at(self, memory: int) -> float:
+        """Return the quotient with a memory."""
+        above, below = (latency(policy, setting, memory) for policy, setting in self.quotient)
+        return above / below
+
+    def check(self) -> ClaimResult:
+        """Simulate with both memories."""
+        found = [self.at(memory) for memory in MEMORIES]
+        right = [self.low <= value <= self.high for value in found]
+        verdict: Verdict = HOLDS if all(right) else UNDECIDED if any(right) else NOT_REPRODUCED
+        (one, first), (two, second) = self.quotient
+        words = f"{one} under {first} over {two} under {second}"
+        values = ", ".join(f"{v:.3f} with M = {m:,}" for v, m in zip(found, MEMORIES, strict=True))
+        return ClaimResult(
+            verdict,
+            f"{REQUESTS} requests, two memories, unit rounds",
+            f"{words}: from {self.low:g} to {self.high:g}",
+            values,
+            "the paper states no memory, and the larger it is the less the order matters; more "
+            "requests, seconds and five memories are in the experiment chen2025",
+            values if verdict is NOT_REPRODUCED else None,
+        )
+
+
+def _statement(
+    name: str,
+    figure: int,
+    expected: Verdict,
+    claimed: Statement,
+    control: Statement,
+    control_verdict: Verdict,
+    statement: str,
+) -> Claim:
+    declare = PAPER.claim(
+        f"Section 6 and Figure {figure}, pp. 23-26",
+        expected=expected,
+        claimed=claimed,
+        control=control,
+        control_verdict=control_verdict,
+        assumes=(
+            "all requests at round 0, unit rounds, lengths drawn to stand in for LMSYS-Chat-1M",
+            "nearly identical: at most 1.05 times; close or well: at most 1.25; worse: at least "
+            "1.25; high: at least 1.5; nearly halved: 0.4 to 0.6",
+        ),
+        name=name,
+        statement=statement,
+    )
+    check: Callable[..., ClaimResult] = Statement.check
+    return declare(check)
+
+
+Pair = tuple[tuple[str, Setting], tuple[str, Setting]]
+
+
+def _against_h_sf(policy: str, setting: Setting) -> Pair:
+    return (policy, setting), ("h-sf", setting)
+
+
+Row = tuple[str, int, Verdict, Pair, tuple[float, float], tuple[float, float], str]
+
+ROWS: tuple[Row, ...] = (
+    (
+        "figure-5-a-max",
+        5,
+        HOLDS,
+        _against_h_sf("a-max", "[1, 1000]"),
+        (1.5, 1e9),
+        (20, 1e9),
+        "Under [1, 1000], A_max has high latency.",
+    ),
+    (
+        "figure-5-a-min",
+        5,
+        UNDECIDED,
+        _against_h_sf("a-min", "[1, 1000]"),
+        (0, 1.05),
+        (2, 1e9),
+        "Under [1, 1000], A_min has a latency nearly identical to that of H-SF.",
+    ),
+    (
+        "figure-6-a-max",
+        6,
+        UNDECIDED,
+        (("a-max", "ten buckets"), ("a-max", "[1, 1000]")),
+        (0.4, 0.6),
+        (0.9, 1.1),
+        "From [1, 1000] to ten buckets A_max's latency is nearly halved.",
+    ),
+    (
+        "figure-6-a-min",
+        6,
+        UNDECIDED,
+        _against_h_sf("a-min", "ten buckets"),
+        (0, 1.05),
+        (1.5, 1e9),
+        "With ten buckets A_min has a latency nearly identical to that of H-SF.",
+    ),
+    (
+        "figure-7-precise",
+        7,
+        HOLDS,
+        _against_h_sf("a-max", "x = 0.1"),
+        (0, 1.25),
+        (1.25, 1e9),
+        "With x = 0.1, A_max performs well.",
+    ),
+    (
+        "figure-7-a-max",
+        7,
+        UNDECIDED,
+        (("a-max", "x = 0.99"), ("a-max", "x = 0.1")),
+        (1.25, 1e9),
+        (5, 1e9),
+        "With x = 0.99 the performance of A_max deteriorates significantly against x = 0.1.",
+    ),
+    (
+        "figure-7-a-min",
+        7,
+        UNDECIDED,
+        _against_h_sf("a-min", "x = 0.99"),
+        (0, 1.25),
+        (3, 1e9),
+        "With x = 0.99 A_min remains close to H-SF.",
+    ),
+)
+"""Id, figure, verdict, what is compared, where it should lie and where the control has it."""
+
+CLAIMS = tuple(
+    _statement(
+        name,
+        figure,
+        expected,
+        Statement(pair, *bounds),
+        Statement(pair, *wrong),
+        NOT_REPRODUCED,
+        statement,
+    )
+    for name, figure, expected, pair, bounds, wrong, statement in ROWS
+)
