@@ -31,18 +31,18 @@ Setting = Literal["[1, 1000]", "ten buckets", "x = 0.1", "x = 0.95", "x = 0.99"]
 @cache
 def drawn(setting: Setting, memory: int) -> Instance:
     """Return requests with the predictions of a setting."""
-    sizes = {"n": REQUESTS, "memory": memory}
     if setting == "[1, 1000]":
-        return generate("chen-rough", 0, **sizes)
+        return generate("chen-rough", 0, n=REQUESTS, memory=memory)
     if setting == "ten buckets":
-        return generate("chen-buckets", 0, **sizes)
-    return generate("chen-overlap", 0, **sizes, x=float(setting.removeprefix("x = ")))
+        return generate("chen-buckets", 0, n=REQUESTS, memory=memory)
+    x = float(setting.removeprefix("x = "))
+    return generate("chen-overlap", 0, n=REQUESTS, memory=memory, x=x)
 
 
 @cache
 def latency(policy: str, setting: Setting, memory: int) -> int:
     """Return the total latency in unit rounds."""
-    return int(simulate(drawn(setting, memory), make(policy), seed=0).total_latency)
+    return simulate(drawn(setting, memory), make(policy), seed=0).schedule.total_latency
 
 
 class Statement(NamedTuple):
