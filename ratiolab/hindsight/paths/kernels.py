@@ -1,0 +1,354 @@
+"""Compiled loops over the states of a walk; `ratiolab.hindsight.paths.walk` explains them.
+
+Tokens at eight times stand in the eight bytes of a word, all below 128, so that words compare at
+once: no byte of x exceeds that of y when (y + 128) - x, in which no byte borrows, keeps all high
+bits.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ratiolab.model.footprint import IntArray
+
+compiled: Any = njit(cache=True, nogil=True)
+HIGH = np.uint64(0x8080808080808080)
+BYTE, BYTES = np.uint64(8), np.uint64(56)
+ONE, NONE = np.uint64(1), np.uint64(0)
+MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class States(NamedTuple):
+    """States of a layer as columns, in units.
+
+    Parameters
+    ----------
+    cost : G. Before the layer is complete it already has the slack of the next time.
+    spent : a lower bound of all later G; before the layer is complete, without that slack.
+    held : rho of what still runs.
+    settled : cost less what running requests will pay.
+    mask : remembered requests that have started; began : requests that started in this layer.
+    parent : row of the layer before.
+    count, pairs : running pairs.
+    tokens : packed tokens that they hold at the next times.
+    """
+
+    cost: IntArray
+    spent: IntArray
+    held: IntArray
+    settled: IntArray
+    mask: NDArray[np.uint64]
+    began: NDArray[np.uint64]
+    parent: NDArray[np.int32]
+    count: NDArray[np.int32]
+    pairs: NDArray[np.int16]
+    tokens: NDArray[np.uint64]
+
+    @classmethod
+    def empty(cls, capacity: int, most: int, words: int) -> "States":
+        """Return so many states of at most so many running pairs."""
+        numbers = [np.zeros(capacity, np.int64) for _ in range(4)]
+        masks = [np.zeros(capacity, np.uint64) for _ in range(2)]
+        counts = [np.zeros(capacity, np.int32) for _ in range(2)]
+        pairs = np.zeros((capacity, max(1, most)), np.int16)
+        return cls(*numbers, *masks, *counts, pairs, np.zeros((capacity, words), np.uint64))
+
+    def put(self, first: "States", number: int) -> None:
+        """Overwrite the first states."""
+        for column, source in zip(self, first, strict=True):
+            column[:number] = source[:number]
+
+    def take(self, rows: IntArray) -> "States":
+        """Return these states in this order."""
+        return States._make(column[rows] for column in self)
+
+
+class Step(NamedTuple):
+    """Costs of the step of a walk from layer t to t + 1, in units.
+
+    Parameters
+    ----------
+    excess : rho of each pair; pay : its weight at t + 1; tail : at all later times.
+    future : sums of what pairs of their age after the step pay at t + 2, t + 3, ...
+    slack : R at t + 1. limit : of the walk. other : bound of the other direction at t + 1.
+    """
+
+    excess: IntArray
+    pay: IntArray
+    tail: IntArray
+    future: NDArray[np.int32]
+    slack: int
+    limit: int
+    other: int
+
+
+@compiled
+def _within(low, high):  # type: ignore[no-untyped-def]
+    """Return whether no byte of the first row exceeds that of the second."""
+    for w in range(len(low)):
+        if ((high[w] | HIGH) - low[w]) & HIGH != HIGH:
+            return False
+    return True
+
+
+@compiled
+def payments(pay, ends, t, longest):  # type: ignore[no-untyped-def]
+    """Return sums of what pairs pay after time t: at t + 1, at t + 1 and t + 2, ..."""
+    pairs = len(ends)
+    future = np.zeros((pairs, longest), np.int32)
+    for pair in range(pairs):
+        total, p, k = 0, pair, 1
+        while True:
+            if k < longest:
+                total += pay[t + k, p]
+                future[pair, k] = total
+            k += 1
+            if ends[p]:
+                break
+            p += 1
+        for later in range(k, longest):
+            future[pair, later] = total
+    return future
+
+
+@compiled
+def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
+    """Write the states one round later without new starts; return their number."""
+    written = 0
+    for s in range(len(states.cost)):
+        cost, held = states.cost[s], states.held[s]
+        if cost > step.limit or cost - held + step.other > step.limit:
+            continue
+        paid, kept, count = step.slack, 0, 0
+        for j in range(states.count[s]):
+            pair = states.pairs[s, j]
+            paid -= step.pay[pair]
+            if not ends[pair]:
+                kept += step.excess[pair]
+                out.pairs[written, count] = pair + 1
+                count += 1
+        out.cost[written] = cost + paid
+        out.spent[written] = cost
+        out.held[written] = kept
+        out.settled[written] = states.settled[s] + step.slack
+        out.mask[written] = states.mask[s]
+        out.began[written] = NONE
+        out.parent[written] = s
+        out.count[written] = count
+        out.tokens[written] = states.tokens[s]
+        written += 1
+    return written
+
+
+@compiled
+def start(states, number, pair, own, remembered, twin, ending, step, tokens, full, theta, left):
+    # type: ignore[no-untyped-def]
+    """Append the states with one more start, where it fits; return their new number or -1.
+
+    Parameters
+    ----------
+    own : bit of the request; remembered : that bit, or 0; twin : bits that must have started.
+    ending : whether it completes at the next time.
+    theta : states above it are left out. left : least bound and least cost of what is left out.
+    """
+    excess = step.excess[pair]
+    cost = excess - step.pay[pair]
+    settled = excess - step.tail[pair]
+    held = 0 if ending else excess
+    room = full - tokens
+    written = number
+    for s in range(number):
+        spent = states.spent[s] + excess
+        bound = max(spent, spent - states.held[s] - held + step.other)
+        if bound > step.limit:
+            continue
+        if states.mask[s] & remembered or states.mask[s] & twin != twin:
+            continue
+        if not _within(states.tokens[s], room):
+            continue
+        if bound > theta:
+            left[0], left[1] = min(left[0], bound), min(left[1], spent)
+            continue
+        if written == len(states.cost):
+            return -1
+        states.cost[written] = states.cost[s] + cost
+        states.spent[written] = spent
+        states.held[written] = states.held[s] + held
+        states.settled[written] = states.settled[s] + settled
+        states.mask[written] = states.mask[s] | remembered
+        states.began[written] = states.began[s] | own
+        states.parent[written] = states.parent[s]
+        count = states.count[s]
+        states.pairs[written] = states.pairs[s]
+        for w in range(len(tokens)):
+            states.tokens[written, w] = states.tokens[s, w] + tokens[w]
+        if not ending:
+            states.pairs[written, count] = pair + 1
+            count += 1
+        states.count[written] = count
+        written += 1
+    return written
+
+
+@compiled
+def finish(states, number, step, due, need, bound):  # type: ignore[no-untyped-def]
+    """Complete a layer: shift tokens, and write bounds; one above the limit for none.
+
+    Parameters
+    ----------
+    due : least rho of later starts of each remembered request; need : their set.
+    """
+    words = states.tokens.shape[1]
+    for s in range(number):
+        for w in range(words):
+            after = states.tokens[s, w + 1] << BYTES if w + 1 < words else NONE
+            states.tokens[s, w] = states.tokens[s, w] >> BYTE | after
+        cost = states.cost[s]
+        states.spent[s] = cost
+        low = max(cost, cost - states.held[s] + step.other)
+        missing = need & ~states.mask[s]
+        i = 0
+        while missing:
+            if missing & ONE:
+                cost += due[i]
+            missing >>= ONE
+            i += 1
+        bound[s] = max(low, cost)
+
+
+@compiled
+def undominated(states, order, future, strong, compared):  # type: ignore[no-untyped-def]
+    """Return which states of this order no earlier one with the same mask dominates.
+
+    Those that replaced others lately stand in front, and the last of the list make room for new.
+    """
+    words, longest = states.tokens.shape[1], future.shape[1]
+    keep = np.ones(len(order), np.bool_)
+    known = np.zeros((compared, words), np.uint64)
+    costs = np.zeros((compared if strong else 1, longest), np.int32)
+    own, cost = np.zeros(words, np.uint64), np.zeros(longest, np.int32)
+    half = compared // 2
+    count = turn = 0
+    for place in range(len(order)):
+        s = order[place]
+        if place and states.mask[s] != states.mask[order[place - 1]]:
+            count = turn = 0
+        own[:] = states.tokens[s]
+        ready = not strong
+        dominated = False
+        for k in range(count):
+            if not _within(known[k], own):
+                continue
+            if not ready:
+                _costs(states, s, future, cost)
+                ready = True
+            better = True
+            if strong:
+                worse = 0
+                for y in range(longest):
+                    worse += costs[k, y] > cost[y]
+                better = worse == 0
+            if better:
+                u = k // 2 if k < half else (k * 7919) % half
+                if u != k:
+                    for w in range(words):
+                        known[k, w], known[u, w] = known[u, w], known[k, w]
+                    if strong:
+                        for y in range(longest):
+                            costs[k, y], costs[u, y] = costs[u, y], costs[k, y]
+                dominated = True
+                break
+        if dominated:
+            keep[place] = False
+            continue
+        if not ready:
+            _costs(states, s, future, cost)
+        if count < compared:
+            row = count
+            count += 1
+        else:
+            row = half + turn
+            turn = (turn + 1) % (compared - half)
+        known[row] = own
+        if strong:
+            costs[row] = cost
+    return keep
+
+
+@compiled
+def _costs(states, s, future, cost):  # type: ignore[no-untyped-def]
+    """Write the cost of a state, less what its running pairs pay in the next 0, 1, 2, ... times."""
+    cost[:] = states.cost[s]
+    for j in range(states.count[s]):
+        row = future[states.pairs[s, j]]
+        for y in range(len(cost)):
+            cost[y] -= row[y]
+
+
+@compiled
+def join(states, rows, limit, raw, past, bits, masks, edges, settled, tokens, known, bound):
+    # type: ignore[no-untyped-def]
+    """Raise the bounds of states by what the other direction has settled at this layer.
+
+    Parameters
+    ----------
+    rows : states of the layer whose bound matters.
+    raw, past, bits : of each pair: latency less multiplier, tokens at past times, own request.
+    masks, edges : masks of the other states, rising, and where those of each begin.
+    settled, tokens : of the other states, settled rising among those of a mask.
+    known : requests that the other direction remembered.
+
+    What is looked up for one state serves all that run the same: `place` is the first other state
+    that may fit, and those before it do not.
+    """
+    words, size = tokens.shape[1], 16
+    while size < 2 * len(rows):
+        size *= 2
+    slots = np.full(size, -1, np.int64)
+    place = np.zeros(len(rows), np.int64)
+    own = np.zeros((len(rows), words), np.uint64)
+    sums, needs = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.uint64)
+    for r in range(len(rows)):
+        s = rows[r]
+        running, total = NONE, 0
+        for j in range(states.count[s]):
+            pair = states.pairs[s, j]
+            total += raw[pair]
+            running |= bits[pair]
+            for w in range(words):
+                own[r, w] += past[pair, w]
+        need = (known & ~states.mask[s]) | (known & running)
+        sums[r], needs[r] = total, need
+        key = need * MIX ^ np.uint64(total)
+        for w in range(words):
+            key = (key ^ (key >> np.uint64(29)) ^ own[r, w]) * MIX
+        slot = np.int64(key >> np.uint64(20)) & (size - 1)
+        first = r
+        while slots[slot] >= 0:
+            q = slots[slot]
+            if needs[q] == need and sums[q] == total:
+                same = True
+                for w in range(words):
+                    same = same and own[q, w] == own[r, w]
+                if same:
+                    first = q
+                    break
+            slot = (slot + 1) & (size - 1)
+        low = np.searchsorted(masks, need)
+        if low == len(masks) or masks[low] != need:
+            bound[s] = limit + 1
+            continue
+        if first == r:
+            slots[slot] = r
+            place[r] = edges[low]
+        end, most = edges[low + 1], limit - states.settled[s] + total
+        k = place[first]
+        while k < end and settled[k] <= most and not _within(tokens[k], own[r]):
+            k += 1
+        place[first] = k
+        if k == end or settled[k] > most:
+            bound[s] = limit + 1
+        else:
+            bound[s] = max(bound[s], states.settled[s] + settled[k] - total)
