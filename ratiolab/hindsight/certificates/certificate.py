@@ -8,6 +8,8 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``growth``: such duals, and duals of growth rows (`ratiolab.hindsight.certificates.growth_duals`);
 - ``layers``: duals, and a search guided by them that excludes every schedule of a smaller latency,
   which the checker does again;
+- ``paths``: duals, a multiplier for each request, and what walks from both ends of time remember,
+  which the checker does again (`ratiolab.hindsight.certificates.certify_paths`);
 - ``windows``: duals, and costs that the latency beyond the duals reaches after each of some times;
   the checker searches again for a cheaper way through each window
   (`ratiolab.hindsight.certificates.certify_cost_to_go`).
@@ -37,6 +39,10 @@ _NUMBERS = {
     "prices": ("denominator", "value", "memory", "tables", "cuts"),
     "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
     "windows": ("bound", "denominator", "value", "memory", "tables", "cuts", "windows"),
+    "paths": (
+        *("bound", "denominator", "value", "memory", "tables", "cuts"),
+        *("unit", "multipliers", "passes"),
+    ),
     "steps": ("denominator", "value", "begin", "ends", "token"),
     "growth": ("denominator", "value", "begin", "ends", "token", "rows", "growth"),
 }
@@ -112,8 +118,25 @@ class CostToGoCertificate(_DualClaim):
     windows: tuple[tuple[int, int], ...] = field(repr=False)
 
 
+@dataclass(frozen=True)
+class PathCertificate(_DualClaim):
+    """The claim that walks under these duals and multipliers find no path below ``bound``.
+
+    Parameters
+    ----------
+    unit : of multipliers: they are so many times what they stand for.
+    passes : requests that each pass makes start exactly once, a bit each; the first pass goes
+        backward in time, and directions alternate.
+    """
+
+    source: ClassVar[str] = "walks from both ends"
+    unit: int
+    multipliers: tuple[int, ...] = field(repr=False)
+    passes: tuple[int, ...] = field(repr=False)
+
+
 CertificateWithDuals: TypeAlias = (
-    DualCertificate | DynamicProgrammingCertificate | CostToGoCertificate
+    DualCertificate | DynamicProgrammingCertificate | CostToGoCertificate | PathCertificate
 )
 CertificateInRuns: TypeAlias = StepDualCertificate | GrowthCertificate
 Certificate: TypeAlias = FormulaCertificate | CertificateInRuns | CertificateWithDuals
@@ -187,7 +210,10 @@ def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str
     numbers = {"bound": certificate.bound, **numbers}
     if isinstance(certificate, DynamicProgrammingCertificate):
         return "layers", numbers
-    return "windows", {**numbers, "windows": certificate.windows}
+    if isinstance(certificate, CostToGoCertificate):
+        return "windows", {**numbers, "windows": certificate.windows}
+    own = {"unit": certificate.unit, "multipliers": certificate.multipliers}
+    return "paths", {**numbers, **own, "passes": certificate.passes}
 
 
 def numbers_check(kind: str, data: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from ratiolab.hindsight.certificates.certificate import (
     DynamicProgrammingCertificate,
     FormulaCertificate,
     GrowthCertificate,
+    PathCertificate,
     StepDualCertificate,
     numbers_check,
 )
@@ -166,10 +167,28 @@ class WindowsFile(DualsFile):
         return CostToGoCertificate(*claim, self.windows)
 
 
+class PathsFile(DualsFile):
+    """A bound that walks from both ends of time prove, under duals and multipliers."""
+
+    kind: Literal["paths"]  # type: ignore[assignment]
+    unit: int
+    """U: multipliers are this many times what they stand for."""
+    multipliers: Integers
+    """U times the multiplier of each request."""
+    passes: Integers
+    """Of each pass the requests that start exactly once, a bit each; the first goes backward."""
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
+        self.require_check()
+        claim = (self.instance, self.digest, self.bound, self.value, self.duals)
+        return PathCertificate(*claim, self.unit, self.multipliers, self.passes)
+
+
 class CertificateFile(
     RootModel[
         Annotated[
-            FormulaFile | StepDualsFile | GrowthDualsFile | DualsFile | WindowsFile,
+            FormulaFile | StepDualsFile | GrowthDualsFile | DualsFile | WindowsFile | PathsFile,
             Field(discriminator="kind"),
         ]
     ]

@@ -21,6 +21,7 @@ from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     DynamicProgrammingCertificate,
     FormulaCertificate,
+    PathCertificate,
     StepDualCertificate,
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
@@ -172,6 +173,11 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
             bound = certificate.bound
             require_no_better(instance, bound, duals.denominator, value, own, items, paid)
             return bound
+        if isinstance(certificate, PathCertificate):
+            from ratiolab.hindsight.certificates.certify_paths import require_no_path
+
+            require_no_path(certificate, instance, items, paid)
+            return certificate.bound
         from ratiolab.hindsight.certificates.certify_cost_to_go import proven_cost
 
         cost = proven_cost(instance, certificate.windows, own, items, paid)

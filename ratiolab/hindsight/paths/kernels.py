@@ -26,8 +26,7 @@ class States(NamedTuple):
     Parameters
     ----------
     cost : G. Before the layer is complete it already has the slack of the next time.
-    spent : a lower bound of all later G; before the layer is complete, without that slack.
-    held : rho of what still runs.
+    low : a lower bound of the cost of all paths through the state, without that slack.
     settled : cost less what running requests will pay.
     mask : remembered requests that have started; began : requests that started in this layer.
     parent : row of the layer before.
@@ -36,8 +35,7 @@ class States(NamedTuple):
     """
 
     cost: IntArray
-    spent: IntArray
-    held: IntArray
+    low: IntArray
     settled: IntArray
     mask: NDArray[np.uint64]
     began: NDArray[np.uint64]
@@ -49,7 +47,7 @@ class States(NamedTuple):
     @classmethod
     def empty(cls, capacity: int, most: int, words: int) -> "States":
         """Return so many states of at most so many running pairs."""
-        numbers = [np.zeros(capacity, np.int64) for _ in range(4)]
+        numbers = [np.zeros(capacity, np.int64) for _ in range(3)]
         masks = [np.zeros(capacity, np.uint64) for _ in range(2)]
         counts = [np.zeros(capacity, np.int32) for _ in range(2)]
         pairs = np.zeros((capacity, max(1, most)), np.int16)
@@ -71,17 +69,18 @@ class Step(NamedTuple):
     Parameters
     ----------
     excess : rho of each pair; pay : its weight at t + 1; tail : at all later times.
-    future : sums of what pairs of their age after the step pay at t + 2, t + 3, ...
-    slack : R at t + 1. limit : of the walk. other : bound of the other direction at t + 1.
+    due, due_after : of each request, least rho of starts from t on, and from t + 1 on.
+    remembered : set of requests. slack : R at t + 1. limit : of the walk.
     """
 
     excess: IntArray
     pay: IntArray
     tail: IntArray
-    future: NDArray[np.int32]
+    due: IntArray
+    due_after: IntArray
+    remembered: np.uint64
     slack: int
     limit: int
-    other: int
 
 
 @compiled
@@ -94,23 +93,15 @@ def _within(low, high):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def payments(pay, ends, t, longest):  # type: ignore[no-untyped-def]
-    """Return sums of what pairs pay after time t: at t + 1, at t + 1 and t + 2, ..."""
-    pairs = len(ends)
-    future = np.zeros((pairs, longest), np.int32)
-    for pair in range(pairs):
-        total, p, k = 0, pair, 1
-        while True:
-            if k < longest:
-                total += pay[t + k, p]
-                future[pair, k] = total
-            k += 1
-            if ends[p]:
-                break
-            p += 1
-        for later in range(k, longest):
-            future[pair, later] = total
-    return future
+def _missing(due, missing):  # type: ignore[no-untyped-def]
+    """Return the sum of what a set of requests is due."""
+    total, i = 0, 0
+    while missing:
+        if missing & ONE:
+            total += due[i]
+        missing >>= ONE
+        i += 1
+    return total
 
 
 @compiled
@@ -118,20 +109,18 @@ def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
     """Write the states one round later without new starts; return their number."""
     written = 0
     for s in range(len(states.cost)):
-        cost, held = states.cost[s], states.held[s]
-        if cost > step.limit or cost - held + step.other > step.limit:
+        low = states.cost[s] + _missing(step.due, step.remembered & ~states.mask[s])
+        if low > step.limit:
             continue
-        paid, kept, count = step.slack, 0, 0
+        paid, count = step.slack, 0
         for j in range(states.count[s]):
             pair = states.pairs[s, j]
             paid -= step.pay[pair]
             if not ends[pair]:
-                kept += step.excess[pair]
                 out.pairs[written, count] = pair + 1
                 count += 1
-        out.cost[written] = cost + paid
-        out.spent[written] = cost
-        out.held[written] = kept
+        out.cost[written] = states.cost[s] + paid
+        out.low[written] = low
         out.settled[written] = states.settled[s] + step.slack
         out.mask[written] = states.mask[s]
         out.began[written] = NONE
@@ -143,40 +132,39 @@ def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def start(states, number, pair, own, remembered, twin, ending, step, tokens, full, theta, left):
+def start(states, number, pair, request, twin, ending, step, tokens, full, theta):
     # type: ignore[no-untyped-def]
-    """Append the states with one more start, where it fits; return their new number or -1.
+    """Append the states with one more start, where it fits.
 
     Parameters
     ----------
-    own : bit of the request; remembered : that bit, or 0; twin : bits that must have started.
-    ending : whether it completes at the next time.
-    theta : states above it are left out. left : least bound and least cost of what is left out.
+    twin : requests that must have started, as bits. ending : whether it completes at once.
+    theta : states whose bound is above it are left out.
+
+    Returns
+    -------
+    the new number of states, -1 beyond the room; and the least bound that was left out.
     """
+    own = ONE << np.uint64(request)
+    remembered = step.remembered & own
     excess = step.excess[pair]
-    cost = excess - step.pay[pair]
-    settled = excess - step.tail[pair]
-    held = 0 if ending else excess
+    rise = excess - step.due[request] if remembered else excess
     room = full - tokens
-    written = number
+    written, left = number, step.limit + 1
     for s in range(number):
-        spent = states.spent[s] + excess
-        bound = max(spent, spent - states.held[s] - held + step.other)
-        if bound > step.limit:
-            continue
-        if states.mask[s] & remembered or states.mask[s] & twin != twin:
+        low = states.low[s] + rise
+        if low > step.limit or states.mask[s] & remembered or states.mask[s] & twin != twin:
             continue
         if not _within(states.tokens[s], room):
             continue
-        if bound > theta:
-            left[0], left[1] = min(left[0], bound), min(left[1], spent)
+        if low > theta:
+            left = min(left, low)
             continue
         if written == len(states.cost):
-            return -1
-        states.cost[written] = states.cost[s] + cost
-        states.spent[written] = spent
-        states.held[written] = states.held[s] + held
-        states.settled[written] = states.settled[s] + settled
+            return -1, left
+        states.cost[written] = states.cost[s] + excess - step.pay[pair]
+        states.low[written] = low
+        states.settled[written] = states.settled[s] + excess - step.tail[pair]
         states.mask[written] = states.mask[s] | remembered
         states.began[written] = states.began[s] | own
         states.parent[written] = states.parent[s]
@@ -189,46 +177,31 @@ def start(states, number, pair, own, remembered, twin, ending, step, tokens, ful
             count += 1
         states.count[written] = count
         written += 1
-    return written
+    return written, left
 
 
 @compiled
-def finish(states, number, step, due, need, bound):  # type: ignore[no-untyped-def]
-    """Complete a layer: shift tokens, and write bounds; one above the limit for none.
-
-    Parameters
-    ----------
-    due : least rho of later starts of each remembered request; need : their set.
-    """
+def finish(states, number, step):  # type: ignore[no-untyped-def]
+    """Complete a layer: shift tokens, and bound the cost of all paths through each state."""
     words = states.tokens.shape[1]
     for s in range(number):
         for w in range(words):
             after = states.tokens[s, w + 1] << BYTES if w + 1 < words else NONE
             states.tokens[s, w] = states.tokens[s, w] >> BYTE | after
-        cost = states.cost[s]
-        states.spent[s] = cost
-        low = max(cost, cost - states.held[s] + step.other)
-        missing = need & ~states.mask[s]
-        i = 0
-        while missing:
-            if missing & ONE:
-                cost += due[i]
-            missing >>= ONE
-            i += 1
-        bound[s] = max(low, cost)
+        missing = step.remembered & ~states.mask[s]
+        states.low[s] = states.cost[s] + _missing(step.due_after, missing)
 
 
 @compiled
-def undominated(states, order, future, strong, compared):  # type: ignore[no-untyped-def]
+def undominated(states, order, compared):  # type: ignore[no-untyped-def]
     """Return which states of this order no earlier one with the same mask dominates.
 
     Those that replaced others lately stand in front, and the last of the list make room for new.
     """
-    words, longest = states.tokens.shape[1], future.shape[1]
+    words = states.tokens.shape[1]
     keep = np.ones(len(order), np.bool_)
     known = np.zeros((compared, words), np.uint64)
-    costs = np.zeros((compared if strong else 1, longest), np.int32)
-    own, cost = np.zeros(words, np.uint64), np.zeros(longest, np.int32)
+    own = np.zeros(words, np.uint64)
     half = compared // 2
     count = turn = 0
     for place in range(len(order)):
@@ -236,59 +209,26 @@ def undominated(states, order, future, strong, compared):  # type: ignore[no-unt
         if place and states.mask[s] != states.mask[order[place - 1]]:
             count = turn = 0
         own[:] = states.tokens[s]
-        ready = not strong
-        dominated = False
         for k in range(count):
-            if not _within(known[k], own):
-                continue
-            if not ready:
-                _costs(states, s, future, cost)
-                ready = True
-            better = True
-            if strong:
-                worse = 0
-                for y in range(longest):
-                    worse += costs[k, y] > cost[y]
-                better = worse == 0
-            if better:
+            if _within(known[k], own):
                 u = k // 2 if k < half else (k * 7919) % half
-                if u != k:
-                    for w in range(words):
-                        known[k, w], known[u, w] = known[u, w], known[k, w]
-                    if strong:
-                        for y in range(longest):
-                            costs[k, y], costs[u, y] = costs[u, y], costs[k, y]
-                dominated = True
+                for w in range(words):
+                    known[k, w], known[u, w] = known[u, w], known[k, w]
+                keep[place] = False
                 break
-        if dominated:
-            keep[place] = False
-            continue
-        if not ready:
-            _costs(states, s, future, cost)
-        if count < compared:
-            row = count
-            count += 1
-        else:
-            row = half + turn
-            turn = (turn + 1) % (compared - half)
-        known[row] = own
-        if strong:
-            costs[row] = cost
+        if keep[place]:
+            if count < compared:
+                row = count
+                count += 1
+            else:
+                row = half + turn
+                turn = (turn + 1) % (compared - half)
+            known[row] = own
     return keep
 
 
 @compiled
-def _costs(states, s, future, cost):  # type: ignore[no-untyped-def]
-    """Write the cost of a state, less what its running pairs pay in the next 0, 1, 2, ... times."""
-    cost[:] = states.cost[s]
-    for j in range(states.count[s]):
-        row = future[states.pairs[s, j]]
-        for y in range(len(cost)):
-            cost[y] -= row[y]
-
-
-@compiled
-def join(states, rows, limit, raw, past, bits, masks, edges, settled, tokens, known, bound):
+def join(states, rows, limit, raw, past, bits, masks, edges, settled, tokens, known):
     # type: ignore[no-untyped-def]
     """Raise the bounds of states by what the other direction has settled at this layer.
 
@@ -338,7 +278,7 @@ def join(states, rows, limit, raw, past, bits, masks, edges, settled, tokens, kn
             slot = (slot + 1) & (size - 1)
         low = np.searchsorted(masks, need)
         if low == len(masks) or masks[low] != need:
-            bound[s] = limit + 1
+            states.low[s] = limit + 1
             continue
         if first == r:
             slots[slot] = r
@@ -349,6 +289,6 @@ def join(states, rows, limit, raw, past, bits, masks, edges, settled, tokens, kn
             k += 1
         place[first] = k
         if k == end or settled[k] > most:
-            bound[s] = limit + 1
+            states.low[s] = limit + 1
         else:
-            bound[s] = max(bound[s], states.settled[s] + settled[k] - total)
+            states.low[s] = max(states.low[s], states.settled[s] + settled[k] - total)

@@ -26,11 +26,8 @@ MOST_REQUESTS = 64
 MOST_MEMORY = 127
 """Tokens are counted in seven bits of a byte."""
 
-FINEST_UNIT = 2**20
-"""Costs are at most so fine, parts of a round."""
-
-LARGEST_DIFFERENCE = 2**29
-"""What is paid while a request runs stays below it, so that differences fit 32 bits."""
+UNIT = 2**20
+"""Costs are in parts of a round: few enough that 64 bits hold all products with duals."""
 
 LARGEST = 2**61
 """Sums stay below it, so that 64-bit integers never overflow."""
@@ -58,24 +55,19 @@ class Potentials:
 
     @classmethod
     def of(cls, instance: Instance, duals: Duals) -> "Potentials":
-        """Return the potentials that duals give, in the finest unit in which numbers are small.
+        """Return the potentials that duals give.
 
         Raises
         ------
         OverflowError
-            when no unit makes them small enough.
+            when numbers could exceed 64 bits.
         """
         memory = instance.memory
         dense = [table.dense(memory) for table in duals.tables]
         weight = item_costs(memory, duals, dense)
         capacity = np.array(capacity_costs(memory, duals), np.int64)
-        sums = np.cumsum(capacity)
-        rounds = min(len(sums), int(instance.output.max()) + 1)
-        window = int((sums[rounds - 1 :] - np.append(0, sums[:-rounds])).max())
-        unit = FINEST_UNIT
-        while unit * window // duals.denominator > LARGEST_DIFFERENCE:
-            unit //= 2
-        if unit == 0 or int(weight.max()) * unit > LARGEST or int(capacity.max()) * unit > LARGEST:
+        unit = UNIT
+        if max(int(weight.max()), int(capacity.max())) * unit > LARGEST:
             raise OverflowError("duals are too large for paths")
         weight = weight * unit // duals.denominator
         capacity = capacity * unit // duals.denominator
@@ -114,9 +106,10 @@ class Direction(NamedTuple):
     forward : whether time runs forward.
     end : END, the layer at which walks end.
     excess : rho of a start of each request at each layer, shape (n, END + 1), `NEVER` for none.
-    pay : weight of a pair's next age at each time, shape (END + longest + 1, pairs).
-    slack : R at each time, shape (END + longest + 1,).
-    raw : latency less multiplier of a start at layer 0, and its change a layer, per request.
+    pay : weight of a pair's next age at each time, shape (END + 2, pairs); tail : that of all its
+        later ages together, if that is the time.
+    slack : R at each time, shape (END + 2,).
+    raw, rise : latency less multiplier of a start of each request at layer 0; its change a layer.
     tokens : packed tokens of each pair at the next time, the one after, ..., shape (pairs, words).
     past : those at the last time, the one before, ..., as the other direction sees the pair.
     first, owner, age, ends : of requests; and of pairs, whether the next age is the last.
@@ -126,6 +119,7 @@ class Direction(NamedTuple):
     end: int
     excess: IntArray
     pay: IntArray
+    tail: IntArray
     slack: IntArray
     raw: IntArray
     rise: int
@@ -171,8 +165,8 @@ def directions(
     words = -(-longest // 8)
     forward = np.zeros((len(owner), 8 * words), np.uint8)
     backward = np.zeros_like(forward)
-    pay = np.zeros((2, end + longest + 2, len(owner)), np.int64)
-    slack = np.zeros((2, end + longest + 2), np.int64)
+    pay = np.zeros((2, end + 2, len(owner)), np.int64)
+    slack = np.zeros((2, end + 2), np.int64)
     inside = np.arange(1, min(end, potentials.horizon) + 1)
     slack[0, inside] = potentials.capacity[inside]
     slack[1, end + 1 - inside] = potentials.capacity[inside]
@@ -192,14 +186,17 @@ def directions(
     # the pair (i, g) is, seen from the other side, of age o - g
     opposite = np.where(age > 0, first[owner] + output[owner] - age, np.arange(len(owner)))
     shared = first, owner, age, ends
+    tail = pay.copy()
+    for pair in np.flatnonzero(~ends)[::-1]:
+        tail[:, :-1, pair] += tail[:, 1:, pair + 1]
     late = unit * (output - arrival) - multipliers
     return (
         Direction(
-            *(True, end, excess, pay[0], slack[0]),
+            *(True, end, excess, pay[0], tail[0], slack[0]),
             *(late, unit, ahead, behind[opposite], *shared),
         ),
         Direction(
-            *(False, end, mirrored, pay[1], slack[1]),
+            *(False, end, mirrored, pay[1], tail[1], slack[1]),
             *(late + unit * (end - output), -unit, behind, ahead[opposite], *shared),
         ),
     )

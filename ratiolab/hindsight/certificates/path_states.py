@@ -1,0 +1,236 @@
+"""States of the checker of path certificates, and the compiled loops over them.
+
+`ratiolab.hindsight.certificates.certify_paths` explains and proves them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ratiolab.model.footprint import IntArray
+
+compiled: Any = njit(cache=True)
+
+
+class Layer(NamedTuple):
+    """States as columns.
+
+    Parameters
+    ----------
+    paid : cost up to the time of the layer; safe : what no path through the state costs less than.
+    total : paid less all that what runs will pay.
+    begun : watched requests that have started, a bit each.
+    number, pairs : what runs.
+    tokens : tokens held at the next time, the one after, ...
+    """
+
+    paid: IntArray
+    safe: IntArray
+    total: IntArray
+    begun: NDArray[np.uint64]
+    number: IntArray
+    pairs: NDArray[np.int16]
+    tokens: NDArray[np.uint8]
+
+    @classmethod
+    def room(cls, size: int, most: int, longest: int) -> "Layer":
+        """Return room for so many states of so many running pairs."""
+        paid, safe, total, number = np.zeros((4, size), np.int64)
+        pairs = np.zeros((size, most), np.int16)
+        tokens = np.zeros((size, longest), np.uint8)
+        return cls(paid, safe, total, np.zeros(size, np.uint64), number, pairs, tokens)
+
+    def rows(self, chosen: IntArray) -> "Layer":
+        """Return these states in this order."""
+        return Layer._make(column[chosen] for column in self)
+
+
+class Start(NamedTuple):
+    """One start: its pair at age 0, its rho, and what it pays at the next and at all later times.
+
+    Parameters
+    ----------
+    ends : whether it completes at the next time.
+    bit, before : its bit when it is watched, and the bit of what must have started.
+    wait : least rho of its starts from now on when it is watched, else 0.
+    space : tokens that may be held beside it at the next times.
+    tokens : what it holds.
+    """
+
+    pair: int
+    rho: int
+    price: int
+    later: int
+    ends: bool
+    bit: np.uint64
+    before: np.uint64
+    wait: int
+    space: NDArray[np.uint8]
+    tokens: NDArray[np.uint8]
+
+
+@compiled
+def exceeds(one, other):  # type: ignore[no-untyped-def]
+    """Return whether some number of the one is above that of the other."""
+    for y in range(len(one)):  # noqa: SIM110, loops are what is compiled best
+        if one[y] > other[y]:
+            return True
+    return False
+
+
+@compiled
+def waits(begun, watched, waiting):  # type: ignore[no-untyped-def]
+    """Return what all watched requests that have not begun will pay at least."""
+    late = 0
+    for i in range(len(waiting)):
+        bit = np.uint64(1) << np.uint64(i)
+        if watched & bit and not begun & bit:
+            late += waiting[i]
+    return late
+
+
+@compiled
+def age(old, limit, capacity, price, last, watched, waiting, new):  # type: ignore[no-untyped-def]
+    """Write all states one time later, with nothing new; return their number."""
+    n = 0
+    for s in range(len(old.paid)):
+        safe = old.paid[s] + waits(old.begun[s], watched, waiting)
+        if safe > limit:
+            continue
+        new.paid[n] = old.paid[s] + capacity
+        new.total[n] = old.total[s] + capacity
+        new.safe[n] = safe
+        new.begun[n] = old.begun[s]
+        new.tokens[n] = old.tokens[s]
+        new.number[n] = 0
+        for j in range(old.number[s]):
+            pair = old.pairs[s, j]
+            new.paid[n] -= price[pair]
+            if not last[pair]:
+                new.pairs[n, new.number[n]] = pair + 1
+                new.number[n] += 1
+        n += 1
+    return n
+
+
+@compiled
+def begin(layer, n, limit, start):  # type: ignore[no-untyped-def]
+    """Append the states that also start this; return their new number, -1 beyond the room."""
+    own = start.rho - start.price
+    for s in range(n):
+        safe = layer.safe[s] + start.rho - start.wait
+        if safe > limit:
+            continue
+        if layer.begun[s] & start.bit or layer.begun[s] & start.before != start.before:
+            continue
+        if exceeds(layer.tokens[s], start.space):
+            continue
+        if n == len(layer.paid):
+            return -1
+        layer.safe[n] = safe
+        layer.paid[n] = layer.paid[s] + own
+        layer.total[n] = layer.total[s] + own - start.later
+        layer.begun[n] = layer.begun[s] | start.bit
+        layer.number[n] = layer.number[s]
+        layer.pairs[n] = layer.pairs[s]
+        if not start.ends:
+            layer.pairs[n, layer.number[n]] = start.pair + 1
+            layer.number[n] += 1
+        layer.tokens[n] = layer.tokens[s] + start.tokens
+        n += 1
+    return n
+
+
+@compiled
+def bounds(layer, n, watched, waiting):  # type: ignore[no-untyped-def]
+    """Move states to the next time, and bound all paths through each from below."""
+    length = layer.tokens.shape[1]
+    for s in range(n):
+        for y in range(length - 1):
+            layer.tokens[s, y] = layer.tokens[s, y + 1]
+        layer.tokens[s, length - 1] = 0
+        layer.safe[s] = layer.paid[s] + waits(layer.begun[s], watched, waiting)
+
+
+@compiled
+def kept(layer, order, compared):  # type: ignore[no-untyped-def]
+    """Return which states no earlier one of the order replaces, as far as compared.
+
+    Of the list of those compared, what has replaced another moves a place forward, and when it is
+    full the last place goes to each new one.
+    """
+    length = layer.tokens.shape[1]
+    good = np.ones(len(order), np.bool_)
+    tokens = np.zeros((compared, length), np.uint8)
+    mine = np.zeros(length, np.uint8)
+    filled = 0
+    for place in range(len(order)):
+        s = order[place]
+        if place > 0 and layer.begun[s] != layer.begun[order[place - 1]]:
+            filled = 0
+        mine[:] = layer.tokens[s]
+        for k in range(filled):
+            if not exceeds(tokens[k], mine):
+                good[place] = False
+                front = k // 2
+                for y in range(length):
+                    tokens[k, y], tokens[front, y] = tokens[front, y], tokens[k, y]
+                break
+        if good[place]:
+            filled = min(filled + 1, compared)
+            tokens[filled - 1] = mine
+    return good
+
+
+@compiled
+def joined(layer, chosen, limit, other, known, raw, past, bit):  # type: ignore[no-untyped-def]
+    """Raise bounds by states of the other direction, `other`: those of rising total fit first.
+
+    What runs is looked up in a table with open addressing, and compared in full.
+    """
+    length, size = past.shape[1], 1
+    while size < 3 * len(chosen):
+        size *= 2
+    slot = np.full(size, -1, np.int64)
+    place = np.zeros(len(chosen), np.int64)
+    tokens = np.zeros((len(chosen), length), np.uint8)
+    twice = np.zeros(len(chosen), np.int64)
+    wanted = np.zeros(len(chosen), np.uint64)
+    for q in range(len(chosen)):
+        s = chosen[q]
+        want = known & ~layer.begun[s]
+        for j in range(layer.number[s]):
+            pair = layer.pairs[s, j]
+            twice[q] += raw[pair]
+            want |= known & bit[pair]
+            for y in range(length):
+                tokens[q, y] += past[pair, y]
+        wanted[q] = want
+        key = np.uint64(twice[q]) + want
+        for y in range(length):
+            key = (key ^ np.uint64(tokens[q, y])) * np.uint64(1099511628211)
+        key ^= key >> np.uint64(31)
+        h = np.int64(key & np.uint64(size - 1))
+        while slot[h] >= 0:
+            like = slot[h]
+            if wanted[like] == want and twice[like] == twice[q]:
+                same = True
+                for y in range(length):
+                    same = same and tokens[like, y] == tokens[q, y]
+                if same:
+                    break
+            h = (h + 1) % size
+        if slot[h] < 0:
+            slot[h] = q
+            place[q] = np.searchsorted(other.begun, want)
+        like = slot[h]
+        k, most = place[like], limit - layer.total[s] + twice[q]
+        while k < len(other.begun) and other.begun[k] == want and other.total[k] <= most:
+            if not exceeds(other.tokens[k], tokens[q]):
+                break
+            k += 1
+        place[like] = k
+        if k == len(other.begun) or other.begun[k] != want or other.total[k] > most:
+            layer.safe[s] = limit + 1

@@ -1,0 +1,105 @@
+"""Passes of walks in alternating directions, what they prove, and the certificate of it.
+
+The first pass remembers nobody, and is joined to nothing. Each later one is joined to the table of
+the one before, in the other direction, and remembers more: what the cheapest path so far starts
+twice or never. It ends when no path below a target is left, or when the cheapest one is a schedule:
+decremental state space relaxation, as in Righini and Salani (2008), New dynamic programming
+algorithms for the resource constrained elementary shortest path problem, Networks 51.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
+from ratiolab.hindsight.paths.potentials import Potentials, directions
+from ratiolab.hindsight.paths.walk import Table, Walked, walk
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+from ratiolab.model.schedule import Schedule
+
+ADDED = 2
+"""Requests remembered more in each pass, and those equal to them."""
+
+
+@dataclass
+class Passes:
+    """Passes at one choice of multipliers and one target.
+
+    Parameters
+    ----------
+    proven : the certificate of the duals behind the potentials.
+    target : paths of latency below it are of interest; at least the bound of the duals.
+    remembered : requests that are remembered from the second pass on.
+
+    Attributes
+    ----------
+    bound : what is proven. schedule : found by the last pass, if its path is one.
+    """
+
+    potentials: Potentials
+    multipliers: IntArray
+    proven: DualCertificate
+    target: int
+    remembered: int = 0
+    bound: int = field(default=0, init=False)
+    schedule: Schedule | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        potentials = self.potentials
+        self.base = int(self.multipliers.sum() - potentials.capacity.sum())
+        self.limit = max(0, (self.target - 1) * potentials.unit - self.base)
+        self.sides = directions(potentials, self.multipliers, self.limit)
+        self.sets: list[int] = []
+        self.table: Table | None = None
+        self.kinds = list(potentials.instance.requests)
+
+    @property
+    def closed(self) -> bool:
+        """Return whether the passes have nothing left to do."""
+        return self.bound >= self.target or self.schedule is not None
+
+    def go(self, width: int, stop: Callable[[], bool] = lambda: False) -> Walked:
+        """Walk once more; a walk that is incomplete proves nothing and changes nothing."""
+        backward = len(self.sets) % 2 == 0
+        remembered = self.remembered if self.sets else 0
+        found = walk(
+            *(self.potentials.instance, self.sides[backward], self.limit, width),
+            remembered=remembered,
+            join=self.table,
+            stop=stop,
+        )
+        if found.table is not None:
+            self.sets.append(remembered)
+            self.table = found.table
+            self.bound = max(self.bound, -(-(self.base + found.least) // self.potentials.unit))
+            if found.path:
+                self._learn(found.path)
+        return found
+
+    def _learn(self, path: list[tuple[int, int]]) -> None:
+        """Remember what a path starts twice, or else never; or keep the schedule that it is."""
+        instance = self.potentials.instance
+        count = np.bincount([i for _, i in path], minlength=len(instance))
+        if (count == 1).all():
+            starts = np.zeros(len(instance), np.int64)
+            for start, i in path:
+                starts[i] = start
+            self.schedule = Schedule.from_starts(instance, starts)
+            return
+        new = [i for i in range(len(instance)) if count[i] != 1 and not self.remembered >> i & 1]
+        volume = instance.volume
+        new.sort(key=lambda i: (count[i] == 0, -volume[i]))
+        for i in new[:ADDED]:
+            for j in range(len(instance)):
+                if self.kinds[j] == self.kinds[i]:
+                    self.remembered |= 1 << j
+
+    def certificate(self) -> PathCertificate:
+        """Return the certificate of the bound."""
+        proven = self.proven
+        return PathCertificate(
+            *(proven.instance, proven.digest, self.bound, proven.value, proven.duals),
+            *(self.potentials.unit, tuple(self.multipliers.tolist()), tuple(self.sets)),
+        )
