@@ -65,6 +65,16 @@ def layer_width(instance: Instance, rounds: int, budget: int) -> int:
     return max(0, (budget - 8 * LEAST_CAPACITY * state) // (written + 16 * rounds))
 
 
+def walk_width(instance: Instance, budget: int) -> int:
+    """Return the states that a layer of a walk may keep within a budget.
+
+    A layer is written with up to some times as many partial states, twice while its room grows;
+    the layers of a walk and of the one before stay.
+    """
+    state = 120 + int(instance.output.max()) + 2 * instance.memory
+    return budget // (60 * state)
+
+
 def program_entries(budget: int) -> int:
     """Return the non-zeros of the largest integer program within a budget."""
     return budget // NONZERO

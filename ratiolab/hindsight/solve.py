@@ -19,6 +19,7 @@ from ratiolab.hindsight.stages import (
     DualAscent,
     DynamicProgramming,
     OrderSearch,
+    Paths,
 )
 from ratiolab.hindsight.state import Found, SolveState, Work
 from ratiolab.model.instance import Instance
@@ -37,8 +38,9 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         ("easy program", IntegerProgram(easy=True)),
         # more rounds raise the bound slowly: few are often enough at n = 12
         ("few cuts", Cuts(rounds=7, part=0.2, most=FEW_REQUESTS)),
-        ("dynamic programming", DynamicProgramming(width=300_000, part=0.2, most=FEW_REQUESTS)),
+        ("few paths", Paths(part=0.2, most=FEW_REQUESTS)),
         ("cuts", Cuts(rounds=40, part=0.4)),
+        ("paths", Paths(part=0.9)),
         ("wide dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
         ("more orders", OrderSearch(part=1.0, rest=True)),

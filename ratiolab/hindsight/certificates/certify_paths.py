@@ -142,7 +142,9 @@ class _Costs:
     ) -> None:
         horizon, requests = len(capacity), list(instance.requests)
         n, output = len(requests), [o for _, _, o in requests]
-        latest = max(horizon, int(instance.arrival.max())) + max(0, limit + max(multipliers)) // unit
+        latest = (
+            max(horizon, int(instance.arrival.max())) + max(0, limit + max(multipliers)) // unit
+        )
         large = sum(map(abs, multipliers)) + sum(capacity) + abs(limit)
         if large + unit * (latest + 3 * max(output)) > LARGEST:
             raise ValueError("numbers are too large for walks")
@@ -150,7 +152,7 @@ class _Costs:
         if cells > MOST_CELLS:
             raise ValueError(f"{cells} pairs and layers are more than {MOST_CELLS}")
         rho: list[dict[int, int]] = [{} for _ in requests]
-        self.end = 0
+        self.end = horizon
         for i, (arrival, _, o) in enumerate(requests):
             p = arrival
             while True:
@@ -246,9 +248,7 @@ class _Walk:
         price, waiting = costs.price[side, t + 1], self.waiting[:, t].copy()
         self._enlarge(len(layer.paid), 0)
         capacity = costs.capacity[side, t + 1]
-        n = states.age(
-            layer, self.limit, capacity, price, costs.last, watched, waiting, self.room
-        )
+        n = states.age(layer, self.limit, capacity, price, costs.last, watched, waiting, self.room)
         seen = max(n, CROWDED)
         possible = [i for i in self.candidates if costs.rho[side, i, t] <= self.limit]
         for i in possible:
@@ -262,8 +262,7 @@ class _Walk:
             if n > MORE * seen and i != possible[-1]:
                 rows = self._kept(np.arange(n), COMPARED_PARTIAL)
                 n = len(rows)
-                for column, few in zip(self.room, self.room.rows(rows), strict=True):
-                    column[:n] = few
+                self.room.put(self.room.rows(rows), n)
                 seen = max(n, CROWDED)
         states.bounds(self.room, n, watched, self.waiting[:, t + 1].copy())
         known, layers = self.before
@@ -306,6 +305,5 @@ class _Walk:
         if size > MOST_KEPT // 2:
             raise ValueError(f"a layer takes more than {MOST_KEPT // 2} states")
         larger = Layer.room(size, self.most, self.costs.longest)
-        for column, old in zip(larger, self.room, strict=True):
-            column[:n] = old[:n]
+        larger.put(self.room, n)
         self.room = larger

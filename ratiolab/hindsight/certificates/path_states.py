@@ -3,6 +3,7 @@
 `ratiolab.hindsight.certificates.certify_paths` explains and proves them.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,12 @@ class Layer(NamedTuple):
         pairs = np.zeros((size, most), np.int16)
         tokens = np.zeros((size, longest), np.uint8)
         return cls(paid, safe, total, np.zeros(size, np.uint64), number, pairs, tokens)
+
+    def put(self, first: "Layer", n: int) -> None:
+        """Overwrite the first n states."""
+        columns: Iterator[tuple[NDArray[Any], NDArray[Any]]] = zip(self, first, strict=True)
+        for column, source in columns:
+            column[:n] = source[:n]
 
     def rows(self, chosen: IntArray) -> "Layer":
         """Return these states in this order."""

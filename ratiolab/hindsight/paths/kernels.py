@@ -5,6 +5,7 @@ once: no byte of x exceeds that of y when (y + 128) - x, in which no byte borrow
 bits.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ class States(NamedTuple):
     settled : cost less what running requests will pay.
     mask : remembered requests that have started; began : requests that started in this layer.
     parent : row of the layer before.
-    count, pairs : running pairs.
+    running, pairs : number of the running pairs, and which.
     tokens : packed tokens that they hold at the next times.
     """
 
@@ -40,22 +41,24 @@ class States(NamedTuple):
     mask: NDArray[np.uint64]
     began: NDArray[np.uint64]
     parent: NDArray[np.int32]
-    count: NDArray[np.int32]
+    running: NDArray[np.int32]
     pairs: NDArray[np.int16]
     tokens: NDArray[np.uint64]
 
     @classmethod
     def empty(cls, capacity: int, most: int, words: int) -> "States":
         """Return so many states of at most so many running pairs."""
-        numbers = [np.zeros(capacity, np.int64) for _ in range(3)]
-        masks = [np.zeros(capacity, np.uint64) for _ in range(2)]
-        counts = [np.zeros(capacity, np.int32) for _ in range(2)]
+        cost, low, settled = np.zeros((3, capacity), np.int64)
+        mask, began = np.zeros((2, capacity), np.uint64)
+        parent, running = np.zeros((2, capacity), np.int32)
         pairs = np.zeros((capacity, max(1, most)), np.int16)
-        return cls(*numbers, *masks, *counts, pairs, np.zeros((capacity, words), np.uint64))
+        tokens = np.zeros((capacity, words), np.uint64)
+        return cls(cost, low, settled, mask, began, parent, running, pairs, tokens)
 
     def put(self, first: "States", number: int) -> None:
         """Overwrite the first states."""
-        for column, source in zip(self, first, strict=True):
+        columns: Iterator[tuple[NDArray[Any], NDArray[Any]]] = zip(self, first, strict=True)
+        for column, source in columns:
             column[:number] = source[:number]
 
     def take(self, rows: IntArray) -> "States":
@@ -86,7 +89,7 @@ class Step(NamedTuple):
 @compiled
 def _within(low, high):  # type: ignore[no-untyped-def]
     """Return whether no byte of the first row exceeds that of the second."""
-    for w in range(len(low)):
+    for w in range(len(low)):  # noqa: SIM110, a loop is what is compiled best
         if ((high[w] | HIGH) - low[w]) & HIGH != HIGH:
             return False
     return True
@@ -113,7 +116,7 @@ def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
         if low > step.limit:
             continue
         paid, count = step.slack, 0
-        for j in range(states.count[s]):
+        for j in range(states.running[s]):
             pair = states.pairs[s, j]
             paid -= step.pay[pair]
             if not ends[pair]:
@@ -125,15 +128,14 @@ def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
         out.mask[written] = states.mask[s]
         out.began[written] = NONE
         out.parent[written] = s
-        out.count[written] = count
+        out.running[written] = count
         out.tokens[written] = states.tokens[s]
         written += 1
     return written
 
 
 @compiled
-def start(states, number, pair, request, twin, ending, step, tokens, full, theta):
-    # type: ignore[no-untyped-def]
+def start(states, number, pair, request, twin, ending, step, tokens, full, theta):  # type: ignore[no-untyped-def]
     """Append the states with one more start, where it fits.
 
     Parameters
@@ -168,14 +170,14 @@ def start(states, number, pair, request, twin, ending, step, tokens, full, theta
         states.mask[written] = states.mask[s] | remembered
         states.began[written] = states.began[s] | own
         states.parent[written] = states.parent[s]
-        count = states.count[s]
+        count = states.running[s]
         states.pairs[written] = states.pairs[s]
         for w in range(len(tokens)):
             states.tokens[written, w] = states.tokens[s, w] + tokens[w]
         if not ending:
             states.pairs[written, count] = pair + 1
             count += 1
-        states.count[written] = count
+        states.running[written] = count
         written += 1
     return written, left
 
@@ -228,21 +230,20 @@ def undominated(states, order, compared):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def join(states, rows, limit, raw, past, bits, masks, edges, settled, tokens, known):
-    # type: ignore[no-untyped-def]
+def join(states, rows, limit, raw, past, bits, table):  # type: ignore[no-untyped-def]
     """Raise the bounds of states by what the other direction has settled at this layer.
 
     Parameters
     ----------
     rows : states of the layer whose bound matters.
     raw, past, bits : of each pair: latency less multiplier, tokens at past times, own request.
-    masks, edges : masks of the other states, rising, and where those of each begin.
-    settled, tokens : of the other states, settled rising among those of a mask.
-    known : requests that the other direction remembered.
+    table : of the other direction: the requests that it remembered; masks of its states, rising,
+        and where those of each begin; their settled costs, rising in each mask, and their tokens.
 
     What is looked up for one state serves all that run the same: `place` is the first other state
     that may fit, and those before it do not.
     """
+    known, masks, edges, settled, tokens = table
     words, size = tokens.shape[1], 16
     while size < 2 * len(rows):
         size *= 2
@@ -253,7 +254,7 @@ def join(states, rows, limit, raw, past, bits, masks, edges, settled, tokens, kn
     for r in range(len(rows)):
         s = rows[r]
         running, total = NONE, 0
-        for j in range(states.count[s]):
+        for j in range(states.running[s]):
             pair = states.pairs[s, j]
             total += raw[pair]
             running |= bits[pair]

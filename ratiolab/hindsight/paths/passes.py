@@ -7,7 +7,7 @@ decremental state space relaxation, as in Righini and Salani (2008), New dynamic
 algorithms for the resource constrained elementary shortest path problem, Networks 51.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +16,6 @@ from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCer
 from ratiolab.hindsight.paths.potentials import Potentials, directions
 from ratiolab.hindsight.paths.walk import Table, Walked, walk
 from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
 ADDED = 2
@@ -31,7 +30,8 @@ class Passes:
     ----------
     proven : the certificate of the duals behind the potentials.
     target : paths of latency below it are of interest; at least the bound of the duals.
-    remembered : requests that are remembered from the second pass on.
+    ladder : sets that the first passes remember, such as those of a smaller target: each at least
+        that before. Large ones need a table to join that remembers nearly as many.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Passes:
     multipliers: IntArray
     proven: DualCertificate
     target: int
-    remembered: int = 0
+    ladder: tuple[int, ...] = ()
     bound: int = field(default=0, init=False)
     schedule: Schedule | None = field(default=None, init=False)
 
@@ -52,6 +52,7 @@ class Passes:
         self.limit = max(0, (self.target - 1) * potentials.unit - self.base)
         self.sides = directions(potentials, self.multipliers, self.limit)
         self.sets: list[int] = []
+        self.remembered = 0
         self.table: Table | None = None
         self.kinds = list(potentials.instance.requests)
 
@@ -60,10 +61,15 @@ class Passes:
         """Return whether the passes have nothing left to do."""
         return self.bound >= self.target or self.schedule is not None
 
+    def latency(self, cost: int) -> int:
+        """Return the bound that a least cost of all paths proves."""
+        return -(-(self.base + cost) // self.potentials.unit)
+
     def go(self, width: int, stop: Callable[[], bool] = lambda: False) -> Walked:
         """Walk once more; a walk that is incomplete proves nothing and changes nothing."""
         backward = len(self.sets) % 2 == 0
-        remembered = self.remembered if self.sets else 0
+        done = len(self.sets)
+        remembered = self.ladder[done] if done < len(self.ladder) else self.remembered
         found = walk(
             *(self.potentials.instance, self.sides[backward], self.limit, width),
             remembered=remembered,
@@ -72,16 +78,17 @@ class Passes:
         )
         if found.table is not None:
             self.sets.append(remembered)
+            self.remembered = remembered
             self.table = found.table
-            self.bound = max(self.bound, -(-(self.base + found.least) // self.potentials.unit))
-            if found.path:
+            self.bound = max(self.bound, self.latency(found.least))
+            if found.least <= self.limit:
                 self._learn(found.path)
         return found
 
     def _learn(self, path: list[tuple[int, int]]) -> None:
         """Remember what a path starts twice, or else never; or keep the schedule that it is."""
         instance = self.potentials.instance
-        count = np.bincount([i for _, i in path], minlength=len(instance))
+        count = np.bincount(np.array([i for _, i in path], np.int64), minlength=len(instance))
         if (count == 1).all():
             starts = np.zeros(len(instance), np.int64)
             for start, i in path:

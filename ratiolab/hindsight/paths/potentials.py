@@ -8,7 +8,7 @@ most W_t(Q) U / D, and to an integer, hence to at most floor(R_t U / D): these a
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,7 +157,7 @@ def directions(
     starts = np.arange(last + 1)
     rho[(starts < arrival[:, None]) | (rho > limit)] = NEVER
     possible = np.where(rho < NEVER, starts + output[:, None], 0)
-    end, longest = int(possible.max()), int(output.max())
+    end, longest = max(potentials.horizon, int(possible.max())), int(output.max())
     first = np.cumsum(output) - output
     owner = np.repeat(np.arange(len(instance)), output)
     age = np.arange(len(owner)) - first[owner]
@@ -167,12 +167,12 @@ def directions(
     backward = np.zeros_like(forward)
     pay = np.zeros((2, end + 2, len(owner)), np.int64)
     slack = np.zeros((2, end + 2), np.int64)
-    inside = np.arange(1, min(end, potentials.horizon) + 1)
+    inside = np.arange(1, potentials.horizon + 1)
     slack[0, inside] = potentials.capacity[inside]
     slack[1, end + 1 - inside] = potentials.capacity[inside]
     for pair, (i, g) in enumerate(zip(owner.tolist(), age.tolist(), strict=True)):
         s, o = int(prompt[i]), int(output[i])
-        ages = np.arange(g + 1, o + 1)
+        ages: Any = np.arange(g + 1, o + 1)
         forward[pair, : o - g] = held(s, ages)
         backward[pair, : o - g] = held(s, o + 1 - ages)
         pay[0, inside, pair] = potentials.weight[inside, held(s, g + 1), o - g - 1]
@@ -185,21 +185,31 @@ def directions(
     ahead, behind = (pack(tokens) for tokens in (forward, backward))
     # the pair (i, g) is, seen from the other side, of age o - g
     opposite = np.where(age > 0, first[owner] + output[owner] - age, np.arange(len(owner)))
-    shared = first, owner, age, ends
     tail = pay.copy()
     for pair in np.flatnonzero(~ends)[::-1]:
         tail[:, :-1, pair] += tail[:, 1:, pair + 1]
     late = unit * (output - arrival) - multipliers
-    return (
-        Direction(
-            *(True, end, excess, pay[0], tail[0], slack[0]),
-            *(late, unit, ahead, behind[opposite], *shared),
-        ),
-        Direction(
-            *(False, end, mirrored, pay[1], tail[1], slack[1]),
-            *(late + unit * (end - output), -unit, behind, ahead[opposite], *shared),
-        ),
-    )
+
+    def direction(forward: bool) -> Direction:
+        k = 1 - forward
+        return Direction(
+            forward=forward,
+            end=end,
+            excess=excess if forward else mirrored,
+            pay=pay[k],
+            tail=tail[k],
+            slack=slack[k],
+            raw=late if forward else late + unit * (end - output),
+            rise=unit if forward else -unit,
+            tokens=ahead if forward else behind,
+            past=(behind if forward else ahead)[opposite],
+            first=first,
+            owner=owner,
+            age=age,
+            ends=ends,
+        )
+
+    return direction(True), direction(False)
 
 
 def pack(tokens: NDArray[np.uint8]) -> Words:

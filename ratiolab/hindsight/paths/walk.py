@@ -261,12 +261,11 @@ class _Walk:
         assert table is not None
         k = direction.end - layer
         raw = direction.raw[direction.owner] + direction.rise * (layer - direction.age)
-        kernels.join(
-            *(self.room, np.flatnonzero(self.room.low[:number] <= self.limit), self.limit),
-            *(raw, direction.past, self.bits),
-            *(table.masks[k], table.edges[k], table.settled[k], table.tokens[k]),
-            np.uint64(table.known),
-        )
+        other = table.masks[k], table.edges[k], table.settled[k], table.tokens[k]
+        rows = np.flatnonzero(self.room.low[:number] <= self.limit)
+        known = np.uint64(table.known)
+        past = direction.past
+        kernels.join(self.room, rows, self.limit, raw, past, self.bits, (known, *other))
 
 
 def _twins(instance: Instance, remembered: int, forward: bool) -> list[int]:

@@ -1,0 +1,111 @@
+"""A proof by passes within a limit of time: targets rise as long as walks stay small."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
+from ratiolab.hindsight.paths.passes import Passes
+from ratiolab.hindsight.paths.potentials import Potentials
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+from ratiolab.model.schedule import Schedule
+
+FIRST_WIDTH = 2_000
+"""Width of the walk that looks for a cheap path first."""
+
+WIDTH = 100_000
+"""Width of the walks after it, which are to be complete."""
+
+FIRST_STEPS = 4
+"""The first target above what paths cost that remember nobody is so far of the way to go."""
+
+
+Found: TypeAlias = Callable[[Schedule | None, PathCertificate | None], None]
+
+
+def prove(
+    instance: Instance,
+    duals: DualCertificate,
+    upper: Callable[[], int],
+    stop: Callable[[], bool],
+    found: Found,
+    width: int = WIDTH,
+) -> None:
+    """Raise the bound of duals until it meets the best schedule, or time is over.
+
+    Parameters
+    ----------
+    upper : returns the latency of the best schedule known by now.
+    found : called with each better schedule or proven bound.
+    width : states that a layer keeps at first.
+    """
+    potentials = Potentials.of(instance, duals.duals)
+    _Proof(potentials, potentials.least, duals, upper, stop, found, width).run()
+
+
+class _Proof:
+    def __init__(
+        self,
+        potentials: Potentials,
+        multipliers: IntArray,
+        proven: DualCertificate,
+        upper: Callable[[], int],
+        stop: Callable[[], bool],
+        found: Found,
+        width: int,
+    ) -> None:
+        self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
+        self.upper, self.stop, self.found, self.width = upper, stop, found, width
+        self.bound = proven.bound
+        self.ladder: tuple[int, ...] = ()
+
+    @property
+    def ended(self) -> bool:
+        """Return whether the bound has met the schedule, or time is over."""
+        return self.bound >= self.upper() or self.stop()
+
+    def run(self) -> None:
+        """Prove what paths cost that remember nobody, then ever more."""
+        self._first()
+        step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
+        while not self.ended:
+            before, target = self.bound, min(self.upper(), self.bound + step)
+            if self._reach(target):
+                step = max(1, 2 * (self.bound - before))
+            elif step > 1:
+                step //= 2
+            else:
+                self.width *= 2
+
+    def _first(self) -> None:
+        """Prove what paths that remember nobody cost: a narrow walk says how far to look."""
+        target, width = self.upper(), FIRST_WIDTH
+        while not self.ended:
+            passes = self._passes(target)
+            walked = passes.go(width, self.stop)
+            self._keep(passes)
+            if walked.table is not None:
+                return
+            width *= 8
+            target = min(target, passes.latency(walked.least))
+
+    def _reach(self, target: int) -> bool:
+        """Return whether passes prove a target, or as much as the schedule that they find."""
+        passes = self._passes(target)
+        while not passes.closed:
+            walked = passes.go(self.width, self.stop)
+            self._keep(passes)
+            if walked.table is None:
+                return False
+        return True
+
+    def _passes(self, target: int) -> Passes:
+        return Passes(self.potentials, self.multipliers, self.proven, target, self.ladder)
+
+    def _keep(self, passes: Passes) -> None:
+        if len(passes.sets) > len(self.ladder):
+            self.ladder = tuple(passes.sets)
+        better = passes.bound > self.bound
+        self.bound = max(self.bound, passes.bound)
+        if better or passes.schedule is not None:
+            self.found(passes.schedule, passes.certificate() if better else None)
