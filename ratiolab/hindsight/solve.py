@@ -108,9 +108,10 @@ def solve(
 
     Stages follow one another until the schedule is proven optimal (`PLANS`); ``stages`` of the
     result has the bounds at the end of each. In ``auto``, bounds and heuristics come first. When
-    they do not meet, configuration cuts raise the lower bound, and a dynamic program guided by
-    their duals looks for better schedules, exactly when few states are enough
-    (`ratiolab.hindsight.dynamic_programming.beam`). Then the integer program of Jaillet et al.,
+    they do not meet, configuration cuts raise the lower bound, and walks from both ends of time,
+    guided by their duals, raise it further, often to the optimum (`ratiolab.hindsight.paths`). A
+    dynamic program looks for better schedules (`ratiolab.hindsight.dynamic_programming.beam`).
+    Then the integer program of Jaillet et al.,
     Section 3, is solved with those cuts and without the columns that the bound excludes
     (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit is set. Instances whose program
     would be too large get their interval from beams guided by duals and from the bound by growth
