@@ -20,6 +20,8 @@ from ratiolab.studies.store import FIRST, Store, csv_text
 if TYPE_CHECKING:
     import pandas as pd
 
+QUICK = "**A quick run: too small to judge anything by. It has no verdicts.**\n\n"
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -152,10 +154,11 @@ def page_text(experiment: Experiment, frame: "pd.DataFrame", out: Path, *, quick
     )
     page = experiment.page(frame)
     with experiment.file("md") as template:
-        body = page.text(template, seeds=seeds, first=frame.iloc[0])
+        body = page.text(template, judged=not quick, seeds=seeds, first=frame.iloc[0])
     for name, draw in page.charts.items():
         write_bytes(out / f"{experiment.name}-{name}.png", draw()._repr_png_())
-    return f"# {experiment.head.title}\n\n{experiment.head.source}.\n\n{body}\n\n---\n\n{made}\n"
+    head = f"# {experiment.head.title}\n\n{experiment.head.source}.\n\n{QUICK if quick else ''}"
+    return f"{head}{body}\n\n---\n\n{made}\n"
 
 
 def kept_columns(frame: "pd.DataFrame", figures: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from ratiolab.papers.markdown import markdown
 from ratiolab.papers.runs import Ratio
 
 Verdict = bool | None
-COLUMNS = ("statement", "paper", "ours", "reproduced", "why")
+COLUMNS = ("statement", "paper", "ours", "verdict", "why")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,8 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """Return yes, no, or undecided."""
-        return {True: "yes", False: "no", None: "undecided"}[self.reproduced]
+        """Return a word: a run can make a statement likely or reject it, and prove nothing."""
+        return {True: "holds", False: "not reproduced", None: "undecided"}[self.reproduced]
 
     def cells(self) -> tuple[str, str, str, str, str]:
         """Return the words of each of `COLUMNS`."""
@@ -75,9 +75,10 @@ class Finding:
         return self.statement, paper, said, self.verdict, otherwise + self.why
 
 
-def findings_table(findings: Iterable[Finding]) -> str:
-    """Return findings as a Markdown table."""
-    return markdown(COLUMNS, [finding.cells() for finding in findings])
+def findings_table(findings: Iterable[Finding], *, judged: bool = True) -> str:
+    """Return findings as a Markdown table, without verdicts and their reasons if not judged."""
+    kept = len(COLUMNS) if judged else COLUMNS.index("verdict")
+    return markdown(COLUMNS[:kept], [finding.cells()[:kept] for finding in findings])
 
 
 def figures_of(ours: Any) -> list[Any]:
@@ -133,8 +134,8 @@ def similar(factor: float) -> Rule:
 
 
 def alike(share: float) -> Rule:
-    """Return the rule that ratios differ from 1 by at most a share."""
-    return every(lambda ratio: abs(float(ratio) - 1) <= share)
+    """Return the rule that ratios differ from 1 by at most a share, whole intervals alike."""
+    return _inside(lambda paper: (1 - share, 1 + share))
 
 
 def all_of(*rules: Rule) -> Rule:
@@ -160,29 +161,52 @@ def near(share: float, printed: str = "{:g}") -> Rule:
 
 
 def lower() -> Rule:
-    """Return the rule that the whole interval of every ratio is below 1."""
-    return every(lambda ratio: ratio.side < 0)
+    """Return the rule that the whole interval of every ratio is below 1; see `on_side`."""
+    return Rule(lambda ours, paper: on_side(-1, figures_of(ours)))
 
 
 def higher() -> Rule:
-    """Return the rule that the whole interval of every ratio is above 1."""
-    return every(lambda ratio: ratio.side > 0)
+    """Return the rule that the whole interval of every ratio is above 1; see `on_side`."""
+    return Rule(lambda ours, paper: on_side(1, figures_of(ours)))
+
+
+def on_side(side: int, ratios: Iterable[Ratio]) -> Verdict:
+    """Say whether all ratios are on a side of 1: no if one is on the other, else undecided."""
+    sides = {ratio.side for ratio in ratios}
+    return True if sides == {side} else False if -side in sides else None
+
+
+def _inside(region: Callable[[Any], tuple[float, float]]) -> Rule:
+    """Return the rule that intervals are inside a region, which depends on the paper's figure.
+
+    One interval that is outside as a whole decides against it, one that crosses an end nothing.
+    """
+
+    def holds(ours: Any, paper: Any) -> Verdict:
+        (low, high), ratios = region(paper), figures_of(ours)
+        if any(ratio.high < low or ratio.low > high for ratio in ratios):
+            return False
+        return True if all(low <= r.low and r.high <= high for r in ratios) else None
+
+    return Rule(holds)
 
 
 def same_factor(share: float, same: float) -> Rule:
     """Return the rule that a ratio is the paper's but for a share of it, on the same side of 1.
 
     A paper's ratio that differs from 1 by less than `same` says that there is no difference, and
-    so must ours.
+    so must ours. The whole interval must be where the rule asks for it; one that is outside as a
+    whole decides against it, and one that crosses an end leaves it undecided.
     """
+
+    def region(paper: float) -> tuple[float, float]:
+        if abs(paper - 1) < same:
+            return 1 - same, 1 + same
+        near = paper * (1 - share), paper * (1 + share)
+        return (max(1, near[0]), near[1]) if paper > 1 else (near[0], min(1, near[1]))
 
     def on_one_side(ours: Ratio, paper: float) -> bool:
         return ours.side == (1 if paper > 1 else -1)
-
-    def holds(ours: Ratio, paper: float) -> bool:
-        if abs(paper - 1) < same:
-            return abs(ours.mean - 1) < same
-        return on_one_side(ours, paper) and abs(ours.mean / paper - 1) <= share
 
     def reason(ours: Ratio, paper: float) -> str:
         if abs(paper - 1) < same:
@@ -193,7 +217,7 @@ def same_factor(share: float, same: float) -> Rule:
             return "same side of 1, other size"
         return "on the other side of 1"
 
-    return Rule(holds, str, "{:.2f}".format, reason)
+    return Rule(_inside(region).holds, str, "{:.2f}".format, reason)
 
 
 def increasing() -> Rule:

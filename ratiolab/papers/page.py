@@ -54,8 +54,11 @@ class Page:
     findings: Sequence[Finding] = ()
     charts: Mapping[str, "Callable[[], Chart]"] = field(default_factory=dict)
 
-    def text(self, template: Path, **slots: Any) -> str:
+    def text(self, template: Path, *, judged: bool = True, **slots: Any) -> str:
         """Return the template filled with what the page holds, and with some more slots.
+
+        A page that is not judged has no verdicts; templates ask ``judged`` for words that depend
+        on figures.
 
         Raises
         ------
@@ -63,7 +66,8 @@ class Page:
             when the template names a slot that there is nothing for.
         """
         page = environment(template.parent).from_string(read_template(template)[1])
-        return page.render({**slots, **self.slots}, findings=findings_table(self.findings)).strip()
+        table = findings_table(self.findings, judged=judged)
+        return page.render({**slots, **self.slots}, findings=table, judged=judged).strip()
 
 
 def environment(folder: Path) -> Environment:

@@ -29,6 +29,9 @@ Fields: TypeAlias = dict[str, Value]
 Mode: TypeAlias = dict[str, Preemption]
 Entry = TypeVar("Entry")
 
+ONLY = "policy.workloads"
+"""Field of a policy that is run on some workloads only; no field of its cells."""
+
 MOST_CELLS = 10**6
 """Most cells of one study."""
 
@@ -127,6 +130,7 @@ def _cells(file: "StudyFile", traces: Path, home: Path) -> dict[tuple[object, ..
             _numbered("policy", file.policy, lambda p: _policy(p, home, modes)), clocks
         )
     ]
+    _require_labels(file.policy, {str(workload["workload.label"]) for workload in workloads})
     known = {name for task in tasks for name in task.options}
     for name in file.options:
         if name not in known:
@@ -153,12 +157,29 @@ def _cells(file: "StudyFile", traces: Path, home: Path) -> dict[tuple[object, ..
             fields: Fields = {"task": task.name}
             for part in parts:
                 fields |= part
+            if not _wanted(str(fields.pop(ONLY, "")), fields):
+                continue
             cell = Cell(fields, traces, home)
             identity = (cell.id, *(cell.fields.get(label) for label in LABELS))
             if identity in cells:
                 raise ValueError(f"the cell {cell} stands there twice")
             cells[identity] = cell
     return cells
+
+
+def _wanted(labels: str, fields: Fields) -> bool:
+    """Say whether a policy that names some workloads is run on the one of these fields."""
+    label = fields.get("workload.label")
+    return not labels or label is None or label in labels.split("\n")
+
+
+def _require_labels(policies: Sequence["PolicyEntry"], known: set[str]) -> None:
+    """Refuse policies that name workloads which are not there."""
+    for number, entry in enumerate(policies, 1):
+        for label in entry.workloads or ():
+            if label not in known:
+                words = f"workloads {shown(label)}: known are {', '.join(sorted(known))}"
+                raise ValueError(f"[[policy]] {number}: {words}")
 
 
 def _numbered(
@@ -198,7 +219,8 @@ def _policy(entry: "PolicyEntry", home: Path, general: list[Mode]) -> Iterator[F
             semantics_of(policy, mode.get("preemption"))  # refuses what makes no sense
             words = [f"{k}={v}" for k, v in (point | (mode if own_modes else {})).items()]
             label = entry.label or " ".join([entry.key, *words])
-            yield full | {"policy.label": label} | mode
+            only: Fields = {ONLY: "\n".join(entry.workloads)} if entry.workloads else {}
+            yield full | {"policy.label": label} | mode | only
 
 
 def _options(task: Task, given: Mapping[str, list[Value]]) -> Iterator[Fields]:

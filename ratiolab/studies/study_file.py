@@ -146,6 +146,8 @@ class PolicyEntry(Strict):
     """What tables and pictures call the policy."""
     preemption: Modes = absent()
     """What an eviction costs for this policy alone."""
+    workloads: Annotated[list[Text], _list_or_one(Text)] = absent()
+    """Labels of the workloads that it is run on; by default all."""
 
 
 class Quick(Strict):

@@ -15,7 +15,7 @@ from ratiolab.model.instance import shown
 from ratiolab.model.streams import stream
 from ratiolab.workloads import paper_models, plain_models
 from ratiolab.workloads.kinds import Kind, kind_of
-from ratiolab.workloads.paper_models import lmsys_kind
+from ratiolab.workloads.paper_models import lmsys_kind, mixed_kind
 from ratiolab.workloads.plain_models import law_kind
 from ratiolab.workloads.predictions import add_predictions
 
@@ -103,6 +103,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             law_kind("geometric", CHEN.format("Section 5.2"), plain_models.geometric),
             law_kind("linear-geometric", CHEN.format("Section 5.3"), plain_models.linear_geometric),
             lmsys_kind("lmsys", _LMSYS, paper_models.lmsys),
+            mixed_kind("lmsys-mixed", _LMSYS, paper_models.lmsys_mixed),
             kind_of("lmsys-repeated", _LMSYS, paper_models.lmsys_repeated),
             law_kind("equal", _OWN, plain_models.equal),
             law_kind("uniform", _OWN, plain_models.uniform),

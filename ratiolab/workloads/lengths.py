@@ -28,10 +28,13 @@ __all__ = [
     "geometric",
     "linearly_weighted_geometric",
     "lmsys_output",
+    "lmsys_output_mixed",
     "lmsys_prompt",
+    "lmsys_prompt_mixed",
     "log_normal",
     "log_normal_with",
     "log_t",
+    "two_log_normals_with",
     "two_point",
     "uniform",
 ]
@@ -143,6 +146,53 @@ def log_normal_with(mean: float, median: int, upper: int) -> LengthDistribution:
     return with_median(brentq(excess, narrow, wide, xtol=1e-9))
 
 
+@cache
+def two_log_normals_with(
+    mean: float, median: int, variance: float, upper: int, sigma: float = 0.6
+) -> LengthDistribution:
+    """Return a mixture of two log-normals, conditioned on 1..upper, with these three moments.
+
+    Both parts have the same `sigma`; the share of the first and the two medians meet mean, median
+    and variance. The median counts as in `log_normal_with`. Cost O(upper) times some hundreds.
+
+    Raises
+    ------
+    ValueError
+        If no such mixture has these moments.
+
+    >>> law = two_log_normals_with(85, 43, 9702, 883)
+    >>> round(law.mean), median(law), round(variance(law))
+    (85, 43, 9702)
+    """
+    from scipy.optimize import least_squares
+    from scipy.special import expit, ndtr
+
+    lengths = np.arange(1, upper + 1)
+    edges = np.log(np.arange(upper + 1) + 0.5)
+
+    def masses(at: FloatArray) -> FloatArray:
+        share = expit(at[0])
+        first, second = (ndtr((edges - mu) / sigma) for mu in at[1:])
+        below = share * first + (1 - share) * second
+        below[0] = 0  # what rounds to nothing is one token
+        found: FloatArray = np.diff(below) / below[-1]
+        return found
+
+    def misses(at: FloatArray) -> list[float]:
+        found = masses(at)
+        average = lengths @ found
+        spread = (lengths - average) ** 2 @ found
+        half = found[: median - 1].sum() + found[median - 1] / 2
+        return [average / mean - 1, spread / variance - 1, half - 0.5]
+
+    begin = 0.0, np.log(median) - 1, np.log(median) + 1
+    best = least_squares(misses, begin, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    if max(map(abs, misses(best.x))) > 1e-6:
+        moments = f"mean {mean}, median {median} and variance {variance}"
+        raise ValueError(f"{moments} on 1..{upper} are out of reach with sigma {sigma}")
+    return from_weights(1, masses(best.x).tolist(), "two log-normals")
+
+
 def lmsys_prompt() -> LengthDistribution:
     """Return prompt lengths like those of LMSYS-Chat-1M: mean 41, median 11, range 1..468.
 
@@ -169,6 +219,24 @@ def lmsys_output() -> LengthDistribution:
     (43, 13500.0)
     """
     return log_normal_with(85, 43, 883)
+
+
+def lmsys_prompt_mixed() -> LengthDistribution:
+    """Return prompt lengths with mean, median and variance of `lmsys_prompt`'s source.
+
+    >>> median(lmsys_prompt_mixed()), round(variance(lmsys_prompt_mixed()))
+    (11, 4961)
+    """
+    return two_log_normals_with(41, 11, 4961, 468)
+
+
+def lmsys_output_mixed() -> LengthDistribution:
+    """Return output lengths with mean, median and variance of `lmsys_output`'s source.
+
+    >>> median(lmsys_output_mixed()), round(variance(lmsys_output_mixed()))
+    (43, 9702)
+    """
+    return two_log_normals_with(85, 43, 9702, 883)
 
 
 def _rounded(

@@ -86,7 +86,21 @@ def _between(rng: Generator, name: str, least: int, most: int) -> int:
     return int(rng.integers(least, most + 1))
 
 
-def lmsys_kind(name: str, source: str, predict: Callable[..., Instance]) -> Kind:
+Laws: TypeAlias = Callable[[], tuple[lengths.LengthDistribution, lengths.LengthDistribution]]
+"""Prompts and outputs."""
+
+
+def _log_normal() -> tuple[lengths.LengthDistribution, lengths.LengthDistribution]:
+    return lengths.lmsys_prompt(), lengths.lmsys_output()
+
+
+def _mixed() -> tuple[lengths.LengthDistribution, lengths.LengthDistribution]:
+    return lengths.lmsys_prompt_mixed(), lengths.lmsys_output_mixed()
+
+
+def lmsys_kind(
+    name: str, source: str, predict: Callable[..., Instance], laws: Laws = _log_normal
+) -> Kind:
     """Make a kind of lengths like those of LMSYS-Chat-1M, and a function that predicts them."""
 
     def build(
@@ -98,15 +112,25 @@ def lmsys_kind(name: str, source: str, predict: Callable[..., Instance]) -> Kind
         rate: Rate = 0.0,
         **own: float,
     ) -> Instance:
-        predicted = predict(_lmsys_lengths(rng, n, memory, block), **own)
+        predicted = predict(_lmsys_lengths(rng, n, memory, block, laws), **own)
         return _arriving(rng, in_blocks(predicted, block), rate)
 
     parameters = (*parameters_of(build), *parameters_of(predict))
     return Kind(name, summary_of(predict), source, parameters, build)
 
 
+def mixed_kind(name: str, source: str, predict: Callable[..., Instance]) -> Kind:
+    """Make a kind as `lmsys_kind` does, whose lengths have the published variances, too."""
+    return lmsys_kind(name, source, predict, _mixed)
+
+
 def lmsys(instance: Instance) -> Instance:
     """Draw log-normal lengths with the published means and medians of LMSYS-Chat-1M."""
+    return instance
+
+
+def lmsys_mixed(instance: Instance) -> Instance:
+    """Draw lengths of two parts, with the published means, medians and variances of LMSYS."""
     return instance
 
 
@@ -143,12 +167,14 @@ def chen_overlap(
     return predictions.overlapping(instance, x)
 
 
-def _lmsys_lengths(rng: Generator, n: int, memory: int, block: int) -> Instance:
+def _lmsys_lengths(
+    rng: Generator, n: int, memory: int, block: int, laws: Laws = _log_normal
+) -> Instance:
     """Draw requests in tokens, at round 0, conditioned on prompt and output fitting together.
 
     Prompt and output are independent (only their own moments are published) but for that.
     """
-    prompts, outputs = lengths.lmsys_prompt(), lengths.lmsys_output()
+    prompts, outputs = laws()
     room = (memory // block - blocks_of(prompts.lengths, block)) * block
     below = np.concatenate([[0.0], np.cumsum(outputs.array)])
     share = below[np.clip(room, 0, outputs.upper)]  # P(the output fits beside each prompt)

@@ -37,16 +37,16 @@ CASES = [
     (similar(1.25), 0.8, 1.26, None),
     (within(2), 18, 18.1, 9),
     (near(0.5), [15, 5], [15, 4], 10),
-    (alike(0.02), Ratio(1.015, 0.9, 1.1), Ratio(0.97, 0.9, 1.1), None),
-    (lower(), Ratio(0.8, 0.7, 0.9), Ratio(0.8, 0.7, 1.0), None),
-    (higher(), [Ratio(1.2, 1.1, 1.3)], [Ratio(1.2, 1.1, 1.3), Ratio(1.2, 1.0, 1.3)], None),
+    (alike(0.02), Ratio(1.015, 1.01, 1.02), Ratio(0.97, 0.96, 0.975), None),
+    (lower(), Ratio(0.8, 0.7, 0.9), Ratio(1.1, 1.01, 1.2), None),
+    (higher(), [Ratio(1.2, 1.1, 1.3)], [Ratio(1.2, 1.1, 1.3), Ratio(0.8, 0.7, 0.9)], None),
     (increasing(), [1, 2, 3], [1, 3, 3], None),
     (largest("a"), {"a": 2, "b": 1}, {"a": 1, "b": 2}, None),
     (least("a"), {"a": 1, "b": 2}, {"a": 2, "b": 1}, None),
     (all_of(above(1), within(2)), 1.1, 0.9, 1.5),
     (every(bool), [True], [True, False], None),
-    (same_factor(0.25, 0.05), Ratio(2.4, 2, 3), Ratio(2.2, 2, 3), 3),
-    (same_factor(0.25, 0.05), Ratio(1.04, 1, 1.1), Ratio(1.06, 1, 1.1), 1.04),
+    (same_factor(0.25, 0.05), Ratio(2.4, 2.25, 3), Ratio(2.1, 2, 2.2), 3),
+    (same_factor(0.25, 0.05), Ratio(1.03, 1, 1.04), Ratio(1.06, 1.051, 1.1), 1.04),
 ]
 
 
@@ -56,6 +56,24 @@ def test_a_rule_holds_up_to_its_limit(
 ) -> None:
     assert rule.holds(fits, paper) is True
     assert rule.holds(fails, paper) is False
+
+
+@pytest.mark.parametrize(
+    ("rule", "ours", "paper"),
+    [
+        (lower(), [Ratio(0.8, 0.7, 0.9), Ratio(0.9, 0.8, 1.0)], None),
+        (higher(), Ratio(1.2, 1.0, 1.3), None),
+        (alike(0.02), Ratio(1.015, 0.9, 1.1), None),
+        (same_factor(0.25, 0.05), Ratio(2.4, 2, 3), 3),
+        (same_factor(0.25, 0.05), Ratio(1.1, 0.9, 1.4), 1.2),
+        (lower(), Ratio(0.8, float("nan"), float("nan")), None),
+        (alike(0.02), Ratio(1.0, float("nan"), float("nan")), None),
+    ],
+)
+def test_an_interval_that_crosses_the_limit_decides_nothing(
+    rule: Rule, ours: object, paper: float | None
+) -> None:
+    assert rule.holds(ours, paper) is None
 
 
 def test_what_holds_of_some_figures_only_is_undecided() -> None:
@@ -72,15 +90,17 @@ def test_what_holds_of_some_figures_only_is_undecided() -> None:
     ],
 )
 def test_a_factor_that_differs_says_how(ours: Ratio, why: str) -> None:
-    finding = Finding("s", 3.0, ours, same_factor(0.25, 0.05))
-    assert finding.cells() == ("s", "3.00", str(ours), "no", why)
-    assert Finding("s", 3.0, ours, finding.rule, otherwise="mine").cells()[-1] == "mine"
+    finding = Finding("s", 4.0, ours, same_factor(0.25, 0.05))
+    assert finding.cells() == ("s", "4.00", str(ours), "not reproduced", why)
+    assert Finding("s", 4.0, ours, finding.rule, otherwise="mine").cells()[-1] == "mine"
 
 
-def test_findings_say_yes_no_or_undecided() -> None:
+def test_findings_say_what_was_found_and_nothing_when_they_are_not_judged() -> None:
     findings = [Finding("a|b", "1", "2", verdict) for verdict in (True, False, None)]
     lines = findings_table(findings).splitlines()
-    assert [line.split(" | ")[3] for line in lines[2:]] == ["yes", "no", "undecided"]
+    words = ["holds", "not reproduced", "undecided"]
+    assert [line.split(" | ")[3] for line in lines[2:]] == words
+    assert not any(word in findings_table(findings, judged=False) for word in (*words, "verdict"))
     assert lines[2].startswith("| a\\|b | 1 | 2 |")
 
 
@@ -89,7 +109,7 @@ def test_words_of_a_finding_depend_on_its_verdict() -> None:
         Finding("s", 9, ours, within(2, "{:.1f}"), "always", otherwise="if not; ")
         for ours in (10, 30)
     )
-    assert yes.cells() == ("s", "9", "10.0", "yes", "always")
-    assert no.cells() == ("s", "9", "30.0", "no", "if not; always")
+    assert yes.cells() == ("s", "9", "10.0", "holds", "always")
+    assert no.cells() == ("s", "9", "30.0", "not reproduced", "if not; always")
     assert Finding("s", "9", 10, at_most(1), said="so").cells()[2] == "so"
     assert named({"a": 1.0, "b": 2.5}, "{:.1f}") == "a 1.0, b 2.5"

@@ -25,7 +25,7 @@ def test_a_template_is_filled_with_slots_findings_and_formatted_numbers(tmp_path
     page = Page({"a": 0.125, "n": 4}, [Finding("s", "1", "2", True)])
     text = page.text(template, n=1200)
     assert text.startswith("0.12 0.1 0.125 12.5% 4\nin 4 parts\n\n| statement |")
-    assert text.endswith("| s | 1 | 2 | yes |  |")
+    assert text.endswith("| s | 1 | 2 | holds |  |")
     with pytest.raises(jinja2.UndefinedError, match="'a' is undefined"):
         Page({"n": 4}).text(template)
 

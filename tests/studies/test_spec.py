@@ -49,6 +49,17 @@ def test_quick_changes_what_its_table_says_and_nothing_else(tmp_path: Path) -> N
     assert {cell.id for cell in quick.cells} <= {cell.id for cell in full.cells}
 
 
+def test_a_policy_may_name_the_workloads_that_it_is_run_on(tmp_path: Path) -> None:
+    two = SMALL.replace("n = [4, 8]", 'n = 4\nlabel = "one"\n[[workload]]\nkind = "equal"\nn = 4')
+    limited = two.replace('key = "h-sf"', 'key = "h-sf"\nworkloads = "one"')
+    cells = read_study(written(tmp_path, limited)).cells
+    where = {(cell["policy"], cell["workload.label"]) for cell in cells}
+    assert where == {("a-min", "one"), ("a-min", "equal"), ("h-sf", "one")}
+    assert {cell.id for cell in cells} < {c.id for c in read_study(written(tmp_path, two)).cells}
+    with pytest.raises(FormatError, match=r"\[\[policy\]\] 2: workloads 'two': known are"):
+        read_study(written(tmp_path, limited.replace('= "one"\n[quick', '= "two"\n[quick')))
+
+
 def test_bounds_are_cells_without_a_policy_and_with_their_options(tmp_path: Path) -> None:
     text = SMALL.replace("seeds = 3", 'seeds = [7]\ntasks = ["simulate", "bound"]')
     study = read_study(written(tmp_path, text + "[options]\nsteps = [0, 9]\n"))

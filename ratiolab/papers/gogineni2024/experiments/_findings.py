@@ -1,6 +1,7 @@
 """What Gogineni et al. (2024) say in Sections 3.4 to 3.6, beside what was found."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +44,26 @@ STEADY = 1.1
 
 DRAMATIC = 1.5
 """Dramatically: by at least this factor."""
+
+
+def at_every_spread(bursts: Mapping[float, Runs]) -> Iterable[Finding]:
+    """Compare the policies when all arrive at once; undecided where the lengths' spread decides.
+
+    The first spread is the one that the page shows; what others give stands in the last column.
+    """
+    shown, *others = (list(at_once(burst)) for burst in bursts.values())
+    for finding, *same in zip(shown, *others, strict=True):
+        differing = [
+            f"{other.cells()[2]} at spread {spread:g}"
+            for spread, other in zip(list(bursts)[1:], same, strict=True)
+            if other.reproduced != finding.reproduced
+        ]
+        if differing:
+            why = "; ".join([*filter(None, [finding.why]), *differing])
+            said = finding.cells()[2]
+            yield replace(finding, rule=None, why=why, otherwise="", said=said)
+        else:
+            yield finding
 
 
 def at_once(burst: Runs) -> Iterable[Finding]:

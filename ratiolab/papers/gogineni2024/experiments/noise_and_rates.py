@@ -37,6 +37,8 @@ def page(frame: "pd.DataFrame") -> Page:
     once = bursts[bursts[SPREAD] == SHAPE]
     noise = pd.concat([once, noise]).sort_values("noise", kind="stable")
     burst = Runs(once, [POLICY])
+    spreads = sorted(set(bursts[SPREAD]) - {SHAPE}, reverse=True)
+    others = {spread: Runs(bursts[bursts[SPREAD] == spread], [POLICY]) for spread in spreads}
     tokens, seconds = (burst.mean(VARIANTS[-1], c) for c in ("prefill_tokens", "makespan"))
     slots = {
         "shape": SHAPE,
@@ -48,7 +50,7 @@ def page(frame: "pd.DataFrame") -> Page:
     }
     gain = burst.ratio_of_means("fcfs", "rr-sjf", "median_ttft")
     findings = [
-        *said.at_once(burst),
+        *said.at_every_spread({SHAPE: burst} | others),
         *said.with_noise(Runs(noise, [POLICY])),
         *said.at_rates(Runs(rate, [POLICY]), gain),
     ]
