@@ -22,9 +22,7 @@ take a good part of it leave some idle, and near or above load 1 a few percent o
 large part of the waiting: there the gap is the relaxation's, and better duals do not close it.
 
 Source: Lagrangian relaxation of the capacity rows of a time-indexed program: Christofides,
-Alvarez-Valdes, Tamarit (1987), European J. Oper. Res. 29; deflection: Camerini, Fratta, Maffioli
-(1975), Math. Programming Study 3; a target that adapts: Goffin, Kiwiel (1999), Math. Programming
-85.
+Alvarez-Valdes, Tamarit (1987), European J. Oper. Res. 29.
 """
 
 import math
@@ -33,15 +31,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ratiolab.hindsight.bounds import preempt
 from ratiolab.hindsight.certificates.certificate import StepDualCertificate
 from ratiolab.hindsight.certificates.duals import StepDuals
+from ratiolab.hindsight.relaxation.subgradient import FloatArray, Steps, climb
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
-
-FloatArray = NDArray[np.float64]
 
 ITERATIONS = 600
 """Steps of the ascent by default."""
@@ -75,9 +71,6 @@ LEAST_AIM = AIM / 10
 
 PATIENCE = 5
 """Steps without a better bound before the aim comes closer."""
-
-CLOSER = 0.7
-"""What it is then multiplied by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,30 +257,11 @@ class _Climb:
     def run(
         self, token: FloatArray, aim: float, upper: int, steps: int, stop: Callable[[], bool]
     ) -> tuple[FloatArray, float]:
-        """Return the best duals met, and the aim at the end.
-
-        Steps are as long as would reach, were the bound linear, a target a little above the best
-        bound so far; ``aim`` is how far, as a part of it. An upper bound would be a poor target:
-        the optimum of the relaxation may be far below. The direction is a long mean of
-        subgradients, which is the usage of requests started in parts.
-        """
-        best_value, excess = self.value(token)
-        best, direction, failures = token, excess, 0
-        for _ in range(steps):
-            if best_value > upper - 1 or stop():
-                break
-            usable = np.where((token <= 0) & (direction < 0), 0.0, direction)
-            norm = float(usable @ usable)
-            if norm == 0:
-                break
-            token = np.maximum(0.0, token + aim * best_value / norm * usable)
-            value, excess = self.value(token)
-            failures += 1
-            if value > best_value:
-                best_value, best, failures = value, token, 0
-            elif failures == PATIENCE:
-                token, aim, failures = best, aim * CLOSER, 0
-            direction = (1 - DEFLECTION) * direction + DEFLECTION * excess
+        """Return the best duals met, and the aim at the end."""
+        most = Steps(steps, DEFLECTION, PATIENCE)
+        best, _, aim = climb(
+            self.value, token, aim, most, lambda value: value > upper - 1 or stop()
+        )
         return best, aim
 
 

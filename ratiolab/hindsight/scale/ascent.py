@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ratiolab.hindsight.bounds import one_machine
+from ratiolab.hindsight.relaxation.subgradient import FloatArray, Steps, climb
 from ratiolab.hindsight.scale.row_kernels import (
     Sums,
     accumulate,
@@ -17,8 +17,6 @@ from ratiolab.hindsight.scale.row_kernels import (
 )
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
-
-FloatArray = NDArray[np.float64]
 
 DEFLECTION = 0.06
 """Part of the newest subgradient in the direction of a step."""
@@ -43,9 +41,6 @@ MOST_LOOKED = 10**8
 
 LEAST_AIM = 1e-5
 """Aim at which a level ends."""
-
-CLOSER = 0.7
-"""What it is then multiplied by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,30 +150,9 @@ class Climb:
     def run(
         self, duals: FloatArray, aim: float, steps: int, stop: Callable[[], bool]
     ) -> tuple[FloatArray, float, float]:
-        """Return the best duals met, their value, and the aim at the end.
-
-        Steps are as long as would reach, were the bound linear, a target a little above the best
-        bound so far; ``aim`` is how far, as a part of it. The direction is a long mean of
-        subgradients, which is the use by requests started in parts.
-        """
-        best_value, excess = self.value(duals)
-        best, direction, failures = duals, excess, 0
-        for _ in range(steps):
-            if aim < LEAST_AIM or stop():
-                break
-            usable = np.where((duals <= 0) & (direction < 0), 0.0, direction)
-            norm = float((usable * usable).sum())
-            if norm == 0:
-                break
-            duals = np.maximum(0.0, duals + aim * best_value / norm * usable)
-            value, excess = self.value(duals)
-            failures += 1
-            if value > best_value:
-                best_value, best, failures = value, duals, 0
-            elif failures == PATIENCE:
-                duals, aim, failures = best, aim * CLOSER, 0
-            direction = (1 - DEFLECTION) * direction + DEFLECTION * excess
-        return best, best_value, aim
+        """Return the best duals met, their value, and the aim at the end."""
+        most = Steps(steps, DEFLECTION, PATIENCE, LEAST_AIM)
+        return climb(self.value, duals, aim, most, lambda _: stop())
 
 
 def fluid_duals(

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ratiolab.hindsight.relaxation.subgradient import FloatArray
 from ratiolab.hindsight.scale import beam_state as kept
-from ratiolab.hindsight.scale.ascent import FloatArray
 from ratiolab.hindsight.scale.beam_kernels import advance
 from ratiolab.hindsight.scale.beam_state import Beam, Guide, Knobs, Records, with_room
 from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest_near

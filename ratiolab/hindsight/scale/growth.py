@@ -13,7 +13,8 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.hindsight.scale.ascent import Climb, FloatArray, Problem, ascend, fluid_duals
+from ratiolab.hindsight.relaxation.subgradient import FloatArray
+from ratiolab.hindsight.scale.ascent import Climb, Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest
 from ratiolab.model.footprint import IntArray, volume
 from ratiolab.model.instance import Instance

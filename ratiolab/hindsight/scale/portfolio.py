@@ -12,9 +12,10 @@ from itertools import count
 
 import numpy as np
 
+from ratiolab.hindsight.relaxation.subgradient import FloatArray
 from ratiolab.hindsight.scale import beam
 from ratiolab.hindsight.scale.annealing import Cooling, annealed, schedule_of
-from ratiolab.hindsight.scale.ascent import FloatArray, Problem, ascend, fluid_duals
+from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.beam import Prepared, Setting, guide, prepare
 from ratiolab.hindsight.scale.beam_state import Knobs
 from ratiolab.model.footprint import IntArray
