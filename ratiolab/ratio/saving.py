@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.model.streams import stream
 from ratiolab.ratio.service import Metric, Service
 
 Places: TypeAlias = NDArray[np.int64]
@@ -96,7 +97,7 @@ def bootstrap(number: int, statistic: Callable[[Places], float]) -> tuple[float,
         n_resamples=RESAMPLES,
         confidence_level=CONFIDENCE,
         method="percentile",
-        rng=np.random.default_rng(number),
+        rng=stream(number, "bootstrap"),
     )
     interval = found.confidence_interval
     return float(interval.low), float(interval.high)

@@ -4,6 +4,7 @@ from math import exp, log
 
 import numpy as np
 
+from ratiolab.model.streams import stream
 from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
 from ratiolab.theory.laws.distributions import LengthDistribution, from_weights
@@ -16,7 +17,7 @@ BASE = 2.48563
 
 def laws() -> list[LengthDistribution]:
     """Return lengths to test: 1/t cut far out, two points, and drawn gaps."""
-    rng = np.random.default_rng(11)
+    rng = stream(11, "cases")
     cut = [1 / k - 1 / (k + 1) for k in range(1, 3000)] + [1 / 3000]
     drawn = [np.where(rng.random(60) < 0.2, rng.random(60) ** 4, 0) + 1e-6 for _ in range(20)]
     two = [[1.0] + [0.0] * gap + [share] for gap in (1, 3, 30) for share in (0.01, 0.3)]
@@ -79,7 +80,7 @@ def independent_offsets_are_best(factor: float, slow: bool) -> ClaimResult:
     """No rule with reserved caps has a smaller competitive ratio than 3.42357, even if it knows the
     law of the lengths.
     """
-    rng, start, end = np.random.default_rng(5), 3.0, 1e6
+    rng, start, end = stream(5, "cases"), 3.0, 1e6
     paths = 20_000 if slow else 1000
     least = min(offsets.path_cost(*drawn_path(rng, start, end), start, end) for _ in range(paths))
     bound = offsets.path_bound(start, end)

@@ -6,10 +6,9 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
-import numpy as np
-
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import HOLDS, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
@@ -63,7 +62,7 @@ def small() -> Iterator[Case]:
 
 def drawn(cases: int) -> Iterator[Case]:
     """Yield cases of up to 60 requests, memory from the largest peak to three times as much."""
-    rng = np.random.default_rng(73)
+    rng = stream(73, "cases")
     for _ in range(cases):
         longest, prompt = int(rng.choice([2, 7, 20, 60])), int(rng.choice([0, 1, 9, 60]))
         outputs = tuple(sorted(rng.integers(1, longest + 1, int(rng.integers(5, 61))).tolist()))
