@@ -209,6 +209,9 @@ def same_factor(share: float, same: float) -> Rule:
         return ours.side == (1 if paper > 1 else -1)
 
     def reason(ours: Ratio, paper: float) -> str:
+        low, high = region(paper)
+        if ours.low < high and ours.high > low:
+            return "the interval crosses the limit"
         if abs(paper - 1) < same:
             return ""
         if not ours.side:
