@@ -29,6 +29,8 @@ PLACEHOLDERS = {
     "trace FILE": "my_trace.csv",
     "FILE.toml": "my_study.toml",
     "CERTIFICATE": "proof.json",
+    "evaluate FILE": "my_trace.csv",
+    "CLOCK": "llama3-8b-a100",
     "BASELINE": "baseline.json",
     "KEY": "fcfs",
     "KIND": "uniform",
@@ -48,6 +50,7 @@ Some placeholders stand for different things in different commands.
 """
 
 MINUTES = (
+    "attack",
     "check",
     "claims",
     "records generate",
