@@ -59,6 +59,7 @@ MINUTES = (
     "records verify",
     "reproduce",
     "study",
+    "worst-cases",
 )
 """Commands that are parsed only; a few of their uses are short."""
 

@@ -4,6 +4,7 @@
 from ratiolab.cli import (  # noqa: F401
     adversary,
     certify,
+    design,
     evaluation,
     export,
     game,
