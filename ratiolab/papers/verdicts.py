@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from ratiolab.papers import Claim, ClaimReport, Verdict, papers
+from ratiolab.papers import Claim, ClaimReport, Verdict, experiments, papers
 from ratiolab.papers.proof import read_proof
 from ratiolab.papers.verdict_table import COLOURS, VerdictTable
 
@@ -75,6 +75,7 @@ def claims_page(reports: VerdictTable) -> str:
                 result.computed,
             )
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+        lines += _experiments(paper.key)
         for report in own:
             lines += _entry(report)
         for name in dict.fromkeys(r.claim.proof for r in own if r.claim.proof is not None):
@@ -83,6 +84,16 @@ def claims_page(reports: VerdictTable) -> str:
                 lines += ["", f"### Proof: {paper.key}/{name}", "", f"**{proof.title}**", ""]
                 lines += [proof.text]
     return "\n".join(lines) + "\n"
+
+
+def _experiments(paper: str) -> list[str]:
+    """Return where the paper's measurements are repeated, with a verdict on each statement."""
+    prefix = f"ratiolab.papers.{paper}."
+    found = [e for e in experiments().values() if e.module.startswith(prefix)]
+    if not found:
+        return []
+    pages = [f"- [{e.head.title}]({e.name}.md): {e.head.source}" for e in found]
+    return ["", "What the paper measures is repeated, and judged, by experiments:", "", *pages]
 
 
 def _entry(report: ClaimReport) -> list[str]:

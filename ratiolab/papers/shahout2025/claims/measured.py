@@ -1,0 +1,122 @@
+"""TRAIL, measurements on a real system: what the printed figures decide, and what they leave open.
+
+Figures 5 to 8 are repeated by the experiment `shahout2025`, in seconds of a clock and with errors
+that stand in for those of the classifier.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+from ratiolab.papers.claim import (
+    ARITHMETIC,
+    FALSE,
+    HOLDS,
+    UNDECIDED,
+    ClaimResult,
+    decided,
+)
+from ratiolab.papers.shahout2025 import PAPER
+
+
+class Time(NamedTuple):
+    """A row of Table 1: microseconds for a sample."""
+
+    device: str
+    batch: int
+    mean: str
+
+
+TABLE_1 = (
+    Time("CPU", 512, "9.43"),
+    Time("CPU", 1024, "6.19"),
+    Time("CPU", 2048, "5.94"),
+    Time("CUDA", 512, "0.615"),
+    Time("CUDA", 1024, "0.497"),
+    Time("CUDA", 2048, "0.429"),
+)
+PARAMETERS = 2_102_794
+
+
+@PAPER.claim(
+    "Table 1 and Section 3.2",
+    expected=HOLDS,
+    claimed=1,
+    control=-1,
+    assumes="the printed figures are right",
+)
+def table_1(sign: int) -> ClaimResult:
+    """The time of a prediction for a sample falls with the size of the batch, on both devices."""
+    broken = [
+        (one, two)
+        for one, two in pairwise(TABLE_1)
+        if one.device == two.device and sign * (Fraction(one.mean) - Fraction(two.mean)) <= 0
+    ]
+    rates = [2 * PARAMETERS / float(row.mean) / 1e6 for row in TABLE_1]
+    return decided(
+        not broken,
+        ARITHMETIC,
+        f"it {'falls' if sign > 0 else 'rises'} with the batch",
+        ", ".join(f"{r.device} {r.batch}: {r.mean} us" for r in TABLE_1),
+        f"at two operations a parameter this is {min(rates):.2f} to {max(rates):.2f} trillion a "
+        "second, within what such devices do",
+        f"{broken[0][0].device}" if broken else None,
+    )
+
+
+FACTORS = {
+    "mean absolute error": ("2.66",),
+    "mean latency": ("1.66", "2.01"),
+    "mean time to first token": ("1.76", "24.07"),
+}
+"""As the abstract prints them."""
+
+
+@PAPER.claim(
+    "abstract, and Section 1",
+    expected=UNDECIDED,
+    claimed=FACTORS,
+    control=FACTORS | {"mean latency": ("2.01", "1.66")},
+    assumes="TRAIL on vLLM with LLama3-8b-instruct and Alpaca; from least to largest factor",
+)
+def abstract_factors(factors: dict[str, tuple[str, ...]]) -> ClaimResult:
+    """Refined predictions have a 2.66 times lower mean absolute error than BERT's; TRAIL has a 1.66
+    to 2.01 times lower mean latency and a 1.76 to 24.07 times lower mean time to first token.
+    """
+    reversed_ = [name for name, ends in factors.items() if list(ends) != sorted(ends, key=float)]
+    return ClaimResult(
+        FALSE if reversed_ else UNDECIDED,
+        ARITHMETIC,
+        "; ".join(f"{name} {' to '.join(ends)}" for name, ends in factors.items()),
+        f"not a range: {reversed_[0]}" if reversed_ else "ranges",
+        "measured; neither rates, number of requests nor embeddings are published with them. On "
+        "stand-ins the experiment shahout2025 finds factors that grow with load and length of the "
+        "run, so that the ends of the ranges mean little without both",
+        reversed_[0] if reversed_ else None,
+    )
+
+
+@PAPER.claim(
+    "Section 3.2 and Figures 2 to 4",
+    expected=UNDECIDED,
+    claimed=(11, "12-32"),
+    control=(10, "12-32"),
+    assumes="the model has 32 layers",
+)
+def layer_11(places: tuple[int, str]) -> ClaimResult:
+    """Embeddings of layer 11 predict the remaining length best, and refined ones better than BERT's
+    predictions from the prompt.
+    """
+    layer, rest = places
+    first, last = map(int, rest.split("-"))
+    agrees = layer + 1 == first and last == 32
+    return ClaimResult(
+        UNDECIDED if agrees else FALSE,
+        ARITHMETIC,
+        f"layer {layer}; the prediction runs beside layers {rest}",
+        "consistent" if agrees else "the layers do not follow one another",
+        "the errors need the embeddings of 1,000 prompts in 32 layers, which are not published. "
+        "That the smoothing of Section 3.1 improves on the classifier does not hold in general: "
+        "see section-3-1-smoothing",
+        None if agrees else f"layer {layer}",
+    )
