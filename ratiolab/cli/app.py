@@ -50,6 +50,12 @@ Tick = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0, max=2**31 - 1)]
 Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
+Formats = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="Formats of the pictures, comma separated: png, svg, pdf. Default: png."
+    ),
+]
 NodeLimit = Annotated[
     int | None,
     typer.Option(help="Stop after so many search nodes: the same answer on every machine."),
@@ -137,6 +143,20 @@ def end_interrupted(kept: str) -> NoReturn:
     """End a command after Ctrl-C, saying in one line what is kept."""
     typer.echo(kept, err=True)
     raise typer.Exit(INTERRUPTED)
+
+
+def picture_paths(plot: Path | None, formats: str | None) -> list[Path]:
+    """Return where a picture goes: as its ending says, or in every format asked for."""
+    if plot is None:
+        if formats is not None:
+            raise ValueError("--format is for a picture: name its file with --plot")
+        return []
+    from ratiolab.report.plots import formats_of, require_format
+
+    kinds = [require_format(plot)] if formats is None else formats_of(formats)
+    paths = [plot] if formats is None else [plot.with_suffix(f".{kind}") for kind in kinds]
+    require_no_folder(*paths)
+    return paths
 
 
 def require_no_folder(*paths: Path | None) -> None:

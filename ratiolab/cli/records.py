@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from ratiolab.cli import INTERRUPTED
-from ratiolab.cli.app import Json, app, end_interrupted, print_json, print_rich, require_folder
+from ratiolab.cli.app import (
+    Formats,
+    Json,
+    app,
+    end_interrupted,
+    print_json,
+    print_rich,
+    require_folder,
+)
 from ratiolab.cli.studies import bar
 
 Instances = Annotated[Path, typer.Option(help="Folder of the instances.")]
@@ -160,11 +168,12 @@ def improve(
 
 
 @records.command()
-def page(results: Results = RESULTS, json: Json = False) -> None:
+def page(results: Results = RESULTS, formats: Formats = None, json: Json = False) -> None:
     """Write records.md, the table and gaps by family, and records.png, their picture."""
+    from ratiolab.report.plots import formats_of
     from ratiolab.report.record_page import write_page
 
-    written = write_page(results)
+    written = write_page(results, formats_of(formats or "png"))
     if json:
         print_json("record-pages", {"written": [str(path) for path in written]})
     else:

@@ -7,6 +7,7 @@ import typer
 
 from ratiolab.cli.app import (
     File,
+    Formats,
     Json,
     Memory,
     NodeLimit,
@@ -19,6 +20,7 @@ from ratiolab.cli.app import (
     json_line,
     line_width,
     load,
+    picture_paths,
     print_json,
     print_rich,
     progress,
@@ -89,6 +91,7 @@ def solve(
     plot: Annotated[
         Path | None, typer.Option(help="Draw the best schedule to this png, pdf or svg file.")
     ] = None,
+    formats: Formats = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -107,11 +110,8 @@ def solve(
     from ratiolab.report.tables import stages_line
 
     instance = read_instance(file, memory)
-    require_no_folder(schedule, certificate, plot)
-    if plot is not None:
-        from ratiolab.report.plots import require_format
-
-        require_format(plot)
+    require_no_folder(schedule, certificate)
+    pictures = picture_paths(plot, formats)
     with progress(silent=stream) as display:
         task = display.add_task(f"{instance.name}: {len(instance)} requests")
 
@@ -138,11 +138,13 @@ def solve(
         finally:
             if certificate is not None:
                 write_certificate(result.certificate, certificate)
-        if plot is not None:
+        if pictures:
             from ratiolab.report.panels import optimum_panel
             from ratiolab.report.plots import picture, save
 
-            save(picture([optimum_panel(result)]), plot)
+            drawing = picture([optimum_panel(result)])
+            for path in pictures:
+                save(drawing, path)
     finally:  # a file that cannot be written does not cost the other, nor the answer
         if json:
             print_json("optimum", result.to_dict())
@@ -188,6 +190,7 @@ def compare(
     plot: Annotated[
         Path | None, typer.Option(help="Draw the schedules to this png, pdf or svg file.")
     ] = None,
+    formats: Formats = None,
     show: Annotated[
         str | None,
         typer.Option(help="Policies to draw, comma separated; default: the best and the worst."),
@@ -248,11 +251,7 @@ def compare(
     for key in drawn or ():
         if key not in names:
             raise ValueError(f"--show {key!r} is not among the policies: {', '.join(names)}")
-    if plot is not None:
-        from ratiolab.report.plots import require_format
-
-        require_format(plot)
-        require_no_folder(plot)
+    pictures = picture_paths(plot, formats)
     with progress() as display:
         task = display.add_task("solving for the optimum")
         result = compare_policies(
@@ -265,10 +264,12 @@ def compare(
             advance=lambda name: display.update(task, description=f"{name} done"),
         )
     try:
-        if plot is not None:
+        if pictures:
             from ratiolab.report.plots import picture, save
 
-            save(picture(comparison_panels(result, drawn)), plot)
+            drawing = picture(comparison_panels(result, drawn))
+            for path in pictures:
+                save(drawing, path)
     finally:  # a picture that cannot be drawn or written does not cost the table
         if json:
             print_json("comparison", result.to_dict())

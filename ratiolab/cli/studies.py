@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, app, print_json, print_rich
+from ratiolab.cli.app import Formats, Json, app, print_json, print_rich
 
 Workers = Annotated[int, typer.Option(help="Processes; -1 takes all cores.", min=-1)]
 Quick = Annotated[bool, typer.Option("--quick", help="A small version, for a first look.")]
@@ -93,6 +93,7 @@ def reproduce(
             "--redraw", help="Run nothing: page and figures from the table in the folder."
         ),
     ] = False,
+    formats: Formats = None,
     workers: Workers = -1,
     traces: Traces = None,
     json: Json = False,
@@ -124,8 +125,11 @@ def reproduce(
     if name not in known:
         raise ValueError(f"experiment {name!r} is unknown; known are {', '.join(known)}")
     folder = Path("results-quick" if quick else "results") if out is None else out
+    from ratiolab.report.plots import formats_of
+
+    kinds = formats_of(formats or "png")
     if again:
-        page = redraw(known[name], folder, quick=quick, traces=traces)
+        page = redraw(known[name], folder, quick=quick, traces=traces, formats=kinds)
     else:
         with bar(name, folder) as advance:
             page = reproduce_experiment(
@@ -134,6 +138,7 @@ def reproduce(
                 quick=quick,
                 traces=traces,
                 workers=workers,
+                formats=kinds,
                 advance=advance,
             )
     if json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, Seed, app, print_json, print_rich, require_no_folder
+from ratiolab.cli.app import Formats, Json, Seed, app, picture_paths, print_json, print_rich
 from ratiolab.cli.instances import Output, Predict, deliver
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def trace(
     plot: Annotated[
         Path | None, typer.Option(help="With --describe: draw it to this png, pdf or svg file.")
     ] = None,
+    formats: Formats = None,
     columns: Columns = None,
     time_unit: TimeUnit = None,
     strict: Strict = False,
@@ -132,6 +133,7 @@ def trace(
     speed = ROUNDS_PER_SECOND if rounds_per_second is None else rounds_per_second
     if plot is not None and not describe:
         raise ValueError("--plot needs --describe")
+    pictures = picture_paths(plot, formats)
     log = read_trace(file, columns=columns, time_unit=time_unit)
     requests = len(log) + sum(log.dropped.values())
     if strict and log.dropped:
@@ -139,7 +141,7 @@ def trace(
         raise ValueError(f"{file}: --strict refuses a log with requests {reasons}")
     if describe:
         tell_dropped(dict(log.dropped), requests)
-        _describe(log, memory, speed, plot, json)
+        _describe(log, memory, speed, pictures, json)
         return
     if memory is None:
         raise ValueError("--memory is missing: an instance needs the KV cache size in tokens")
@@ -166,20 +168,20 @@ def trace(
 
 
 def _describe(
-    log: "Trace", memory: int | None, speed: float, plot: Path | None, json: bool
+    log: "Trace", memory: int | None, speed: float, pictures: list[Path], json: bool
 ) -> None:
     """Print what a log holds, and draw it."""
     from ratiolab.report.trace_table import description_table
     from ratiolab.workloads.description import Description
 
     seen = Description(log, memory, speed)
-    if plot is not None:
-        from ratiolab.report.plots import require_format, save
+    if pictures:
+        from ratiolab.report.plots import save
         from ratiolab.report.plots.traces import description_chart
 
-        require_format(plot)
-        require_no_folder(plot)
-        save(description_chart(seen), plot)
+        drawing = description_chart(seen)
+        for path in pictures:
+            save(drawing, path)
     if json:
         print_json("trace-description", seen.to_dict())
     else:

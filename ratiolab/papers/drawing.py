@@ -84,9 +84,14 @@ class Enclosures:
         return enclosures(self.table, self.panel, self.by, **self.options)
 
 
-def ratio_enclosures(runs: "pd.DataFrame", panel: str, by: str) -> Enclosures:
-    """Return the chart of what encloses cost / OPT, from runs with their bounds."""
+def ratio_enclosures(runs: "pd.DataFrame", panel: str, by: str, *, missing: str = "") -> Enclosures:
+    """Return the chart of what encloses cost / OPT, from runs with their bounds.
+
+    Parameters
+    ----------
+    missing : what is written where a label has no ratio in a panel.
+    """
     low, high = (intervals(runs, [panel, by], f"ratio_{end}") for end in ("low", "high"))
     table = high.rename(columns={"mean": "top"}).assign(bottom=low["mean"])
-    options = {"x_label": "total latency / hindsight optimum", "reference": 1.0}
+    options = {"x_label": "total latency / hindsight optimum", "reference": 1.0, "missing": missing}
     return Enclosures(table, panel, by, options)

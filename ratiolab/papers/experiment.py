@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ratiolab.model import FormatError
-from ratiolab.model.io import read_text, write_bytes, write_text
+from ratiolab.model.io import read_text, write_text
 from ratiolab.papers.page import Head, Page, read_template
 from ratiolab.papers.paper import register_tasks
 from ratiolab.studies import Study, read_study
@@ -19,6 +19,10 @@ from ratiolab.studies.store import FIRST, Store, csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ratiolab.report.plots.canvas import Format
+
+PNG: "tuple[Format, ...]" = ("png",)
 
 QUICK = "**A quick run: too small to judge anything by. It has no verdicts.**\n\n"
 
@@ -68,22 +72,29 @@ def reproduce(
     quick: bool = False,
     traces: Path | None = None,
     workers: int = -1,
+    formats: "Sequence[Format]" = PNG,
     advance: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Run an experiment and write ``NAME.csv``, ``NAME.md`` and its figures; the page's path.
 
-    Finished cells, with all their figures, are kept in ``OUT/.cells/NAME``.
+    The page shows figures in PNG; other formats stand beside them, for papers. Finished cells, with
+    all their figures, are kept in ``OUT/.cells/NAME``.
     """
     study = experiment.study(quick=quick, traces=traces)
     store = Store(out / ".cells" / study.name)
     frame = run_study(study, store, workers=workers, advance=advance)
     columns = kept_columns(frame, experiment.head.figures)
     write_text(out / f"{experiment.name}.csv", csv_text(list(store.rows(study)), columns))
-    return _write_page(experiment, frame, out, quick)
+    return _write_page(experiment, frame, out, quick, formats)
 
 
 def redraw(
-    experiment: Experiment, out: Path, *, quick: bool = False, traces: Path | None = None
+    experiment: Experiment,
+    out: Path,
+    *,
+    quick: bool = False,
+    traces: Path | None = None,
+    formats: "Sequence[Format]" = PNG,
 ) -> Path:
     """Write the page and its figures again from ``NAME.csv`` alone; nothing is run.
 
@@ -93,7 +104,7 @@ def redraw(
         when the table is not there, or not the one that `reproduce` writes for this study.
     """
     study = experiment.study(quick=quick, traces=traces)
-    return _write_page(experiment, stored(experiment, study, out), out, quick)
+    return _write_page(experiment, stored(experiment, study, out), out, quick, formats)
 
 
 def stored(experiment: Experiment, study: Study, out: Path) -> "pd.DataFrame":
@@ -133,14 +144,27 @@ def _require_numbers(path: Path, column: "pd.Series") -> None:
         raise FormatError(f"{path}: line {line}: {column.name} {words.iloc[0]!r} is not a number")
 
 
-def _write_page(experiment: Experiment, frame: "pd.DataFrame", out: Path, quick: bool) -> Path:
+def _write_page(
+    experiment: Experiment,
+    frame: "pd.DataFrame",
+    out: Path,
+    quick: bool,
+    formats: "Sequence[Format]",
+) -> Path:
     page = out / f"{experiment.name}.md"
-    write_text(page, page_text(experiment, frame, out, quick=quick))
+    write_text(page, page_text(experiment, frame, out, quick=quick, formats=formats))
     return page
 
 
-def page_text(experiment: Experiment, frame: "pd.DataFrame", out: Path, *, quick: bool) -> str:
-    """Return the whole page, and write its charts into a folder as ``NAME-*.png``.
+def page_text(
+    experiment: Experiment,
+    frame: "pd.DataFrame",
+    out: Path,
+    *,
+    quick: bool,
+    formats: "Sequence[Format]" = PNG,
+) -> str:
+    """Return the whole page, and write its charts into a folder as ``NAME-*.png``, or otherwise.
 
     Templates have, beside the slots of their page, ``seeds``, the number of them, and ``first``,
     the first row of the table, for what is the same in all rows.
@@ -152,11 +176,13 @@ def page_text(experiment: Experiment, frame: "pd.DataFrame", out: Path, *, quick
         f"{len(frame):,} rows, {seeds} {'seed' if seeds == 1 else 'seeds'}. "
         f"All numbers: [`{experiment.name}.csv`]({experiment.name}.csv)."
     )
+    from ratiolab.report.plots.canvas import save_all
+
     page = experiment.page(frame)
     with experiment.file("md") as template:
         body = page.text(template, judged=not quick, seeds=seeds, first=frame.iloc[0])
     for name, draw in page.charts.items():
-        write_bytes(out / f"{experiment.name}-{name}.png", draw()._repr_png_())
+        save_all(draw(), out / f"{experiment.name}-{name}", formats)
     head = f"# {experiment.head.title}\n\n{experiment.head.source}.\n\n{QUICK if quick else ''}"
     return f"{head}{body}\n\n---\n\n{made}\n"
 

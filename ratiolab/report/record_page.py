@@ -3,24 +3,28 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 
 from ratiolab.model.io import write_text
 from ratiolab.records.library import recipes
 from ratiolab.records.record import Record, read_records
 from ratiolab.records.store import TABLE
 
+if TYPE_CHECKING:
+    from ratiolab.report.plots.canvas import Format
+
 PAGE, PICTURE = "records.md", "records.png"
+PNG: "tuple[Format, ...]" = ("png",)
 
 
-def write_page(results: Path) -> tuple[Path, Path]:
+def write_page(results: Path, formats: "Sequence[Format]" = PNG) -> list[Path]:
     """Write the page and its picture into the folder of the table, and return their paths."""
-    from ratiolab.report.plots.experiments import write_chart
+    from ratiolab.report.plots.canvas import save_all
     from ratiolab.report.plots.records import gaps
 
     families = by_family(read_records(results / TABLE))
     write_text(results / PAGE, page(families))
-    write_chart(gaps(families), results / PICTURE)
-    return results / PAGE, results / PICTURE
+    return [results / PAGE, *save_all(gaps(families), results / PICTURE, formats)]
 
 
 def by_family(records: Sequence[Record]) -> dict[str, list[Record]]:

@@ -1,9 +1,13 @@
 """Instances in units of KV blocks, as paged caches allocate memory."""
 
+import re
 from typing import TypeVar
 
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
+
+NOTE = "in blocks of {} tokens"
+"""What the source text of an instance says when its unit of memory is a block."""
 
 Count = TypeVar("Count", int, IntArray)
 
@@ -15,6 +19,15 @@ def blocks_of(tokens: Count, block: int) -> Count:
     3
     """
     return -(-tokens // block)
+
+
+def unit_of(instance: Instance) -> str:
+    """Return the unit of an instance's memory: ``tokens``, or ``blocks of N tokens``.
+
+    It is what the source text of the instance says, as `in_blocks` and traces write it.
+    """
+    found = re.search(NOTE.format(r"(\d+)"), instance.source)
+    return f"blocks of {found[1]} tokens" if found else "tokens"
 
 
 def in_blocks(instance: Instance, block: int) -> Instance:
@@ -61,4 +74,5 @@ def in_blocks(instance: Instance, block: int) -> Instance:
         lower=rounded(instance.lower),
         upper=rounded(instance.upper),
         predicted=rounded(instance.predicted),
+        source="; ".join(filter(None, (instance.source, NOTE.format(block)))),
     )

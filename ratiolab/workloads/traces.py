@@ -14,7 +14,7 @@ from ratiolab.model.instance import LARGEST
 from ratiolab.model.io import PathLike
 from ratiolab.model.streams import stream
 from ratiolab.workloads.arrivals import poisson_arrivals
-from ratiolab.workloads.blocks import blocks_of
+from ratiolab.workloads.blocks import NOTE, blocks_of
 
 ROUNDS_PER_SECOND = 20.0
 """Decoding rounds a second unless the user says otherwise: 50 ms each, the order of magnitude of
@@ -240,7 +240,7 @@ def instance_from_trace(
     else:
         notes.append("all arrive at round 0")
     if block > 1:
-        notes.append(f"in blocks of {block} tokens")
+        notes.append(NOTE.format(block))
     return Instance(
         name or trace.name,
         memory // block,

@@ -18,6 +18,7 @@ from ratiolab.papers.notebook import VerdictTable
 from ratiolab.papers.shahout2025 import figures as shahout2025
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import PRINTED, SIMULATED, Curve, Panel, chart
+from ratiolab.report.plots.names import symbols
 from ratiolab.theory.queues import mg1
 from ratiolab.theory.queues.mg1_simulation import exponential_predictions
 
@@ -62,6 +63,7 @@ def drawn(name: str) -> Chart:
 
 def line(ax: Axes, label: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The data of the line with this label, or of the only one whose label begins so."""
+    label = symbols(label)
     found = [(str(each.get_label()), each) for each in ax.lines]
     found += [(str(bars.get_label()), bars[0]) for bars in ax.containers]
     exact = [each for name, each in found if name == label]

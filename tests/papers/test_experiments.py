@@ -15,13 +15,13 @@ from ratiolab.papers.chen2025.experiments.latency import EXPERIMENT as CHEN2025
 from ratiolab.papers.chen2025.experiments.latency import POLICY, SETTINGS
 from ratiolab.papers.experiment import kept_columns, page_text
 from ratiolab.papers.page import Page
+from ratiolab.report.plots import save
 from ratiolab.report.plots.experiments import (
     enclosures,
     grouped_bars,
     histogram,
     lines,
     panels,
-    write_chart,
 )
 from ratiolab.studies import Study
 from ratiolab.studies.frames import intervals
@@ -211,7 +211,7 @@ def test_charts_draw_a_line_or_bar_for_every_label(tmp_path: Path) -> None:
     assert sorted(patch.get_height() for patch in axes[1].patches) == [1.5, 3.5, 5.5, 8.0]
     histogram(frame["v"], axes[2], interval=(4.0, 5.0))
     assert sum(patch.get_height() for patch in axes[2].patches[:30]) == 8
-    write_chart(figure, tmp_path / "chart.png")
+    save(figure, tmp_path / "chart.png")
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from ratiolab.model import Instance, Schedule
 from ratiolab.online import make, simulate
-from ratiolab.report.plots import picture, save
+from ratiolab.report.plots import formats_of, picture, save
+from ratiolab.report.plots.canvas import FORMATS, save_all
 from ratiolab.report.plots.schedules import FEW, LOST, MANY
+from ratiolab.workloads.blocks import in_blocks
 from ratiolab.workloads.generators import generate
 
 FEW_REQUESTS = generate("jaillet-model-2", 3)
@@ -84,7 +86,7 @@ def test_the_limit_is_drawn_where_memory_ends() -> None:
     (limit,) = right.lines
     assert set(limit.get_ydata()) == {EVICTING.memory}
     assert right.get_ylim()[1] > EVICTING.memory
-    assert any(text.get_text() == "M = 12" for text in right.texts)
+    assert any(text.get_text() == "$M$ = 12" for text in right.texts)
 
 
 def test_the_middle_shows_mean_usage_between_its_extremes() -> None:
@@ -121,11 +123,64 @@ def test_counts_share_one_scale_so_that_areas_compare() -> None:
 
 def test_a_picture_is_saved_in_one_step_and_alike_each_time(tmp_path: Path) -> None:
     panels = [("one", simulate(EVICTING, make("mc-sf")).schedule)]
-    for name in ("a.png", "b.png"):
-        save(picture(panels), tmp_path / name)
-    first, second = ((tmp_path / name).read_bytes() for name in ("a.png", "b.png"))
-    assert first.startswith(b"\x89PNG")
-    assert first == second
-    with pytest.raises(ValueError, match="png, pdf"):
+    starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    for name in ("a", "b"):
+        written = save_all(picture(panels), tmp_path / f"{name}.png", FORMATS)
+        assert [path.name for path in written] == [f"{name}.{kind}" for kind in FORMATS]
+    for kind in FORMATS:
+        first, second = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("a", "b"))
+        assert first.startswith(starts[kind])
+        assert first == second
+    with pytest.raises(ValueError, match="png, svg, pdf"):
         save(picture(panels), tmp_path / "picture.txt")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "b.png"]
+    assert len(list(tmp_path.iterdir())) == 2 * len(FORMATS)
+
+
+def test_formats_are_a_list_of_known_ones() -> None:
+    assert formats_of("pdf, svg,pdf") == ["pdf", "svg"]
+    with pytest.raises(ValueError, match="--format 'jpg' must be one of png, svg, pdf"):
+        formats_of("png,jpg")
+
+
+def test_every_panel_names_the_requests_in_the_order_of_the_first() -> None:
+    few = FEW_REQUESTS.take(range(30))
+    schedules = [simulate(few, make(key)).schedule for key in ("mc-sf", "mc-benchmark")]
+    figure = picture([("one", schedules[0]), ("other", schedules[1])])
+    order = np.lexsort((few.output, schedules[0].starts)).tolist()
+    for schedule, left in zip(schedules, figure.axes[0:4:2], strict=True):
+        assert [tick.get_text() for tick in left.get_yticklabels()] == list(map(str, order))
+        kept = left.collections[2]
+        for segment, request in zip(kept.get_segments(), schedule.request, strict=True):
+            assert order[int(segment[0, 1])] == request
+            assert segment[-1, 0] == schedule.completion[request]
+
+
+def test_one_terrible_policy_is_cut_off_and_says_where_it_ends() -> None:
+    two = Instance("two", 30, [0, 0], [1, 1], [5, 5])
+    good = Schedule.from_starts(two, [0, 0])
+    bad = Schedule.from_starts(two, [0, 95])
+    top, _, bottom, right = picture([("good", good), ("bad", bad)]).axes[:4]
+    assert top.get_xlim() == bottom.get_xlim() == (0, 2 * 5)
+    for ax in (bottom, right):
+        assert any("ends at round 100" in text.get_text() for text in ax.texts)
+    assert not any("ends at" in text.get_text() for text in top.texts)
+
+
+def test_axes_say_whether_memory_is_in_tokens_or_in_blocks() -> None:
+    blocks = in_blocks(Instance("b", 160, [0, 0], [16, 33], [40, 20]), 16)
+    schedule = simulate(blocks, make("mc-sf")).schedule
+    left, right, bar = picture([("one", schedule)]).axes
+    assert right.get_ylabel() == "held (blocks of 16 tokens)"
+    assert left.get_xlabel() == right.get_xlabel() == "round (of 16 tokens)"
+    assert bar.get_ylabel() == "output length (blocks of 16 tokens)"
+    assert drawn(simulate(EVICTING, make("mc-sf")).schedule)[1].get_ylabel() == "held (tokens)"
+
+
+def test_paused_requests_are_drawn_with_the_memory_that_they_keep() -> None:
+    one = Instance("one", 9, [0], [2], [5])
+    schedule = Schedule(one, [0, 0], [0, 5], [3, 7], "pause", [5, 7])
+    left, right = drawn(schedule)
+    (wedges,) = right.collections
+    assert areas(wedges) == schedule.usage().sum() == 3 + 4 + 5 + 5 + 5 + 6 + 7
+    (legend,) = left.figure.legends
+    assert "runs, then paused" in [text.get_text() for text in legend.get_texts()]

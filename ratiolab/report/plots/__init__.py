@@ -1,5 +1,6 @@
 """Pictures; no other package draws."""
 
-from ratiolab.report.plots.schedules import picture, require_format, save
+from ratiolab.report.plots.canvas import formats_of, require_format, save
+from ratiolab.report.plots.schedules import picture
 
-__all__ = ["picture", "require_format", "save"]
+__all__ = ["formats_of", "picture", "require_format", "save"]

@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from numpy.typing import ArrayLike, NDArray
 
 from ratiolab.report.plots.canvas import Chart, in_style, new_chart
+from ratiolab.report.plots.names import named, symbols
 
 Array = NDArray[np.float64]
 Look = dict[str, Any]
@@ -95,11 +96,12 @@ def bars(title: str, label: str, values: Mapping[str, float], printed: Collectio
     figure = new_chart((6.5, 0.9 + 0.4 * len(values)))
     ax = figure.subplots()
     colours = [(PRINTED if name in printed else EXACT)["color"] for name in values]
-    drawn = ax.barh(list(values), list(values.values()), color=colours, height=0.6)
+    labels = [named(name) for name in values]
+    drawn = ax.barh(labels, list(values.values()), color=colours, height=0.6)
     ax.bar_label(drawn, fmt="%.3f", padding=3)
     ax.margins(x=0.12)
     ax.invert_yaxis()
-    ax.set(title=title, xlabel=label)
+    ax.set(title=symbols(title), xlabel=symbols(label))
     return figure
 
 
@@ -113,16 +115,16 @@ def draw(panel: Panel, ax: Axes) -> None:
         x, y = np.asarray(curve.x, float), np.asarray(curve.y, float)
         if curve.low is None or curve.high is None:
             look = {key: value for key, value in curve.look.items() if key != "capsize"}
-            ax.plot(x, y, label=curve.label, **look)
+            ax.plot(x, y, label=symbols(curve.label), **look)
             continue
         bars = np.stack([y - np.asarray(curve.low, float), np.asarray(curve.high, float) - y])
-        ax.errorbar(x, y, yerr=bars, label=curve.label, **curve.look)
+        ax.errorbar(x, y, yerr=bars, label=symbols(curve.label), **curve.look)
     if panel.y_range is not None:
         ax.set_ylim(*panel.y_range)
     for place, text in panel.marks:
         ax.axvline(place, color="0.4", lw=0.8, ls=":")
         ax.annotate(
-            text,
+            symbols(text),
             (place, 1),
             xycoords=("data", "axes fraction"),
             xytext=(3, -2),
@@ -133,7 +135,8 @@ def draw(panel: Panel, ax: Axes) -> None:
     if panel.whole_x:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     few_decades(ax)
-    ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+    words = (symbols(text) for text in (panel.title, panel.x_label, panel.y_label))
+    ax.set(**dict(zip(("title", "xlabel", "ylabel"), words, strict=True)))
     ax.grid(color="0.92", lw=0.6)
     ax.set_axisbelow(True)
     legend_below(ax)

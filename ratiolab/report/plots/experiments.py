@@ -5,15 +5,14 @@ one colour for a label wherever the label appears.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from ratiolab.model.io import write_bytes
 from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 from ratiolab.report.plots.curves import few_decades, plain_log, plain_thousands
+from ratiolab.report.plots.names import named, symbols
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +28,10 @@ STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
 """Lines that lie on each other show through the gaps of those above them."""
 
 Look = dict[str, Any]
+
+
+Note = tuple[float, float, str]
+"""Where a text begins, as shares of the width and height of the axes, and the text."""
 
 
 class Words(TypedDict, total=False):
@@ -62,6 +65,7 @@ def panels(count: int, *, columns: int = 3, height: float = 3.4) -> tuple[Chart,
     return figure, axes
 
 
+@in_style
 def lines(
     table: "pd.DataFrame",
     x: str,
@@ -72,23 +76,42 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
     bottom: float | None = None,
+    whiskers: bool = False,
+    reference: float | None = None,
+    notes: Sequence[Note] = (),
     **words: Unpack[Words],
 ) -> None:
     """Draw a line with a band from low to high over x for each label of the column `by`.
 
     A line breaks where a label has no value at an x between two that it has. A linear y axis
     begins at `bottom`.
+
+    Parameters
+    ----------
+    whiskers : whether intervals are whiskers, side by side, in place of bands: where lines lie on
+        each other, bands make one block.
+    reference : a y that is marked by a thin line.
+    notes : what the lines cannot show, written where it belongs.
     """
     look = look or looks([str(label) for label in table[by].unique()])
     places = sorted(table[x].unique())
+    labels = list(table[by].unique())
+    aside = 0.012 * (places[-1] - places[0]) if whiskers and not log_x else 0.0
+    if reference is not None:
+        ax.axhline(reference, color="black", lw=0.8)
     for label, group in table.groupby(by, sort=False):
         between = [at for at in places if group[x].min() <= at <= group[x].max()]
         group = group.set_index(x).reindex(between)
         style = look[str(label)]
-        ax.plot(between, group["mean"], label=str(label), ms=3.5, lw=1.4, **style)
-        ax.fill_between(
-            between, group["low"], group["high"], color=style["color"], alpha=0.18, lw=0
-        )
+        shift = aside * (labels.index(label) - (len(labels) - 1) / 2)
+        at_x = np.asarray(between, float) + shift
+        ax.plot(at_x, group["mean"], label=named(label), ms=3.5, lw=1.4, **style)
+        ends = group["low"].to_numpy(float), group["high"].to_numpy(float)
+        if whiskers:
+            bars = np.abs(np.stack(ends) - group["mean"].to_numpy(float))
+            ax.errorbar(at_x, group["mean"], bars, fmt="none", color=style["color"], lw=1.0)
+        else:
+            ax.fill_between(at_x, *ends, color=style["color"], alpha=0.18, lw=0)
     if log_x:
         plain_log(ax, "x")
     if log_y:
@@ -97,8 +120,19 @@ def lines(
     finish(ax, **words)
     if bottom is not None and not log_y:
         ax.set_ylim(bottom=bottom)
+    for place, height, text in notes:
+        ax.annotate(
+            symbols(text),
+            (place, height),
+            xycoords="axes fraction",
+            va="top" if height > 0.5 else "bottom",
+            color="0.25",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1},
+            zorder=4,
+        )
 
 
+@in_style
 def grouped_bars(
     table: "pd.DataFrame",
     x: str,
@@ -129,11 +163,11 @@ def grouped_bars(
             width,
             base,
             yerr=whiskers,
-            label=label,
+            label=named(label),
             color=look[label]["color"],
             error_kw={"lw": 0.8},
         )
-    ax.set_xticks(range(len(groups)), [str(group) for group in groups])
+    ax.set_xticks(range(len(groups)), [named(group) for group in groups])
     finish(ax, **words)
     if base:
         ax.axhline(base, color="black", lw=0.8)
@@ -141,6 +175,7 @@ def grouped_bars(
         ax.tick_params(axis="x", labelsize=small)
 
 
+@in_style
 def boxes(
     table: "pd.DataFrame",
     x: str,
@@ -183,10 +218,11 @@ def boxes(
             ax.errorbar(place, row["mean"], reach, color="black", lw=1.2, capsize=2)
         if by is not None:
             ax.bar(0, 0, 0, color=look[label]["color"], alpha=0.55, label=label)  # for legends
-    ax.set_xticks(range(len(groups)), [f"{g:g}" if by is not None else str(g) for g in groups])
+    ax.set_xticks(range(len(groups)), [f"{g:g}" if by is not None else named(g) for g in groups])
     finish(ax, **words)
 
 
+@in_style
 def histogram(
     values: "pd.Series",
     ax: Axes,
@@ -206,6 +242,7 @@ def histogram(
     finish(ax, title, x_label, "runs")
 
 
+@in_style
 def enclosures(
     table: "pd.DataFrame",
     panel: str,
@@ -214,24 +251,36 @@ def enclosures(
     x_label: str = "",
     reference: float | None = None,
     log_x: bool = True,
+    most: float | None = None,
+    missing: str = "",
 ) -> Chart:
-    """Draw a panel for each value of a column, with a bar from bottom to top for each label."""
+    """Draw a panel for each value of a column, with a bar from bottom to top for each label.
+
+    Parameters
+    ----------
+    table : columns `panel`, `by`, ``bottom``, ``top``.
+    most : where axes end at the latest; a bar beyond is an arrow with its ends in numbers, so that
+        a few of them do not squeeze the others.
+    missing : what is written in place of a bar that a label has no ends for.
+    """
     names, labels = list(table[panel].unique()), list(table[by].unique())
     columns = min(len(names), 2)
     figure, axes = panels(len(names), columns=columns, height=0.8 + 0.2 * len(labels))
     for number, (name, ax) in enumerate(zip(names, axes, strict=True)):
         rows = table[table[panel] == name].set_index(by).reindex(labels)
         places = np.arange(len(labels))
-        ax.barh(
-            places,
-            rows["top"] - rows["bottom"],
-            0.55,
-            rows["bottom"],
-            color=COLOURS[0],
-            ec=COLOURS[0],
-        )
+        inside = rows["top"] <= (np.inf if most is None else most)
+        bottom, length = rows["bottom"].where(inside), (rows["top"] - rows["bottom"]).where(inside)
+        ax.barh(places, length, 0.55, bottom, color=COLOURS[0], ec=COLOURS[0])
         ax.use_sticky_edges = False  # a bar that ends at the frame looks cut off
-        ax.set_yticks(places, labels if number % columns == 0 else [""] * len(labels))
+        for place, (_, row) in enumerate(rows.iterrows()):
+            if np.isnan(row["top"]):
+                _write_in_row(ax, place, missing, 0.06, "0.35")
+            elif most is not None and row["top"] > most:
+                text = f"{row['bottom']:.2f} to {row['top']:.2f} $\\rightarrow$"
+                _write_in_row(ax, place, text, 0.98, COLOURS[0])
+        shown = [named(label) for label in labels]
+        ax.set_yticks(places, shown if number % columns == 0 else [""] * len(labels))
         ax.invert_yaxis()
         if log_x:
             plain_log(ax, "x")
@@ -242,6 +291,20 @@ def enclosures(
     return figure
 
 
+def _write_in_row(ax: Axes, place: float, text: str, x: float, colour: str) -> None:
+    """Write into the row of a chart of bars, at a share of its width."""
+    ax.annotate(
+        text,
+        (x, place),
+        xycoords=("axes fraction", "data"),
+        va="center_baseline",
+        ha="left" if x < 0.5 else "right",
+        color=colour,
+        fontsize="small",
+    )
+
+
+@in_style
 def shared_legend(figure: Chart, axes: Sequence[Axes], *, columns: int = 5) -> None:
     """Draw one legend below all panels."""
     named = {
@@ -254,16 +317,12 @@ def shared_legend(figure: Chart, axes: Sequence[Axes], *, columns: int = 5) -> N
     )
 
 
-def write_chart(figure: Chart, path: Path) -> None:
-    """Write a chart as PNG with few colours, in one step."""
-    write_bytes(path, figure._repr_png_())
-
-
+@in_style
 def finish(ax: Axes, title: str = "", x_label: str = "", y_label: str = "") -> None:
     """Name axes, write thousands plainly, and draw a faint grid below what is drawn."""
-    ax.set_title(title, fontsize=10, loc="left")
-    ax.set_xlabel(x_label)
-    ax.set_ylabel(y_label)
+    ax.set_title(symbols(title), loc="left")
+    ax.set_xlabel(symbols(x_label))
+    ax.set_ylabel(symbols(y_label))
     plain_thousands(ax)
     ax.grid(color="0.92", lw=0.6)
     ax.set_axisbelow(True)

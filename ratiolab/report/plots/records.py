@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from ratiolab.records.record import Record
-from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.canvas import Chart, in_style
 from ratiolab.report.plots.experiments import looks, panels, shared_legend
 
 LINEAR = 1.0
 """Gaps up to this, percent, are drawn on a linear scale, larger ones on a logarithmic one."""
 
 
+@in_style
 def gaps(families: Mapping[str, Sequence[Record]]) -> Chart:
     """Draw the certified gap over the number of requests, with a colour and mark for each family.
 

@@ -1,8 +1,6 @@
 """Pictures of schedules: when requests wait and run, and the memory that they hold."""
 
 from collections.abc import Sequence
-from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -12,9 +10,10 @@ from matplotlib.lines import Line2D
 
 from ratiolab.model import Schedule
 from ratiolab.model.footprint import IntArray, held
-from ratiolab.model.io import PathLike, write_bytes
 from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 from ratiolab.report.plots.curves import plain_thousands
+from ratiolab.report.plots.names import named
+from ratiolab.workloads.blocks import unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,13 +29,26 @@ MOST_WEDGE = 10**5
 MANY = 300
 """Least number of requests that are counted instead of drawn one by one."""
 
-FORMATS = ("png", "pdf", "svg")
-
 MOST_ROUNDS = 10**7
 """Rounds of the longest schedule that is drawn: usage is computed for every round."""
 
 BINS = 500
 """Points of a curve over time: more than a page can show."""
+
+FAR = 2.0
+"""A schedule that ends later than so many times the end of the first is cut off there, and says so:
+one terrible policy does not flatten all others."""
+
+NAMED = 40
+"""Most requests whose rows are named one by one; of more, every so many."""
+
+ENDED_EARLY = {
+    "restart": "runs, then evicted: its tokens are lost",
+    "recompute": "runs, then evicted: its cache is built again",
+    "swap": "runs, then evicted to the host",
+    "pause": "runs, then paused",
+}
+"""What becomes of a run that did not complete, by the semantics of preemption."""
 
 
 @in_style
@@ -49,9 +61,10 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
 
     Returns
     -------
-    Left, when each request waits (thin grey), runs (colour: its output length) and loses its
-    tokens (red), or for many requests how many wait and run, so that the area is the total
-    latency; right, the memory that the requests hold, against its limit.
+    Left, when each request waits (thin grey), runs (colour: its output length) and runs in vain or
+    for a while (red), a row each, named by its position in the instance and in the order of the
+    final starts of the first schedule in all panels; or for many requests how many wait and run, so
+    that the area is the total latency. Right, the memory that the requests hold, against its limit.
 
     Raises
     ------
@@ -61,16 +74,26 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
     end = max(int(schedule.stop.max()) for _, schedule in panels)
     if end > MOST_ROUNDS:
         raise ValueError(f"a picture can show {MOST_ROUNDS} rounds, the schedules have {end}")
-    many = len(panels[0][1].instance) >= MANY
+    first = panels[0][1]
+    instance, unit = first.instance, unit_of(first.instance)
+    shown = min(end, max(1, int(FAR * first.stop.max())))
+    many = len(instance) >= MANY
+    order = np.lexsort((instance.output, first.starts))
     figure = new_chart((11, 1.0 + 2.1 * len(panels)))
     axes = figure.subplots(len(panels), 2, squeeze=False, sharex=True)
     for (title, schedule), (left, right) in zip(panels, axes, strict=True):
-        (draw_counts if many else draw_requests)(schedule, left)
-        draw_memory(schedule, right)
-        left.set_title(title)
-        left.set_xlim(0, end)
+        if many:
+            draw_counts(schedule, left)
+        else:
+            draw_requests(schedule, left, order)
+        draw_memory(schedule, right, unit)
+        left.set_title(named(title))
+        left.set_xlim(0, shown)
+        if schedule.stop.max() > shown:
+            for ax in (left, right):
+                _say_that_it_goes_on(ax, int(schedule.stop.max()))
     for ax in axes[-1]:
-        ax.set_xlabel("round")
+        ax.set_xlabel("round" if unit == "tokens" else f"round (of {unit.split(' ', 2)[2]})")
     for ax in axes.flat:
         plain_thousands(ax)
     if many:
@@ -80,36 +103,16 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
         for ax in axes[:, 0]:
             ax.set_ylim(0, top)
         return figure
-    _explain(figure, axes[0, 0], lost=any(schedule.evictions for _, schedule in panels))
-    outputs = panels[0][1].instance.output
-    scale = mpl.cm.ScalarMappable(_norm(outputs), COLOURS)
-    figure.colorbar(scale, ax=axes, label="output length (tokens)", fraction=0.03, pad=0.01)
+    early = dict.fromkeys(s.preemption for _, s in panels if s.preemptions)
+    _explain(figure, axes[0, 0], [ENDED_EARLY[kind] for kind in early])
+    scale = mpl.cm.ScalarMappable(_norm(instance.output), COLOURS)
+    figure.colorbar(scale, ax=axes, label=f"output length ({unit})", fraction=0.03, pad=0.01)
     return figure
 
 
-def save(figure: Chart, path: PathLike) -> None:
-    """Write a figure in the format of its ending (png, pdf, svg), in one step."""
-    kind = require_format(path)
-    if kind == "png":
-        write_bytes(path, figure.png(160))
-        return
-    content = BytesIO()
-    figure.savefig(content, format=kind)
-    write_bytes(path, content.getvalue())
-
-
-def require_format(path: PathLike) -> str:
-    """Return the format that the ending of a path names; `ValueError` for an unknown one."""
-    kind = Path(path).suffix.lstrip(".").lower() or "png"
-    if kind not in FORMATS:
-        raise ValueError(f"{path}: pictures can be {', '.join(FORMATS)}, not {kind!r}")
-    return kind
-
-
-def draw_requests(schedule: Schedule, ax: "Axes") -> None:
-    """Draw one line for each request, sorted by final start: waiting, running, and lost runs."""
+def draw_requests(schedule: Schedule, ax: "Axes", order: IntArray) -> None:
+    """Draw one line for each request, from top to bottom in an order: waiting, running, lost."""
     instance = schedule.instance
-    order = np.lexsort((instance.output, schedule.starts))
     place = np.empty(len(instance), dtype=np.int64)
     place[order] = np.arange(len(instance))
     width = min(9.0, 110.0 / len(instance))
@@ -136,8 +139,10 @@ def draw_requests(schedule: Schedule, ax: "Axes") -> None:
     )
     ax.add_collection(kept)
     ax.set_ylim(len(instance) - 0.5, -0.5)
-    ax.set_yticks([])
-    ax.set_ylabel(f"{len(instance):,} requests")
+    rows: IntArray = np.arange(0, len(instance), -(-len(instance) // NAMED))
+    ax.set_yticks(rows, [str(i) for i in order[rows]], fontsize=max(4.0, min(8.0, 160 / len(rows))))
+    ax.tick_params(axis="y", length=0, pad=2)
+    ax.set_ylabel("request")
 
 
 def draw_counts(schedule: Schedule, ax: "Axes") -> None:
@@ -156,8 +161,8 @@ def draw_counts(schedule: Schedule, ax: "Axes") -> None:
     ax.set_ylabel("requests")
 
 
-def draw_memory(schedule: Schedule, ax: "Axes") -> None:
-    """Draw the tokens held over time under the limit M; few requests have a wedge for each run."""
+def draw_memory(schedule: Schedule, ax: "Axes", unit: str = "tokens") -> None:
+    """Draw the memory held over time under the limit M; few requests have a wedge for each run."""
     instance = schedule.instance
     usage = schedule.usage()
     if len(instance) <= FEW and instance.output.sum() <= MOST_WEDGE:
@@ -176,11 +181,11 @@ def draw_memory(schedule: Schedule, ax: "Axes") -> None:
             alpha=0.25,
             lw=0,
         )
-        label = "tokens held" if each == 1 else f"mean of {each:,} rounds"
+        label = "held" if each == 1 else f"mean of {each:,} rounds"
         ax.plot(edges[:-1], mean, color="tab:blue", lw=1, label=label)
     ax.axhline(instance.memory, color="black", lw=1)
     ax.annotate(
-        f"M = {instance.memory:,}",
+        f"$M$ = {instance.memory:,}",
         (1, instance.memory),
         xycoords=("axes fraction", "data"),
         xytext=(0, 2),
@@ -188,19 +193,21 @@ def draw_memory(schedule: Schedule, ax: "Axes") -> None:
         ha="right",
         va="bottom",
     )
-    ax.set_ylim(0, instance.memory * 1.14)
-    ax.set_ylabel("tokens held")
+    ax.set_ylim(0, max(instance.memory, int(usage.max())) * 1.14)
+    ax.set_ylabel(f"held ({unit})")
 
 
 def _wedges(schedule: Schedule) -> PolyCollection:
     """Return the tokens of every run, stacked in order of start; round t is drawn on (t - 1, t]."""
     instance = schedule.instance
-    base = np.zeros(int(schedule.stop.max()) + 1, dtype=np.int64)
+    base = np.zeros(int(max(schedule.stop.max(), schedule.release.max())) + 1, dtype=np.int64)
     shapes = []
-    for run, kept in zip(schedule.runs, schedule.kept.tolist(), strict=True):
-        time: IntArray = np.arange(run.start + 1, run.stop + 1)
+    columns = (schedule.runs, schedule.kept.tolist(), schedule.release.tolist())
+    for run, kept, release in zip(*columns, strict=True):
+        time: IntArray = np.arange(run.start + 1, release + 1)
+        age = np.minimum(time, run.stop) - run.start  # paused, it holds what it held at its stop
         low = base[time]
-        high = low + held(instance.prompt[run.request] + kept, time - run.start)
+        high = low + held(instance.prompt[run.request] + kept, age)
         base[time] = high
         edges = np.repeat(time, 2) - np.tile([1, 0], len(time))
         outline = np.concatenate([np.repeat(low, 2), np.repeat(high, 2)[::-1]])
@@ -211,12 +218,27 @@ def _wedges(schedule: Schedule) -> PolyCollection:
     return PolyCollection(shapes, facecolors=colour, edgecolors="white", linewidths=0.4)
 
 
-def _explain(figure: Chart, ax: "Axes", lost: bool) -> None:
+def _say_that_it_goes_on(ax: "Axes", end: int) -> None:
+    """Write at the right edge where a schedule ends that is cut off there."""
+    ax.annotate(
+        f"ends at round {end:,} $\\rightarrow$",
+        (1, 0),
+        xycoords="axes fraction",
+        xytext=(-3, 4),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        bbox={"facecolor": "white", "edgecolor": "0.6", "lw": 0.5, "pad": 2},
+        zorder=5,
+    )
+
+
+def _explain(figure: Chart, ax: "Axes", ended_early: Sequence[str]) -> None:
     """Add a legend: in the corner that stays empty as requests are sorted by start, or below."""
     middle = mpl.colors.to_hex(mpl.colormaps[COLOURS](0.6))
     meanings: list[tuple[str, str, float]]
     meanings = [("waits", "0.85", 1.0), ("runs", middle, 5.0)]
-    meanings += [("runs, then evicted: its tokens are lost", LOST, 3.0)] * lost
+    meanings += [(text, LOST, 3.0) for text in ended_early]
     handles = [Line2D([], [], color=colour, lw=lw, label=text) for text, colour, lw in meanings]
     if len(figure.axes) > 2:
         ax.legend(handles=handles, loc="upper right", frameon=False)

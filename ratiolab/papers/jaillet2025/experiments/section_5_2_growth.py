@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,6 +46,12 @@ FAR = 2.0
 
 NEAR = 1 / 3
 """Two factors or slopes are near: their relative difference is at most so much."""
+
+
+COINCIDE = 0.01
+"""Lines that differ by less are drawn as one."""
+
+ALL = "all schedulers"
 
 
 def page(frame: "pd.DataFrame") -> Page:
@@ -174,10 +180,21 @@ def _units(lines: "pd.DataFrame") -> Finding:
 
 def _chart(frame: "pd.DataFrame", value: str, y_label: str, bottom: float) -> Panels:
     table = intervals(frame, ["panel", REQUESTS, POLICY], value)
-    panels = [Panel(table[table["panel"] == title], title) for title in table["panel"].unique()]
-    options = {"x_label": "requests", "y_label": y_label, "bottom": bottom}
+    panels = []
+    for title in table["panel"].unique():
+        rows = table[table["panel"] == title]
+        means = rows.groupby(REQUESTS)["mean"]
+        spread = float((means.max() / means.min() - 1).max())
+        options: dict[str, Any] = {"bottom": bottom}
+        if spread < COINCIDE:
+            first = rows[rows[POLICY] == rows[POLICY].iloc[0]]
+            rows = first.assign(**{POLICY: ALL})
+            options["notes"] = [(0.03, 0.3, f"no two schedulers differ\nby more than {spread:.2%}")]
+        panels.append(Panel(rows, title, **options))
+    common = {"x_label": "requests", "y_label": y_label}
     labels = list(table[POLICY].unique())
-    return Panels("lines", REQUESTS, POLICY, panels, labels, legend=3, options=options)
+    looks = {ALL: {"color": "0.4", "marker": "o", "ls": "-"}}
+    return Panels("lines", REQUESTS, POLICY, panels, labels, looks, legend=3, options=common)
 
 
 EXPERIMENT = Experiment(__name__, page)

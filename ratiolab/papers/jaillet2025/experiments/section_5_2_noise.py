@@ -136,24 +136,53 @@ def _margins(rows: "pd.DataFrame") -> str:
 
 
 def _chart(frame: "pd.DataFrame") -> Panels:
-    import pandas as pd
-
-    shown = frame[frame[POLICY].isin([TRUE, MC_BENCHMARK]) & (frame[SETTING] == NOISES[0])]
+    """Return latencies above, and below them what errors make of that of true lengths."""
+    first = frame[SETTING] == NOISES[0]
+    known = frame[frame[POLICY].isin([TRUE, MC_BENCHMARK]) & first]
+    known = known.assign(line=known[POLICY])
     noisy = frame[frame[POLICY] == PROTECTED]
-    table = pd.concat(
-        [shown.assign(line=shown[POLICY]), noisy.assign(line="margin 0.1, " + noisy[SETTING])]
-    )
-    ends = table.groupby([CLOCK, "line", REQUESTS])["mean_latency"].transform(
-        lambda values: values.notna().all()
-    )
-    table = table[ends]
+    noisy = noisy.assign(line="margin 0.1, " + noisy[SETTING])
+    keys = [CLOCK, REQUESTS, "seed"]
+    exact = known[known[POLICY] == TRUE].set_index(keys)["mean_latency"].rename("exact")
+    noisy = noisy.join(exact, on=keys)
+    noisy["ratio"] = noisy["mean_latency"] / noisy["exact"]
     panels = [
-        Panel(intervals(table[table[CLOCK] == clock], [REQUESTS, "line"], "mean_latency"), title)
+        Panel(
+            intervals(known[known[CLOCK] == clock], [REQUESTS, "line"], "mean_latency"),
+            title,
+            y_label="mean latency (s)",
+            bottom=0,
+        )
         for clock, title in CLOCKS.items()
     ]
-    options = {"x_label": "requests", "y_label": "mean latency (s)", "bottom": 0}
-    labels = list(table["line"].unique())
-    return Panels("lines", REQUESTS, "line", panels, labels, legend=3, options=options)
+    for clock in CLOCKS:
+        part = noisy[noisy[CLOCK] == clock]
+        ended = part.groupby(["line", REQUESTS])["ratio"].transform(lambda one: one.notna().all())
+        panels.append(
+            Panel(
+                intervals(part[ended], [REQUESTS, "line"], "ratio"),
+                y_label="mean latency / with true lengths",
+                whiskers=True,
+                reference=1.0,
+                notes=[(0.03, 0.03, _loops(part))],
+            )
+        )
+    labels = [*known["line"].unique(), *noisy["line"].unique()]
+    options = {"x_label": "requests"}
+    columns = len(CLOCKS)
+    return Panels(
+        "lines", REQUESTS, "line", panels, labels, columns=columns, legend=3, options=options
+    )
+
+
+def _loops(part: "pd.DataFrame") -> str:
+    """Return where lines end and why: a line each for the cells of which some runs loop."""
+    cells = part.groupby([SETTING, REQUESTS], sort=False)["ratio"]
+    return "\n".join(
+        f"{noise}, n = {n:,}: {ratios.isna().sum()} of {len(ratios)} loop"
+        for (noise, n), ratios in cells
+        if ratios.isna().any()
+    )
 
 
 EXPERIMENT = Experiment(__name__, page)

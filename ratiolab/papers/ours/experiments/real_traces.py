@@ -64,7 +64,9 @@ def page(frame: "pd.DataFrame") -> Page:
             lambda policy, setting: float(waiting.loc[setting, policy]),
         ),
     }
-    return Page(slots, charts={"ratio": ratio_enclosures(restart, SETTING, POLICY)})
+    return Page(
+        slots, charts={"ratio": ratio_enclosures(restart, SETTING, POLICY, missing="never ends")}
+    )
 
 
 EXPERIMENT = Experiment(__name__, page)

@@ -1,6 +1,6 @@
 """Figures 5 to 8 of TRAIL's experiment."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.runs import Runs
@@ -81,14 +81,17 @@ def _queue(queue: "pd.DataFrame") -> Panels:
         "mean_age": "mean memory",
         "peak_age": "peak memory",
     }
-    panels = [
-        Panel(
-            intervals(queue[queue["option.law"] == law], ["option.fraction", "load"], column),
-            f"{law} predictions",
-            y_label=f"{name} (service times)",
-        )
-        for column, name in figures.items()
-        for law in ("perfect", "exponential")
-    ]
-    options = {"x_label": "C"}
-    return Panels("lines", "option.fraction", "load", panels, height=2.9, options=options)
+    panels = []
+    for column, name in figures.items():
+        for law in ("perfect", "exponential"):
+            shown = queue[queue["option.law"] == law]
+            table = intervals(shown, ["option.fraction", "load"], column)
+            options: dict[str, Any] = {"y_label": f"{name} (service times)"}
+            if column == "peak_age":  # the intervals of all loads overlap
+                options["whiskers"] = True
+                if table["mean"].nunique() == 1:
+                    text = "all loads and all C alike: the longest job alone"
+                    options["notes"] = [(0.03, 0.93, text)]
+            panels.append(Panel(table, f"{law} predictions", **options))
+    common = {"x_label": "C"}
+    return Panels("lines", "option.fraction", "load", panels, height=2.9, options=common)

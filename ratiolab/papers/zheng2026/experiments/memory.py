@@ -142,6 +142,10 @@ def _bounds_table(table: "pd.DataFrame") -> str:
     )
 
 
+EDGE = 1.6
+"""Where the axes of the chart end: intervals beyond are written in numbers."""
+
+
 def _chart(runs: Settings) -> Enclosures:
     import pandas as pd
 
@@ -152,7 +156,12 @@ def _chart(runs: Settings) -> Enclosures:
         for setting in runs.settings
         for q in (runs.over(setting, policy, "sept", metric),)
     ]
-    options = {"x_label": "ratio to SEPT, 95 % interval", "reference": 1.0, "log_x": False}
+    options = {
+        "x_label": "ratio to SEPT, 95 % interval",
+        "reference": 1.0,
+        "log_x": False,
+        "most": EDGE,
+    }
     return Enclosures(pd.DataFrame(rows), "panel", "by", options)
 
 
