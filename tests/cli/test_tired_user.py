@@ -50,7 +50,7 @@ def run(capsys: pytest.CaptureFixture[str], words: str) -> tuple[object, str, st
         ("compare ec1.json --policies mc-sf,,fcfs", "has an empty place between its commas"),
         ("compare ec1.json --policies fcfs,fcfs", "--policies names 'fcfs' twice"),
         ("compare ec1.json --policies fcfs --show mc-sf", "--show 'mc-sf' is not among"),
-        ("compare ec1.json --plot p.txt", "pictures can be png, pdf, svg, not 'txt'"),
+        ("compare ec1.json --plot p.txt", "pictures can be png, svg, pdf, not 'txt'"),
         ("generate --set n=3", "need a KIND"),
         ("generate --predict exact", "need a KIND"),
         ("generate equal --predict noisy", "needs a number behind a colon"),
