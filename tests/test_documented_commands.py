@@ -53,6 +53,7 @@ MINUTES = (
     "attack",
     "check",
     "claims",
+    "evaluate conv.csv",
     "records generate",
     "records improve",
     "records page",
