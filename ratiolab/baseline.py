@@ -11,19 +11,20 @@ the baseline. To recompute it runs that file, so that it is refused unless the c
 
 import json
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, RootModel
 
 from ratiolab.model import Instance, read_instance
 from ratiolab.model.formats import Line, one_line
 from ratiolab.model.instance import shown
 from ratiolab.model.io import PathLike, write_text
-from ratiolab.model.validation import Strict, absent, read_file
+from ratiolab.model.validation import Strict, absent, read_file, validated
 
 if TYPE_CHECKING:
     from ratiolab.hindsight import OptResult
@@ -77,6 +78,15 @@ class PinnedValue(Strict):
         """Return the entry in a few words."""
         return " ".join([self.kind, *(f"{k}={v}" for k, v in self.arguments().items())])
 
+    @property
+    def rule(self) -> str:
+        """When the entry fails, in words."""
+        return f"the same; floats within {self.tolerance:g} of the value"
+
+    def is_better(self, new: Any) -> bool:
+        """Return whether a new value, which has not drifted, is to replace the pinned one."""
+        return False
+
     def drift(self, new: Any) -> Drift | None:
         """Return the difference between the pinned value and a new one, if there is any."""
         old, tolerance = self.value, self.tolerance if isinstance(new, float) else 0.0
@@ -110,6 +120,45 @@ class PinnedRatio(PinnedValue):
         cost = result.rows[0].mean_cost
         bounds = {"opt_lower": result.optimum.lower, "opt_upper": result.optimum.upper}
         return {"cost": "stalled" if cost is None else str(cost)} | bounds
+
+
+class PinnedAtMost(PinnedRatio):
+    """A policy on an instance: the largest ratio that its cost has to the proven optimum.
+
+    The value is exact, cost over the lower bound on the optimum. A smaller one never fails.
+    """
+
+    kind: Literal["ratio-at-most"]  # type: ignore[assignment]
+
+    def compute(self, folder: Path, *, allow_policy_files: bool = False) -> Any:
+        """Return the ratio as an exact fraction, or ``stalled``."""
+        found = super().compute(folder, allow_policy_files=allow_policy_files)
+        if found["cost"] == "stalled":
+            return "stalled"
+        return str(Fraction(found["cost"]) / found["opt_lower"])
+
+    @property
+    def rule(self) -> str:
+        """When the entry fails, in words."""
+        return "at most the value; a smaller ratio never fails, and --update tightens it"
+
+    def is_better(self, new: Any) -> bool:
+        """Return whether a new ratio is below the pinned one."""
+        return new != "stalled" and self._pinned() is not None and Fraction(new) < self._pinned()
+
+    def drift(self, new: Any) -> Drift | None:
+        """Return the difference when the ratio has become worse, or no ratio is pinned."""
+        pinned = self._pinned()
+        if pinned is not None and new != "stalled" and Fraction(new) <= pinned:
+            return None
+        return Drift(str(self), self.value, new, 0.0)
+
+    def _pinned(self) -> Any:
+        """Return the pinned ratio; None when the value is none."""
+        try:
+            return Fraction(str(self.value))
+        except (ValueError, ZeroDivisionError):
+            return None
 
 
 class PinnedBound(PinnedValue):
@@ -157,7 +206,11 @@ class PinnedVerdict(PinnedValue):
         return run_claims(select(ids=[self.claim]))[0].result.verdict.value
 
 
-Entry: TypeAlias = PinnedRatio | PinnedBound | PinnedRadius | PinnedVerdict
+Entry: TypeAlias = PinnedRatio | PinnedAtMost | PinnedBound | PinnedRadius | PinnedVerdict
+
+
+class OneEntry(RootModel[Annotated[Entry, Field(discriminator="kind")]]):
+    """One entry of a baseline."""
 
 
 class BaselineFile(Strict):
@@ -172,6 +225,27 @@ class BaselineFile(Strict):
 def read_baseline(path: PathLike) -> list[Entry]:
     """Return the entries of a baseline file; `FormatError` when it is malformed."""
     return read_file(path, FORMAT, BaselineFile).entries
+
+
+def entry_of(kind: str, arguments: Mapping[str, str]) -> Entry:
+    """Return an entry without a value, its arguments given as words; numbers are read as such.
+
+    Raises
+    ------
+    ValueError
+        names the argument, value and rule.
+    """
+
+    def read(word: str) -> Any:
+        try:
+            return json.loads(word)
+        except ValueError:
+            return word
+
+    data = {"kind": kind, **{name: read(word) for name, word in arguments.items()}}
+    if "value" in data:
+        raise ValueError("value is computed, not given")
+    return validated(OneEntry, data).root
 
 
 def write_baseline(entries: Sequence[Entry], path: PathLike) -> None:

@@ -41,8 +41,8 @@ def test_a_policy_file_is_run_only_when_that_is_allowed(
 ) -> None:
     (tmp_path / "policy.py").write_text(POLICY)
     baseline = write(tmp_path, [pinned("policy.py:Mine")])
-    assert run("check", baseline, "--update") == 2
-    assert "allow it with --allow-policy-files" in capsys.readouterr().err
+    assert run("check", baseline, "--update") == 1
+    assert "allow it with --allow-policy-files" in capsys.readouterr().out
     assert not (tmp_path / "was-run").exists()
     assert run("check", baseline, "--update", "--allow-policy-files") == 0
     assert (tmp_path / "was-run").exists()
@@ -70,3 +70,62 @@ def test_a_tolerance_is_relative_also_for_small_values(tmp_path: Path) -> None:
     )
     assert entry.drift(2e-12) is not None
     assert entry.drift(1.001e-12) is None
+
+
+def at_most(policy: str, **more: Any) -> dict[str, Any]:
+    return {"kind": "ratio-at-most", "instance": "ec1.json", "policy": policy, **more}
+
+
+def test_an_improvement_never_fails_and_update_tightens(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    baseline = write(tmp_path, [at_most("mc-sf", value="3/2"), at_most("mc-sf", value="9/10")])
+    good, bad = read_baseline(baseline)
+    assert good.drift(good.compute(tmp_path)) is None
+    assert bad.drift(bad.compute(tmp_path)) is not None  # the optimum itself is above 9/10
+    assert bad.drift("stalled") is not None
+    assert run("check", baseline) == 1
+    assert run("check", baseline, "--update") == 0
+    assert [entry.value for entry in read_baseline(baseline)] == ["1", "1"]
+    assert run("check", baseline) == 0
+    capsys.readouterr()
+
+
+def test_an_entry_without_a_value_pins_nothing_and_fails(tmp_path: Path) -> None:
+    for entry in read_baseline(write(tmp_path, [at_most("mc-sf"), at_most("fcfs", value="x")])):
+        assert entry.drift(entry.compute(tmp_path)) is not None
+
+
+def test_all_entries_are_judged_when_one_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = pinned("fcfs") | {"instance": "gone.json"}
+    bound = {"kind": "bound", "name": "chen2025/theorem-7", "lower": 1, "upper": 4}
+    baseline = write(tmp_path, [gone, bound | {"value": "1"}, bound | {"value": "7/6"}])
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert run("check", baseline) == 1
+    said = capsys.readouterr()
+    assert "entry 0: cannot be computed: " in said.out
+    assert "was 1, is 7/6" in said.out
+    assert "3 entries, 1 drifted, 1 failed" in said.out
+    assert said.err.count("::error file=") == 2
+
+
+def test_entries_are_added_listed_and_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    baseline = write(tmp_path, [])
+    baseline.unlink()
+    words = ["instance=ec1.json", "policy=mc-sf", "runs=1"]
+    assert run("baseline", "add", baseline, "ratio-at-most", *words) == 0
+    assert run("baseline", "add", baseline, "rayleigh", "upper=2") == 0
+    assert run("baseline", "add", baseline, "rayleigh", "upper=2") == 2
+    assert "is pinned already" in capsys.readouterr().err
+    assert [entry.kind for entry in read_baseline(baseline)] == ["ratio-at-most", "rayleigh"]
+    assert run("baseline", "list", baseline, "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)["entries"]) == 2
+    assert run("baseline", "explain", baseline, 0) == 0
+    assert "a smaller ratio never fails" in capsys.readouterr().out
+    assert run("baseline", "explain", baseline, 2) == 2
+    for wrong in (["odd"], ["bound", "value=1", "name=x"], ["bound", "nam=x"], ["ratio", "policy"]):
+        assert run("baseline", "add", baseline, *wrong) == 2

@@ -3,6 +3,7 @@
 # imported for the commands that they register
 from ratiolab.cli import (  # noqa: F401
     adversary,
+    baselines,
     certify,
     design,
     evaluation,

@@ -58,8 +58,13 @@ def generate(instances: Instances = INSTANCES, json: Json = False) -> None:
 @records.command()
 def verify(
     only: Only = "*",
-    instances: Instances = INSTANCES,
-    results: Results = RESULTS,
+    instances: Annotated[
+        Path | None, typer.Option(help="Folder of the instances; default: the project's.")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Folder of records.csv and of its files; default: the project's."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Recheck every record: its certificate by the independent checker, its schedule exactly.
@@ -68,9 +73,12 @@ def verify(
     """
     from fnmatch import fnmatch
 
+    from ratiolab.model.shipped import here_or_shipped
     from ratiolab.records.record import read_records
     from ratiolab.records.store import RecordStore, faults
 
+    instances = here_or_shipped("instances") if instances is None else instances
+    results = here_or_shipped("results") if results is None else results
     require_folder("--instances", instances)
     store = RecordStore(instances, results)
     chosen = [record for record in read_records(store.table) if fnmatch(record.instance, only)]

@@ -1,7 +1,5 @@
-"""Commands about theory: bound, rayleigh, claims, check."""
+"""Commands about theory: bound, rayleigh, claims."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -179,62 +177,3 @@ def claims(
         print_rich(claims_table(reports))
     if not all(report.is_expected for report in reports):
         raise typer.Exit(1)
-
-
-@app.command()
-def check(
-    baseline: Annotated[Path, typer.Argument(help="Baseline file (ratiolab-baseline/1).")],
-    update: Annotated[
-        bool, typer.Option("--update", help="Rewrite the values, printing what changes.")
-    ] = False,
-    allow_policy_files: Annotated[
-        bool,
-        typer.Option(
-            "--allow-policy-files",
-            help="Run the Python files that entries name as policies, below the baseline's folder.",
-        ),
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Recompute pinned ratios, bounds, spectra and verdicts, and name every drift.
-
-    Integers, fractions and verdicts must be the same; floats stay within the entry's tolerance.
-    The exit code is 1 when anything drifted and the file was not updated. Ctrl-C leaves the file
-    as it was.
-    """
-    from dataclasses import asdict
-
-    from ratiolab.baseline import read_baseline, write_baseline
-
-    entries = read_baseline(baseline)
-    drifts = []
-    with progress() as display, _left_as_it_was(baseline):
-        task = display.add_task("baseline", total=len(entries))
-        for entry in entries:
-            value = entry.compute(baseline.parent, allow_policy_files=allow_policy_files)
-            found = entry.drift(value)
-            if found is not None:
-                drifts.append(found)
-                if update:
-                    entry.value = value
-            display.update(task, advance=1, description=str(entry)[:60])
-    if update:
-        write_baseline(entries, baseline)
-    if json:
-        print_json("drifts", {"entries": len(entries), "drifts": [asdict(d) for d in drifts]})
-    else:
-        for found in drifts:
-            print_rich(str(found))
-        print_rich(f"{len(entries)} entries, {len(drifts)} drifted" + ", updated" * update)
-    if drifts and not update:
-        raise typer.Exit(1)
-
-
-@contextmanager
-def _left_as_it_was(file: Path) -> Iterator[None]:
-    """Say after Ctrl-C that a file is unchanged."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo(f"{file} is as it was", err=True)
-        raise

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ratiolab.model import FormatError, Instance, Schedule, require_feasible
 from ratiolab.model.io import instance_of, json_lines, write_text
+from ratiolab.model.shipped import shipped
 
 FORMAT = "ratiolab-witness/1"
 
@@ -41,9 +42,9 @@ class Witness:
 
 @cache
 def folder() -> Path:
-    """Return the folder of witnesses: ``RATIOLAB_WITNESSES``, or that of the checkout."""
+    """Return the folder of witnesses: ``RATIOLAB_WITNESSES``, or that of the project."""
     chosen = os.environ.get("RATIOLAB_WITNESSES")
-    return Path(chosen) if chosen else Path(__file__).parents[2] / "instances" / "witnesses"
+    return Path(chosen) if chosen else shipped("instances") / "witnesses"
 
 
 def read_witness(name: str) -> Witness:
@@ -54,8 +55,7 @@ def read_witness(name: str) -> Witness:
     path = folder() / f"{name}.json"
     if not path.exists():
         raise FormatError(
-            f"{path}: there is no such witness; they come with a checkout, and RATIOLAB_WITNESSES "
-            "can name their folder"
+            f"{path}: there is no such witness; RATIOLAB_WITNESSES can name their folder"
         )
     data = read_file(path, FORMAT, WitnessFile)
     try:

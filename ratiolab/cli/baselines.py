@@ -1,0 +1,175 @@
+"""Commands about baselines: check, and baseline add, list, explain."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ratiolab.cli.app import Json, app, print_json, print_rich, progress, settings
+
+Baseline = Annotated[Path, typer.Argument(help="Baseline file (ratiolab-baseline/1).")]
+AllowPolicyFiles = Annotated[
+    bool,
+    typer.Option(
+        "--allow-policy-files",
+        help="Run the Python files that entries name as policies, below the baseline's folder.",
+    ),
+]
+
+baselines = typer.Typer(
+    help="Baselines: pinned results that `ratiolab check` recomputes.", no_args_is_help=True
+)
+app.add_typer(baselines, name="baseline")
+
+
+@app.command()
+def check(
+    baseline: Annotated[
+        Path | None,
+        typer.Argument(help="Baseline file (ratiolab-baseline/1); none takes the project's own."),
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Rewrite the values, printing what changes.")
+    ] = False,
+    allow_policy_files: AllowPolicyFiles = False,
+    json: Json = False,
+) -> None:
+    """Recompute pinned ratios, bounds, spectra and verdicts, and name every drift.
+
+    Integers, fractions and verdicts must be the same; floats stay within the entry's tolerance. A
+    ratio-at-most fails only when it gets worse, and --update tightens it. Every entry is judged,
+    also when another one cannot be computed. The exit code is 1 when anything drifted or could not
+    be computed, and the file was not updated. Ctrl-C leaves the file as it was.
+    """
+    from dataclasses import asdict
+
+    from ratiolab.baseline import read_baseline, write_baseline
+    from ratiolab.model.shipped import shipped
+
+    if baseline is None:
+        if update:
+            raise ValueError("--update needs a baseline file: the project's own is not changed")
+        baseline = shipped("results") / "baseline.json"
+    entries = read_baseline(baseline)
+    drifts, failed = [], {}
+    with progress() as display, _left_as_it_was(baseline):
+        task = display.add_task("baseline", total=len(entries))
+        for number, entry in enumerate(entries):
+            try:
+                value = entry.compute(baseline.parent, allow_policy_files=allow_policy_files)
+            except (ValueError, OSError) as error:
+                failed[number] = str(error)
+            else:
+                found = entry.drift(value)
+                drifts += [] if found is None else [found]
+                if update and (found is not None or entry.is_better(value)):
+                    entry.value = value
+            display.update(task, advance=1, description=str(entry)[:60])
+    if update and not failed:
+        write_baseline(entries, baseline)
+    wrong = [str(found) for found in drifts]
+    wrong += [f"entry {number}: cannot be computed: {why}" for number, why in failed.items()]
+    if json:
+        judged = {"entries": len(entries), "drifts": [asdict(d) for d in drifts], "failed": failed}
+        print_json("drifts", judged)
+    else:
+        print_rich(*wrong)
+        done = ", updated" * (update and not failed)
+        print_rich(f"{len(entries)} entries, {len(drifts)} drifted, {len(failed)} failed{done}")
+    _annotate(baseline, wrong)
+    if failed or (drifts and not update):
+        raise typer.Exit(1)
+
+
+def _annotate(baseline: Path, wrong: list[str]) -> None:
+    """Tell GitHub of each failure, where its actions run."""
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for words in wrong:
+            typer.echo(f"::error file={baseline},title=ratiolab check::{words}", err=True)
+
+
+@baselines.command()
+def add(
+    baseline: Baseline,
+    kind: Annotated[str, typer.Argument(help="ratio, ratio-at-most, bound, rayleigh or verdict.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="name=value, as `ratiolab schema baseline` has them.")
+    ] = None,
+    allow_policy_files: AllowPolicyFiles = False,
+    json: Json = False,
+) -> None:
+    """Compute a value and pin it, in a new file or as one more entry.
+
+    Paths of instances and policies are relative to the baseline.
+
+    Example: ratiolab baseline add new.json ratio-at-most instance=mine.json policy=fcfs runs=3
+    """
+    from ratiolab.baseline import entry_of, read_baseline, write_baseline
+
+    entry = entry_of(kind, settings(arguments or [], "argument"))
+    entries = read_baseline(baseline) if baseline.exists() else []
+    if any(str(entry) == str(other) for other in entries):
+        raise ValueError(f"{baseline}: {entry} is pinned already")
+    entry.value = entry.compute(baseline.parent, allow_policy_files=allow_policy_files)
+    write_baseline([*entries, entry], baseline)
+    if json:
+        print_json("pinned-entry", {"entry": str(entry), "value": entry.value})
+    else:
+        print_rich(f"{baseline}: entry {len(entries)}, {entry}: {entry.value}")
+
+
+@baselines.command("list")
+def list_entries(baseline: Baseline, json: Json = False) -> None:
+    """List the entries of a baseline with their values."""
+    from rich.table import Table
+
+    from ratiolab.baseline import read_baseline
+
+    entries = read_baseline(baseline)
+    if json:
+        listed = [{"kind": e.kind, **e.arguments(), "value": e.value} for e in entries]
+        print_json("baseline-entries", {"entries": listed})
+        return
+    table = Table("entry", "what", "value")
+    for number, entry in enumerate(entries):
+        table.add_row(str(number), str(entry), str(entry.value))
+    print_rich(table)
+
+
+@baselines.command()
+def explain(
+    baseline: Baseline,
+    number: Annotated[int, typer.Argument(help="Of the entry, as `baseline list` counts.", min=0)],
+    allow_policy_files: AllowPolicyFiles = False,
+    json: Json = False,
+) -> None:
+    """Say what an entry pins, what it is now, and when it fails."""
+    from ratiolab.baseline import read_baseline
+
+    entries = read_baseline(baseline)
+    if number >= len(entries):
+        raise ValueError(f"{baseline}: there is no entry {number}, only 0 to {len(entries) - 1}")
+    entry = entries[number]
+    now = entry.compute(baseline.parent, allow_policy_files=allow_policy_files)
+    drift = entry.drift(now)
+    if json:
+        found = {"entry": str(entry), "pinned": entry.value, "now": now, "rule": entry.rule}
+        print_json("explained-entry", found | {"drifted": drift is not None})
+    else:
+        print_rich(str(entry), (type(entry).__doc__ or "").splitlines()[0])
+        print_rich(f"pinned: {entry.value}", f"now: {now}", f"rule: {entry.rule}")
+        print_rich("it has drifted" if drift else "it holds")
+    raise typer.Exit(1 if drift else 0)
+
+
+@contextmanager
+def _left_as_it_was(file: Path) -> Iterator[None]:
+    """Say after Ctrl-C that a file is unchanged."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"{file} is as it was", err=True)
+        raise
