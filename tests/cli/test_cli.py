@@ -272,7 +272,7 @@ def test_check_names_every_drift_and_updates(
     code, out, _ = run(capsys, "check", str(file), "--update")
     assert code == 0
     data = run_json(capsys, "check", str(file))
-    assert data == {"entries": 4, "drifts": []}
+    assert data == {"entries": 4, "drifts": [], "failed": {}}
     pinned = json.loads(file.read_text())["entries"][0]["value"]
     assert pinned == {"cost": "12", "opt_lower": 12, "opt_upper": 12}
 
