@@ -1,29 +1,49 @@
 """The hindsight solver in one table: proofs, gaps and times, beside the plain integer program.
 
-Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--long SECONDS]
-[--write FILE] [PART ...]``. Parts: ``proofs``, ``gaps``, ``plain``, ``scale`` (default: all). Small
-instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from
-each arrival model. Large ones have log-normal lengths and memory 16,492, see
-`bench_scale_bounds.py`. Times are wall clock, limits too; compare ratios: machines differ.
+Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED]
+[--long SECONDS] [--cpu] [--write FILE] [PART ...]``. Parts: ``proofs``, ``gaps``, ``plain``,
+``scale``, ``traces`` (default: all but the last). Small instances are drawn as in Jaillet et al.
+(2025), Section 5.1, with n fixed, half of the seeds from each arrival model. Large ones have
+log-normal lengths and memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples
+of the public traces of the folder that ``RATIOLAB_TRACES`` names, with Poisson arrivals, memory
+16,492 and prompts up to half of it. Times are wall clock, limits too; compare ratios: machines
+differ. With ``--cpu`` the limits of ``traces`` are seconds of processor time of each of the two
+threads, as on two idle cores, so that a busy machine shows the same.
 """
 
 import argparse
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from bench_scale_bounds import log_normal
 
-from ratiolab.hindsight import OptResult, solve
+from ratiolab.hindsight import OptResult, many_requests, solve, state
 from ratiolab.hindsight.result import Progress
+from ratiolab.hindsight.scale import ascent, growth, portfolio
 from ratiolab.model import Instance
 from ratiolab.model.io import write_text
 from ratiolab.workloads.generators import generate
+from ratiolab.workloads.traces import instance_from_trace, read_trace
 
 PROOFS = (15, 20, 25, 30)
 GAPS = (40, 50, 60)
 CLOSE = 0.045
+CONVERSATIONS = "AzureLLMInferenceTrace_conv.csv"
+TRACED = (
+    ("conversations, load 1.1", CONVERSATIONS, 2_000, 0.072),
+    ("conversations, load 1.2", CONVERSATIONS, 2_000, 0.0764),
+    ("conversations, load 0.9", CONVERSATIONS, 2_000, 0.0573),
+    ("code, load 1.2", "AzureLLMInferenceTrace_code.csv", 2_000, 0.333),
+    ("summaries, load 1.2", "arxiv_summarization.csv", 2_000, 0.02806),
+    ("conversations, load 1.2", CONVERSATIONS, 10_000, 0.0764),
+    ("conversations, load 1.1", CONVERSATIONS, 100_000, 0.072),
+)
+"""Title, file, requests and rate a round. There are fewer than 20,000 requests in a file: for more,
+the file is repeated."""
 
 
 class Trace(NamedTuple):
@@ -64,23 +84,23 @@ def traced(instance: Instance, limit: float, method: str = "auto") -> Trace:
     return Trace(result, seconds, close)
 
 
-def proofs(limit: float, seeds: int, long: float) -> Iterator[str]:
+def proofs(limit: float, seeds: range, long: float) -> Iterator[str]:
     """How many are proven optimal, by number of requests."""
     yield "| n | proven optimal | seconds of the proofs, median | largest gap of the rest, % |"
     yield "|---|---|---|---|"
     for n in PROOFS:
-        runs = [traced(drawn(n, seed), limit) for seed in range(seeds)]
+        runs = [traced(drawn(n, seed), limit) for seed in seeds]
         proven = sorted(run.seconds for run in runs if run.result.is_exact)
         rest = max((run.gap for run in runs if not run.result.is_exact), default=None)
         cells = (
-            f"{len(proven)} of {seeds}",
+            f"{len(proven)} of {len(seeds)}",
             f"{proven[len(proven) // 2]:.1f}" if proven else "-",
             "-" if rest is None else f"{rest:.2f}",
         )
         yield f"| {n} | " + " | ".join(cells) + " |"
 
 
-def gaps(limit: float, seeds: int, long: float) -> Iterator[str]:
+def gaps(limit: float, seeds: range, long: float) -> Iterator[str]:
     """Certified gaps at the sizes of the paper, and how soon they are small."""
     yield (
         f"| n | seed | seconds to {100 * CLOSE:.1f} % | gap after {limit:.0f} s, % | "
@@ -89,7 +109,7 @@ def gaps(limit: float, seeds: int, long: float) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     short_gaps, long_gaps = [], []
     for n in GAPS:
-        for seed in range(seeds):
+        for seed in seeds:
             run = traced(drawn(n, seed), limit)
             short_gaps.append(run.gap)
             after = "-" if run.close_after is None else f"{run.close_after:.1f}"
@@ -102,11 +122,11 @@ def gaps(limit: float, seeds: int, long: float) -> Iterator[str]:
     yield f"| mean | | | {sum(short_gaps) / len(short_gaps):.2f} | {mean} |"
 
 
-def plain(limit: float, seeds: int, long: float) -> Iterator[str]:
+def plain(limit: float, seeds: range, long: float) -> Iterator[str]:
     """Time to proof at n = 12, the integer program as printed against all methods together."""
     yield "| seed | program as printed, s | ratiolab, s | ratio |"
     yield "|---|---|---|---|"
-    for seed in range(seeds):
+    for seed in seeds:
         instance = drawn(12, seed)
         ours, theirs = traced(instance, limit), traced(instance, limit, "ip")
         sign = "" if theirs.result.is_exact else "> "
@@ -115,7 +135,7 @@ def plain(limit: float, seeds: int, long: float) -> Iterator[str]:
         yield f"| {seed} | {shown[0]} | {shown[1]} | {ratio} |"
 
 
-def scale(limit: float, seeds: int, long: float) -> Iterator[str]:
+def scale(limit: float, seeds: range, long: float) -> Iterator[str]:
     """Best schedule against certified bound at memory 16,492."""
     yield "| requests | arrivals | gap, % | seconds |"
     yield "|---|---|---|---|"
@@ -125,7 +145,50 @@ def scale(limit: float, seeds: int, long: float) -> Iterator[str]:
             yield f"| {requests:,} | {arrivals} | {run.gap:.2f} | {run.seconds:.1f} |"
 
 
-PARTS = {part.__name__: part for part in (proofs, gaps, plain, scale)}
+def traces(limit: float, seeds: range, long: float) -> Iterator[str]:
+    """Gaps of samples of public traces, at memory 16,492."""
+    yield (
+        f"| instance | requests | seeds | gap after {limit:.0f} s, %: mean (least to largest) | "
+        "gap after --long, % |"
+    )
+    yield "|---|---|---|---|---|"
+    for title, file, requests, rate in TRACED:
+        cells = []
+        for seconds in (limit, long):
+            found = []
+            for seed in seeds if seconds >= limit else ():
+                instance = sampled(file, requests, rate, seed)
+                found.append(100 * float(solve(instance, time_limit=seconds).gap))
+            span = f"({min(found):.1f} to {max(found):.1f})" if found else ""
+            cells.append(f"{sum(found) / len(found):.1f} {span}" if found else "-")
+        yield f"| {title} | {requests:,} | {seeds[0]} to {seeds[-1]} | " + " | ".join(cells) + " |"
+
+
+def sampled(file: str, requests: int, rate: float, seed: int) -> Instance:
+    """Requests of a trace in random order, as a Poisson process."""
+    trace = read_trace(Path(os.environ["RATIOLAB_TRACES"]) / file)
+    wish = {"memory": 16_492, "max_prompt": 8_246, "arrivals": "poisson", "rate": rate}
+    if requests <= len(trace):
+        return instance_from_trace(trace, sample=requests, seed=seed, **wish)
+    copies = -(-requests // (len(trace) - 100))  # some requests are too large
+    parts = [instance_from_trace(trace, seed=seed * copies + k, **wish) for k in range(copies)]
+    ends = [0, *(int(part.arrival.max()) for part in parts)]
+    arrival = [a + sum(ends[: k + 1]) for k, part in enumerate(parts) for a in part.arrival]
+    prompt, output = (
+        [int(x) for part in parts for x in getattr(part, name)] for name in ("prompt", "output")
+    )
+    whole = Instance(f"{file} {requests}", 16_492, arrival, prompt, output)
+    return whole.take(range(requests))
+
+
+def count_cpu() -> None:
+    """Let limits of solves of many requests count the processor time of each thread."""
+    clock = SimpleNamespace(perf_counter=thread_time)
+    for module in (state, many_requests, portfolio, growth, ascent):
+        module.time = clock
+
+
+PARTS = {part.__name__: part for part in (proofs, gaps, plain, scale, traces)}
 
 
 def main() -> None:
@@ -134,6 +197,8 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--long", type=float, default=0, help="seconds of a second, longer solve")
     parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--cpu", action="store_true", help="count processor time in `traces`")
     parser.add_argument("--write", type=Path, help="also write a page to this file")
     wish = parser.parse_args()
     for part in wish.parts:
@@ -142,16 +207,20 @@ def main() -> None:
     for small in (drawn(9, 0), drawn(9, 1)):  # compile first
         traced(small, 20)
     traced(log_normal(600, 2.0), 20)
+    if wish.cpu:
+        count_cpu()
+    seeds = range(wish.first, wish.first + wish.seeds)
     options = f"--limit {wish.limit:g} --seeds {wish.seeds}"
+    options += f" --first {wish.first}" * (wish.first > 0) + " --cpu" * wish.cpu
     options += f" --long {wish.long:g}" if wish.long else ""
     command = f"python tests/benchmarks/bench_targets.py {options} {' '.join(wish.parts)}"
     page = ["# What the hindsight solver reaches", "", __doc__.split("\n\n", 1)[1].strip(), ""]
     page += ["```sh", command.strip(), "```"]
-    for part in wish.parts or PARTS:
+    for part in wish.parts or list(PARTS)[:-1]:
         title = (PARTS[part].__doc__ or "").strip()
         page += ["", f"## {title.rstrip('.')}", ""]
         print(f"\n{title}", flush=True)
-        for line in PARTS[part](wish.limit, wish.seeds, wish.long):
+        for line in PARTS[part](wish.limit, seeds, wish.long):
             print(line, flush=True)
             page.append(line)
     if wish.write:
