@@ -63,7 +63,7 @@ def run(installed: Path, folder: Path, *arguments: str) -> "subprocess.Completed
         ["records", "verify", "--only", "*0010*"],
         ["claims", "chen2025/theorem-7", "chen2025/equation-ec7"],
         ["claims", "--recheck", "chen2025/equation-ec7"],
-        ["reproduce", "jaillet2025-section-5-1", "--quick", "--workers", "1"],
+        ["reproduce", "shahout2025-rounds", "--quick", "--workers", "1"],
         ["study"],
         ["policies"],
         ["schema", "baseline"],

@@ -10,6 +10,7 @@ from ratiolab.cli.app import (
     Seed,
     Tick,
     app,
+    end_interrupted,
     load,
     print_json,
     print_rich,
@@ -153,6 +154,8 @@ def evaluate(
     else:
         show(made)
         print_rich(*lines)
+    if made.interrupted:
+        end_interrupted("the policies that had run are compared; the others are left out")
 
 
 def _provenance(file: Path, clock: str, seed: int) -> list[tuple[str, str]]:

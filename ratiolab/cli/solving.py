@@ -243,6 +243,8 @@ def compare(
             *(runs, seed),
         )
         print_json("evaluation", made.to_dict()) if json else show_evaluation(made)
+        if made.interrupted:
+            end_interrupted("the policies that had run are compared; the others are left out")
         return
     chosen = None if policies is None else [make(key) for key in keys_of(policies, "--policies")]
     # what is asked of the picture is checked before minutes are spent on what it shows

@@ -80,6 +80,7 @@ class Evaluation(Result):
     current : the policy that the others are compared with.
     saving : of the best policy that can be deployed; None when that is the current one.
     skipped : policies that were left out, and why.
+    interrupted : whether Ctrl-C ended it before all policies had run.
     """
 
     instance: Instance
@@ -92,6 +93,7 @@ class Evaluation(Result):
     current: str
     saving: Saving | None
     skipped: tuple[tuple[str, str], ...] = ()
+    interrupted: bool = False
 
     @property
     def deployable(self) -> list[Row]:
@@ -169,6 +171,7 @@ class Evaluation(Result):
             "memory": self.instance.memory,
             "unit": self.unit,
             "preemption": self.preemption,
+            "interrupted": self.interrupted,
             "metric": self.metric.key,
             "bounds": self.bounds,
             "current": self.current,
@@ -257,6 +260,10 @@ def evaluate(
     load : whether to look for the load that the best policy takes at the current value.
     advance : called with the name of what has just been finished.
 
+    Returns
+    -------
+    The rows of all policies; after Ctrl-C of those that had run, the current one first of all.
+
     Raises
     ------
     ValueError
@@ -267,15 +274,20 @@ def evaluate(
     skipped: list[tuple[str, str]] = []
     if policies is None:
         policies, skipped = usable_policies(instance, preemption)
-    names = [policy.name for policy in policies]
-    if current not in names:
-        policies = [make(current), *policies]
+    ordered = sorted(policies, key=lambda policy: policy.name != current)
+    if not ordered or ordered[0].name != current:
+        ordered.insert(0, make(current))
     report = advance or (lambda _: None)
     settings = _Settings(clock, preemption, seed, runs)
-    rows = []
-    for policy in policies:
-        rows.append(settings.row(instance, policy))
-        report(policy.name)
+    rows, interrupted = [], False
+    try:
+        for policy in ordered:
+            rows.append(settings.row(instance, policy))
+            report(policy.name)
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+        interrupted = True
     if observed is not None:
         rows.append(Row("observed", (observed,)))
     rows.sort(key=lambda row: _place(chosen, row.value(chosen)))
@@ -285,11 +297,13 @@ def evaluate(
         *(instance, clock, preemption, chosen, metrics, bounds, tuple(rows), current),
         None,
         tuple(skipped),
+        interrupted,
     )
     best, now = made.deployable[0], made.row(current)
     if best.name == current or isnan(now.value(chosen)) or not best.services:
         return made
-    found = settings.load(instance, best, now.value(chosen), chosen) if load else None
+    wanted = load and not interrupted
+    found = settings.load(instance, best, now.value(chosen), chosen) if wanted else None
     order = np.argsort(instance.arrival, kind="stable")
     saving = saved(chosen, now.services, best.services, order, found)
     return Evaluation(**{**vars(made), "saving": saving})

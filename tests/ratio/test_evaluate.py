@@ -1,14 +1,16 @@
 """Evaluations: who stands where, what switching saves, and what a log says of its own engine."""
 
 import json
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ratiolab.cli import main
 from ratiolab.model import Instance, write_instance
-from ratiolab.online import make, simulate
+from ratiolab.online import Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
 from ratiolab.ratio.evaluate import Evaluation, evaluate
@@ -205,3 +207,31 @@ def test_compare_takes_the_same_clock_and_semantics(
     found = json.loads(capsys.readouterr().out)
     assert (found["preemption"], found["unit"], len(found["rows"])) == ("recompute", "s", 2)
     assert run(*asked, "--plot", tmp_path / "p.png") == 2
+
+
+def test_ctrl_c_keeps_the_policies_that_had_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("ratiolab.ratio.evaluate")
+    simulated = module.simulate
+
+    def stopping(instance: Instance, policy: Policy, **options: Any) -> Simulation:
+        if policy.name == "svf":
+            raise KeyboardInterrupt
+        run: Simulation = simulated(instance, policy, **options)
+        return run
+
+    monkeypatch.setattr(module, "simulate", stopping)
+    file = tmp_path / "i.json"
+    write_instance(instance_from_trace(drawn(30), memory=2500, rounds_per_second=1000), file)
+    asked = ["evaluate", file, "--clock", "llama3-8b-a100", "--json"]
+    assert run(*asked, "--policies", "rr,svf,fcfs,h-sf") == 130
+    found = json.loads(capsys.readouterr().out)
+    assert found["interrupted"]
+    assert {row["policy"] for row in found["rows"]} == {"fcfs", "rr"}
+
+
+def test_an_evaluation_is_a_table_and_a_picture(made: Evaluation) -> None:
+    assert len(made.to_frame()) == len(made.rows)
+    assert made.plot().axes
+    assert made.headline in made._repr_html_()

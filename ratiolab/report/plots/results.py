@@ -7,8 +7,10 @@ from ratiolab.model import Schedule
 from ratiolab.model.display import Result
 from ratiolab.online import Simulation
 from ratiolab.ratio import Comparison
+from ratiolab.ratio.evaluate import Evaluation
 from ratiolab.report.panels import comparison_panels, optimum_panel
 from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.evaluation import ratio_chart
 from ratiolab.report.plots.schedules import picture
 
 
@@ -36,3 +38,8 @@ def _(result: OptResult) -> Chart:
 @plot.register
 def _(result: Comparison) -> Chart:
     return picture(comparison_panels(result))
+
+
+@plot.register
+def _(result: Evaluation) -> Chart:
+    return ratio_chart(result)
