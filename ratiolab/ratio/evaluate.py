@@ -11,6 +11,7 @@ from ratiolab.model import Instance, Preemption
 from ratiolab.model.display import Result
 from ratiolab.online import POLICIES, Information, Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime
+from ratiolab.online.metrics import per_request
 from ratiolab.online.observations import required_columns
 from ratiolab.online.registry import describe
 from ratiolab.ratio.saving import Saving, bootstrap, saved
@@ -22,8 +23,27 @@ if TYPE_CHECKING:
 STEPS = 7
 """Halvings of the interval in which the load that a policy sustains is sought."""
 
+DRAINED = 0.1
+"""Part of the time of the arrivals in which a server that keeps up has served what is left."""
+
 MOST_LOAD = 4.0
 """Largest multiple of the load that is tried."""
+
+
+def keeps_up(run: Simulation) -> bool:
+    """Return whether a run ends soon after its last arrival, or all arrive at once and it ends.
+
+    Soon is a tenth of the time in which requests arrive, beside what the longest takes alone. A
+    server that does not keep up has a backlog that grows with the length of the log.
+    """
+    if run.outcome != "complete":
+        return False
+    frame = per_request(run)
+    arrival = frame["arrival"]
+    span = float(arrival.max() - arrival.min())
+    longest = float((frame["latency"] / frame["slowdown"]).max())
+    left = float(frame["completion"].max() - arrival.max())
+    return span == 0 or left <= DRAINED * span + longest
 
 
 @dataclass(frozen=True)
@@ -52,6 +72,11 @@ class Row:
         return policy is not None and (
             policy.information is Information.TRUE_LENGTH or policy.ties in ("worst", "best")
         )
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether the server ends soon after the last arrival, in the run of the first seed."""
+        return self.run is not None and keeps_up(self.run)
 
     def value(self, metric: Metric) -> float:
         """Return the mean of a metric over the seeds; NaN when a run did not end."""
@@ -154,6 +179,10 @@ class Evaluation(Result):
             f"Switch from {self.current} to {best.name}: {title} {self._shown(now)} -> "
             f"{self._shown(then)}, {change} ({sure}); {limit}."
         )
+        if not current.keeps_up:
+            words += (
+                f" {self.current} does not keep up with the log: latencies grow with its length."
+            )
         if saving.servers is not None:
             words += f" At equal {title}, about {saving.servers:.0%} fewer GPUs."
         return words
@@ -303,6 +332,7 @@ def evaluate(
     if best.name == current or isnan(now.value(chosen)) or not best.services:
         return made
     wanted = load and not interrupted
+    wanted = wanted and now.keeps_up
     found = settings.load(instance, best, now.value(chosen), chosen) if wanted else None
     order = np.argsort(instance.arrival, kind="stable")
     saving = saved(chosen, now.services, best.services, order, found)
@@ -338,7 +368,8 @@ class _Settings:
     def load(self, instance: Instance, row: Row, value: float, metric: Metric) -> float | None:
         """Return how many times the load a policy takes before its metric is worse than a value.
 
-        Load is changed by letting the same requests arrive that much faster.
+        Load is changed by letting the same requests arrive that much faster; a server that does
+        not keep up with them does not take the load, however short the log is.
         """
         if self.clock is None or instance.tick_seconds is None or not instance.arrival.any():
             return None
@@ -351,7 +382,7 @@ class _Settings:
             run = simulate(
                 faster, policy, seed=self.seed, preemption=self.preemption, clock=self.clock
             )
-            found = metric.value(Service.of(run)) if run.outcome == "complete" else float("nan")
+            found = metric.value(Service.of(run)) if keeps_up(run) else float("nan")
             if isnan(found) or metric.better(value, found):
                 high = middle
             else:
