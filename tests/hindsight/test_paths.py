@@ -228,3 +228,19 @@ def test_what_takes_too_long_to_check_is_refused(
         certify(replace(made, multipliers=(10**12, *made.multipliers[1:])), instance)
     with pytest.raises(CertificateError, match="watched before"):
         certify(replace(made, passes=(*made.passes, 0)), instance)
+
+
+def test_a_beam_finds_schedules_and_a_wide_one_the_best() -> None:
+    better = 0
+    for seed in range(0, 96, 3):
+        instance, proven, potentials, multipliers = drawn(seed)
+        optimum = least_latency(instance)
+        passes = Passes(potentials, multipliers, proven, optimum + 3)
+        passes.beam(2)
+        if passes.schedule is not None:
+            better += passes.schedule.total_latency < optimum + 3
+            assert passes.schedule.total_latency >= optimum
+        passes.beam(10**6)
+        assert passes.schedule is not None
+        assert passes.schedule.total_latency == optimum
+    assert better > 0

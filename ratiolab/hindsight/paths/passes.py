@@ -85,6 +85,14 @@ class Passes:
                 self._learn(found.path)
         return found
 
+    def beam(self, width: int, stop: Callable[[], bool] = lambda: False) -> None:
+        """Look for a schedule below the target: a narrow walk that remembers all requests."""
+        everyone = 2 ** len(self.kinds) - 1
+        instance = self.potentials.instance
+        found = walk(instance, self.sides[0], self.limit, width, remembered=everyone, stop=stop)
+        if found.finished and found.least <= self.limit:
+            self._learn(found.path)
+
     def _learn(self, path: list[tuple[int, int]]) -> None:
         """Remember what a path starts twice, or else never; or keep the schedule that it is."""
         instance = self.potentials.instance

@@ -16,6 +16,9 @@ FIRST_WIDTH = 2_000
 WIDTH = 100_000
 """Width of the walks after it, which are to be complete."""
 
+BEAMS = 2_000, 8_000, 32_000
+"""Widths of the walks that look for schedules."""
+
 FIRST_STEPS = 4
 """The first target above what paths cost that remember nobody is so far of the way to go."""
 
@@ -67,6 +70,13 @@ class _Proof:
     def run(self) -> None:
         """Prove what paths cost that remember nobody, then ever more."""
         self._first()
+        for width in BEAMS:
+            if self.ended:
+                return
+            passes = self._passes(self.upper())
+            passes.beam(min(width, self.width), self.stop)
+            if passes.schedule is not None:
+                self.found(passes.schedule, None)
         step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
         while not self.ended:
             before, target = self.bound, min(self.upper(), self.bound + step)
