@@ -13,7 +13,7 @@ from ratiolab.hindsight.scale import beam
 from ratiolab.hindsight.scale.annealing import Cooling, annealed, decoded, schedule_of
 from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.beam_state import Knobs
-from ratiolab.hindsight.scale.portfolio import Portfolio
+from ratiolab.hindsight.scale.portfolio import Portfolio, priced_use
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.feasibility import require_feasible, violations
@@ -90,6 +90,33 @@ def test_all_at_once_and_long_silences_are_scheduled() -> None:
         schedule = require_feasible(schedule_of(instance, order_by_beam(instance, 3, ahead=2)))
         assert schedule.total_latency <= best_list_schedule(instance).total_latency
     assert schedule.total_latency == apart.output.sum()
+
+
+def test_the_use_that_guides_is_weighed_by_prices_from_the_first_arrival_on() -> None:
+    instance = Instance("three", 30, [3, 4, 9], [4, 2, 1], [5, 3, 2])
+    schedule = Schedule.from_starts(instance, [3, 5, 11])
+    prices = np.array([3.0, 0.0, 1.0])  # of times 4 and 5, 6 and 7, 8 and 9
+    # request 0 holds 5 to 9 tokens at 4 to 8, request 1 holds 3 to 5 at 6 to 8
+    paid = 3 * (5 + 6) + 1 * (9 + 5)
+    assert priced_use(schedule, prices, 2) == paid / (30 * (2 * 3 + 2 * 1))
+    assert priced_use(schedule, np.zeros(3), 2) == 1
+
+
+def test_a_large_request_waits_for_smaller_ones_that_arrive_later() -> None:
+    """The first request leaves no room for others for 400 rounds, and twenty short ones come."""
+    arrival = [0, *range(5, 205, 10)]
+    instance = Instance("late", 1_000, arrival, [560, *[450] * 20], [400, *[9] * 20])
+    for width, ahead in ((1, 100), (4, 20), (4, 200)):
+        schedule = schedule_of(instance, order_by_beam(instance, width, 1, ahead=ahead))
+        assert require_feasible(schedule).starts[0] > 190
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 5, 20])
+def test_nobody_is_started_twice_though_few_arrivals_are_known(ahead: int) -> None:
+    sparse = workload(120, 0.02)
+    for width in (1, 2, 5):
+        order = order_by_beam(sparse, width, 1, ahead=ahead)
+        assert sorted(order.tolist()) == list(range(120))
 
 
 def test_annealing_keeps_its_snapshots_right() -> None:

@@ -53,9 +53,13 @@ def _empty(order: IntArray, running: int) -> Decoded:
 
 
 def most_running(instance: Instance) -> int:
-    """Return how many requests at most can run at once, by their prompts alone."""
+    """Return how many runs at most are kept when the next is placed.
+
+    Those that ran together at some time, by their prompts alone, the one placed last, for which
+    some of them may have ended, and the next.
+    """
     fits = np.cumsum(np.sort(instance.prompt) + 1) <= instance.memory
-    return int(fits.sum()) + 1
+    return int(fits.sum()) + 2
 
 
 def decoded(instance: Instance, order: IntArray) -> tuple[Columns, Decoded]:

@@ -175,6 +175,8 @@ def sweep(beam):  # type: ignore[no-untyped-def]
             live += 1
             for k in range(states[at].started):
                 number[items[at, k]] += 1
+    for j in range(count[ARRIVED], len(beam.arrivals)):
+        number[beam.arrivals[j]] = 0  # who is yet to be welcomed would be started again
     kept = 0
     for k in range(count[WAITING]):
         i = waiting[k]

@@ -1,8 +1,10 @@
 """Good schedules of many requests: narrow beams find their settings, a wide one the schedule.
 
-Prices of less memory, expected delays and the weight of idle memory do not transfer from one
-workload to another: narrow beams try them, one change after the other from the best so far. The
-winner is run as wide as time lasts, and the order that it finds is annealed.
+Which part of memory prices should be of is found by its effect: schedules leave some memory idle,
+and prices are right when they are of as much as the schedule uses that they lead to. Expected
+delays, the weight of idle memory and the rest are given in units of the instance, and narrow beams
+try changes, one after the other from the best so far. The best are run wider, the winner as wide as
+time lasts, and the best order of all is annealed.
 """
 
 import time
