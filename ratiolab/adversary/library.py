@@ -15,7 +15,7 @@ from ratiolab.online import POLICIES, Policy, make, simulate
 from ratiolab.theory.estimate import Estimate
 
 STATES = 2_000_000
-PROOF_NODES = 20_000
+PROOF_NODES = 2_000
 """Search nodes of the independent solve of each instance."""
 
 

@@ -1,7 +1,7 @@
 """The command of the adversary: attack."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from ratiolab.cli.app import (
     require_no_folder,
     settings,
 )
+
+if TYPE_CHECKING:
+    from ratiolab.adversary import Attack
 
 
 @app.command()
@@ -58,6 +61,13 @@ def attack(
         Path | None,
         typer.Option(help="Write the proof of the optimum's lower bound, for `certify`."),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the policy's schedule beside an optimal one (png, pdf, svg)."),
+    ] = None,
+    course: Annotated[
+        Path | None, typer.Option(help="Draw the best ratio over the evaluations, likewise.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Search for the instance on which a policy is farthest from the proven optimum.
@@ -78,7 +88,12 @@ def attack(
     from ratiolab.online import make
     from ratiolab.online.registry import describe
 
-    require_no_folder(output, certificate)
+    require_no_folder(output, certificate, plot, course)
+    for picture_file in (plot, course):
+        if picture_file is not None:
+            from ratiolab.report.plots import require_format
+
+            require_format(picture_file)
     chosen = make(policy, settings(param or [], "--param"))
     limits = Limits(headroom, prompts, arrivals, requests, memory)  # type: ignore[arg-type]
     if time_limit is None and evaluations is None:
@@ -104,6 +119,13 @@ def attack(
         write_instance(found.instance, output)
     if certificate is not None:
         write_certificate(found.optimum.certificate, certificate)
+    if course is not None:
+        from ratiolab.report.plots import save
+        from ratiolab.report.plots.adversary import course as draw_course
+
+        save(draw_course(found.history, found.evaluations, f"{chosen.name}, seed {seed}"), course)
+    if plot is not None:
+        _plot(found, plot)
     if json:
         print_json("attack", {**describe(chosen), **found.to_dict()})
     else:
@@ -119,6 +141,21 @@ def attack(
             print_rich(f"{len(found.costs)} runs, {found.evaluations:,} evaluations")
     if found.interrupted:
         end_interrupted("this is the worst instance found so far")
+
+
+def _plot(found: "Attack", path: Path) -> None:
+    """Draw the first run of the final mean beside an optimal schedule."""
+    from ratiolab.adversary.attack import FRESH
+    from ratiolab.online import simulate
+    from ratiolab.report.plots import picture, save
+
+    run = simulate(found.instance, found.policy, seed=FRESH)
+    best = found.optimum.schedule
+    panels = [
+        (f"{found.policy.name}: TEL {run.schedule.total_latency:,}", run.schedule),
+        (f"optimum: TEL {best.total_latency:,}", best),
+    ]
+    save(picture(panels[found.endless :]), path)
 
 
 @app.command("worst-cases")
