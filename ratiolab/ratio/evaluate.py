@@ -159,13 +159,17 @@ class Evaluation(Result):
         title, bound = self.metric.title, self.bounds[self.metric.key]
         now, then = current.value(self.metric), best.value(self.metric)
         limit = f"no schedule {'exceeds' if self.metric.larger_is_better else 'is below'}"
-        limit += f" {self._shown(bound)}"
+        limit += f" {self._shown(bound)}."
+        if not current.keeps_up:
+            limit += (
+                f" {self.current} does not keep up with the log: latencies grow with its length."
+            )
         if isnan(now):
             return f"{self.current} never ends; {best.name} has a {title} of {self._shown(then)}."
         if self.saving is None:
             return (
                 f"Keep {self.current}: no other policy that can be deployed has a better {title} "
-                f"than {self._shown(now)}; {limit}."
+                f"than {self._shown(now)}; {limit}"
             )
         saving = self.saving
         change = f"{abs(saving.relative):.1%} {'better' if saving.relative > 0 else 'worse'}"
@@ -173,16 +177,12 @@ class Evaluation(Result):
         if saving.low <= 0:
             return (
                 f"Nothing is certain: {best.name} has a {title} of {self._shown(then)}, "
-                f"{self.current} {self._shown(now)}, {change} ({sure}); {limit}."
+                f"{self.current} {self._shown(now)}, {change} ({sure}); {limit}"
             )
         words = (
             f"Switch from {self.current} to {best.name}: {title} {self._shown(now)} -> "
-            f"{self._shown(then)}, {change} ({sure}); {limit}."
+            f"{self._shown(then)}, {change} ({sure}); {limit}"
         )
-        if not current.keeps_up:
-            words += (
-                f" {self.current} does not keep up with the log: latencies grow with its length."
-            )
         if saving.servers is not None:
             words += f" At equal {title}, about {saving.servers:.0%} fewer GPUs."
         return words
