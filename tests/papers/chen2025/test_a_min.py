@@ -65,7 +65,7 @@ def test_the_bad_shares_are_a_distribution_of_whole_numbers_near_the_worst():
 
 
 def test_the_slope_of_the_geometric_ratio_is_positive_where_it_is_computed():
-    """The proof in figure_3_left bounds the logarithm; finite differences do not need it."""
+    """The proof in figure_3 bounds the logarithm; finite differences do not need it."""
     values = [
         float(geometric.quotient(from_weights(1, [q**k for k in range(400)])))
         for q in [k / 40 for k in range(1, 37)]

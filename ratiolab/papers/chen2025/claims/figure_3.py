@@ -1,8 +1,9 @@
-"""Chen et al., Figure 3, left: the ratio of A_min for geometric lengths."""
+"""Chen et al., Figure 3: the ratio of A_min for geometric lengths, plain and linearly weighted."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.claim import FALSE, PROVED, TIGHTENED, WITNESSED, ClaimResult, decided
@@ -11,9 +12,40 @@ from ratiolab.theory.rayleigh import amin, geometric
 if TYPE_CHECKING:
     from sympy import Expr
 
+LIMIT = ("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity")
 
-def increases() -> bool:
-    """Return whether the closed form's derivative is positive on (0, 1), by counting real roots.
+
+class Side(NamedTuple):
+    """One half of the figure: a closed form, whether it increases, and the weights it is of."""
+
+    quotient: "Callable[[], Expr]"
+    limit: "Callable[[], Expr]"
+    increases: Callable[[], bool]
+    weight: Callable[[int], int]
+
+    def check(self, claimed: Fraction, evidence: str) -> ClaimResult:
+        """Compare the supremum with a bound; the closed form with Lemma 2 cut far out."""
+        import sympy as sp
+
+        closed, supremum, grows = self.quotient(), self.limit(), self.increases()
+        half = Fraction(1, 2)
+        cut = amin.quotient([self.weight(k) * half ** (k - 1) for k in range(1, 60)])
+        at_half = closed.subs(geometric.symbol(), sp.Rational(1, 2))
+        agrees = abs(float(cut) - float(at_half)) < 1e-12
+        holds = grows and agrees and bool(supremum < sp.Rational(claimed))
+        return ClaimResult(
+            TIGHTENED if holds else FALSE,
+            PROVED,
+            f"increases in q, below {claimed}",
+            f"{'increasing' if grows else 'not increasing'}, supremum {supremum} = "
+            f"{float(supremum):.5f}, at q -> 1",
+            evidence,
+            None if holds else f"q -> 1: {float(supremum):.5f}",
+        )
+
+
+def left_increases() -> bool:
+    """Return whether the left closed form's derivative is positive on (0, 1), by counting roots.
 
     The derivative is (1-q^2) F / (q^2 (1+q^2)^2) with F = A ln(1+q) - q C and polynomials A, C. As
     2q/(2+q) <= ln(1+q) <= q (2+q) / (2 (1+q)), F / q is at least 2 A/(2+q) - C where A >= 0, and
@@ -48,36 +80,59 @@ def _positive(polynomial: "Expr", low: "Expr", high: "Expr") -> bool:
     return bool(inside == 0 and polynomial.eval((low + high) / 2) > 0)
 
 
+def right_increases() -> bool:
+    """Return whether the derivative of the right closed form, which is rational, has no root in
+    (0, 1) and is positive there.
+    """
+    import sympy as sp
+
+    q = geometric.symbol()
+    slope = sp.diff(geometric.linearly_weighted_quotient(), q)
+    return _positive(sp.Poly(sp.numer(sp.together(slope)), q), 0, 1)
+
+
+LEFT = Side(geometric.geometric_quotient, geometric.geometric_limit, left_increases, lambda k: 1)
+RIGHT = Side(
+    geometric.linearly_weighted_quotient,
+    lambda: geometric.linearly_weighted_quotient().subs(geometric.symbol(), 1),
+    right_increases,
+    lambda k: k,
+)
+
+
 @PAPER.claim(
     "Section 5.2 and Figure 3, left, pp. 21-22",
     expected=TIGHTENED,
     claimed=Fraction(17, 10),
     control=Fraction(5, 3),
-    assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
+    assumes=LIMIT,
     proof="geometric_lengths",
 )
 def figure_3_left(claimed: Fraction) -> ClaimResult:
     """For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7."""
-    import sympy as sp
-
-    q = geometric.symbol()
-    quotient = geometric.geometric_quotient()
-    limit = geometric.geometric_limit()
-    grows = increases()
-    below = bool(limit < sp.Rational(claimed))
-    half = Fraction(1, 2)
-    cut = amin.quotient([half**k for k in range(1, 60)])
-    agrees = abs(float(cut) - float(quotient.subs(q, sp.Rational(1, 2)))) < 1e-12
-    holds = grows and below and agrees
-    return ClaimResult(
-        TIGHTENED if holds else FALSE,
-        PROVED,
-        f"increases in q, below {claimed}",
-        f"supremum {limit} = {float(limit):.5f}, at q -> 1",
+    return LEFT.check(
+        claimed,
         "Lemma 2 summed in closed form; the derivative is positive on (0, 1) because "
-        "2q/(2+q) <= ln(1+q) <= q(2+q)/(2+2q) leaves polynomials without roots"
-        + ("" if grows else " (fails)"),
-        None if holds else f"q -> 1: {float(limit):.5f}",
+        "2q/(2+q) <= ln(1+q) <= q(2+q)/(2+2q) leaves polynomials without roots",
+    )
+
+
+@PAPER.claim(
+    "Section 5.3 and Figure 3, right, pp. 21-22",
+    expected=TIGHTENED,
+    claimed=Fraction(8, 5),
+    control=Fraction(3, 2),
+    assumes=LIMIT,
+    proof="geometric_lengths",
+)
+def figure_3_right(claimed: Fraction) -> ClaimResult:
+    """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6."""
+    peak, flat = amin.quotient([2, 1]), amin.quotient([1, 2])  # u = 2 at q = 1/4 and at q = 1
+    return RIGHT.check(
+        claimed,
+        "Lemma 2 summed in closed form, a rational function; its derivative has no root in (0, 1). "
+        f"Cut at u it is not monotone: for u = 2 it is {peak} at q = 1/4 and {flat} at q = 1. The "
+        "mass peaks near 1/ln(1/q), not log(1/q) as the text has it",
     )
 
 
