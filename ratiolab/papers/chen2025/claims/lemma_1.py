@@ -2,20 +2,15 @@
 
 The proof takes the memory of a batch as the only constraint: of requests that started together
 with s + i tokens granted to each, the share (s+i)/(s+j) still fits when all hold s + j. Algorithm 2
-mixes ages, and fills with new starts what completions free.
+mixes ages, and fills with new starts what completions free: see `printed_periods`.
 """
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.chen2025.claims import _printed
-from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
-from ratiolab.papers.claim import FALSE, HOLDS, PROVED, ClaimResult, decided
-from ratiolab.papers.witness import read_witness
+from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 
-NAME = "chen2025-lemma-1-printed"
 Law = Callable[[Any, Any, Any], Any]
 
 
@@ -50,36 +45,3 @@ def lemma_1(claimed: Law) -> ClaimResult:
         "length, so c_ij and d_ij = b_ij - c_ij follow",
         "the tokens of a batch change with its age",
     )
-
-
-def recheck() -> str:
-    """Verify that Algorithm 2 serves the request of length 2 once, whatever the ties, not half."""
-    figures = {name: Fraction(value) for name, value in read_witness(NAME).figures.items()}
-    for served, done in _printed.witness_tables(NAME):
-        assert served[1, 2] == 1, served
-        assert done[1, 2] == figures["completed"], done
-    assert figures["claimed"] == Fraction(0 + 1, 0 + 2), figures
-    assert figures["completed"] != figures["claimed"]
-    return "M = 2, outputs 1 and 2: c_12 = b_12 = 1 in every order; Lemma 1 gives 1/2"
-
-
-@PAPER.claim(
-    "Lemma 1, p. 14, for Algorithm 2",
-    expected=FALSE,
-    claimed=_printed.PRINTED,
-    control=_printed.FLUID,
-    recheck=recheck,
-    assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
-)
-def lemma_1_printed(policies: tuple[str, ...]) -> ClaimResult:
-    """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation."""
-    claimed = {f"c_1{j}/b_1{j}": Fraction(1, j) for j in range(2, 6)}
-
-    def share(j: int) -> Callable[..., float]:
-        return lambda served, done: done[1, j] / served[1, j]
-
-    found = {
-        policy: {f"c_1{j}/b_1{j}": _printed.measured(policy, share(j)) for j in range(2, 6)}
-        for policy in policies
-    }
-    return _printed.compare(claimed, found, "Lemma 1, uniform lengths 1..5")

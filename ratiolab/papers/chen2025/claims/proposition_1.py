@@ -5,12 +5,9 @@ from fractions import Fraction
 from typing import Any
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.chen2025.claims import _printed
-from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2, completions
-from ratiolab.papers.claim import FALSE, HOLDS, PROVED, ClaimResult, decided
-from ratiolab.papers.witness import read_witness
+from ratiolab.papers.chen2025.claims._lemma2 import completions
+from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 
-NAME = "chen2025-proposition-1-printed"
 Law = Callable[[Any, Any, Any], Any]
 """Completed share of the requests of length j in a period after the first: (s, i, j)."""
 
@@ -62,39 +59,3 @@ def proposition_1(claimed: Law) -> ClaimResult:
         "leaves to 'distribution preserving'; the first period is Lemma 1",
         f"{wrong} of {cells} cells differ",
     )
-
-
-def recheck() -> str:
-    """Verify that Algorithm 2 completes length 2 in period 1; Prop. 1 has half in period 2."""
-    figures = {name: Fraction(value) for name, value in read_witness(NAME).figures.items()}
-    for _, done in _printed.witness_tables(NAME):
-        assert done[2, 2] == figures["second_period"], done
-    assert figures["claimed"] == Fraction(1, 0 + 2), figures
-    assert figures["second_period"] != figures["claimed"]
-    return "M = 2, outputs 1 and 2: c_22 = 0 in every order; Prop. 1 gives 1/2"
-
-
-@PAPER.claim(
-    "Proposition 1, p. 15, for Algorithm 2",
-    expected=FALSE,
-    claimed=_printed.PRINTED,
-    control=_printed.FLUID,
-    recheck=recheck,
-    assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
-)
-def proposition_1_printed(policies: tuple[str, ...]) -> ClaimResult:
-    """Algorithm 2 has these completions in expectation."""
-    claimed = {"c_15/(x_5 n)": Fraction(1, 5), "c_22/(x_2 n)": Fraction(1, 2)}
-    claimed["c_25/(x_5 n)"] = Fraction(1, 5)
-
-    def share(i: int, j: int) -> Any:
-        # every request of length j completes once, whenever that is
-        return lambda _, done: done[i, j] / sum(n for (_, o), n in done.items() if o == j)
-
-    found = {
-        policy: {
-            name: _printed.measured(policy, share(int(name[2]), int(name[3]))) for name in claimed
-        }
-        for policy in policies
-    }
-    return _printed.compare(claimed, found, "Prop. 1, uniform lengths 1..5")

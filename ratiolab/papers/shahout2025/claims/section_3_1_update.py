@@ -4,8 +4,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from typing import Any
 
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, Claim, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.laws.bin_filter import (
     Vector,
@@ -121,61 +122,74 @@ def _text(rule: Filter, symbols: tuple[int, ...]) -> str:
     return f"({estimate}), posterior ({truth})"
 
 
-@PAPER.claim(
-    "Section 3.1, steps 1 to 3",
-    expected=FALSE,
-    claimed=as_printed,
-    control=corrected,
-    recheck=recheck_update,
-    assumes=(*ASSUMPTIONS, "step 2 to the letter: the old prior, not the old estimate"),
+Case = tuple[Any, Any]
+"""What is claimed, and the control."""
+
+
+def _claim(
+    name: str,
+    place: str,
+    check: Callable[..., ClaimResult],
+    case: Case,
+    recheck: Callable[[], str],
+    assumes: tuple[str, ...],
+    statement: str,
+) -> Claim:
+    declare = PAPER.claim(
+        f"Section 3.1, {place}",
+        expected=FALSE,
+        claimed=case[0],
+        control=case[1],
+        recheck=recheck,
+        assumes=assumes,
+        name=name,
+        statement=statement,
+    )
+    return declare(check)
+
+
+MORE_ACCURATE = (
+    "Smoothing by steps 1 to 3 estimates the remaining length more accurately than the "
+    "classifier's output alone."
 )
-def section_3_1_update(rule: Filter, slow: bool) -> ClaimResult:
-    """Propagating the prior by T and multiplying by the classifier's output gives, after
-    normalising, the Bayesian estimate of the present bin from all outputs so far.
-    """
-    return check_posterior(rule, slow)
 
-
-@PAPER.claim(
-    "Section 3.1, step 3",
-    expected=FALSE,
-    claimed=propagated,
-    control=corrected,
-    recheck=recheck_likelihood,
-    assumes=(*ASSUMPTIONS, "step 2 as the text says: the old estimate is propagated"),
+CLAIMS = (
+    _claim(
+        "section-3-1-update",
+        "steps 1 to 3",
+        check_posterior,
+        (as_printed, corrected),
+        recheck_update,
+        (*ASSUMPTIONS, "step 2 to the letter: the old prior, not the old estimate"),
+        "Propagating the prior by T and multiplying by the classifier's output gives, after "
+        "normalising, the Bayesian estimate of the present bin from all outputs so far.",
+    ),
+    _claim(
+        "section-3-1-likelihood",
+        "step 3",
+        check_posterior,
+        (propagated, corrected),
+        recheck_likelihood,
+        (*ASSUMPTIONS, "step 2 as the text says: the old estimate is propagated"),
+        "With the last estimate as the next starting point, as the text says, multiplying by the "
+        "classifier's output gives the Bayesian estimate.",
+    ),
+    _claim(
+        "section-3-1-smoothing",
+        "smoothing",
+        check_smoothing,
+        ("as printed, matrix turned", "posterior, likelihood"),
+        recheck_smoothing,
+        (*ASSUMPTIONS, EVERYWHERE),
+        MORE_ACCURATE,
+    ),
+    _claim(
+        "section-3-1-smoothing-printed",
+        "smoothing and Appendix A",
+        check_smoothing,
+        ("as printed", "posterior, likelihood"),
+        recheck_smoothing,
+        (*ASSUMPTIONS[:2], "the matrix of Appendix A", EVERYWHERE),
+        MORE_ACCURATE,
+    ),
 )
-def section_3_1_likelihood(rule: Filter, slow: bool) -> ClaimResult:
-    """With the last estimate as the next starting point, as the text says, multiplying by the
-    classifier's output gives the Bayesian estimate.
-    """
-    return check_posterior(rule, slow)
-
-
-@PAPER.claim(
-    "Section 3.1, smoothing",
-    expected=FALSE,
-    claimed="as printed, matrix turned",
-    control="posterior, likelihood",
-    recheck=recheck_smoothing,
-    assumes=(*ASSUMPTIONS, EVERYWHERE),
-)
-def section_3_1_smoothing(rule: str, slow: bool) -> ClaimResult:
-    """Smoothing by steps 1 to 3 estimates the remaining length more accurately than the
-    classifier's output alone.
-    """
-    return check_smoothing(rule, slow)
-
-
-@PAPER.claim(
-    "Section 3.1, smoothing and Appendix A",
-    expected=FALSE,
-    claimed="as printed",
-    control="posterior, likelihood",
-    recheck=recheck_smoothing,
-    assumes=(*ASSUMPTIONS[:2], "the matrix of Appendix A", EVERYWHERE),
-)
-def section_3_1_smoothing_printed(rule: str, slow: bool) -> ClaimResult:
-    """Smoothing by steps 1 to 3 estimates the remaining length more accurately than the
-    classifier's output alone.
-    """
-    return check_smoothing(rule, slow)

@@ -1,0 +1,96 @@
+"""Chen et al., Lemma 1 and Proposition 1 for Algorithm 2: completions in every period."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+
+from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.chen2025.claims import _printed
+from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
+from ratiolab.papers.claim import FALSE, Claim, ClaimResult
+from ratiolab.papers.witness import read_witness
+
+Table = _printed.Table
+Share = Callable[[Table, Table], float]
+"""From the runs served and completed, by bound and length."""
+
+
+def of_served(length: int) -> Share:
+    """Return the share that completes of the runs with bound 1 and a length."""
+    return lambda served, done: done[1, length] / served[1, length]
+
+
+def of_all(period: int, length: int) -> Share:
+    """Return the share of the requests of a length that complete in a period; each does once."""
+    return lambda _, done: (
+        done[period, length] / sum(n for (_, o), n in done.items() if o == length)
+    )
+
+
+LEMMA = {f"c_1{j}/b_1{j}": (Fraction(1, j), of_served(j)) for j in range(2, 6)}
+PROPOSITION = {
+    "c_15/(x_5 n)": (Fraction(1, 5), of_all(1, 5)),
+    "c_22/(x_2 n)": (Fraction(1, 2), of_all(2, 2)),
+    "c_25/(x_5 n)": (Fraction(1, 5), of_all(2, 5)),
+}
+
+
+def recheck(name: str, figure: str, cell: tuple[int, int], served: int) -> str:
+    """Verify on two requests that Algorithm 2 completes otherwise, whatever the ties."""
+    figures = {key: Fraction(value) for key, value in read_witness(name).figures.items()}
+    for runs, done in _printed.witness_tables(name):
+        assert runs[1, 2] == 1 or not served, runs
+        assert done[cell] == figures[figure], done
+    assert figures["claimed"] == Fraction(1, 2) != figures[figure], figures
+    return (
+        f"M = 2, outputs 1 and 2: c_{cell[0]}{cell[1]} = {figures[figure]} in every order, not 1/2"
+    )
+
+
+def _claim(
+    name: str,
+    place: str,
+    title: str,
+    shares: dict[str, tuple[Fraction, Share]],
+    verified: Callable[[], str],
+    statement: str,
+) -> Claim:
+    def decide(policies: tuple[str, ...]) -> ClaimResult:
+        found = {
+            policy: {key: _printed.measured(policy, share) for key, (_, share) in shares.items()}
+            for policy in policies
+        }
+        claimed = {key: value for key, (value, _) in shares.items()}
+        return _printed.compare(claimed, found, f"{title}, uniform lengths 1..5")
+
+    declare = PAPER.claim(
+        f"{place}, for Algorithm 2",
+        expected=FALSE,
+        claimed=_printed.PRINTED,
+        control=_printed.FLUID,
+        recheck=verified,
+        assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
+        name=name,
+        statement=statement,
+    )
+    return declare(decide)
+
+
+CLAIMS = (
+    _claim(
+        "lemma-1-printed",
+        "Lemma 1, p. 14",
+        "Lemma 1",
+        LEMMA,
+        partial(recheck, "chen2025-lemma-1-printed", "completed", (1, 2), 1),
+        "Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation.",
+    ),
+    _claim(
+        "proposition-1-printed",
+        "Proposition 1, p. 15",
+        "Prop. 1",
+        PROPOSITION,
+        partial(recheck, "chen2025-proposition-1-printed", "second_period", (2, 2), 0),
+        "Algorithm 2 has the completions of Proposition 1 in every period, in expectation.",
+    ),
+)
