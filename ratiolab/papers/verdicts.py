@@ -82,7 +82,7 @@ def claims_page(reports: VerdictTable) -> str:
             proof = read_proof(paper.key, name)
             if proof.is_text and "/" not in name:  # another paper's proof stands there
                 lines += ["", f"### Proof: {paper.key}/{name}", "", f"**{proof.title}**", ""]
-                lines += [proof.text]
+                lines += [f"###{line}" if line.startswith("#") else line for line in proof.lines]
     return "\n".join(lines) + "\n"
 
 
