@@ -18,7 +18,7 @@ def optimum_panel(optimum: OptResult) -> tuple[str, Schedule]:
 def comparison_panels(
     comparison: Comparison, policies: Sequence[str] | None = None
 ) -> list[tuple[str, Schedule]]:
-    """Return the optimum, then some policies; by default the best and the worst one."""
+    """Return the optimum, then some policies in the order asked for, or the best and the worst."""
     panels = [optimum_panel(comparison.optimum)]
     for row in _chosen(comparison, policies):
         run = next(run for run in row.runs if run.outcome == "complete")
@@ -36,6 +36,6 @@ def _chosen(comparison: Comparison, policies: Sequence[str] | None) -> list[Poli
         for key in policies:
             if key not in names:
                 raise ValueError(f"{key!r} is not among the policies that ended: {names}")
-        return [row for row in ended if row.policy.name in policies]
+        return [row for key in policies for row in ended if row.policy.name == key]
     ranked = sorted(ended, key=lambda row: row.mean_cost or 0)
     return ranked[:1] + ranked[1:][-1:]
