@@ -217,7 +217,9 @@ def boxes(
             reach = [[row["mean"] - row["low"]], [row["high"] - row["mean"]]]
             ax.errorbar(place, row["mean"], reach, color="black", lw=1.2, capsize=2)
         if by is not None:
-            ax.bar(0, 0, 0, color=look[label]["color"], alpha=0.55, label=label)  # for legends
+            ax.bar(
+                0, 0, 0, color=look[label]["color"], alpha=0.55, label=named(label)
+            )  # for legends
     ax.set_xticks(range(len(groups)), [f"{g:g}" if by is not None else named(g) for g in groups])
     finish(ax, **words)
 

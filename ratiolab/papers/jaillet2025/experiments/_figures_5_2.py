@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import EXACT, PRINTED
 from ratiolab.report.plots.experiments import finish, looks, panels, shared_legend
+from ratiolab.report.plots.names import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,9 @@ def deviations_chart(
         ):
             style = {"fmt": mark, "color": look["color"], "ms": 4, "capsize": 2}
             ax.errorbar(x, y, xerr=reach, label=label, **style)
-        ax.set_yticks(places, labels if number % 2 == 0 else [""] * len(labels))
+        ax.set_yticks(
+            places, [named(label) for label in labels] if number % 2 == 0 else [""] * len(labels)
+        )
         ax.invert_yaxis()
         ax.set_xlim(0, right)
         finish(ax, title, "mean latency (s)" if number >= len(found) - 2 else "")
@@ -66,7 +69,9 @@ def throughput_chart(runs: "Mapping[str, pd.DataFrame]", by: str) -> Chart:
         for label, look in looks(list(rows[by].unique())).items():
             part = rows[rows[by] == label]
             tokens = part["throughput"] + part["prefill"]
-            ax.step(part["begin"], tokens, where="post", lw=1.4, color=look["color"], label=label)
+            ax.step(
+                part["begin"], tokens, where="post", lw=1.4, color=look["color"], label=named(label)
+            )
         some = part[part["arriving"] > 0]
         look = {"color": "0.75", "alpha": 0.6, "label": "arriving"}
         ax.bar(some["begin"], some["arriving"], 1.0, align="edge", **look)
@@ -82,8 +87,8 @@ def memory_chart(runs: "Mapping[str, pd.DataFrame]", by: str, memory: int) -> Ch
         for label, look in looks(list(rows[by].unique())).items():
             part = rows[rows[by] == label]
             style = {"color": look["color"], "ls": look["ls"]}
-            ax.plot(part["begin"], part["memory"], lw=1.4, label=label, **style)
-        ax.axhline(memory, color="black", lw=0.8, ls=":", label=f"M = {memory:,}")
+            ax.plot(part["begin"], part["memory"], lw=1.4, label=named(label), **style)
+        ax.axhline(memory, color="black", lw=0.8, ls=":", label=f"$M$ = {memory:,}")
         ax.set_ylim(0, 1.08 * memory)
         _labelled(ax, title, "tokens held" if number % 2 == 0 else "")
     shared_legend(figure, axes)
