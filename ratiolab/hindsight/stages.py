@@ -182,7 +182,7 @@ class Paths:
             return Found(note=note)
         if duals is None:
             return Found(note="no paths: there are no duals of cuts to guide them")
-        width = proof.WIDTH
+        width = proof.MOST_WIDTH
         if state.memory_budget is not None:
             width = min(width, memory.walk_width(instance, state.memory_budget))
         if width < proof.FIRST_WIDTH:
@@ -193,8 +193,14 @@ class Paths:
             call.found(Found(schedule, bound, proven))
 
         stop = state.deadline(self.part)
-        proof.prove(instance, duals, lambda: state.upper, stop, found, width)
-        return Found(note="paths stopped by the time limit" if stop() else "")
+        try:
+            proof.prove(instance, duals, lambda: state.upper, stop, found, width)
+        except OverflowError as error:
+            return Found(note=f"no paths: {error}")
+        if state.closed:
+            return Found()
+        limit = "time limit" if stop() else f"most states of a layer, {width}"
+        return Found(note=f"paths stopped by the {limit}")
 
 
 def _proven(duals: DualCertificate, result: "BeamResult") -> Found:

@@ -29,7 +29,7 @@ from ratiolab.model.io import write_text
 from ratiolab.workloads.generators import generate
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
-PROOFS = (15, 20, 25, 30)
+PROOFS = (10, 15, 20, 25, 30)
 GAPS = (40, 50, 60)
 CLOSE = 0.045
 CONVERSATIONS = "AzureLLMInferenceTrace_conv.csv"

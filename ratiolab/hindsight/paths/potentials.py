@@ -29,6 +29,9 @@ MOST_MEMORY = 127
 UNIT = 2**20
 """Costs are in parts of a round: few enough that 64 bits hold all products with duals."""
 
+MOST_CELLS = 10**7
+"""Pairs times layers of the tables of walks at most."""
+
 LARGEST = 2**61
 """Sums stay below it, so that 64-bit integers never overflow."""
 
@@ -153,6 +156,9 @@ def directions(
     # after the last time with weights a start costs its latency: how late may it be?
     latest = (limit + multipliers) // unit - output + arrival
     last = max(potentials.horizon, int(arrival.max()), int(latest.max())) + 1
+    cells = (last + int(output.max())) * int(output.sum())
+    if cells > MOST_CELLS:
+        raise OverflowError(f"{cells} pairs and layers are more than {MOST_CELLS}")
     rho = potentials.costs(last) - multipliers[:, None]
     starts = np.arange(last + 1)
     rho[(starts < arrival[:, None]) | (rho > limit)] = NEVER

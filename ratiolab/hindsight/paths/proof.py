@@ -16,6 +16,9 @@ FIRST_WIDTH = 2_000
 WIDTH = 100_000
 """Width of the walks after it, which are to be complete."""
 
+MOST_WIDTH = 400_000
+"""Width at which walks end that are not complete: layers of half a gigabyte."""
+
 BEAMS = 2_000, 8_000, 32_000
 """Widths of the walks that look for schedules."""
 
@@ -32,18 +35,23 @@ def prove(
     upper: Callable[[], int],
     stop: Callable[[], bool],
     found: Found,
-    width: int = WIDTH,
+    most: int = MOST_WIDTH,
 ) -> None:
-    """Raise the bound of duals until it meets the best schedule, or time is over.
+    """Raise the bound of duals until it meets the best schedule, or time or memory is over.
 
     Parameters
     ----------
     upper : returns the latency of the best schedule known by now.
     found : called with each better schedule or proven bound.
-    width : states that a layer keeps at first.
+    most : states that a layer may keep.
+
+    Raises
+    ------
+    OverflowError
+        when numbers or tables would be too large.
     """
     potentials = Potentials.of(instance, duals.duals)
-    _Proof(potentials, potentials.least, duals, upper, stop, found, width).run()
+    _Proof(potentials, potentials.least, duals, upper, stop, found, most).run()
 
 
 class _Proof:
@@ -55,10 +63,11 @@ class _Proof:
         upper: Callable[[], int],
         stop: Callable[[], bool],
         found: Found,
-        width: int,
+        most: int,
     ) -> None:
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
-        self.upper, self.stop, self.found, self.width = upper, stop, found, width
+        self.upper, self.stop, self.found = upper, stop, found
+        self.most, self.width = most, min(WIDTH, most)
         self.bound = proven.bound
         self.ladder: tuple[int, ...] = ()
 
@@ -84,8 +93,10 @@ class _Proof:
                 step = max(1, 2 * (self.bound - before))
             elif step > 1:
                 step //= 2
-            else:
+            elif 2 * self.width <= self.most:
                 self.width *= 2
+            else:
+                return
 
     def _first(self) -> None:
         """Prove what paths that remember nobody cost: a narrow walk says how far to look."""
@@ -94,9 +105,9 @@ class _Proof:
             passes = self._passes(target)
             walked = passes.go(width, self.stop)
             self._keep(passes)
-            if walked.table is not None:
+            if walked.table is not None or width == self.most:
                 return
-            width *= 8
+            width = min(8 * width, self.most)
             target = min(target, passes.latency(walked.least))
 
     def _reach(self, target: int) -> bool:
