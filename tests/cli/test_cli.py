@@ -205,6 +205,9 @@ def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_p
     assert "### chen2025/example-1" in page.read_text()
     assert "holds" in run(capsys, "claims", "--id", "chen2025/example-1")[1]
     assert "holds" in run(capsys, "claims", "chen2025/example-1")[1]
+    proof = run_json(capsys, "claims", "--proof", "ours/mc-sf-constant")
+    assert proof["place"] == "ratiolab/papers/ours/proofs/mc_sf_constant.md"
+    assert proof["text"] in run(capsys, "claims", "--proof", "ours/mc-sf-constant")[1]
 
 
 @pytest.mark.parametrize(
@@ -228,6 +231,7 @@ def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_p
         (("rayleigh", "--upper", "0"), "Invalid value for '--upper'"),
         (("claims", "--id", "x/y"), "claim 'x/y' is unknown"),
         (("claims", "--recheck", "chen2025/example-1"), "has no witness"),
+        (("claims", "--proof", "chen2025/example-1"), "points to no proof"),
         (("check", "EC1"), "format 'ratiolab-instance/1' must be 'ratiolab-baseline/1'"),
         (("frobnicate",), "No such command"),
     ],
