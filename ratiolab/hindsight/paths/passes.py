@@ -43,12 +43,13 @@ class Passes:
     proven: DualCertificate
     target: int
     ladder: tuple[int, ...] = ()
-    bound: int = field(default=0, init=False)
+    bound: int = field(init=False)
     schedule: Schedule | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         potentials = self.potentials
         self.base = int(self.multipliers.sum() - potentials.capacity.sum())
+        self.bound = self.latency(0)
         self.limit = max(0, (self.target - 1) * potentials.unit - self.base)
         self.sides = directions(potentials, self.multipliers, self.limit)
         self.sets: list[int] = []
