@@ -226,7 +226,7 @@ def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_p
         (("compare", "EC1", "--plot", "x.docx"), "pictures can be"),
         (("generate", "no-kind"), "unknown kind 'no-kind'"),
         (("generate", "uniform", "--set", "n=x"), "must be an integer"),
-        (("trace", "EC1", "--memory", "9"), "the header must have the columns"),
+        (("trace", "EC1", "--memory", "9"), "no known layout has its columns"),
         (("bound", "no-bound"), "'no-bound' is not one of"),
         (("rayleigh", "--upper", "0"), "Invalid value for '--upper'"),
         (("claims", "--id", "x/y"), "claim 'x/y' is unknown"),
