@@ -224,7 +224,7 @@ def test_the_bars_of_appendix_a_have_their_values() -> None:
 def test_a_table_of_verdicts_says_when_one_is_not_expected() -> None:
     (report,) = run_claims(select(ids=["chen2025/example-1"]))
     assert "(expected" not in VerdictTable([report])._repr_html_()
-    assert repr(VerdictTable([report])) == "chen2025/example-1: holds (proved)"
+    assert repr(VerdictTable([report])) == "chen2025/example-1: holds (computed exactly)"
     result = dataclasses.replace(report.result, verdict=Verdict.FALSE, computed="a < b & c")
     html = VerdictTable([ClaimReport(report.claim, result, 0.0)])._repr_html_()
     assert "(expected holds)" in html
