@@ -165,14 +165,14 @@ def bounds(layer, n, watched, waiting):  # type: ignore[no-untyped-def]
 def kept(layer, order, compared):  # type: ignore[no-untyped-def]
     """Return which states no earlier one of the order replaces, as far as compared.
 
-    Of the list of those compared, what has replaced another moves a place forward, and when it is
-    full the last place goes to each new one.
+    Of the list of those compared, what has replaced another moves forward, and when it is full new
+    ones take turns in its later half.
     """
     length = layer.tokens.shape[1]
     good = np.ones(len(order), np.bool_)
     tokens = np.zeros((compared, length), np.uint8)
     mine = np.zeros(length, np.uint8)
-    filled = 0
+    filled = turn = 0
     for place in range(len(order)):
         s = order[place]
         if place > 0 and layer.begun[s] != layer.begun[order[place - 1]]:
@@ -186,8 +186,13 @@ def kept(layer, order, compared):  # type: ignore[no-untyped-def]
                     tokens[k, y], tokens[front, y] = tokens[front, y], tokens[k, y]
                 break
         if good[place]:
-            filled = min(filled + 1, compared)
-            tokens[filled - 1] = mine
+            if filled < compared:
+                row = filled
+                filled += 1
+            else:
+                row = compared - 1 - turn
+                turn = (turn + 1) % (compared - compared // 2)
+            tokens[row] = mine
     return good
 
 
