@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ratiolab.model.streams import stream
 from ratiolab.papers.claim import EXACT, HOLDS, NOT_IMPLIED, Claim, ClaimResult, decided
 from ratiolab.papers.gogineni2024 import PAPER
 from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER
@@ -29,7 +30,7 @@ def lengths() -> tuple[int, ...]:
     """Return lengths in a random order of arrival: half the longest, half evenly spaced."""
     half = REQUESTS // 2
     spaced = [4 + round(k * (LONGEST - 5) / (half - 1)) for k in range(half)]
-    drawn = np.random.default_rng(0).permutation(spaced + [LONGEST] * half)
+    drawn = stream(0, "instance").permutation(spaced + [LONGEST] * half)
     return tuple(int(value) for value in drawn)
 
 
@@ -133,7 +134,7 @@ CLAIMS = (
 
 def noisy(sigma: float) -> list[int]:
     """Return predictions with normal errors, from 1 to 1024, as the paper draws them."""
-    noise = np.random.default_rng(1).normal(0, sigma, REQUESTS)
+    noise = stream(1, "instance").normal(0, sigma, REQUESTS)
     found = np.clip(np.rint(np.array(lengths()) + noise), 1, LONGEST)
     return [int(value) for value in found]
 

@@ -9,10 +9,9 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
-import numpy as np
-
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import (
     HOLDS,
@@ -56,7 +55,7 @@ def small() -> Iterator[Predicted]:
 
 def drawn(cases: int) -> Iterator[Predicted]:
     """Yield up to 160 requests whose predictions are up to three times too long."""
-    rng = np.random.default_rng(3)
+    rng = stream(3, "instance")
     for _ in range(cases):
         n, prompt = int(rng.integers(5, 161)), int(rng.choice([0, 1, 9]))
         true = rng.integers(1, int(rng.choice([3, 12, 40])) + 1, n).tolist()
