@@ -144,8 +144,9 @@ def lmsys_repeated(
     lengths_seed: Annotated[int, Domain(0, 2**31 - 1, "seed of the lengths")] = 0,
 ) -> Instance:
     """Draw lengths as in lmsys, the same for every seed: only arrivals differ."""
-    same = _lmsys_lengths(stream(lengths_seed, "lengths"), n, memory, block)
-    return _arriving(rng, in_blocks(same, block), rate)
+    same = _lmsys_lengths(stream(lengths_seed, "instance"), n, memory, block)
+    arrivals = rng.spawn(1)[0]  # of its own: both seeds may be equal
+    return _arriving(arrivals, in_blocks(same, block), rate)
 
 
 def chen_rough(instance: Instance, *, lower: Length = 1, upper: Length = 1000) -> Instance:
