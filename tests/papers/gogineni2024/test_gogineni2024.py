@@ -66,7 +66,8 @@ def test_the_page_on_slices_has_a_verdict_on_every_statement(
     assert "nan" not in text
     turned = slices.copy()  # the longest slice for the shortest
     turned[QUANTUM] = 205 - turned[QUANTUM]
-    assert verdicts(page_text(GOGINENI2024_SLICES, turned, tmp_path, quick=False))[0] == "not reproduced"
+    other = page_text(GOGINENI2024_SLICES, turned, tmp_path, quick=False)
+    assert verdicts(other)[0] == "not reproduced"
 
 
 @pytest.mark.studies

@@ -78,7 +78,8 @@ def test_a_page_has_a_verdict_on_every_statement_and_all_its_figures(
     frames: dict[str, pd.DataFrame], name: str, statements: int, tmp_path: Path
 ) -> None:
     text = page_text(EXPERIMENTS[name], frames[name], tmp_path, quick=False)
-    assert sum(text.count(f"| {word} |") for word in ("holds", "not reproduced", "undecided")) == statements
+    words = ("holds", "not reproduced", "undecided")
+    assert sum(text.count(f"| {word} |") for word in words) == statements
     assert "nan" not in text
     figures = list(tmp_path.glob("*.png"))
     assert figures
