@@ -83,4 +83,7 @@ class Assembly:
                 f"{found['image']}[{found['text']}]({up}{where.as_posix()}{found['anchor'] or ''})"
             )
 
-        return LINK.sub(replace, text)
+        adapted = LINK.sub(replace, text)
+        if place.parts[0] == "proofs":  # written for the page of claims, which shows them all
+            adapted = adapted.replace("](#", "](../../results/claims.md#")
+        return adapted
