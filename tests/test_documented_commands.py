@@ -54,6 +54,7 @@ MINUTES = (
     "check",
     "claims",
     "evaluate conv.csv",
+    "game --check",
     "records generate",
     "records improve",
     "records page",

@@ -71,7 +71,7 @@ def test_simulate_reports_every_run(capsys: pytest.CaptureFixture[str], ec1: str
     assert data["mean_tel"] == pytest.approx(sum(r["tel"] for r in data["runs"]) / 3)
     for key in ("tel", "makespan", "evictions", "completions"):
         assert key in data["runs"][0]
-    assert data["params"] == {"ties": "random", "bound": "certified"}
+    assert data["params"] == {"ties": "random", "bound": "certified", "victim": "smallest"}
     worst = run_json(capsys, *arguments, "--param", "ties=worst")
     assert worst["params"]["ties"] == "worst"
     code, out, _ = run(capsys, *arguments)

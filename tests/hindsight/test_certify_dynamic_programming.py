@@ -104,5 +104,7 @@ def test_a_claim_that_takes_too_long_to_check_is_refused(
 
 def test_no_bound_is_proven_for_more_requests_than_a_word_has_bits() -> None:
     many = Instance("many", 4, [0] * 65, [1] * 65, [1] * 65)
-    with pytest.raises(ValueError, match="65 requests"):
-        certify_dynamic_programming.require_no_better(many, 1, 1, 0, [], [], [])
+    good = cut_bound(many, rounds=0).certificate
+    made = DynamicProgrammingCertificate(good.instance, good.digest, 1, 0, good.duals)
+    with pytest.raises(CertificateError, match="65 requests"):
+        certify(made, many)

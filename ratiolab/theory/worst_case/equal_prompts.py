@@ -91,7 +91,7 @@ def linear_bound(factors: Factors, prompt: int, outputs: Sequence[int], memory: 
     """Return volume A/M + length C in rounds, for the factors of a bound. O(n log n).
 
     >>> linear_bound(UPPER, 0, [1, 1], 2)
-    Fraction(10, 1)
+    Fraction(6, 1)
     """
     return factors.volume * pair_volume(prompt, outputs) / memory + factors.length * sum(outputs)
 
