@@ -50,6 +50,15 @@ Tick = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0, max=2**31 - 1)]
 Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
+Workers = Annotated[int, typer.Option(help="Processes; -1 takes all cores.", min=-1)]
+Where = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        help="Where it is computed: local, processes of this machine; dask=ADDRESS, the Dask "
+        "cluster of this scheduler; dask, the cluster of Dask's own settings or one started here.",
+    ),
+]
 Formats = Annotated[
     str | None,
     typer.Option(

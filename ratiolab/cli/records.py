@@ -10,6 +10,7 @@ from ratiolab.cli import INTERRUPTED
 from ratiolab.cli.app import (
     Formats,
     Json,
+    Where,
     app,
     end_interrupted,
     print_json,
@@ -109,6 +110,7 @@ def improve(
     minutes: Annotated[float, typer.Option(help="Stop after about so many minutes.", min=0)],
     only: Only = "*",
     workers: Annotated[int, typer.Option(help="Processes, each with its own solve.", min=1)] = 1,
+    executor: Where = "local",
     instances: Instances = INSTANCES,
     results: Results = RESULTS,
     json: Json = False,
@@ -121,6 +123,7 @@ def improve(
 
     Example: ratiolab records improve --minutes 30 --only 'jaillet2025/*' --workers 2
     """
+    from ratiolab.executors import opened
     from ratiolab.records.improve import Failure, Try
     from ratiolab.records.improve import improve as improve_records
     from ratiolab.records.store import RecordStore
@@ -146,7 +149,8 @@ def improve(
     store = RecordStore(instances, results)
     stopped = False
     try:
-        improve_records(store, minutes, only=only, workers=workers, tell=tell)
+        with opened(executor, workers) as place:
+            improve_records(store, minutes, only=only, executor=place, tell=tell)
     except KeyboardInterrupt:
         stopped = True
     better = [done for done in tried if isinstance(done, Try) and done.better]

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Formats, Json, app, print_json, print_rich
+from ratiolab.cli.app import Formats, Json, Where, Workers, app, print_json, print_rich
 
-Workers = Annotated[int, typer.Option(help="Processes; -1 takes all cores.", min=-1)]
 Quick = Annotated[bool, typer.Option("--quick", help="A small version, for a first look.")]
 Traces = Annotated[
     Path | None,
@@ -18,13 +16,6 @@ Traces = Annotated[
         envvar="RATIOLAB_TRACES", help="Folder of the traces and instances that a study names."
     ),
 ]
-
-
-class Executor(StrEnum):
-    """Where a study is computed."""
-
-    joblib = "joblib"
-    dask = "dask"
 
 
 @app.command()
@@ -37,12 +28,8 @@ def study(
     ] = None,
     quick: Quick = False,
     workers: Workers = -1,
-    executor: Annotated[
-        Executor, typer.Option(help="All cores of this machine, or a Dask cluster.")
-    ] = Executor.joblib,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of the cluster's scheduler, as tcp://host:8786.")
-    ] = None,
+    executor: Where = "local",
+    scheduler: Annotated[str | None, typer.Option(hidden=True)] = None,
     traces: Traces = None,
     json: Json = False,
 ) -> None:
@@ -53,6 +40,7 @@ def study(
 
     Example: ratiolab study > mine.toml, then ratiolab study mine.toml --workers 2
     """
+    from ratiolab.executors import opened
     from ratiolab.papers import register_tasks
     from ratiolab.studies import example, read_study
     from ratiolab.studies.run import run_study
@@ -63,13 +51,15 @@ def study(
             text = path.read_text(encoding="utf-8")
         print_json("study-example", {"example": text}) if json else typer.echo(text, nl=False)
         return
-    if (executor is Executor.dask) != (scheduler is not None):
-        raise ValueError("--executor dask and --scheduler ADDRESS need each other")
+    if scheduler is not None:  # the older way to say it
+        if executor != "dask":
+            raise ValueError("--scheduler ADDRESS needs --executor dask; say dask=ADDRESS")
+        executor = f"dask={scheduler}"
     register_tasks()
     chosen = read_study(file, quick=quick, traces=traces)
     store = Store(Path(chosen.name) if out is None else out)
-    with bar(chosen.name, store.folder) as advance:
-        frame = run_study(chosen, store, workers=workers, scheduler=scheduler, advance=advance)
+    with opened(executor, workers) as place, bar(chosen.name, store.folder) as advance:
+        frame = run_study(chosen, store, executor=place, advance=advance)
     table = store.table(chosen)
     if json:
         cells = len(chosen.cells)
@@ -95,6 +85,7 @@ def reproduce(
     ] = False,
     formats: Formats = None,
     workers: Workers = -1,
+    executor: Where = "local",
     traces: Traces = None,
     json: Json = False,
 ) -> None:
@@ -107,6 +98,7 @@ def reproduce(
     """
     from rich.table import Table
 
+    from ratiolab.executors import opened
     from ratiolab.papers import experiments, redraw
     from ratiolab.papers import reproduce as reproduce_experiment
 
@@ -131,13 +123,13 @@ def reproduce(
     if again:
         page = redraw(known[name], folder, quick=quick, traces=traces, formats=kinds)
     else:
-        with bar(name, folder) as advance:
+        with opened(executor, workers) as place, bar(name, folder) as advance:
             page = reproduce_experiment(
                 known[name],
                 folder,
                 quick=quick,
                 traces=traces,
-                workers=workers,
+                executor=place,
                 formats=kinds,
                 advance=advance,
             )

@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ratiolab.executors import Executor
 from ratiolab.model import FormatError
 from ratiolab.model.io import read_text, write_text
 from ratiolab.papers.page import Head, Page, read_template
@@ -72,17 +73,19 @@ def reproduce(
     quick: bool = False,
     traces: Path | None = None,
     workers: int = -1,
+    executor: Executor | None = None,
     formats: "Sequence[Format]" = PNG,
     advance: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Run an experiment and write ``NAME.csv``, ``NAME.md`` and its figures; the page's path.
 
     The page shows figures in PNG; other formats stand beside them, for papers. Finished cells, with
-    all their figures, are kept in ``OUT/.cells/NAME``.
+    all their figures, are kept in ``OUT/.cells/NAME``. `workers` and `executor` are those of
+    `ratiolab.studies.run.run_study`.
     """
     study = experiment.study(quick=quick, traces=traces)
     store = Store(out / ".cells" / study.name)
-    frame = run_study(study, store, workers=workers, advance=advance)
+    frame = run_study(study, store, workers=workers, executor=executor, advance=advance)
     columns = kept_columns(frame, experiment.head.figures)
     write_text(out / f"{experiment.name}.csv", csv_text(list(store.rows(study)), columns))
     return _write_page(experiment, frame, out, quick, formats)

@@ -5,19 +5,16 @@ without a record come first. A try is a solve that starts from the schedule and 
 the record, with a seed of its own, so that it can only gain.
 """
 
-import os
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from math import inf
-from multiprocessing import active_children
-from pathlib import Path
+from typing import Any
 
+from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight import OptResult, solve
+from ratiolab.model import Instance
 from ratiolab.records.record import Record
 from ratiolab.records.store import RecordStore
 
@@ -60,6 +57,7 @@ def improve(
     *,
     only: str = "*",
     workers: int = 1,
+    executor: Executor | None = None,
     tell: Callable[[Try | Failure], None] = lambda done: None,
 ) -> list[Try | Failure]:
     """Try to beat the records of a library for some minutes; what was tried.
@@ -67,7 +65,9 @@ def improve(
     Parameters
     ----------
     only : pattern of names, as ``jaillet2025/model-1-*``.
-    workers : processes, each with a solve of its own.
+    workers : processes, each with a solve of its own; or else
+    executor : where the solves run. A cluster cannot be told of Ctrl-C: what its workers were
+        solving is lost.
     tell : called after each try, when its files are written.
 
     Raises
@@ -80,6 +80,7 @@ def improve(
     names = [name for name in instances(store) if fnmatch(name, only)]
     if not names:
         raise ValueError(f"--only {only!r}: no instance in {store.instances} has such a name")
+    place = executor_or_local(executor, workers)
     ends = time.monotonic() + 60 * minutes
     done: list[Try | Failure] = []
     solved: set[str] = set()  # or failed: another try would end as the last one
@@ -88,15 +89,30 @@ def improve(
         if not chosen:
             break
         left = ends - time.monotonic()
-        seconds = min(MOST_SECONDS, max(LEAST_SECONDS, left * workers / len(chosen)))
-        for name, result in _solved(store, chosen, seconds, ends, workers):
+        seconds = min(MOST_SECONDS, max(LEAST_SECONDS, left * place.slots / len(chosen)))
+        stopped: list[OptResult] = []
+
+        def works(
+            chosen: list[str] = chosen, seconds: float = seconds, stopped: list[OptResult] = stopped
+        ) -> Iterator[Work]:
+            for name in chosen:
+                time_left = min(seconds, ends - time.monotonic())
+                if time_left <= 0 or stopped:
+                    return
+                yield work_of(store, name, time_left)
+
+        for work, result in place.unordered(attempt, works(), interruptible=True):
             if isinstance(result, Exception):
-                done.append(Failure(name, result))
+                done.append(Failure(work.name, result))
             else:
-                done.append(Try(*store.keep(name, result)))
+                done.append(Try(*store.keep(work.name, result)))
             if isinstance(result, Exception) or result.is_exact:
-                solved.add(name)
+                solved.add(work.name)
+            if isinstance(result, OptResult) and result.interrupted:
+                stopped.append(result)
             tell(done[-1])
+        for result in stopped:
+            result.uninterrupted()
     return done
 
 
@@ -118,78 +134,45 @@ def widest(store: RecordStore, names: Iterable[str]) -> list[str]:
     return sorted((name for name in names if gap(name)), key=gap, reverse=True)
 
 
-def attempt(instances: Path, results: Path, name: str, seconds: float) -> OptResult | Exception:
+@dataclass(frozen=True)
+class Work:
+    """A try as it is sent to whoever solves: what is known, and for how long.
+
+    Parameters
+    ----------
+    known : options of `solve` with the seed, the schedule and the certificate of the record, or the
+        error that reading them gave.
+    """
+
+    name: str
+    instance: Instance | None
+    known: dict[str, Any] | Exception
+    seconds: float
+
+
+def attempt(work: Work) -> OptResult | Exception:
     """Solve an instance from what its record knows; return the error when that fails."""
+    if work.instance is None or isinstance(work.known, Exception):
+        assert isinstance(work.known, Exception)
+        return work.known
     try:
-        return _solve(instances, results, name, seconds)
+        # workers share the cores
+        return solve(work.instance, time_limit=work.seconds, threads=1, **work.known)
     except Exception as error:
         return error
 
 
-def _solve(instances: Path, results: Path, name: str, seconds: float) -> OptResult:
-    store = RecordStore(instances, results)
-    instance, record = store.instance(name), store.records().get(name)
-    if record is None:
-        return solve(instance, time_limit=seconds, threads=1)
-    return solve(
-        instance,
-        time_limit=seconds,
-        threads=1,  # workers share the cores
-        seed=record.tries,
-        known=store.schedule(record, instance),
-        proven=store.certificate(record),
-    )
-
-
-def _solved(
-    store: RecordStore, names: Iterable[str], seconds: float, ends: float, workers: int
-) -> Iterator[tuple[str, OptResult | Exception]]:
-    """Yield results as they come, as long as there is time; after Ctrl-C, raise it."""
-    waiting = iter(names)
-
-    def time_left() -> float:
-        return min(seconds, ends - time.monotonic())
-
-    if workers == 1:
-        for name in waiting:
-            if time_left() <= 0:
-                return
-            result = attempt(store.instances, store.results, name, time_left())
-            yield name, result
-            if isinstance(result, OptResult):
-                result.uninterrupted()
-        return
-    running: dict[Future[OptResult | Exception], str] = {}
-    with ProcessPoolExecutor(workers, initializer=_ignore_interrupts) as pool:
-        try:
-            while True:
-                while len(running) < workers and time_left() > 0 and (name := next(waiting, "")):
-                    arguments = store.instances, store.results, name, time_left()
-                    running[pool.submit(_interruptible, *arguments)] = name
-                if not running:
-                    return
-                for call in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield running.pop(call), call.result()
-        except KeyboardInterrupt:
-            for process in active_children():  # those that have not had the signal from a terminal
-                if process.pid is not None:
-                    os.kill(process.pid, signal.SIGINT)
-            for call, name in running.items():
-                with suppress(KeyboardInterrupt):
-                    yield name, call.result()
-            raise
-
-
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _interruptible(
-    instances: Path, results: Path, name: str, seconds: float
-) -> OptResult | Exception:
-    """Attempt in a worker, which hears Ctrl-C only while it solves."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+def work_of(store: RecordStore, name: str, seconds: float) -> Work:
+    """Return the try of an instance, with all that its record knows."""
     try:
-        return attempt(instances, results, name, seconds)
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        instance, record = store.instance(name), store.records().get(name)
+        known: dict[str, Any] = {}
+        if record is not None:
+            known = {
+                "seed": record.tries,
+                "known": store.schedule(record, instance),
+                "proven": store.certificate(record),
+            }
+    except Exception as error:
+        return Work(name, None, error, seconds)
+    return Work(name, instance, known, seconds)

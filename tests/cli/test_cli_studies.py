@@ -66,8 +66,11 @@ def test_a_study_writes_its_tables_and_says_where(
     ("arguments", "message"),
     [
         ("study none.toml", "none.toml: No such file"),
-        ("study mine.toml --executor dask", "--scheduler ADDRESS need each other"),
-        ("study mine.toml --scheduler tcp://x:1", "--scheduler ADDRESS need each other"),
+        ("study mine.toml --executor joblib", "must be local, dask or dask=ADDRESS"),
+        ("study mine.toml --executor dask=", "must be local, dask or dask=ADDRESS"),
+        ("study mine.toml --executor local=3", "must be local, dask or dask=ADDRESS"),
+        ("study mine.toml --scheduler tcp://x:1", "--scheduler ADDRESS needs --executor dask"),
+        ("reproduce chen2025 --executor slurm", "must be local, dask or dask=ADDRESS"),
         ("study mine.toml --workers 0", "workers 0 must be at least 1, or -1 for all cores"),
         ("reproduce none", "experiment 'none' is unknown; known are"),
     ],

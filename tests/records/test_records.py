@@ -411,5 +411,5 @@ def test_attempts_have_seeds_of_their_own(
     monkeypatch.setattr(improving, "solve", noted)
     for _ in range(3):
         name = "jaillet2025/hard"
-        store.keep(name, improving.attempt(store.instances, store.results, name, 1.0))
+        store.keep(name, improving.attempt(improving.work_of(store, name, 1.0)))
     assert seeds == [0, 1, 2]

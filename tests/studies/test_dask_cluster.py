@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ratiolab.executors import opened
 from ratiolab.studies import read_study
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
@@ -44,7 +45,8 @@ def test_a_cluster_gives_the_same_bytes_and_a_killed_worker_loses_nothing(tmp_pa
                 killed.append(cluster.workers[0].pid)
                 os.kill(killed[0], signal.SIGKILL)
 
-        run_study(study, there, scheduler=cluster.scheduler_address, advance=advance)
+        with opened(f"dask={cluster.scheduler_address}") as executor:
+            run_study(study, there, executor=executor, advance=advance)
     assert killed
     for name in ("spread.csv", "spread.json"):
         assert (here.folder / name).read_bytes() == (there.folder / name).read_bytes()

@@ -48,7 +48,7 @@ def test_results_do_not_depend_on_workers_or_on_what_was_there_before(
     one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
     run_study(study, one, workers=1)
     for cell in study.cells[1::2]:  # finished before, in another order
-        two.save(cell, compute(cell, TASKS[str(cell["task"])])[1])
+        two.save(cell, compute((cell, TASKS[str(cell["task"])]))[1])
     run_study(study, two, workers=2)
     assert files(one) == files(two)
     assert {"small.csv", "small.json"} <= set(files(one))
@@ -65,9 +65,9 @@ def test_a_finished_cell_is_not_computed_again_and_a_broken_one_is(
     store.path(study.cells[2]).write_text(json.dumps(other))  # a cell under another's name
     computed: list[Cell] = []
 
-    def watched(cell: Cell, task: Task) -> object:
-        computed.append(cell)
-        return compute(cell, task)
+    def watched(work: tuple[Cell, Task]) -> object:
+        computed.append(work[0])
+        return compute(work)
 
     monkeypatch.setattr("ratiolab.studies.run.compute", watched)
     seen: list[tuple[int, int]] = []
@@ -89,7 +89,7 @@ def test_a_finished_cell_is_not_computed_again_and_a_broken_one_is(
 )
 def test_a_damaged_cell_is_computed_again(old: str, new: str, study: Study, tmp_path: Path) -> None:
     store, cell = Store(tmp_path / "s"), study.cells[0]
-    store.save(cell, compute(cell, TASKS["simulate"])[1])
+    store.save(cell, compute((cell, TASKS["simulate"]))[1])
     whole = store.path(cell).read_text()
     assert store.load(cell) is not None
     assert old in whole

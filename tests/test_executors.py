@@ -1,0 +1,114 @@
+"""Executors give the answers of plain calls, whatever runs them, and fail in one way."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ratiolab.executors import Dask, Executor, Local, opened
+from ratiolab.model import Instance, write_instance
+from ratiolab.records.improve import Try, improve
+from ratiolab.records.store import RecordStore, faults
+
+EASY = Instance("easy", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])
+
+
+def square_plus(item: int, table: list[int], last: int) -> int:
+    return item * item + table[item % len(table)] + last
+
+
+def fail_at_two(item: int, folder: Path) -> int:
+    (folder / f"{item}-{time.time_ns()}").touch()
+    if item == 2:
+        raise ValueError(f"item {item} is wrong")
+    return item
+
+
+def end_the_process(item: int) -> int:
+    os._exit(item)
+
+
+def pause(item: int) -> int:
+    time.sleep(0.05)
+    return item
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_this_machine_gives_the_answers_of_plain_calls(workers: int) -> None:
+    obeys_the_contract(Local(workers))
+
+
+def test_an_error_ends_the_others_and_is_raised_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="item 2 is wrong"):
+        list(Local(2).unordered(fail_at_two, range(500), tmp_path))
+
+
+@pytest.mark.parametrize("interruptible", [False, True])
+def test_a_process_that_dies_is_one_sentence(interruptible: bool) -> None:
+    with pytest.raises(OSError, match="a worker process was killed, perhaps because the memory"):
+        list(Local(2).unordered(end_the_process, [1, 2], interruptible=interruptible))
+
+
+@pytest.mark.parametrize("words", ["", "joblib", "dask=", "local=2", "tcp://host:1"])
+def test_other_words_are_refused(words: str) -> None:
+    with pytest.raises(ValueError, match="must be local, dask or dask=ADDRESS"), opened(words):
+        pass
+
+
+def obeys_the_contract(executor: Executor) -> None:
+    """Check all ways to call: eager, lazy, interruptible; with shared values and without items."""
+    expected = [(i, i * i + [5, 7][i % 2] + 1) for i in range(40)]
+    for how in ({}, {"lazily": True}, {"interruptible": True}):
+        got = executor.unordered(square_plus, range(40), [5, 7], 1, **how)
+        assert sorted(got) == expected
+        assert list(executor.unordered(square_plus, [], [5, 7], 1, **how)) == []
+    drawn: list[int] = []
+
+    def items() -> Iterator[int]:
+        for i in range(12):
+            drawn.append(i)
+            yield i
+
+    behind = []
+    for answered, _ in enumerate(executor.unordered(pause, items(), lazily=True), 1):
+        behind.append(len(drawn) - answered)
+    assert len(behind) == 12
+    assert max(behind) <= 2 * executor.slots  # those that run, and those that have just ended
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")  # of the cluster about ports and workers that leave
+def test_a_dask_cluster_of_two_workers_obeys_the_same_contract(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs the extra ratiolab[dask]")
+    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+    with (
+        distributed.LocalCluster(**settings, dashboard_address=None) as cluster,
+        opened(f"dask={cluster.scheduler_address}") as executor,
+    ):
+        assert isinstance(executor, Dask)
+        assert executor.slots == 2
+        obeys_the_contract(executor)
+        with pytest.raises(ValueError, match="item 2 is wrong"):
+            list(executor.unordered(fail_at_two, [2], tmp_path))
+        assert len(list(tmp_path.iterdir())) == 1  # an error is no accident: it is not repeated
+        store = RecordStore(tmp_path / "instances", tmp_path / "results")
+        for name in ("one", "two", "three"):
+            instance = EASY.replace(name=name, memory=9 + len(name))
+            write_instance(instance, store.instances / "families" / f"{name}.json")
+        done = improve(store, 0.5, executor=executor)
+        assert sum(isinstance(each, Try) for each in done) == 3
+        for record in store.records().values():
+            assert record.proved == record.upper
+            assert faults(store, record) == []
+        with pytest.raises(OSError, match="the cluster gave a call up"):
+            list(executor.unordered(end_the_process, [1]))
+
+
+def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ValueError, match=r"pip install ratiolab\[dask\]"), opened("dask"):
+        pass
