@@ -49,6 +49,13 @@ class UnfinishedError(Exception):
         self.instance, self.outcome, self.seed = instance, outcome, seed
 
 
+def costs_of(instance: Instance, policy: Policy, seeds: range) -> tuple[int, ...] | None:
+    """Return total latencies, one for each seed; None when a run does not end."""
+    costs = [simulate(instance, policy, seed=seed).total_latency for seed in seeds]
+    ended = tuple(cost for cost in costs if cost is not None)
+    return ended if len(ended) == len(costs) else None
+
+
 class Evaluator:
     """The costs of one policy, and optima as far as they matter.
 
@@ -92,3 +99,10 @@ class Evaluator:
             self.given_up += not found.above
             return None
         return Candidate(case, cost, found.latency)
+
+    def again(self, found: Candidate, seeds: range) -> Candidate | None:
+        """Return a candidate with the mean over other seeds; None when a run does not end."""
+        costs = costs_of(found.case.instance(self.policy.information), self.policy, seeds)
+        if costs is None:
+            return None
+        return Candidate(found.case, Fraction(sum(costs), len(costs)), found.optimum)

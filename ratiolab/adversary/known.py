@@ -1,4 +1,12 @@
-"""What is known of the largest ratio of a policy: bounds of papers, and proved ones."""
+"""What is known of the largest ratio of a policy: published constants, proved ones, families.
+
+No paper with a published constant below is simulated as it is: each policy is built from the
+abstract, so an instance here says nothing about the paper's own algorithm. The constants, too, were
+read in abstracts: that of Feng, Yang, Zhang (2026), arXiv 2601.22996v1, has 61.92 and 10.67 and,
+with large memory, 32 and 6.75; that of Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327, has 5 in v1, 3
+with high concurrency in v2, and 48 as the best before in both; that of Wang, Ye, Zhou (2025), arXiv
+2508.06133v3, speaks of a constant without its value.
+"""
 
 from fractions import Fraction
 from typing import NamedTuple
@@ -21,13 +29,41 @@ class Known(NamedTuple):
     text: str
 
 
-PUBLISHED: dict[str, tuple[float, str]] = {
-    "gba": (10.67, "10.67, published for the paper's own version (Feng et al. 2026)"),
-    "gsa": (61.92, "61.92, published for the paper's own version (Feng et al. 2026)"),
-    "sorted-f": (48.0, "48, published (Wang et al. 2025)"),
-    "svf": (5.0, "5, published for the paper's own version, many at once (Kong et al. 2026)"),
+class Published(NamedTuple):
+    """Constants of a paper for all requests at round 0, as its abstract states them.
+
+    Parameters
+    ----------
+    general, regime : the constant, and the smaller one of the regime that `where` names; 0 when
+        there is none.
+    source : version in whose abstract they were read.
+    """
+
+    policy: str
+    general: float
+    regime: float
+    where: str
+    source: str
+
+    @property
+    def text(self) -> str:
+        """Both constants with their source."""
+        more = f", {self.regime:g} with {self.where}" if self.regime else ""
+        return f"{self.general:g}{more}: abstract of {self.source}"
+
+
+_FENG = "Feng et al. (2026), arXiv 2601.22996v1"
+_KONG = "Kong et al. (2026), arXiv 2606.22327"
+
+PUBLISHED = {
+    found.policy: found
+    for found in (
+        Published("gsa", 61.92, 32.0, "large memory", _FENG),
+        Published("sorted-f", 48.0, 0.0, "", f"{_KONG}v1, which quotes Wang et al. (2025)"),
+        Published("gba", 10.67, 6.75, "large memory", _FENG),
+        Published("svf", 5.0, 3.0, "high concurrency", f"{_KONG}v1 and v2"),
+    )
 }
-"""Constants of papers with all requests at round 0; what is simulated here is a reading of each."""
 
 UNBOUNDED: dict[str, str] = {
     "alpha-protection": "none: it may clear the same requests for ever",
@@ -35,6 +71,23 @@ UNBOUNDED: dict[str, str] = {
     "fcfs": "none: order n, a long request before short ones",
     "mc-benchmark": "none: order n, a long request before short ones",
 }
+
+ANY_PROMPTS: dict[str, str] = {
+    "mc-sf": "none: order sqrt(n), ours/mc-sf-any-prompts",
+    "svf": "our reading has none: order n, ours/svf-any-prompts",
+}
+"""Policies whose ratio has no bound when prompts differ and a request may fill the memory."""
+
+FAMILIES: dict[str, str] = {
+    "mc-sf": "2, equal requests",
+    "svf": "2, equal requests",
+    "h-sf": "2, equal requests",
+    "gba": "4, ours/gba-family",
+    "gsa": "8, ours/gsa-family",
+    "kill-restart": "7.257, ours/kill-restart-staggered",
+    "volume-restart": "2.728, ours/volume-restart-lower",
+}
+"""Limits of families of instances with equal prompts, all requests at round 0."""
 
 
 def known_bound(policy: str, limits: Limits, instance: Instance) -> Known | None:
@@ -53,6 +106,17 @@ def known_bound(policy: str, limits: Limits, instance: Instance) -> Known | None
     if policy == "volume-restart":
         value = evaluate("volume-restart").value
         return Known(value, f"{value:.4f} in the fluid limit, proved: ours/volume-restart-upper")
+    if limits.prompts == "any" and limits.headroom == 1 and policy in ANY_PROMPTS:
+        return Known(None, ANY_PROMPTS[policy])
     if policy in PUBLISHED:
-        return Known(*PUBLISHED[policy])
+        return Known(PUBLISHED[policy].general, PUBLISHED[policy].text)
     return None
+
+
+def known_family(policy: str, limits: Limits) -> str:
+    """Return what a family of instances within the limits tends to, or nothing."""
+    if limits.arrivals == "any" or policy in UNBOUNDED:
+        return ""
+    if limits.prompts == "any" and policy in ANY_PROMPTS:
+        return ""
+    return FAMILIES.get(policy, "")

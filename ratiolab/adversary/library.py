@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from ratiolab.adversary.attack import Attack, attack, fresh_seeds
+from ratiolab.adversary.attack import attack, fresh_seeds
 from ratiolab.adversary.case import Case, Limits
+from ratiolab.adversary.evaluate import costs_of
+from ratiolab.adversary.result import Attack
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.dynamic_programming.tiny import tiny_optimum
 from ratiolab.model import Instance, read_instance, write_instance
-from ratiolab.online import POLICIES, Policy, make, simulate
+from ratiolab.online import POLICIES, Policy, make
 from ratiolab.theory.estimate import Estimate
 
 STATES = 2_000_000
@@ -115,19 +117,14 @@ def read(target: Target, folder: Path) -> Instance | None:
 def replay(target: Target, instance: Instance, runs: int = 400) -> Entry:
     """Run the policy on fresh seeds and prove the optimum twice."""
     policy = target.make()
-    found = [
-        simulate(instance, policy, seed=seed).total_latency for seed in fresh_seeds(policy, runs)
-    ]
-    costs = tuple(cost for cost in found if cost is not None)
+    costs = costs_of(instance, policy, fresh_seeds(policy, runs)) or ()
     optimum = tiny_optimum(instance, states=STATES).latency
     if optimum is None:
         raise ValueError(f"{instance.name}: the optimum is not found in {STATES:,} states")
     proved = solve(instance, node_limit=PROOF_NODES)
     if not proved.lower <= optimum <= proved.upper:
         raise AssertionError(f"{instance.name}: {optimum} is outside what solve proves")
-    return Entry(
-        target, instance, costs if len(costs) == len(found) else (), optimum, proved.is_exact
-    )
+    return Entry(target, instance, costs, optimum, proved.is_exact)
 
 
 def improve(

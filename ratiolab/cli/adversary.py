@@ -82,7 +82,7 @@ def attack(
     """
     from ratiolab.adversary import Case, Limits
     from ratiolab.adversary import attack as search
-    from ratiolab.adversary.attack import Moment
+    from ratiolab.adversary.result import Moment
     from ratiolab.hindsight.certificates.certificate import write_certificate
     from ratiolab.model import read_instance, write_instance
     from ratiolab.online import make
@@ -207,15 +207,17 @@ def worst_cases(
                         task, description=f"{name}: {'worse found' if found else 'as before'}"
                     ),
                 )
-            entries = []
+            entries, missing = [], []
             for target in targets():
                 display.update(task, description=f"{target.name}: replay")
                 instance = read(target, instances)
-                if instance is not None:
+                if instance is None:
+                    missing.append(target.name)
+                else:
                     entries.append(replay(target, instance, runs))
     except KeyboardInterrupt:
         end_interrupted(f"finished searches are kept in {instances}")
-    write_page(entries, page, PROOF_NODES)
+    write_page(entries, page, PROOF_NODES, missing)
     if json:
         listed = [
             {
@@ -227,6 +229,8 @@ def worst_cases(
             }
             for entry in entries
         ]
-        print_json("worst-cases", {"page": str(page), "entries": listed})
+        print_json("worst-cases", {"page": str(page), "entries": listed, "not_searched": missing})
     else:
         print_rich(f"{page}: {len(entries)} instances replayed")
+        if missing:
+            print_rich(f"not searched: {', '.join(missing)}; --evaluations N searches")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ratiolab.adversary.known import known_bound
+from ratiolab.adversary.known import ANY_PROMPTS, FAMILIES, PUBLISHED, known_bound, known_family
 from ratiolab.adversary.library import Entry
 from ratiolab.model.io import write_text
 
@@ -23,17 +23,31 @@ the same.
 
 The *gap* is the bound over the ratio: 1 would mean that the bound is attained. A ratio here is a
 lower bound on the constant of a policy, no more: a search proves nothing about what it did not
-find. Small instances cannot show the limits of families with many requests.
+find. Small instances cannot show the limits of families with many requests: *family* names the
+largest limit known of such a family.
+"""
+
+CONSTANTS = """## Published constants
+
+The constants that papers state for all requests at round 0, beside the worst that is known of the
+policy simulated here. None of the papers' own algorithms is simulated: each policy is our reading
+of an abstract, so no line refutes a paper. Where prompts differ, requests here may be as large as
+the memory; the constants for large memory or high concurrency do not speak of that.
+
+| policy | published | worst instance, equal prompts | worst instance, any prompts | families |
+|---|---|--:|--:|---|
 """
 
 
-def write_page(entries: Sequence[Entry], path: Path, nodes: int) -> None:
+def write_page(
+    entries: Sequence[Entry], path: Path, nodes: int, missing: Sequence[str] = ()
+) -> None:
     """Write the page."""
-    write_text(path, page(entries, nodes))
+    write_text(path, page(entries, nodes, missing))
 
 
-def page(entries: Sequence[Entry], nodes: int) -> str:
-    """Return the page as Markdown."""
+def page(entries: Sequence[Entry], nodes: int, missing: Sequence[str] = ()) -> str:
+    """Return the page as Markdown; `missing` are targets for which nothing was searched yet."""
     lines = [HEAD.format(nodes=nodes)]
     groups = {
         "Equal prompts, all requests at round 0": ("equal", "zero", 1),
@@ -52,6 +66,10 @@ def page(entries: Sequence[Entry], nodes: int) -> str:
         ]
         if own:
             lines += [f"## {title}", "", *_table(own), ""]
+    lines += _constants(entries)
+    if missing:
+        names = ", ".join(missing)
+        lines += [f"Not searched: {names}. `ratiolab worst-cases --evaluations N` does.", ""]
     confirmed = sum(entry.confirmed for entry in entries)
     lines.append(f"{confirmed} of {len(entries)} optima are confirmed by `ratiolab solve`.")
     return "\n".join(lines) + "\n"
@@ -59,8 +77,8 @@ def page(entries: Sequence[Entry], nodes: int) -> str:
 
 def _table(entries: Sequence[Entry]) -> list[str]:
     lines = [
-        "| policy | ratio | optimum | n | M | longest | known bound | gap |",
-        "|---|--:|--:|--:|--:|--:|---|--:|",
+        "| policy | ratio | optimum | n | M | longest | known bound | gap | family |",
+        "|---|--:|--:|--:|--:|--:|---|--:|---|",
     ]
     ordered = sorted(entries, key=lambda e: (e.ratio is not None, -(e.ratio or 0), e.target.name))
     for entry in ordered:
@@ -68,8 +86,7 @@ def _table(entries: Sequence[Entry]) -> list[str]:
         star = "\\*" if target.make().preemption != "restart" else ""
         parameters = "".join(f", {name} {value}" for name, value in target.parameters.items())
         link = f"[{target.policy}{parameters}](../instances/worst-cases/{target.name}.json){star}"
-        ratio = "never completes" if entry.ratio is None else f"{float(entry.ratio):.4f}"
-        ratio += f" ± {entry.error:.4f}" * (entry.error > 0)
+        ratio = _ratio(entry)
         known = known_bound(target.policy, target.limits, instance)
         gap = ""
         if known is not None and known.value is not None and entry.ratio is not None:
@@ -83,6 +100,36 @@ def _table(entries: Sequence[Entry]) -> list[str]:
             str(int(instance.output.max())),
             "" if known is None else known.text,
             gap,
+            known_family(target.policy, target.limits),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
+
+
+def _ratio(entry: Entry | None) -> str:
+    if entry is None:
+        return ""
+    ratio = "never completes" if entry.ratio is None else f"{float(entry.ratio):.4f}"
+    return ratio + f" ± {entry.error:.4f}" * (entry.error > 0)
+
+
+def _constants(entries: Sequence[Entry]) -> list[str]:
+    """Return the table of published constants beside the worst instances and families."""
+    rows = []
+    for policy, published in PUBLISHED.items():
+        worst = {}
+        for prompts in ("equal", "any"):
+            own = [
+                entry
+                for entry in entries
+                if entry.target.policy == policy
+                and entry.target.limits.prompts == prompts
+                and entry.target.limits.arrivals == "zero"
+            ]
+            worst[prompts] = max(own, key=lambda entry: entry.ratio or 0, default=None)
+        families = [f"equal prompts: {FAMILIES[policy]}"] if policy in FAMILIES else []
+        if policy in ANY_PROMPTS:
+            families.append(f"any prompts: {ANY_PROMPTS[policy]}")
+        cells = [policy, published.text, _ratio(worst["equal"]), _ratio(worst["any"])]
+        rows.append("| " + " | ".join([*cells, "; ".join(families)]) + " |")
+    return [*CONSTANTS.rstrip("\n").split("\n"), *rows, ""]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ratiolab.adversary.attack import Moment
+from ratiolab.adversary.result import Moment
 from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 
 

@@ -1,0 +1,91 @@
+"""What a search for bad instances found."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from ratiolab.adversary.case import Limits
+from ratiolab.adversary.evaluate import Candidate
+from ratiolab.hindsight import OptResult
+from ratiolab.model import Instance
+from ratiolab.online import Policy
+from ratiolab.theory.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The state of a search when its best ratio rose: evaluations, seconds, ratio."""
+
+    evaluations: int
+    seconds: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Attack:
+    """The worst instance that a search found, and what proves its ratio.
+
+    Parameters
+    ----------
+    best : the worst case; of a policy that uses randomness, with the mean over `CONFIRM`.
+    instance : the same as an instance.
+    optimum : bounds on its optimum by `ratiolab.hindsight.solve`, which shares nothing with the
+        search.
+    costs : total latencies of the policy, one for each fresh seed; one for a policy without
+        randomness.
+    archive : the worst case of each niche (`Case.niche`).
+    history : when the best ratio rose.
+    stalled : cases left out because a run did not end within its patience.
+    endless : whether the policy comes back to a state that leads to itself: it never completes.
+    """
+
+    policy: Policy
+    limits: Limits
+    seed: int
+    best: Candidate
+    instance: Instance
+    optimum: OptResult
+    costs: tuple[int, ...]
+    archive: dict[tuple[int, int, int], Candidate] = field(repr=False)
+    history: tuple[Moment, ...] = field(repr=False)
+    evaluations: int
+    stalled: int
+    seconds: float
+    interrupted: bool = False
+    endless: bool = False
+
+    @property
+    def ratio(self) -> Fraction:
+        """Mean cost over the largest value that the optimum can have."""
+        return Fraction(sum(self.costs), len(self.costs)) / self.optimum.upper
+
+    @property
+    def error(self) -> float:
+        """Half width of Student's 95 % interval of the ratio over the fresh seeds, or 0."""
+        if len(self.costs) < 2:
+            return 0.0
+        return Estimate.of(self.costs, confidence=0.95).half_width / self.optimum.upper
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the instance, its figures, the archive and the course of the search."""
+        return {
+            "instance": self.instance.to_dict(),
+            "digest": self.instance.digest,
+            "ratio": None if self.endless else float(self.ratio),
+            "endless": self.endless,
+            "error_95": self.error,
+            "mean_tel": sum(self.costs) / len(self.costs) if self.costs else None,
+            "runs": len(self.costs),
+            "optimum": [self.optimum.lower, self.optimum.upper],
+            "optimum_of_search": self.best.optimum,
+            "seed": self.seed,
+            "evaluations": self.evaluations,
+            "stalled": self.stalled,
+            "seconds": round(self.seconds, 1),
+            "interrupted": self.interrupted,
+            "history": [[m.evaluations, round(m.seconds, 2), m.ratio] for m in self.history],
+            "archive": [
+                {"requests": n, "memory_over_largest": k, "longest": u, **candidate.to_dict()}
+                for (n, k, u), candidate in sorted(self.archive.items())
+            ],
+        }

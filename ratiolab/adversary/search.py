@@ -1,0 +1,120 @@
+"""A running search for bad instances: climbing from many starts, with an archive."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from typing import TypeAlias
+
+from numpy.random import Generator
+
+from ratiolab.adversary.case import Case, Limits
+from ratiolab.adversary.evaluate import Candidate, Evaluator, UnfinishedError
+from ratiolab.adversary.moves import draw, neighbour
+from ratiolab.adversary.result import Moment
+
+CONFIRM = range(10**6, 10**6 + 96)
+"""Seeds that a new best instance of a policy with randomness must convince, too."""
+
+PATIENCE = 300
+"""Changes without gain after which a climb ends."""
+
+SLACK = Fraction(1, 50)
+"""Largest loss of ratio that a climb accepts, now and then."""
+
+Tell: TypeAlias = Callable[[Moment], None]
+
+
+class Search:
+    """A running search: its budget, its best case, and its archive."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        limits: Limits,
+        rng: Generator,
+        evaluations: int | None,
+        time_limit: float | None,
+        tell: Tell | None,
+    ) -> None:
+        self.evaluator, self.limits, self.rng = evaluator, limits, rng
+        self.most, self.tell = evaluations, tell
+        self.began = time.monotonic()
+        self.until = None if time_limit is None else self.began + time_limit
+        self.best: Candidate | None = None
+        self.archive: dict[tuple[int, int, int], Candidate] = {}
+        self.history: list[Moment] = []
+        self.stalled = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether the budget is spent."""
+        if self.most is not None and self.evaluator.evaluations >= self.most:
+            return True
+        return self.until is not None and time.monotonic() >= self.until
+
+    def look(self, case: Case, above: Fraction = Fraction(0)) -> Candidate | None:
+        """Evaluate a case and keep it where it is the worst so far."""
+        try:
+            found = self.evaluator.candidate(case, above)
+        except UnfinishedError as ending:
+            if ending.outcome == "looping":
+                raise
+            self.stalled += 1
+            return None
+        if found is None:
+            return None
+        known = self.archive.get(case.niche)
+        if known is None or found.ratio > known.ratio:
+            self.archive[case.niche] = found
+        if self.best is None or found.ratio > self.best.ratio:
+            confirmed = self._confirmed(found)
+            if confirmed is not None and (self.best is None or confirmed.ratio > self.best.ratio):
+                self.best = confirmed
+                seconds = time.monotonic() - self.began
+                moment = Moment(self.evaluator.evaluations, seconds, float(confirmed.ratio))
+                self.history.append(moment)
+                if self.tell is not None:
+                    self.tell(moment)
+        return found
+
+    def _confirmed(self, found: Candidate) -> Candidate | None:
+        if not self.evaluator.policy.uses_randomness:
+            return found
+        return self.evaluator.again(found, CONFIRM)
+
+    def climb(self, case: Case) -> None:
+        """Change a case again and again, keeping what is not worse, until nothing gains."""
+        current = self.look(case)
+        idle = 0
+        while current is not None and idle < PATIENCE and not self.over:
+            lax = self.rng.random() < 0.1
+            above = current.ratio - (SLACK * Fraction(self.rng.random()) if lax else 0)
+            found = self.look(neighbour(current.case, self.limits, self.rng), above)
+            idle = 0 if found is not None and found.ratio > current.ratio else idle + 1
+            current = found or current
+
+    def run(self, starts: Iterable[Case]) -> None:
+        """Climb from the worst of the given cases, from drawn ones, and from the archive."""
+        known = []
+        for case in starts:
+            if self.over:
+                return
+            least = self.best.ratio * Fraction(3, 4) if self.best else Fraction(0)
+            found = self.look(case, least)
+            if found is not None:
+                known.append(found)
+        known.sort(key=lambda candidate: candidate.ratio)
+        sources = self._sources(known)
+        while not self.over:
+            self.climb(next(sources))
+
+    def _sources(self, known: list[Candidate]) -> Iterator[Case]:
+        while True:
+            if known:
+                yield known.pop().case
+            yield draw(self.limits, self.rng)
+            if self.archive:
+                # the better of two niches: some pressure, and no niche is shut out
+                niches = sorted(self.archive)
+                two = [self.archive[niches[int(self.rng.integers(len(niches)))]] for _ in range(2)]
+                yield max(two, key=lambda candidate: candidate.ratio).case
