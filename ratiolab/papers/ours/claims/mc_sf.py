@@ -1,4 +1,4 @@
-"""MC-SF with equal prompts, all at round 0: start times, constants, and what arrivals change."""
+"""MC-SF with equal prompts, all requests at round 0: start times and constants."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -7,13 +7,12 @@ from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.model import Instance, Schedule
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import HOLDS, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
 from ratiolab.theory.worst_case.equal_prompts import (
-    long_first,
     mc_sf_bound,
     optimum_bound,
     pair_volume,
@@ -254,49 +253,3 @@ def mc_sf_constant_with_predictions(bound: Callable[[Fraction], Fraction]) -> Cl
 @cache
 def _least(outputs: tuple[int, ...], memory: int) -> int:
     return brute_force(Case(0, outputs, memory).instance()).total_latency
-
-
-def recheck_arrivals() -> str:
-    """Run MC-SF on 400 tokens with one long and three short requests; judge the other schedule."""
-    case = long_first(4, 200)
-    instance = Instance("long first", 400, case.arrivals, [200] * 4, case.outputs)
-    latency = simulate(instance, make("mc-sf")).schedule.total_latency
-    better = require_feasible(Schedule.from_starts(instance, [4, 1, 2, 3])).total_latency
-    assert (latency, better) == (case.mc_sf, case.better) == (803, 210)
-    return f"MC-SF {latency}, a feasible schedule {better}: {latency / better:.3f} with 4 requests"
-
-
-@PAPER.claim(
-    "MC-SF with arrivals over time",
-    expected=HOLDS,
-    claimed=lambda n: n - Fraction(1, 2),
-    control=lambda n: n + Fraction(1, 2),
-    recheck=recheck_arrivals,
-    assumes=("equal prompts, exact predictions, arrivals at 0 and 1", "no evictions"),
-    proof="mc_sf_arrivals",
-)
-def mc_sf_arrivals(needed: Callable[[int], Fraction]) -> ClaimResult:
-    """With arrivals over time MC-SF pays order n: four requests cost 803 instead of 210, and the
-    ratio of n requests tends to n.
-    """
-    short = []
-    for n in range(1, 8):
-        case = long_first(n, 12)
-        instance = Instance("long", case.memory, case.arrivals, [12] * n, case.outputs)
-        starts = [n, *range(1, n)] if n > 1 else [0]
-        better = require_feasible(Schedule.from_starts(instance, starts))
-        assert simulate(instance, make("mc-sf")).schedule.total_latency == case.mc_sf
-        assert better.total_latency == case.better - (n == 1)
-        limit = long_first(n, 10**6)
-        if Fraction(limit.mc_sf, limit.better) < needed(n):
-            short.append(n)
-    four = long_first(4, 200)
-    return decided(
-        not short,
-        PROVED if not short else WITNESSED,
-        "n requests with a ratio within 1/2 of n",
-        f"{four.mc_sf}/{four.better} = {four.mc_sf / four.better:.3f} for n = 4; more for longer "
-        "long requests",
-        "the long request fills the memory that each short one needs, which then wait for it",
-        f"n = {short[0]}: below" if short else None,
-    )

@@ -1,0 +1,53 @@
+"""Prompts of any size: families on which orders by volume or by output have no constant.
+
+Proofs: ratiolab/papers/ours/proofs/no_bound_any_prompts.md.
+"""
+
+from typing import NamedTuple
+
+
+class Family(NamedTuple):
+    """Requests at round 0 that a policy serves in the wrong order.
+
+    Parameters
+    ----------
+    requests : (prompt, output, number), tokens.
+    policy, better : latencies of the policy and of serving the last group first; rounds.
+    """
+
+    memory: int
+    requests: tuple[tuple[int, int, int], tuple[int, int, int]]
+    policy: int
+    better: int
+
+
+def thin_before_fat(fat: int, length: int) -> Family:
+    """Return a thin long request, of the least volume, and fat ones that fill the memory.
+
+    Smallest volume first serves the thin one first; the quotient tends to 1 + ``fat``.
+
+    >>> thin_before_fat(5, 90)
+    Family(memory=4096, requests=((0, 90, 1), (4095, 1, 5)), policy=555, better=110)
+    """
+    if fat < 1 or length < 1:
+        raise ValueError(f"fat {fat} and length {length} must be at least 1")
+    memory = length * (length + 1) // 2 + 1
+    short = fat * (fat + 1) // 2
+    requests = ((0, length, 1), (memory - 1, 1, fat))
+    return Family(memory, requests, (fat + 1) * length + short, short + fat + length)
+
+
+def fat_before_thin(fat: int) -> Family:
+    """Return fat requests of one token and many thin ones of two; the quotient is above 2 fat/5.
+
+    Shortest output first serves the fat ones first.
+
+    >>> fat_before_thin(2)
+    Family(memory=8, requests=((7, 1, 2), (0, 2, 4)), policy=19, better=15)
+    """
+    if fat < 2:
+        raise ValueError(f"fat {fat} must be at least 2")
+    thin = fat * fat
+    memory, short = 2 * thin, fat * (fat + 1) // 2
+    requests = ((memory - 1, 1, fat), (0, 2, thin))
+    return Family(memory, requests, short + thin * (fat + 2), 2 * thin + 2 * fat + short)
