@@ -8,7 +8,7 @@ with slices 1, 2, 4, ... in turn. Proofs: ratiolab/papers/ours/proofs/slices_low
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ratiolab.theory.worst_case.equal_prompts import volume
+from ratiolab.model.footprint import volume
 
 
 def gba_ratio(level: int) -> Fraction:

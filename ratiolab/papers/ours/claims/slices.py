@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.model.footprint import volume
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
 from ratiolab.theory.limits.slices import gba_ratio, gsa_ratio, halving_family
-from ratiolab.theory.worst_case.equal_prompts import volume
 
 PLACE = "slices that double"
 PROOF = "slices_lower_bounds"
