@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -45,31 +45,31 @@ class ClaimResult:
     verdict : see `Verdict`.
     scope : how far the verdict reaches: `PROVED`, `WITNESSED`, `EXACT`, `ARITHMETIC`, or what
         exactly was checked, as in ``400 cases``.
-    claimed, computed : the claimed and the computed value or relation, in a few words each.
-    evidence : how the verdict was reached, a sentence or two for a referee.
+    computed : what was found, in a few words.
+    evidence : what a referee should know beside the statement and its proof: how figures were
+        reached, what the paper overlooks, what is missing.
     witness : what makes a false claim false: a file in instances/witnesses or exact numbers.
     """
 
     verdict: Verdict
     scope: str
-    claimed: str
     computed: str
-    evidence: str
-    witness: str | None = None
+    evidence: str = field(default="", kw_only=True)
+    witness: str | None = field(default=None, kw_only=True)
 
 
 def decided(
     holds: bool,
     scope: str,
-    claimed: str,
     computed: str,
-    evidence: str,
+    *,
+    evidence: str = "",
     witness: str | None = None,
     otherwise: Verdict = FALSE,
 ) -> ClaimResult:
     """Return the result `holds`, or else another one, by default `false`, with its witness."""
     verdict, against = (HOLDS, None) if holds else (otherwise, witness)
-    return ClaimResult(verdict, scope, claimed, computed, evidence, against)
+    return ClaimResult(verdict, scope, computed, evidence=evidence, witness=against)
 
 
 def verdict_on_bound(broken: bool, proved: bool, best: bool) -> Verdict:
@@ -181,7 +181,6 @@ class ClaimReport:
         return self.claim.to_dict() | {
             "verdict": result.verdict.value,
             "scope": result.scope,
-            "claimed": result.claimed,
             "computed": result.computed,
             "witness": result.witness,
             "evidence": result.evidence,

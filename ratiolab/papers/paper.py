@@ -59,7 +59,7 @@ class Paper:
         self,
         place: str,
         *,
-        expected: Verdict,
+        expected: Verdict = HOLDS,
         claimed: Any,
         control: Any,
         control_verdict: Verdict | None = None,
@@ -71,6 +71,7 @@ class Paper:
     ) -> Callable[[Callable[..., ClaimResult]], Claim]:
         """Declare a claim of this paper on its check; see `Claim` for the parameters.
 
+        Most statements hold, so that is the expected verdict unless told otherwise.
         The name of the check gives the id, and its docstring is the statement; where several
         claims share one check, `name` and `statement` do. A control of a claim that does not stand
         holds unless told otherwise, and that of any other is false.

@@ -51,7 +51,7 @@ class VerdictTable(list[ClaimReport], Result):
 
     def _repr_html_(self) -> str:
         left = "text-align:left;vertical-align:top"
-        heads = ("statement", "verdict", "claimed", "computed")
+        heads = ("statement", "verdict", "computed")
         head = "".join(f'<th style="{left}">{name}</th>' for name in heads)
         lines = []
         for report in self:
@@ -62,7 +62,6 @@ class VerdictTable(list[ClaimReport], Result):
             cells = (
                 f"<b>{escape(claim.id)}</b><br>{escape(claim.statement)}",
                 f"{verdict}<br>{escape(result.scope)}",
-                escape(result.claimed),
                 escape(result.computed),
             )
             lines.append("".join(f'<td style="{left}">{cell}</td>' for cell in cells))

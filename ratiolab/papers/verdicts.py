@@ -22,17 +22,18 @@ MEANINGS = {
 def claims_table(reports: VerdictTable) -> Table:
     """Return one row a claim: what it says, what became of it, and how far the evidence goes."""
     table = Table()
-    for name in ("claim", "verdict", "scope", "claimed", "computed", "s"):
+    for name in ("claim", "statement", "verdict", "scope", "computed", "s"):
         table.add_column(name, overflow="fold")
     for report in reports:
         result = report.result
         verdict = Text(result.verdict.value, COLOURS[result.verdict])
         if not report.is_expected:
             verdict.append(f" (expected {report.claim.expected.value})", "bold red")
-        row = (result.scope, result.claimed, result.computed)
-        table.add_row(
-            report.claim.id, verdict, *(_plain(cell) for cell in row), f"{report.seconds:.1f}"
+        statement, scope, computed = (
+            _plain(text) for text in (report.claim.statement, result.scope, result.computed)
         )
+        seconds = f"{report.seconds:.1f}"
+        table.add_row(report.claim.id, statement, verdict, scope, computed, seconds)
     table.caption = reports.headline
     return table
 
@@ -64,14 +65,13 @@ def claims_page(reports: VerdictTable) -> str:
         own = [report for report in reports if report.claim.paper == paper.key]
         if not own:
             continue
-        lines += ["", f"## {paper.title}", "", "| statement | verdict | claimed | computed |"]
-        lines += ["|---|---|---|---|"]
+        lines += ["", f"## {paper.title}", "", "| statement | verdict | computed |"]
+        lines += ["|---|---|---|"]
         for report in own:
             result = report.result
             cells = (
                 f"[{report.claim.id.split('/')[1]}](#{_anchor(report.claim.id)})",
                 f"**{result.verdict.value}** ({result.scope})",
-                result.claimed,
                 result.computed,
             )
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
@@ -106,8 +106,9 @@ def _entry(report: ClaimReport) -> list[str]:
         "",
         f"- Verdict: **{result.verdict.value}** ({result.scope})",
         f"- Assumes: {'; '.join(claim.assumptions) or 'nothing beyond the model'}",
-        f"- Evidence: {result.evidence}",
     ]
+    if result.evidence:
+        lines.append(f"- Evidence: {result.evidence}")
     if result.witness is not None:
         lines.append(f"- Witness: {result.witness}")
     if claim.proof is not None:

@@ -32,7 +32,6 @@ from ratiolab.theory.worst_case.equal_prompts import (
     UPPER,
     UPPER_PRINTED,
     Factors,
-    linear_bound,
     staggered,
 )
 from ratiolab.theory.worst_case.late_rush import LateRush, printed, sharper
@@ -87,7 +86,7 @@ def lemma_4_7() -> Chart:
     optima = [brute_force(case.instance()).total_latency for case in cases]
 
     def shares(label: str, factors: Factors, look: Look) -> Curve:
-        bounds = [linear_bound(factors, *case) for case in cases]
+        bounds = [case.linear_bound(factors) for case in cases]
         return _cumulative(label, map(Fraction, bounds, optima), look)
 
     curves = [
@@ -115,7 +114,7 @@ def constants() -> Chart:
     latencies = [case.mc_sf().total_latency for case in cases]
 
     def shares(label: str, factors: Factors, look: Look) -> Curve:
-        bounds = [linear_bound(factors, *case) for case in cases]
+        bounds = [case.linear_bound(factors) for case in cases]
         return _cumulative(label, map(Fraction, bounds, latencies), look)
 
     left = [

@@ -108,14 +108,15 @@ def compare(
     return decided(
         not refuted,
         f"{len(claimed) * len(found)} cases",
-        f"{what}: " + ", ".join(f"{name} {float(value):.4f}" for name, value in claimed.items()),
-        "; ".join(
-            f"{policy}: " + ", ".join(f"{name} {figures[name]}" for name in claimed)
+        f"{what}: "
+        + ", ".join(f"{name} {float(value):.4f}" for name, value in claimed.items())
+        + "".join(
+            f"; {policy}: " + ", ".join(f"{name} {figures[name]}" for name in claimed)
             for policy, figures in found.items()
         ),
-        f"simulated with {len(SEEDS)} seeds, 99 % Student intervals, tolerance {TOLERANCE:.0%}; "
-        "false if every reading of the algorithm is outside",
-        f"{last}: {worst} claimed {float(claimed[worst]):.4f}, found {found[last][worst]}"
+        evidence=f"simulated with {len(SEEDS)} seeds, 99 % Student intervals, tolerance "
+        f"{TOLERANCE:.0%}; false if every reading of the algorithm is outside",
+        witness=f"{last}: {worst} claimed {float(claimed[worst]):.4f}, found {found[last][worst]}"
         if refuted
         else None,
     )

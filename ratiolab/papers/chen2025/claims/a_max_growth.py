@@ -10,7 +10,6 @@ from ratiolab.papers.claim import FALSE, HOLDS, PROVED, UNDECIDED, ClaimResult, 
 
 @PAPER.claim(
     "Section 5.1, p. 20",
-    expected=HOLDS,
     claimed=lambda x: x / 2,
     control=lambda x: 2 * x,
     control_verdict=UNDECIDED,
@@ -28,10 +27,9 @@ def a_max_unbounded_within_d2(needed: Callable[[int], Fraction]) -> ClaimResult:
     return ClaimResult(
         HOLDS if enough else UNDECIDED,
         PROVED if enough else f"{len(uppers)} cases",
-        "two lengths, a ratio that grows with 1/alpha",
         ", ".join(f"{float(r):.3f} at 1/alpha = {u}" for u, r in ratios.items()),
-        "all requests of the shorter length: u q of them cost (u q + 1)/(q + 1) times as much as "
-        "under H-SF, which tends to u = 1/alpha as q grows",
+        evidence="all requests of the shorter length: u q of them cost (u q + 1)/(q + 1) times as "
+        "much as under H-SF, which tends to u = 1/alpha as q grows",
     )
 
 
@@ -64,9 +62,6 @@ def a_max_growth_rate(power: Fraction) -> ClaimResult:
     return decided(
         not falls,
         PROVED,
-        f"supremum times alpha^{power} does not fall to 0",
         ", ".join(f"{v:.4f} at 1/alpha = {u}" for u, v in zip(uppers, scaled, strict=True)),
-        "the supremum over all lengths is below (1/alpha)(1 + sqrt(1 + ln(1/alpha)/2))/2: a factor "
-        "sqrt(ln) above 1/alpha, never alpha^-1.5",
-        f"1/alpha = {uppers[-1]}: {scaled[-1]:.4f}",
+        witness=f"1/alpha = {uppers[-1]}: {scaled[-1]:.4f}",
     )

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, HOLDS, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, ClaimResult, decided
 from ratiolab.theory.limits.suprema import (
     lower_bound_two_point_supremum,
     promote_short_supremum,
@@ -38,17 +38,14 @@ def check(claimed: Fraction) -> ClaimResult:
     return decided(
         agrees and signs == [True, False],
         PROVED,
-        f"A_ell is better exactly for alpha < {star} = {float(star):.4f}, s = {claimed} u",
         f"the suprema are equal at {float(root):.6f}",
-        f"exact signs at alpha = {cut}/{scale} and {cut + 1}/{scale}: {signs}; z = sqrt(alpha) "
-        "solves z^4 - z^2 + 2 (s/u + 1) z = s/u + 1, so the threshold falls to 1/4 as s grows",
-        f"s = {claimed} u: threshold {float(root):.6f}",
+        evidence=f"exact signs at alpha = {cut}/{scale} and {cut + 1}/{scale}: {signs}",
+        witness=f"s = {claimed} u: threshold {float(root):.6f}",
     )
 
 
 @PAPER.claim(
     "Section 5.1, p. 20",
-    expected=HOLDS,
     claimed=Fraction(0),
     control=Fraction(1, 10),
     assumes=("suprema over two-point distributions in the fluid model", "s = 0"),

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import HOLDS, PROVED, Claim, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, ClaimResult, decided
 
 UPPERS = range(1, 25)
 
@@ -57,16 +58,25 @@ def is_inverse(shift: int) -> bool:
     return True
 
 
-def check_inverse(shift: int) -> ClaimResult:
-    """Multiply by B."""
+declare = partial(
+    PAPER.claim,
+    "proof of Theorem 5, pp. 17-18",
+    assumes="s = 0, l = 1, as in Corollary 1",
+    proof="closed_forms",
+)
+
+
+@declare(claimed=1, control=-1)
+def inverse_of_b(shift: int) -> ClaimResult:
+    """The inverse of B is tridiagonal, with 4i/(4i^2 - 1) on its diagonal, 1/(2u - 1) at its end,
+    and -1/(2 min(i, j) + 1) beside it.
+    """
     right = is_inverse(shift)
     return decided(
         right,
         PROVED,
-        f"B^-1 has 4i/(4i^2 - 1), 1/(2u - 1) and -1/(2i + {shift})",
         f"the product with B {'is' if right else 'is not'} the identity for u = 1..{UPPERS[-1]}",
-        "x'B^-1 x = sum over k of (x_k - x_{k-1})^2/(2k - 1), x_0 = 0",
-        "u = 2",
+        witness="u = 2",
     )
 
 
@@ -77,46 +87,21 @@ def check_sum(case: tuple[Formula, Formula]) -> ClaimResult:
     return decided(
         not wrong,
         PROVED,
-        f"the closed form, {claimed(4)} at u = 4",
         f"the sum is {exact(4)} there; they differ for {len(wrong)} of {len(UPPERS)} values of u",
-        "induction over u: both sides grow by the same fraction",
-        f"u = {wrong[0]}" if wrong else None,
+        witness=f"u = {wrong[0]}" if wrong else None,
     )
-
-
-def _closed(name: str, claimed: object, control: object, check: object, statement: str) -> Claim:
-    declare = PAPER.claim(
-        "proof of Theorem 5, pp. 17-18",
-        expected=HOLDS,
-        claimed=claimed,
-        control=control,
-        assumes="s = 0, l = 1, as in Corollary 1",
-        proof="closed_forms",
-        name=name,
-        statement=statement,
-    )
-    return declare(check)  # type: ignore[arg-type]
 
 
 CLAIMS = (
-    _closed(
-        "inverse-of-b",
-        1,
-        -1,
-        check_inverse,
-        "The inverse of B is tridiagonal, with 4i/(4i^2 - 1) on its diagonal, 1/(2u - 1) at its "
-        "end, and -1/(2 min(i, j) + 1) beside it.",
-    ),
-    _closed(
-        "trace-diagonal",
-        (lambda u: Fraction(u * u + 1, 2) + odd(u) / 2, diagonal),
-        (lambda u: Fraction(u * u + 1, 2) + odd(u), diagonal),
-        check_sum,
-        "T_1(u) = (u^2 + 1)/2 + (1/2) sum_{i<u} 1/(2i + 1).",
-    ),
-    _closed(
-        "trace-beside-the-diagonal",
-        (
+    declare(
+        name="trace-diagonal",
+        claimed=(lambda u: Fraction(u * u + 1, 2) + odd(u) / 2, diagonal),
+        control=(lambda u: Fraction(u * u + 1, 2) + odd(u), diagonal),
+        statement="T_1(u) = (u^2 + 1)/2 + (1/2) sum_{i<u} 1/(2i + 1).",
+    )(check_sum),
+    declare(
+        name="trace-beside-the-diagonal",
+        claimed=(
             lambda u: (
                 Fraction(1 - u * u, 2)
                 + sum((Fraction(1, i + 1) for i in range(1, u)), Fraction(0))
@@ -124,8 +109,7 @@ CLAIMS = (
             ),
             beside,
         ),
-        (lambda u: Fraction(1 - u * u, 2) - odd(u) / 2, beside),
-        check_sum,
-        "2 T_2(u) = -(u^2 - 1)/2 + sum_{i<u} 1/(i + 1) - (1/2) sum_{i<u} 1/(2i + 1).",
-    ),
+        control=(lambda u: Fraction(1 - u * u, 2) - odd(u) / 2, beside),
+        statement="2 T_2(u) = -(u^2 - 1)/2 + sum_{i<u} 1/(i + 1) - (1/2) sum_{i<u} 1/(2i + 1).",
+    )(check_sum),
 )

@@ -67,13 +67,9 @@ def corollary_2(claimed: str, slow: bool) -> ClaimResult:
     return ClaimResult(
         TIGHTENED if improves else FALSE if not holds else UNDECIDED,
         PROVED if improves else f"{cases} cases",
-        "at most the ratio with one interval, hence O(log(1/alpha)), alpha = l_1/u_m",
         f"above it in {above_basic} of {cases} cases, saves up to {float(saved):.3f}; above the "
         f"largest radius of one of the intervals in {above_own}",
-        "x'A'x - x'Bx = sum over the intervals of x'(A - B)x, and B >= 0, so the ratio is at most "
-        "max_j rho(l_j, u_j): O(log max_j u_j/l_j), at s = 0, instead of O(log(u_m/l_1)). No worse "
-        "than one interval: a_ij does not depend on the first bound and is at least b_ij",
-        None if holds else f"{above_basic} of {cases} distributions",
+        witness=None if holds else f"{above_basic} of {cases} distributions",
     )
 
 
@@ -147,9 +143,8 @@ def corollary_2_printed(claimed: str) -> ClaimResult:
     return decided(
         bound <= trace,
         "1 case",
-        f"ratio at most the trace, {trace:.3f}, for [1, {upper}] and [{upper}, {2 * upper}]",
         f"{bound:.3f}" + (" or more" if claimed == "printed" else ""),
-        "n, M -> infinity by the recursion of theory.limits.printed_a_min; the upper interval "
-        "is empty",
-        f"lengths 1 and {upper}: {bound:.3f}",
+        evidence="n, M -> infinity by the recursion of theory.limits.printed_a_min; the upper "
+        "interval is empty",
+        witness=f"lengths 1 and {upper}: {bound:.3f}",
     )

@@ -65,8 +65,7 @@ def equation_ec7(claimed: Callable[[Case], Fraction], slow: bool) -> ClaimResult
     return decided(
         not violated,
         WITNESSED if violated else f"{tested} cases",
-        "E[TEL(A_random)] in alpha M is at most the stated factor times that in M",
         f"violated in {violated} of {tested} cases; largest quotient of the two sides {worst}",
-        "exact means over all orders of two or three requests",
-        first,
+        evidence="exact means over all orders of two or three requests",
+        witness=first,
     )

@@ -67,11 +67,10 @@ def figure_1(claimed: Curve, slow: bool) -> ClaimResult:
     return decided(
         whole > 0.9999,
         "u = 3..2000",
-        f"R^2 > 0.9999 for {claimed[0]} ln(u {claimed[1]:+.4f}) + {claimed[2]}",
         f"R^2 = {whole:.6f} over u = 3..2000; at u = 2 the curve has {at_two:.4f}, the ratio is "
         "5/4",
-        f"above 0.9999 over {', '.join(good) or 'none'} of {len(ranges)} ranges. Best fit over "
-        f"3..{last}: {best.scale:.6f} ln(u {best.shift:+.6f}) + {best.offset:.6f}, R^2 = "
+        evidence=f"above 0.9999 over {', '.join(good) or 'none'} of {len(ranges)} ranges. Best "
+        f"fit over 3..{last}: {best.scale:.6f} ln(u {best.shift:+.6f}) + {best.offset:.6f}, R^2 = "
         f"{best.r_squared:.6f}: the printed curve with u - 1 = 1, 2, ... for its variable",
-        f"u = 2: ratio 5/4, curve {at_two:.4f}",
+        witness=f"u = 2: ratio 5/4, curve {at_two:.4f}",
     )

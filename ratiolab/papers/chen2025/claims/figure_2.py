@@ -3,12 +3,11 @@
 from typing import Literal
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, ClaimResult, decided
 
 
 @PAPER.claim(
     "Figure 2, p. 21",
-    expected=HOLDS,
     claimed="below",
     control="above",
     assumes=("the bounds of Theorems 6 and 7", "s = 0"),
@@ -36,11 +35,9 @@ def figure_2(claimed: Literal["below", "above"]) -> ClaimResult:
     return decided(
         crossing and meets and a_ell_wins == claimed,
         PROVED,
-        f"A_ell has the smaller bound {claimed} alpha* = 0.38 and A_min on the other side",
         f"one crossing, at {star} = {float(star):.4f}; A_ell smaller {a_ell_wins} it",
-        "roots of both branches; they meet at alpha = 1/2. Both bounds are attained suprema of the "
-        "fluid model at s = 0, so the picture compares the policies there and not bounds alone; "
-        "the text's 1 + 2 alpha^2 on all of alpha > alpha* starts at 1/2 only. The printed A_min "
-        "is above its curve (theorem-6-printed)",
-        f"at alpha = 1/4: A_min {first.subs(a, 0.25)}, A_ell 7/6",
+        evidence="both bounds are attained at s = 0, so the picture compares the policies there. "
+        "The text's 1 + 2 alpha^2 for all alpha > alpha* starts at 1/2 only; the printed A_min is "
+        "above its curve (theorem-6-printed)",
+        witness=f"at alpha = 1/4: A_min {first.subs(a, 0.25)}, A_ell 7/6",
     )

@@ -23,7 +23,7 @@ class Side(NamedTuple):
     increases: Callable[[], bool]
     weight: Callable[[int], int]
 
-    def check(self, claimed: Fraction, evidence: str) -> ClaimResult:
+    def check(self, claimed: Fraction, evidence: str = "") -> ClaimResult:
         """Compare the supremum with a bound; the closed form with Lemma 2 cut far out."""
         import sympy as sp
 
@@ -36,11 +36,10 @@ class Side(NamedTuple):
         return ClaimResult(
             TIGHTENED if holds else FALSE,
             PROVED,
-            f"increases in q, below {claimed}",
             f"{'increasing' if grows else 'not increasing'}, supremum {supremum} = "
             f"{float(supremum):.5f}, at q -> 1",
-            evidence,
-            None if holds else f"q -> 1: {float(supremum):.5f}",
+            evidence=evidence,
+            witness=None if holds else f"q -> 1: {float(supremum):.5f}",
         )
 
 
@@ -110,11 +109,7 @@ RIGHT = Side(
 )
 def figure_3_left(claimed: Fraction) -> ClaimResult:
     """For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7."""
-    return LEFT.check(
-        claimed,
-        "Lemma 2 summed in closed form; the derivative is positive on (0, 1) because "
-        "2q/(2+q) <= ln(1+q) <= q(2+q)/(2+2q) leaves polynomials without roots",
-    )
+    return LEFT.check(claimed)
 
 
 @PAPER.claim(
@@ -130,8 +125,7 @@ def figure_3_right(claimed: Fraction) -> ClaimResult:
     peak, flat = amin.quotient([2, 1]), amin.quotient([1, 2])  # u = 2 at q = 1/4 and at q = 1
     return RIGHT.check(
         claimed,
-        "Lemma 2 summed in closed form, a rational function; its derivative has no root in (0, 1). "
-        f"Cut at u it is not monotone: for u = 2 it is {peak} at q = 1/4 and {flat} at q = 1. The "
+        f"cut at u it is not monotone: for u = 2 it is {peak} at q = 1/4 and {flat} at q = 1. The "
         "mass peaks near 1/ln(1/q), not log(1/q) as the text has it",
     )
 
@@ -175,8 +169,7 @@ def figure_3_left_cut(claimed: str) -> ClaimResult:
     return decided(
         not broken,
         WITNESSED if broken else "4 cases",
-        f"the ratio on 1..u increases in q, {claimed}",
         "; ".join(falls) if whole else f"it rises up to q = 1/5 for u = {rising}",
-        "exact values on a grid; near q = 1 the cut lengths become uniform, which costs less",
-        falls[0] if broken and falls else None,
+        evidence="near q = 1 the cut lengths become uniform, which costs less",
+        witness=falls[0] if broken and falls else None,
     )

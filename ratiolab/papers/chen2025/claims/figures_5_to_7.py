@@ -5,7 +5,6 @@ rounds, on lengths that stand in for the data, with the memory of Jaillet et al.
 hardware and with one twelve times as large.
 """
 
-from collections.abc import Callable
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -16,7 +15,6 @@ from ratiolab.papers.claim import (
     HOLDS,
     NOT_REPRODUCED,
     UNDECIDED,
-    Claim,
     ClaimResult,
     Verdict,
 )
@@ -63,45 +61,23 @@ class Statement(NamedTuple):
         right = [self.low <= value <= self.high for value in found]
         verdict: Verdict = HOLDS if all(right) else UNDECIDED if any(right) else NOT_REPRODUCED
         (one, first), (two, second) = self.quotient
-        words = f"{one} under {first} over {two} under {second}"
         values = ", ".join(f"{v:.3f} with M = {m:,}" for v, m in zip(found, MEMORIES, strict=True))
         return ClaimResult(
             verdict,
             f"{REQUESTS} requests, two memories, unit rounds",
-            f"{words}: from {self.low:g} to {self.high:g}",
-            values,
-            "the paper states no memory, and the larger it is the less the order matters; more "
-            "requests, seconds and five memories are in the experiment chen2025",
-            values if verdict is NOT_REPRODUCED else None,
+            f"{one} under {first} over {two} under {second}: {values}; from {self.low:g} to "
+            f"{self.high:g} is asked for",
+            evidence="the paper states no memory, and the larger it is the less the order "
+            "matters; more requests, seconds and five memories are in the experiment chen2025",
+            witness=values if verdict is NOT_REPRODUCED else None,
         )
 
 
-def _statement(
-    name: str,
-    figure: int,
-    expected: Verdict,
-    claimed: Statement,
-    control: Statement,
-    control_verdict: Verdict,
-    statement: str,
-) -> Claim:
-    declare = PAPER.claim(
-        f"Section 6 and Figure {figure}, pp. 23-26",
-        expected=expected,
-        claimed=claimed,
-        control=control,
-        control_verdict=control_verdict,
-        assumes=(
-            "all requests at round 0, unit rounds, lengths drawn to stand in for LMSYS-Chat-1M",
-            "nearly identical: at most 1.05 times; close or well: at most 1.25; worse: at least "
-            "1.25; high: at least 1.5; nearly halved: 0.4 to 0.6",
-        ),
-        name=name,
-        statement=statement,
-    )
-    check: Callable[..., ClaimResult] = Statement.check
-    return declare(check)
-
+ASSUMES = (
+    "all requests at round 0, unit rounds, lengths drawn to stand in for LMSYS-Chat-1M",
+    "nearly identical: at most 1.05 times; close or well: at most 1.25; worse: at least "
+    "1.25; high: at least 1.5; nearly halved: 0.4 to 0.6",
+)
 
 Pair = tuple[tuple[str, Setting], tuple[str, Setting]]
 
@@ -180,14 +156,15 @@ ROWS: tuple[Row, ...] = (
 """Id, figure, verdict, what is compared, where it should lie and where the control has it."""
 
 CLAIMS = tuple(
-    _statement(
-        name,
-        figure,
-        expected,
-        Statement(pair, *bounds),
-        Statement(pair, *wrong),
-        NOT_REPRODUCED,
-        statement,
-    )
+    PAPER.claim(
+        f"Section 6 and Figure {figure}, pp. 23-26",
+        expected=expected,
+        claimed=Statement(pair, *bounds),
+        control=Statement(pair, *wrong),
+        control_verdict=NOT_REPRODUCED,
+        assumes=ASSUMES,
+        name=name,
+        statement=statement,
+    )(Statement.check)
     for name, figure, expected, pair, bounds, wrong, statement in ROWS
 )

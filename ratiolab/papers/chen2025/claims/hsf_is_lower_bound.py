@@ -85,11 +85,10 @@ def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
     return ClaimResult(
         verdict,
         WITNESSED,
-        f"TEL(H-SF) at most {claimed} times the latency of any schedule",
         f"up to {float(least):.4f} times that of a feasible schedule, at most {float(most):.4f} "
         f"times the optimum, in {tested} cases",
-        "a schedule that starts equally many every round, judged; a weighted sum of memory "
-        f"constraints bounds every schedule; in the limit 2 o / (o + 1), as "
+        evidence="a schedule that starts equally many every round, judged; a weighted sum of "
+        "memory constraints bounds every schedule; in the limit 2 o / (o + 1), as "
         f"{batching_loss(longest)} for o = {longest}, and below 2 always",
-        where if least > claimed else None,
+        witness=where if least > claimed else None,
     )

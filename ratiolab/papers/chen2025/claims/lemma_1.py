@@ -9,14 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, ClaimResult, decided
 
 Law = Callable[[Any, Any, Any], Any]
 
 
 @PAPER.claim(
     "Lemma 1, p. 14, proof p. ec12",
-    expected=HOLDS,
     claimed=lambda s, i, j: (s + i) / (s + j),
     control=lambda s, i, j: (s + i) / (s + i + 2 * (j - i)),
     assumes=(
@@ -38,10 +37,7 @@ def lemma_1(claimed: Law) -> ClaimResult:
     return decided(
         starts_full and stays_full and step,
         PROVED,
-        "P(a run with bound i completes j tokens) = (s+i)/(s+j)",
         f"memory {'stays' if stays_full else 'does not stay'} full at every age; thinning with "
         f"probability 1/(s+a+1) {'gives' if step else 'does not give'} this law",
-        "induction over the age: (s+a) P(a) = s + i. Which requests go is independent of their "
-        "length, so c_ij and d_ij = b_ij - c_ij follow",
-        "the tokens of a batch change with its age",
+        witness="the tokens of a batch change with its age",
     )

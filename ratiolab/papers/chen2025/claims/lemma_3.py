@@ -27,7 +27,6 @@ def pivots(matrix: Any) -> list[Fraction]:
 
 @PAPER.claim(
     "Lemma 3, p. 16, proof p. ec13",
-    expected=HOLDS,
     claimed=0,
     control=3,
     assumes="s = 0, l = 1, as in Corollary 1",
@@ -57,11 +56,8 @@ def lemma_3(claimed: int, slow: bool) -> ClaimResult:
     return ClaimResult(
         HOLDS if proved else FALSE if bad else UNDECIDED,
         PROVED if proved else WITNESSED if bad else f"u up to {upper}",
-        f"A_u and B_u are positive definite at s = {claimed}, l = 1",
         f"pivots up to u = {upper} "
         + (f"include {bad}" if bad else "are positive; the kernel's transform is positive"),
-        "as in the paper: 2 exp(-|d|) - exp(-2|d|) has the transform 12/((1+xi^2)(4+xi^2)), which "
-        "is positive everywhere, and that, not distinct points alone, makes A' definite; B is the "
-        "Brownian kernel of k^2. With a prompt A need not be definite: s = 3, u = 2",
-        f"s = {claimed}: {bad}" if bad else None,
+        evidence="with a prompt A need not be definite: s = 3, u = 2",
+        witness=f"s = {claimed}: {bad}" if bad else None,
     )

@@ -111,9 +111,8 @@ def lemma_ec1(claimed: Callable[[Case], bool], slow: bool) -> ClaimResult:
     return decided(
         not violated,
         WITNESSED if violated else f"{tested} cases",
-        "E[TEL(A_max)] in M is at most E[TEL(A_random)] in alpha M",
         f"violated in {violated} of {tested} cases; largest quotient {worst}",
-        f"exact means over all orders; {rounding} of the violations have an M that s + u does not "
-        "divide",
-        first,
+        evidence=f"exact means over all orders; {rounding} of the violations have an M that s + u "
+        "does not divide",
+        witness=first,
     )

@@ -7,7 +7,7 @@ from functools import partial
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
-from ratiolab.papers.claim import FALSE, Claim, ClaimResult
+from ratiolab.papers.claim import FALSE, ClaimResult
 from ratiolab.papers.witness import read_witness
 
 Table = _printed.Table
@@ -47,50 +47,40 @@ def recheck(name: str, figure: str, cell: tuple[int, int], served: int) -> str:
     )
 
 
-def _claim(
-    name: str,
-    place: str,
-    title: str,
-    shares: dict[str, tuple[Fraction, Share]],
-    verified: Callable[[], str],
-    statement: str,
-) -> Claim:
-    def decide(policies: tuple[str, ...]) -> ClaimResult:
-        found = {
-            policy: {key: _printed.measured(policy, share) for key, (_, share) in shares.items()}
-            for policy in policies
-        }
-        claimed = {key: value for key, (value, _) in shares.items()}
-        return _printed.compare(claimed, found, f"{title}, uniform lengths 1..5")
-
-    declare = PAPER.claim(
-        f"{place}, for Algorithm 2",
-        expected=FALSE,
-        claimed=_printed.PRINTED,
-        control=_printed.FLUID,
-        recheck=verified,
-        assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
-        name=name,
-        statement=statement,
-    )
-    return declare(decide)
+def judge(
+    place: str, shares: dict[str, tuple[Fraction, Share]], policies: tuple[str, ...]
+) -> ClaimResult:
+    """Compare shares measured under policies with those that a statement gives."""
+    found = {
+        policy: {key: _printed.measured(policy, share) for key, (_, share) in shares.items()}
+        for policy in policies
+    }
+    claimed = {key: value for key, (value, _) in shares.items()}
+    return _printed.compare(claimed, found, f"{place}, uniform lengths 1..5")
 
 
-CLAIMS = (
-    _claim(
-        "lemma-1-printed",
-        "Lemma 1, p. 14",
-        "Lemma 1",
-        LEMMA,
-        partial(recheck, "chen2025-lemma-1-printed", "completed", (1, 2), 1),
-        "Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation.",
-    ),
-    _claim(
-        "proposition-1-printed",
-        "Proposition 1, p. 15",
-        "Prop. 1",
-        PROPOSITION,
-        partial(recheck, "chen2025-proposition-1-printed", "second_period", (2, 2), 0),
-        "Algorithm 2 has the completions of Proposition 1 in every period, in expectation.",
-    ),
+declare = partial(
+    PAPER.claim,
+    expected=FALSE,
+    claimed=_printed.PRINTED,
+    control=_printed.FLUID,
+    assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
 )
+
+
+@declare(
+    "Lemma 1, p. 14, for Algorithm 2",
+    recheck=partial(recheck, "chen2025-lemma-1-printed", "completed", (1, 2), 1),
+)
+def lemma_1_printed(policies: tuple[str, ...]) -> ClaimResult:
+    """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation."""
+    return judge("Lemma 1", LEMMA, policies)
+
+
+@declare(
+    "Proposition 1, p. 15, for Algorithm 2",
+    recheck=partial(recheck, "chen2025-proposition-1-printed", "second_period", (2, 2), 0),
+)
+def proposition_1_printed(policies: tuple[str, ...]) -> ClaimResult:
+    """Algorithm 2 has the completions of Proposition 1 in every period, in expectation."""
+    return judge("Prop. 1", PROPOSITION, policies)

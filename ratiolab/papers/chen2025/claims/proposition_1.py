@@ -6,7 +6,7 @@ from typing import Any
 
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._lemma2 import completions
-from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, ClaimResult, decided
 
 Law = Callable[[Any, Any, Any], Any]
 """Completed share of the requests of length j in a period after the first: (s, i, j)."""
@@ -14,7 +14,6 @@ Law = Callable[[Any, Any, Any], Any]
 
 @PAPER.claim(
     "Proposition 1, p. 15, proof p. ec12",
-    expected=HOLDS,
     claimed=lambda s, i, j: 1 / (s + j),
     control=lambda s, i, j: 1 / (s + i),
     assumes="the fluid model of Lemma 1 (a-min-fluid)",
@@ -52,10 +51,7 @@ def proposition_1(claimed: Law) -> ClaimResult:
     return decided(
         holds,
         PROVED if holds else f"{cells} cases",
-        "E[c_ij] = x_j n / (s+j) in every period after the first",
         f"induction {'closes' if first and step and value else 'fails'}; "
         f"{cells - wrong} of {cells} cells of the recursion agree",
-        "induction over the periods on the number of requests with each bound, which the paper "
-        "leaves to 'distribution preserving'; the first period is Lemma 1",
-        f"{wrong} of {cells} cells differ",
+        witness=f"{wrong} of {cells} cells differ",
     )

@@ -114,9 +114,9 @@ def proposition_ec1(claimed: Factor, slow: bool) -> ClaimResult:
     return decided(
         not violated,
         WITNESSED if violated else f"{pairs} pairs of schedules",
-        "TEL(I') is at most the stated factor times TEL(I)",
         f"violated by {violated} of {pairs} pairs; largest TEL(I') / (factor TEL(I)) is {worst}",
-        "complete enumeration of optimally packed schedules that preserve the corresponding order; "
-        "a long request in front makes the quotient tend to 2 as beta tends to 1",
-        smallest,
+        evidence="complete enumeration of optimally packed schedules that preserve the "
+        "corresponding order; a long request in front makes the quotient tend to 2 as beta tends "
+        "to 1",
+        witness=smallest,
     )

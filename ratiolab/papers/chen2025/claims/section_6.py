@@ -46,12 +46,12 @@ def figure_4(samples: tuple[Sample, Sample]) -> ClaimResult:
     return ClaimResult(
         FALSE if impossible else UNDECIDED,
         ARITHMETIC,
-        "; ".join(f"mean {s.mean}, median {s.median}, variance {s.variance}" for s in samples),
         f"impossible: {impossible}" if impossible else "no figure contradicts another",
-        "variance <= (largest - mean)(mean - least), and mean and median differ by at most the "
-        "standard deviation. Which 2,000 conversations were drawn is not published; another paper "
-        "has 10,000 of the same data with means 40.62 and 85.32 and medians 11 and 45",
-        str(impossible[0]) if impossible else None,
+        evidence="variance <= (largest - mean)(mean - least), and mean and median differ by at "
+        "most the standard deviation. Which 2,000 conversations were drawn is not published; "
+        "another paper has 10,000 of the same data with means 40.62 and 85.32 and medians 11 and "
+        "45",
+        witness=str(impossible[0]) if impossible else None,
     )
 
 
@@ -77,8 +77,7 @@ def larger_x_is_more_precise(sign: int) -> ClaimResult:
     return decided(
         narrower,
         WITNESSED,
-        f"the interval is narrower for {'larger' if sign > 0 else 'smaller'} x",
         f"widths around 100 tokens: {', '.join(map(str, widths))} for x = 0.1, 0.95, 0.99",
-        "a slip: two pages later the paper has it the other way round, and its Figure 7 with it",
-        "x = 0.1 against 0.95",
+        evidence="a slip: two pages later, and in Figure 7, it is the other way round",
+        witness="x = 0.1 against 0.95",
     )

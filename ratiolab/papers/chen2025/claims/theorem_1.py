@@ -68,20 +68,15 @@ def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResul
     return ClaimResult(
         verdict,
         f"{PROVED} in the server model",
-        "ratio of A_max at most the stated function of 1/alpha",
         f"the exact supremum exceeds it in {len(broken)} of {tested} cases; better: (1/alpha) "
         f"(1 + alpha**-0.5) / 2 for every s, at s = 0 (1/alpha) (1 + sqrt(1 + L/2)) / 2; the "
         f"stated bound is up to {float(loosest):.2f} times the supremum, at {at}",
-        "supremum (s+u)/(s+l) (1 + sqrt(1 + (1+s/l) ln((s+2u)/(s+2l))/2)) / 2 over all "
-        "distributions; (s+u)/(s+l) <= u/l, and ln(1+y) <= y with (s+l)/(s+2l) <= 1 make the "
-        "radicand at most u/l",
-        broken[0] if broken else None,
+        witness=broken[0] if broken else None,
     )
 
 
 @PAPER.claim(
     "Theorem 1, p. 10",
-    expected=HOLDS,
     claimed=paper,
     control=lambda x: (1 + x) / 2,
     assumes="A_max as printed with Eq. (3), H-SF as printed; s + u divides M; 1/alpha >= 7",
@@ -96,11 +91,8 @@ def theorem_1_printed(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
     return ClaimResult(
         FALSE if broken else HOLDS if proven else UNDECIDED,
         PROVED if proven else "1 case",
-        "ratio of A_max at most the stated function of 1/alpha",
         f"at most 1 + (1/alpha) (1 + alpha**-0.5); equal requests: {equal} for 1/alpha = 7",
-        "A_max keeps M/(s+u) requests running, so it costs at most 1 + (1/alpha) "
-        "(1 + alpha**-0.5) times the optimum, by volumes",
-        "equal requests of length 1, [l, u] = [1, 7], M = 7" if broken else None,
+        witness="equal requests of length 1, [l, u] = [1, 7], M = 7" if broken else None,
     )
 
 
@@ -124,10 +116,9 @@ def theorem_1_printed_narrow(claimed: Callable[[Fraction], Fraction]) -> ClaimRe
     return ClaimResult(
         FALSE if above else UNDECIDED,
         f"{len(SIMULATED)} cases simulated",
-        "ratio of A_max at most the stated function of 1/alpha",
         "; ".join(figures),
-        "simulated at the lengths that are worst for the server model: nothing speaks against it, "
-        "but the bound by volumes exceeds the stated one below 1/alpha = 7, and the paper's proof "
-        "has gaps (lemma-ec1, equation-ec7)",
-        above[0] if above else None,
+        evidence="simulated at the lengths that are worst for the server model: nothing speaks "
+        "against it, but the bound by volumes exceeds the stated one below 1/alpha = 7, and the "
+        "paper's proof has gaps (lemma-ec1, equation-ec7)",
+        witness=above[0] if above else None,
     )

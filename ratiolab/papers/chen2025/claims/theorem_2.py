@@ -135,11 +135,10 @@ def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResul
     return decided(
         not different,
         WITNESSED if different else f"{tested} orders",
-        "A_max as printed starts requests as M/u parallel servers do",
         f"different in {different} of {tested} orders",
-        "Eq. (3) looks at what running requests will hold later: one that is older frees memory "
-        "before a new one needs it, so more than M/u run at once",
-        first,
+        evidence="Eq. (3) looks at what running requests will hold later: one that is older frees "
+        "memory before a new one needs it, so more than M/u run at once",
+        witness=first,
     )
 
 
@@ -193,13 +192,10 @@ def theorem_2_printed(claimed: Radicand, slow: bool) -> ClaimResult:
     return ClaimResult(
         verdict,
         PROVED,
-        "the supremum of A_max's ratio is at least (1/alpha) (1 + sqrt(R)) / 2",
         f"alpha = 1/4: {float(equal):.3f} on equal requests, tending to 1/alpha; {proof} on the "
         f"proof's shares, where the servers have 3 and evenly spread starts {stream}; {worst} at "
         "the servers' worst case",
-        "W = M/u requests always run, so E[TEL] <= ((n-1)/(2W) + 1) sum o, and the optimum is at "
-        "least the sum o and half the batch accounting: at most 1 + twice the server supremum",
-        "; ".join(
+        witness="; ".join(
             f"alpha = {alpha}: stated {stated}, at most {float(bound):.4f}"
             for alpha, stated, bound in above
         )
@@ -251,13 +247,10 @@ def theorem_2(claimed: Radicand, slow: bool) -> ClaimResult:
     return ClaimResult(
         verdict,
         PROVED,
-        "the supremum of A_max's ratio is at least (1/alpha) (1 + sqrt(R)) / 2",
         f"two lengths attain it for {attained} of {len(alphas)} alphas; for {above} it is above "
         "the supremum over all lengths, R < 1 + ln(1/alpha)/2",
-        "the supremum over r is exact, by the discriminant; ln x <= (x - 1/x)/2 and "
-        "3x/4 + 1/(4x) > 1 for x > 1 prove 1/alpha above every attainable R",
-        f"alpha = 1/4: the proof's ratio is {proof_ratio(quarter, Fraction(1, 2))}, the supremum "
-        f"over [1, 4] is 2 (1 + sqrt({all_lengths_radicand(1, 4)})) < 5, stated are 6"
+        witness=f"alpha = 1/4: the proof's ratio is {proof_ratio(quarter, Fraction(1, 2))}, the "
+        f"supremum over [1, 4] is 2 (1 + sqrt({all_lengths_radicand(1, 4)})) < 5, stated are 6"
         if above
         else None,
     )

@@ -78,13 +78,14 @@ def theorem_4(claimed: int) -> ClaimResult:
     return ClaimResult(
         FALSE if beaten else UNDECIDED,
         PROVED if beaten else "1 case",
-        f"CR(A_min) <= CR(kill-restart) on lengths 1..{claimed}",
         f"A_min has {float(ratio):.4f} or more; kill-restart at most {least:.4f}",
-        "A_min's ratio by Lemma 2 at P(o >= k) = 1/(2k-1), exact; it grows like ln(u)/4. "
+        evidence="A_min's ratio by Lemma 2 at P(o >= k) = 1/(2k-1), exact; it grows like ln(u)/4. "
         "Constants: " + ", ".join(f"{name} {value:.4f}" for name, value in found.items()) + ". The "
         "proof exchanges decisions as if the order of residual means were that of the bounds, "
         "for which there is no distribution to take a mean over, and compares one round at a time",
-        f"lengths 1..{claimed}, shares of bad_shares: {float(ratio):.4f}" if beaten else None,
+        witness=f"lengths 1..{claimed}, shares of bad_shares: {float(ratio):.4f}"
+        if beaten
+        else None,
     )
 
 
@@ -114,9 +115,8 @@ def theorem_4_printed(claimed: tuple[int, Fraction]) -> ClaimResult:
     return ClaimResult(
         FALSE if beaten else UNDECIDED,
         "1 case",
-        f"CR(A_min) <= CR(kill-restart) on lengths 1 and {upper}, share {share}",
         f"A_min has {bound:.3f} or more; kill-restart at most {least:.3f} on every distribution",
-        "the recursion of theory.limits.printed_a_min for n, M -> infinity, compared with "
+        evidence="the recursion of theory.limits.printed_a_min for n, M -> infinity, compared with "
         f"simulation in its test; kill-restart simulated on lengths 1 and 8: {seen}",
-        f"lengths 1 and {upper}, share {share} long: {bound:.3f}" if beaten else None,
+        witness=f"lengths 1 and {upper}, share {share} long: {bound:.3f}" if beaten else None,
     )

@@ -56,13 +56,11 @@ def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
     return ClaimResult(
         verdict,
         PROVED if verdict is TIGHTENED else f"{len(uppers)} cases",
-        f"rho(u) <= {float(claimed(last)):.4f} at u = {last}",
         f"rho({last}) = {float(ends[last].below):.6f}; rho <= 3/2 + (1/2) sum 1/(2k-1), "
         f"{float(closed_bound(1, last)):.4f} there; H_u = {float(harmonic(last)):.4f}",
-        "certificates from both sides in fractions, for the maximum over shares x >= 0, which is "
-        "the spectral radius; the closed bound is proved, with "
-        "rho = ln(u)/4 + 3/4 + ln(2)/2 + gamma/4 - pi^2/(24 ln u) + ..., a quarter of the trace",
-        f"u = {broken[0]}" if broken else None,
+        evidence="certificates from both sides in fractions, for the maximum over shares x >= 0, "
+        "which is the spectral radius; it grows like ln(u)/4, a quarter of the trace",
+        witness=f"u = {broken[0]}" if broken else None,
     )
 
 
@@ -102,12 +100,11 @@ def theorem_5_any_prompt(claimed: str) -> ClaimResult:
     return decided(
         not broken,
         WITNESSED if broken else "9 cases",
-        "no prompt makes the ratio larger than the bound",
         f"{len(broken)} of 9 cases exceed it; s -> infinity gives (1 + alpha^(-1/2)) / 2, "
         f"{(1 + float(alpha) ** -0.5) / 2} at alpha = 1/256",
-        "Lemma 2 with its s at two lengths, exact; O(log(1/alpha)) holds for a bounded s/l only: "
-        "rho <= 3/2 + s/(2l) + (1/2) sum 1/(s+2k-1)",
-        f"(u, s, ratio, bound) = {worst}",
+        evidence="Lemma 2 with its s at two lengths, exact; O(log(1/alpha)) holds for a bounded "
+        "s/l only: rho <= 3/2 + s/(2l) + (1/2) sum 1/(s+2k-1)",
+        witness=f"(u, s, ratio, bound) = {worst}",
     )
 
 
@@ -138,14 +135,13 @@ def theorem_5_printed(claimed: str, slow: bool) -> ClaimResult:
     return decided(
         not breaks,
         f"{len(uppers)} cases",
-        "ratio at most H_u, and it grows by a constant when u is multiplied by 4",
         ", ".join(f"u = {u}: {v:.2f}" for u, v in zip(uppers, values, strict=True)),
-        "as n, M -> infinity by the recursion of theory.limits.printed_a_min: each factor 4 in u "
-        f"multiplies the bound by {min(steps):.2f} to {max(steps):.2f}, so the ratio grows like "
-        "sqrt(u) = alpha^(-1/2) or faster"
+        evidence="as n, M -> infinity by the recursion of theory.limits.printed_a_min: each factor "
+        f"4 in u multiplies the bound by {min(steps):.2f} to {max(steps):.2f}, so the ratio grows "
+        "like sqrt(u) = alpha^(-1/2) or faster"
         if claimed == "printed"
         else "the model of Lemma 2",
-        f"u = {uppers[-1]}: {values[-1]:.2f} > H_u = {float(harmonic(uppers[-1])):.2f}"
+        witness=f"u = {uppers[-1]}: {values[-1]:.2f} > H_u = {float(harmonic(uppers[-1])):.2f}"
         if breaks
         else None,
     )

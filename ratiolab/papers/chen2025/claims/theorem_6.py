@@ -8,7 +8,7 @@ from ratiolab.online import simulate
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
-from ratiolab.papers.claim import FALSE, HOLDS, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio, scaled_instance
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
 from ratiolab.theory.limits.suprema import lower_bound_two_point_supremum
@@ -19,7 +19,6 @@ Bound = Callable[[Any], Any]
 
 @PAPER.claim(
     "Theorem 6, p. 20, proof p. ec14",
-    expected=HOLDS,
     claimed=lambda a: (3 - a) / 2,
     control=lambda a: (3 - 2 * a) / 2,
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, which the proof sets"),
@@ -46,10 +45,8 @@ def theorem_6(claimed: Bound) -> ClaimResult:
     return decided(
         holds,
         PROVED if holds and gap == 0 else "19 cases",
-        f"CR <= {claimed(a)}",
         f"supremum {sp.factor(largest)}, reached at x_l / x_u = 1/alpha",
-        "(alpha t - 1)^2 >= 0, as in the paper; equality, so the bound is tight",
-        f"bound minus supremum at alpha = 1/20, 2/20, ...: {min(values)}",
+        witness=f"bound minus supremum at alpha = 1/20, 2/20, ...: {min(values)}",
     )
 
 
@@ -96,11 +93,10 @@ def theorem_6_any_prompt(claimed: str) -> ClaimResult:
     return decided(
         not broken,
         WITNESSED if broken else f"{cases} cases",
-        "CR <= (3 - alpha) / 2" if claimed == "printed" else "CR <= 1 + (sqrt(r/alpha) - r) / 2",
         f"exceeded in {len(broken)} of {cases} cases",
-        "exact; with r = (s+l)/(s+u) the supremum is 1 + (sqrt(r/alpha) - r)/2, which is the "
-        "printed bound only at s = 0 and tends to (1 + alpha^(-1/2))/2 as s grows",
-        broken[0] if broken else None,
+        evidence="exact; with r = (s+l)/(s+u) the supremum is 1 + (sqrt(r/alpha) - r)/2, which is "
+        "the printed bound only at s = 0 and tends to (1 + alpha^(-1/2))/2 as s grows",
+        witness=broken[0] if broken else None,
     )
 
 
@@ -135,10 +131,10 @@ def theorem_6_printed(policies: tuple[str, ...], slow: bool) -> ClaimResult:
     return decided(
         not exceeds,
         f"{len(found)} cases",
-        f"CR <= {bound} at alpha = 1/4",
         words,
-        f"M = {size[0]}, n = {size[1]}, {len(_printed.SEEDS)} seeds, 99 % Student interval; the "
-        f"limit of the printed one is {limit:.2f} or more by theory.limits.printed_a_min, and "
-        "grows like sqrt(u) with l = 1 (ours/a-min-square-root): the uniform bound 3/2 fails too",
-        f"lengths 1 and 4, share 1/5: {words}",
+        evidence=f"M = {size[0]}, n = {size[1]}, {len(_printed.SEEDS)} seeds, 99 % Student "
+        f"interval; the limit of the printed one is {limit:.2f} or more by "
+        "theory.limits.printed_a_min, and grows like sqrt(u) with l = 1 (ours/a-min-square-root): "
+        "the uniform bound 3/2 fails too",
+        witness=f"lengths 1 and 4, share 1/5: {words}",
     )

@@ -7,7 +7,7 @@ from typing import Any
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, HOLDS, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import two_point
@@ -30,7 +30,6 @@ def wide(alpha: Any) -> Any:
 
 @PAPER.claim(
     "Theorem 7, p. 20, proof p. ec15",
-    expected=HOLDS,
     claimed=(narrow, wide),
     control=(narrow, narrow),
     assumes=("fluid limit, s = 0", "requests are evicted at exactly l tokens"),
@@ -61,11 +60,11 @@ def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
     return decided(
         formula and square and factors and at_peak == 0,
         PROVED,
-        f"CR <= {claimed[0](a)} up to alpha = 1/2, {claimed[1](a)} from there",
         f"first gap is a square: {square}, zero at t = 1/alpha - 2; second at t = 0: {factors}",
-        "tight in both branches. The proof's step does not give it: dividing by 2 alpha (1+alpha) "
-        f"t, from {sp.factor(step)} >= 0, leaves {rough} at alpha = 1/4, t = 1, above 1/6",
-        "the gap between bound and ratio changes sign",
+        evidence="tight in both branches. The proof's step does not give it: dividing by 2 alpha "
+        f"(1+alpha) t, from {sp.factor(step)} >= 0, leaves {rough} at alpha = 1/4, t = 1, above "
+        "1/6",
+        witness="the gap between bound and ratio changes sign",
     )
 
 
@@ -108,10 +107,9 @@ def theorem_7_any_prompt(claimed: str) -> ClaimResult:
     return decided(
         not broken,
         WITNESSED if broken else f"{cases} cases",
-        f"bound of Theorem 7 {claimed}",
         f"exceeded in {len(broken)} of {cases} cases",
-        "with s > 0 the number sqrt(l (s+l) / (u (s+u))) > alpha takes the place of alpha",
-        broken[0] if broken else None,
+        evidence="with s > 0 the number sqrt(l (s+l) / (u (s+u))) > alpha takes the place of alpha",
+        witness=broken[0] if broken else None,
     )
 
 
@@ -162,9 +160,9 @@ def theorem_7_printed(claimed: int) -> ClaimResult:
     return decided(
         not broken and agrees,
         WITNESSED if broken else "2 cases",
-        f"memory suffices when unfinished requests leave at age l + {claimed}",
         str(broken[0]) if broken else "no rule is broken",
-        "four requests that fill the memory with l tokens each. Evicting at exactly l, as the text "
-        f"says, is feasible and simulated at large n and M: {large}, fluid {float(fluid):.4f}",
-        f"M = 4, s = 0, four long requests: {broken[0]}" if broken else None,
+        evidence="four requests that fill the memory with l tokens each. Evicting at exactly l, "
+        f"as the text says, is feasible and simulated at large n and M: {large}, fluid "
+        f"{float(fluid):.4f}",
+        witness=f"M = 4, s = 0, four long requests: {broken[0]}" if broken else None,
     )

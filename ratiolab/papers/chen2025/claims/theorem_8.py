@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, HOLDS, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.theory.rayleigh import amin, geometric
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def _parse(text: str) -> "Expr":
 
 @PAPER.claim(
     "Theorem 8, p. 22, proof p. ec16",
-    expected=HOLDS,
     claimed=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(14, 9)),
     control=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(3, 2)),
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
@@ -56,12 +55,9 @@ def theorem_8(claimed: tuple[str, Fraction]) -> ClaimResult:
     return decided(
         is_equal and is_bound and abs(cut) < 1e-12,
         PROVED,
-        f"CR = {formula}, at most {bound}",
         f"the formula {'agrees' if is_equal else 'differs'}; supremum "
         f"{sp.limit(derived, q, 1)}, {'increasing' if increases else 'not increasing'} in q",
-        "both sums of Lemma 2 in closed form; no root of bound - CR inside (0, 1); the sum cut at "
-        "60 lengths agrees at q = 1/2",
-        f"at q -> 1 the ratio is {sp.limit(derived, q, 1)}",
+        witness=f"at q -> 1 the ratio is {sp.limit(derived, q, 1)}",
     )
 
 
@@ -110,8 +106,7 @@ def theorem_8_printed_sum(claimed: Literal["printed", "corrected"]) -> ClaimResu
     return decided(
         sp.simplify(value - closed) == 0,
         WITNESSED,
-        f"the {claimed} sum equals {closed.subs(half)} at q = 1/2",
         f"it is {at_half} there",
-        "summed in closed form; the 2 belongs to the inner sum, as in Lemma 2",
-        f"q = 1/2: {at_half}",
+        evidence="summed in closed form; the 2 belongs to the inner sum, as in Lemma 2",
+        witness=f"q = 1/2: {at_half}",
     )

@@ -119,9 +119,8 @@ def theorem_ec1_part_1(claimed: Callable[[bool], Iterator[Contest]], slow: bool)
     return decided(
         not broken,
         WITNESSED if broken else f"{len(contests)} cases",
-        "the largest ratio is reached with lengths in {l, u}",
         "; ".join(f"{c.name}: {c.extreme} with l and u, {c.overall} over all" for c in contests),
-        "all multisets of lengths, exact means over all orders; in the fluid model of M/u servers "
-        f"A_max on [1, 3] reaches {two} with l and u, {every} with all",
-        broken[0].name if broken else None,
+        evidence="all multisets of lengths, exact means over all orders; in the fluid model of "
+        f"M/u servers A_max on [1, 3] reaches {two} with l and u, {every} with all",
+        witness=broken[0].name if broken else None,
     )

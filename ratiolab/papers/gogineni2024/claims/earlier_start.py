@@ -1,6 +1,6 @@
 """RR-SJF, Section 2.1: long requests start earlier than under shortest job first."""
 
-from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, ClaimResult, decided
 from ratiolab.papers.gogineni2024 import PAPER
 from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, small
 from ratiolab.theory.worst_case.round_robin import serve
@@ -10,7 +10,6 @@ QUANTA = (1, 2, 3)
 
 @PAPER.claim(
     "Section 2.1 and Figure 1",
-    expected=HOLDS,
     claimed=None,
     control=1,
     assumes=(ONE_SERVER, "control: slices of one token as the rival, which start earlier"),
@@ -31,9 +30,6 @@ def earlier_start(rival_quantum: int | None, slow: bool) -> ClaimResult:
     return decided(
         not late,
         f"{cases} requests" if late else PROVED,
-        "no first token is later",
         f"later for {len(late)} of {cases} requests, earlier for {earlier}",
-        "in the first turn a request waits for min(q, L_j) of each shorter one, under SJF for all "
-        "of L_j",
-        "lengths {}, slices of {}".format(*late[0]) if late else None,
+        witness="lengths {}, slices of {}".format(*late[0]) if late else None,
     )

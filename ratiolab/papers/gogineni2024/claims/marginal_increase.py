@@ -59,11 +59,8 @@ def marginal_increase(limit: Fraction, slow: bool) -> ClaimResult:
     return decided(
         holds,
         PROVED if holds else WITNESSED,
-        f"at most {1 + limit} times the latency of SJF",
         f"up to {example}",
-        "request i ends by sum_j min(L_i, L_j), since a longer one gets less than L_i before it "
-        "ends; summed up that is 2 SJF - sum L, for every slice. Equal lengths come near it: the "
-        "factor tends to 2, a mean latency nearly doubled",
-        example,
-        NOT_IMPLIED,
+        evidence="equal lengths come near the factor 2, a mean latency nearly doubled",
+        witness=example,
+        otherwise=NOT_IMPLIED,
     )

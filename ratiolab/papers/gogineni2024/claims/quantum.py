@@ -4,7 +4,6 @@ from itertools import pairwise
 
 from ratiolab.papers.claim import (
     FALSE,
-    HOLDS,
     NOT_IMPLIED,
     PROVED,
     WITNESSED,
@@ -13,7 +12,7 @@ from ratiolab.papers.claim import (
     decided,
 )
 from ratiolab.papers.gogineni2024 import PAPER
-from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, WORDS, Measure, small, total
+from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, Measure, small, total
 
 Growth = tuple[Measure, int, Verdict]
 """What is summed, the sign of its growth with the slice, and the verdict if it does not grow so."""
@@ -35,18 +34,14 @@ def check(growth: Growth, slow: bool) -> ClaimResult:
     return decided(
         not against,
         WITNESSED if against else PROVED,
-        f"sum of {WORDS[measure]} times never {'falls' if sign > 0 else 'rises'}",
         f"it does in {len(against)} of {sets} sets" + (f"; {example}" if example else ""),
-        "first tokens wait for min(q, L_j) of each request ahead, which grows with q; completions "
-        "end at their least, SJF, when q exceeds all lengths",
-        example,
-        otherwise,
+        witness=example,
+        otherwise=otherwise,
     )
 
 
 @PAPER.claim(
     "Section 3.3 and Figure 2",
-    expected=HOLDS,
     claimed=("ttft", 1, FALSE),
     control=("ttft", -1, FALSE),
     assumes=(ONE_SERVER, "weakly: it never falls"),

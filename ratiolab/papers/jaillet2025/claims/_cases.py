@@ -3,12 +3,15 @@
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
+from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.theory.worst_case.equal_prompts import staggered
+from ratiolab.theory.worst_case.equal_prompts import Factors, linear_bound, staggered
 
 SECTION_4 = (
     "all requests arrive at round 0 with the same prompt",
@@ -18,27 +21,62 @@ SECTION_4 = (
 
 
 class Case(NamedTuple):
-    """Equal prompts; outputs ascending."""
+    """Requests with equal prompts at round 0, ascending by the lengths that MC-SF believes.
+
+    Parameters
+    ----------
+    prompt, outputs, memory : tokens.
+    predicted : what MC-SF takes for the outputs; the outputs themselves when empty.
+    """
 
     prompt: int
     outputs: tuple[int, ...]
     memory: int
+    predicted: tuple[int, ...] = ()
+
+    @property
+    def believed(self) -> tuple[int, ...]:
+        """The lengths by which MC-SF plans."""
+        return self.predicted or self.outputs
+
+    def __str__(self) -> str:
+        predicted = f" predicted {self.predicted}" if self.predicted else ""
+        return f"s = {self.prompt}, M = {self.memory}, outputs {self.outputs}{predicted}"
 
     def instance(self) -> Instance:
         """Return the case as an instance with all requests at round 0."""
         n = len(self.outputs)
-        return Instance(str(tuple(self)), self.memory, [0] * n, [self.prompt] * n, self.outputs)
+        columns = ([0] * n, [self.prompt] * n, self.outputs)
+        if not self.predicted:
+            return Instance(str(self), self.memory, *columns)
+        return Instance(str(self), self.memory, *columns, [1] * n, self.predicted)
 
     def mc_sf(self) -> Schedule:
         """Return MC-SF's schedule, simulated."""
-        return simulate(self.instance(), make("mc-sf")).schedule
+        return _mc_sf(self)
 
-    def classes(self, schedule: Schedule) -> dict[int, list[tuple[int, int]]]:
-        """Return (start, output) of the requests by class l + 1, outputs 2**l to 2**(l+1) - 1."""
-        classes: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for start, output in zip(schedule.starts.tolist(), self.outputs, strict=True):
-            classes[output.bit_length()].append((start, output))
+    def classes(self) -> dict[int, list[int]]:
+        """Return positions of requests by class l + 1, believed lengths 2**l to 2**(l+1) - 1."""
+        classes: dict[int, list[int]] = defaultdict(list)
+        for position, length in enumerate(self.believed):
+            classes[length.bit_length()].append(position)
         return classes
+
+    def linear_bound(self, factors: Factors) -> Fraction:
+        """Return ``volume * A/M + length * C`` of the believed lengths, in rounds."""
+        return linear_bound(factors, self.prompt, self.believed, self.memory)
+
+
+@cache
+def _mc_sf(case: Case) -> Schedule:
+    policy = make("mc-sf", {"lengths": "upper" if case.predicted else "exact"})
+    return simulate(case.instance(), policy).schedule
+
+
+@cache
+def least(prompt: int, outputs: tuple[int, ...], memory: int) -> int:
+    """Return the optimum of requests with equal prompts."""
+    return brute_force(Case(prompt, outputs, memory).instance()).total_latency
 
 
 def small(most: int = 5, longest: int = 4) -> Iterator[Case]:

@@ -147,17 +147,15 @@ def check(model: Model, reported: Reported, slow: bool) -> ClaimResult:
     return ClaimResult(
         NOT_REPRODUCED if rejected else UNDECIDED,
         f"{n} draws, each with a certified better schedule",
-        f"mean {reported.mean}, worst {reported.worst}"
-        + ("" if reported.optimal is None else f", {reported.optimal} of {DRAWS} optimal"),
         f"MC-SF/OPT at least {mean(values):.4f} on average, {min(values):.4f} to "
         f"{max(values):.4f}; MC-SF optimal on at most {n - beaten} of {n}, and "
         f"on at most {quick - improved} of {quick}, where plain orders beat it on the others",
-        f"chances of our draws, seeds {seeds[0]} to {seeds[-1]}, were the reported figures those "
-        "of the described distribution: "
+        evidence=f"chances of our draws, seeds {seeds[0]} to {seeds[-1]}, were the reported "
+        "figures those of the described distribution: "
         + "; ".join(f"{event}: {chance:.1e}" for event, chance in found.values())
         + f". Rejected below {LEVEL:.0e} over {trials}, the number of figures and looks.{before} "
         "The optimum is not known on these draws: the true ratios can only be larger",
-        f"instances/witnesses/jaillet2025-section-5-1-model-{model}-{seeds[0]:02d}.json to "
+        witness=f"instances/witnesses/jaillet2025-section-5-1-model-{model}-{seeds[0]:02d}.json to "
         f"-{seeds[-1]:02d}.json"
         if rejected
         else None,

@@ -42,10 +42,9 @@ def theorem_4_1(claimed: Fraction, slow: bool) -> ClaimResult:
     return ClaimResult(
         verdict,
         PROVED if claimed < SUPREMUM else f"{len(roots) + len(shapes)} families",
-        f"ratio >= {float(claimed) ** 0.5:.4f} sqrt(n - 1)",
         f"ratio >= c sqrt(n - 1) for every c < 1/3; the paper's own family forces at least "
         f"{least:.4f} sqrt(n - 1) up to M = {4 * roots[-1] ** 2}",
-        "best response computed exactly: for each start of the long request the algorithm's least "
-        "latency over the optimum of the instance it provokes, least over all starts. The constant "
-        "1/3 has its own proof (larger prompts, shorter delay)",
+        evidence="best response computed exactly: for each start of the long request the "
+        "algorithm's least latency over the optimum of the instance it provokes, least over all "
+        "starts",
     )

@@ -5,7 +5,7 @@ from math import exp, log
 import numpy as np
 
 from ratiolab.model.streams import stream
-from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
 from ratiolab.theory.laws.distributions import LengthDistribution, from_weights
 from ratiolab.theory.limits import independent_offsets as offsets
@@ -26,7 +26,6 @@ def laws() -> list[LengthDistribution]:
 
 @PAPER.claim(
     "kill-and-restart",
-    expected=HOLDS,
     claimed=3.42357,
     control=3.2,
     assumes=MODEL,
@@ -42,12 +41,11 @@ def independent_offsets(value: float) -> ClaimResult:
     return decided(
         max(ratios) <= value and constant <= value,
         PROVED,
-        f"at most {value} times H-SF",
         f"{constant:.6f} at b = {base:.5f}; one offset for all {single:.4f}; up to "
         f"{max(ratios):.4f} on {len(ratios)} laws",
-        "in ln t the cost is a translation-invariant form with a nonnegative kernel, whose mass "
-        "bounds it; the law 1/t, cut far out, comes near it",
-        f"the constant is {constant:.6f}",
+        evidence="in ln t the cost is a translation-invariant form with a nonnegative kernel, "
+        "whose mass bounds it; the law 1/t, cut far out, comes near it",
+        witness=f"the constant is {constant:.6f}",
     )
 
 
@@ -70,7 +68,6 @@ def drawn_path(
 
 @PAPER.claim(
     "kill-and-restart",
-    expected=HOLDS,
     claimed=1.0,
     control=1.1,
     assumes=(MODEL, "rules that kill at caps only; they may be random and know the law"),
@@ -89,11 +86,10 @@ def independent_offsets_are_best(factor: float, slow: bool) -> ClaimResult:
     return decided(
         least >= factor * bound and min(grid) > -1e-12,
         PROVED,
-        f"every path costs at least {factor} times the proof's bound",
         f"least of the steady path and {paths} random ones {least / bound:.4f} of the bound; the "
         f"ratio is at least {offsets.lower_bound(1e12):.3f} at u = 10^12; it tends to "
         f"{value:.5f}",
-        "weak duality: work is charged k/tau, and a period between two jumps costs 4 W times its "
-        "length in ln(tau) by the inequality of means",
-        f"a path with {least / bound:.4f} of the bound",
+        evidence="weak duality: work is charged k/tau, and a period between two jumps costs 4 W "
+        "times its length in ln(tau) by the inequality of means",
+        witness=f"a path with {least / bound:.4f} of the bound",
     )

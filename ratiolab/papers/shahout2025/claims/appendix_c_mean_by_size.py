@@ -61,10 +61,9 @@ def appendix_c_mean_by_size(law: str) -> ClaimResult:
     return decided(
         found == truth,
         WITNESSED,
-        f"E[T(x)] averages E[T(x, y)] over the law {law}; then int f(x) E[T(x)] dx = E[T]",
         f"d/dlambda at 0: {found} against {truth}",
-        "exponential sizes, perfect predictions, C = 1, corrected formula, symbolic integrals; "
-        "E[T] to first order from two jobs. Sizes and predictions depend on each other, so the law "
-        "of y must be g(x, y)/f(x)",
-        f"derivative at rate 0: {found}, not {truth}",
+        evidence="exponential sizes, perfect predictions, C = 1, corrected formula, symbolic "
+        "integrals; E[T] to first order from two jobs. Sizes and predictions depend on each "
+        "other, so the law of y must be g(x, y)/f(x)",
+        witness=f"derivative at rate 0: {found}, not {truth}",
     )

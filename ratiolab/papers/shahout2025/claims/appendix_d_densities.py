@@ -44,9 +44,8 @@ def appendix_d_densities(variant: str) -> ClaimResult:
     return decided(
         all(sympy.simplify(marginal - size) == 0 for marginal in found.values()),
         WITNESSED,
-        "integrated over the prediction, both densities give exp(-x)",
         values.replace("oo", "infinity"),
-        "symbolic integration. Right are exp(-x - y/x)/x, without which factor 1/x the mass is "
-        "infinite, and the point mass exp(-x) at y = x",
-        "sizes up to 3 alone would have probability 9/(2 e) = 1.655",
+        evidence="symbolic integration. Right are exp(-x - y/x)/x, without which factor 1/x the "
+        "mass is infinite, and the point mass exp(-x) at y = x",
+        witness="sizes up to 3 alone would have probability 9/(2 e) = 1.655",
     )

@@ -56,11 +56,10 @@ def appendix_e_density(law: Law) -> ClaimResult:
     return decided(
         total == 1,
         WITNESSED,
-        "over all sizes and lists of predictions g adds up to 1",
         f"it adds up to {total}",
-        "a sum over all predictions no longer depends on them and is 1 for every size; the law of "
-        "the size is missing. Right is f(x) P(Y = y | X = x)",
-        f"two sizes and three values: the total is {total}",
+        evidence="a sum over all predictions no longer depends on them and is 1 for every size; "
+        "the law of the size is missing. Right is f(x) P(Y = y | X = x)",
+        witness=f"two sizes and three values: the total is {total}",
     )
 
 
@@ -99,11 +98,10 @@ def appendix_e_worst_rank(first: int) -> ClaimResult:
     return decided(
         not missed,
         WITNESSED,
-        "every newcomer that preempts has a rank below the worst future rank",
         f"{len(missed)} pairs of a job and a newcomer do not",
-        "the rank r - a falls with age, so leaving out the present age loses one unit; Appendix C "
-        "has r - a itself",
-        "size 3, age 0, newcomer predicted 2: rank 2 preempts rank 3 and is not below 2"
+        evidence="the rank r - a falls with age, so leaving out the present age loses one unit; "
+        "Appendix C has r - a itself",
+        witness="size 3, age 0, newcomer predicted 2: rank 2 preempts rank 3 and is not below 2"
         if missed
         else None,
     )

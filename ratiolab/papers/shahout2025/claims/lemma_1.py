@@ -77,17 +77,16 @@ def lemma_1(formula: Formula, slow: bool) -> ClaimResult:
     return decided(
         agrees,
         f"{len(FRACTIONS)} values of C and {cells} simulated queues" if agrees else WITNESSED,
-        "the formula is the mean response time",
         f"dE[T]/dlambda at 0, C = 1: {slopes[Fraction(1)]:.6f}, two jobs give "
         f"{float(mg1_light_traffic.two_jobs(Fraction(1))):.6f}; {len(beaten)} of "
         f"{len(loads) * len(FRACTIONS)} values below SRPT ({below}); {missed} of {cells} simulated "
         "intervals (99.9%) missed",
-        "exponential sizes, perfect predictions: to first order in the arrival rate two jobs "
-        "decide, exactly for every C; SRPT is optimal, so nothing may lie below it; independent "
-        "event-driven simulation, exponential predictions too. An old job predicted t > r counts "
-        "from age min(t - r, C t), its own threshold, not from t - r if t > r + C r; a job with "
-        "x < C r resides for int_0^x, not for int_0^(C r) + x - C r.",
-        "C = 1: derivative at rate 0 printed 89/216, least possible 1/2",
+        evidence="exponential sizes, perfect predictions: to first order in the arrival rate two "
+        "jobs decide, exactly for every C; SRPT is optimal, so nothing may lie below it; "
+        "independent event-driven simulation, exponential predictions too. An old job predicted t "
+        "> r counts from age min(t - r, C t), its own threshold, not from t - r if t > r + C r; a "
+        "job with x < C r resides for int_0^x, not for int_0^(C r) + x - C r.",
+        witness="C = 1: derivative at rate 0 printed 89/216, least possible 1/2",
     )
 
 

@@ -6,7 +6,7 @@ from math import e, exp
 import numpy as np
 
 from ratiolab.model.streams import stream
-from ratiolab.papers.claim import FALSE, HOLDS, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.queues import mg1, mg1_simulation
 
@@ -40,20 +40,18 @@ def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
     return decided(
         agrees,
         f"{len(JOBS)} jobs" if agrees else WITNESSED,
-        "at C = 1 the formula is that of SPRPT; with perfect predictions, of SRPT",
         "equal to 1e-7"
         if agrees
         else f"up to {gaps[worst]:.4f} short, at lambda = {worst[0]}, x = r = {worst[1]}",
-        "perfect predictions, exponential sizes; Schrage and Miller's SRPT, coded apart. "
+        evidence="perfect predictions, exponential sizes; Schrage and Miller's SRPT, coded apart. "
         "The old jobs' integral starts at t = r + a_0 = 2 r instead of r, so the printed formula "
         "misses exactly lambda x^2 P(x < X <= 2 x) / (2 (1 - rho_x)^2) > 0.",
-        "x = r = 1, lambda = 1/2: (e - 1)/(e + 2)^2 too little",
+        witness="x = r = 1, lambda = 1/2: (e - 1)/(e + 2)^2 too little",
     )
 
 
 @PAPER.claim(
     "Section 3.3",
-    expected=HOLDS,
     claimed=Fraction(1),
     control=Fraction(1, 2),
     assumes=("predictions are positive", "no two ranks are equal"),
@@ -79,12 +77,9 @@ def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
     return decided(
         same,
         PROVED if same else f"{queues} queues",
-        f"at C = {fraction} jobs leave as under SPRPT",
         f"{len(different)} of {queues} queues differ",
-        "a job becomes immune at age r, when its rank r - a is at most 0, below that of every "
-        "newcomer: immunity then changes nothing. Both policies were also run side by side, with "
-        "predictions too long and too short",
-        f"arrivals, sizes, predictions {different[0]}" if different else None,
+        evidence="both policies were run side by side, with predictions too long and too short",
+        witness=f"arrivals, sizes, predictions {different[0]}" if different else None,
     )
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any
 
-from ratiolab.papers.claim import FALSE, Claim, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.laws.bin_filter import (
     Vector,
@@ -52,10 +51,9 @@ def check_posterior(rule: Filter, slow: bool) -> ClaimResult:
     return decided(
         not wrong,
         f"{len(paths)} sequences of {length} outputs, exact fractions",
-        "the estimate is the law of the present bin given all outputs",
         f"{len(wrong)} of {len(paths)} estimates differ" + (f"; {example}" if example else ""),
-        "posterior by summing the probability of every path of bins",
-        example,
+        evidence="posterior by summing the probability of every path of bins",
+        witness=example,
     )
 
 
@@ -68,14 +66,13 @@ def check_smoothing(rule: str, slow: bool) -> ClaimResult:
     return decided(
         not worse,
         f"{len(tokens)} tokens of one world, exact",
-        f"smoothing ({rule}) predicts better than the classifier alone after every token",
         f"not better after {', '.join(map(str, worse)) or 'none'} of {len(tokens)} tokens; after "
         f"{tokens[-1]}: " + "; ".join(f"{name} {float(error):.3f}" for name, error in last.items()),
-        "exact mean squared error over all outputs and paths: three bins of four tokens, a "
-        "classifier that is right half of the time. The filter forgets what it saw between the "
+        evidence="exact mean squared error over all outputs and paths: three bins of four tokens, "
+        "a classifier that is right half of the time. The filter forgets what it saw between the "
         "first output and the last; whether that still helps depends on the token and the matrix",
-        f"after token {worse[-1]}: squared error {float(errors[worse[-1]][rule]):.6f}, classifier "
-        f"alone {float(errors[worse[-1]]['classifier alone']):.6f}"
+        witness=f"after token {worse[-1]}: squared error {float(errors[worse[-1]][rule]):.6f}, "
+        f"classifier alone {float(errors[worse[-1]]['classifier alone']):.6f}"
         if worse
         else None,
     )
@@ -122,74 +119,51 @@ def _text(rule: Filter, symbols: tuple[int, ...]) -> str:
     return f"({estimate}), posterior ({truth})"
 
 
-Case = tuple[Any, Any]
-"""What is claimed, and the control."""
-
-
-def _claim(
-    name: str,
-    place: str,
-    check: Callable[..., ClaimResult],
-    case: Case,
-    recheck: Callable[[], str],
-    assumes: tuple[str, ...],
-    statement: str,
-) -> Claim:
-    declare = PAPER.claim(
-        f"Section 3.1, {place}",
-        expected=FALSE,
-        claimed=case[0],
-        control=case[1],
-        recheck=recheck,
-        assumes=assumes,
-        name=name,
-        statement=statement,
-    )
-    return declare(check)
-
-
 MORE_ACCURATE = (
     "Smoothing by steps 1 to 3 estimates the remaining length more accurately than the "
     "classifier's output alone."
 )
+smoothing = partial(
+    PAPER.claim,
+    expected=FALSE,
+    control="posterior, likelihood",
+    recheck=recheck_smoothing,
+    statement=MORE_ACCURATE,
+)
 
 CLAIMS = (
-    _claim(
-        "section-3-1-update",
-        "steps 1 to 3",
-        check_posterior,
-        (as_printed, corrected),
-        recheck_update,
-        (*ASSUMPTIONS, "step 2 to the letter: the old prior, not the old estimate"),
-        "Propagating the prior by T and multiplying by the classifier's output gives, after "
-        "normalising, the Bayesian estimate of the present bin from all outputs so far.",
-    ),
-    _claim(
-        "section-3-1-likelihood",
-        "step 3",
-        check_posterior,
-        (propagated, corrected),
-        recheck_likelihood,
-        (*ASSUMPTIONS, "step 2 as the text says: the old estimate is propagated"),
-        "With the last estimate as the next starting point, as the text says, multiplying by the "
-        "classifier's output gives the Bayesian estimate.",
-    ),
-    _claim(
-        "section-3-1-smoothing",
-        "smoothing",
-        check_smoothing,
-        ("as printed, matrix turned", "posterior, likelihood"),
-        recheck_smoothing,
-        (*ASSUMPTIONS, EVERYWHERE),
-        MORE_ACCURATE,
-    ),
-    _claim(
-        "section-3-1-smoothing-printed",
-        "smoothing and Appendix A",
-        check_smoothing,
-        ("as printed", "posterior, likelihood"),
-        recheck_smoothing,
-        (*ASSUMPTIONS[:2], "the matrix of Appendix A", EVERYWHERE),
-        MORE_ACCURATE,
-    ),
+    PAPER.claim(
+        "Section 3.1, steps 1 to 3",
+        name="section-3-1-update",
+        expected=FALSE,
+        claimed=as_printed,
+        control=corrected,
+        recheck=recheck_update,
+        assumes=(*ASSUMPTIONS, "step 2 to the letter: the old prior, not the old estimate"),
+        statement="Propagating the prior by T and multiplying by the classifier's output gives, "
+        "after normalising, the Bayesian estimate of the present bin from all outputs so far.",
+    )(check_posterior),
+    PAPER.claim(
+        "Section 3.1, step 3",
+        name="section-3-1-likelihood",
+        expected=FALSE,
+        claimed=propagated,
+        control=corrected,
+        recheck=recheck_likelihood,
+        assumes=(*ASSUMPTIONS, "step 2 as the text says: the old estimate is propagated"),
+        statement="With the last estimate as the next starting point, as the text says, "
+        "multiplying by the classifier's output gives the Bayesian estimate.",
+    )(check_posterior),
+    smoothing(
+        "Section 3.1, smoothing",
+        name="section-3-1-smoothing",
+        claimed="as printed, matrix turned",
+        assumes=(*ASSUMPTIONS, EVERYWHERE),
+    )(check_smoothing),
+    smoothing(
+        "Section 3.1, smoothing and Appendix A",
+        name="section-3-1-smoothing-printed",
+        claimed="as printed",
+        assumes=(*ASSUMPTIONS[:2], "the matrix of Appendix A", EVERYWHERE),
+    )(check_smoothing),
 )

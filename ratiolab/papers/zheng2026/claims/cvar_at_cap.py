@@ -39,11 +39,10 @@ def cvar_at_cap(mu: float) -> ClaimResult:
     return decided(
         rising,
         f"{len(SIGMAS)} laws" if rising else WITNESSED,
-        "of two requests with one median the riskier has the larger CVaR",
         f"CVaR {', '.join(f'{value:.1f}' for value in values)} for sigma {SIGMAS}, with "
         f"P(X > cap) {', '.join(f'{share:.3f}' for share in beyond)}",
-        "CVaR_alpha of min(X, cap) is the cap whenever P(X > cap) >= 1 - alpha, so requests that "
-        "reach the cap with probability 1/10 or more get one and the same penalty; only their "
-        "capped expectations order them",
-        "median e^7 > 1024, sigma 0.2 and 1.6: CVaR 1024 for both",
+        evidence="CVaR_alpha of min(X, cap) is the cap whenever P(X > cap) >= 1 - alpha, so "
+        "requests that reach the cap with probability 1/10 or more get one and the same penalty; "
+        "only their capped expectations order them",
+        witness="median e^7 > 1024, sigma 0.2 and 1.6: CVaR 1024 for both",
     )

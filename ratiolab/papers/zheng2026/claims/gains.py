@@ -13,9 +13,7 @@ from ratiolab.papers.claim import (
     FALSE,
     HOLDS,
     UNDECIDED,
-    Claim,
     ClaimResult,
-    Verdict,
     decided,
 )
 from ratiolab.papers.zheng2026 import PAPER
@@ -81,10 +79,9 @@ def measured(gain: Gain) -> ClaimResult:
     return decided(
         gain.is_rounded,
         ARITHMETIC,
-        f"{gain.printed}, as the quotient of the printed figures, rounded",
         gain.text,
-        "exact arithmetic on the printed decimals, which are taken as they are",
-        f"{gain.numerator}/{gain.denominator}",
+        evidence="exact arithmetic on the printed decimals, which are taken as they are",
+        witness=f"{gain.numerator}/{gain.denominator}",
     )
 
 
@@ -93,12 +90,11 @@ def estimated(gain: Gain) -> ClaimResult:
     return ClaimResult(
         UNDECIDED if gain.is_possible else FALSE,
         ARITHMETIC,
-        f"{gain.printed} times",
         gain.text,
-        "the source marks the rivals' latencies as estimates, and they are what TIE's 0.67 s times "
-        "the printed gains gives: their quotient repeats the gain and cannot support it. What is "
-        "missing is the measured latency of the rival",
-        None if gain.is_possible else f"{gain.numerator}/{gain.denominator}",
+        evidence="the source marks the rivals' latencies as estimates, and they are what TIE's "
+        "0.67 s times the printed gains gives: their quotient repeats the gain and cannot support "
+        "it. What is missing is the measured latency of the rival",
+        witness=None if gain.is_possible else f"{gain.numerator}/{gain.denominator}",
     )
 
 
@@ -174,21 +170,16 @@ ESTIMATED: tuple[Row, ...] = tuple(
 )
 
 
-def _claims(rows: tuple[Row, ...], expected: Verdict) -> tuple[Claim, ...]:
-    claims = []
-    for name, statement, place, assumes, gains, top, bottom in rows:
-        right, wrong = (Gain(printed, top, bottom) for printed in gains.split())
-        declare = PAPER.claim(
-            place,
-            expected=expected,
-            claimed=right,
-            control=wrong,
-            assumes=assumes,
-            name=name,
-            statement=statement,
-        )
-        claims.append(declare(measured if expected is HOLDS else estimated))
-    return tuple(claims)
-
-
-CLAIMS = _claims(MEASURED, HOLDS) + _claims(ESTIMATED, UNDECIDED)
+CLAIMS = tuple(
+    PAPER.claim(
+        place,
+        expected=HOLDS if check is measured else UNDECIDED,
+        claimed=Gain(gains.split()[0], top, bottom),
+        control=Gain(gains.split()[1], top, bottom),
+        assumes=assumes,
+        name=name,
+        statement=statement,
+    )(check)
+    for check, rows in ((measured, MEASURED), (estimated, ESTIMATED))
+    for name, statement, place, assumes, gains, top, bottom in rows
+)

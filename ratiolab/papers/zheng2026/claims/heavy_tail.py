@@ -57,12 +57,11 @@ def heavy_tail_figures(shape: float) -> ClaimResult:
     return decided(
         not light,
         WITNESSED,
-        "no law with an exponential tail has these figures",
         f"gamma law of shape {shape}: {share:.1%} and {variation:.2f}",
-        "a gamma law has P(X > x) ~ x^(k-1) e^-x, lighter than every power and every log-normal. "
-        "Skewness 3.10 and P99/P50 up to 10.77 are above what it gives (2.2 and 8), but both are "
-        "means or maxima over prompts of different lengths. The tail may well be heavy; these "
-        "figures alone do not tell",
-        f"gamma law of shape {shape}",
-        NOT_IMPLIED,
+        evidence="a gamma law has P(X > x) ~ x^(k-1) e^-x, lighter than every power and every "
+        "log-normal. Skewness 3.10 and P99/P50 up to 10.77 are above what it gives (2.2 and 8), "
+        "but both are means or maxima over prompts of different lengths. The tail may well be "
+        "heavy; these figures alone do not tell",
+        witness=f"gamma law of shape {shape}",
+        otherwise=NOT_IMPLIED,
     )

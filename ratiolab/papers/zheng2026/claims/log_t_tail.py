@@ -47,13 +47,12 @@ def log_t_from_theorem_3_2(tail: Tail) -> ClaimResult:
     return decided(
         constant,
         f"{len(EXPONENTS)} points" if constant else WITNESSED,
-        "ln(P(X > x) / P(X > x^2)) / ln x tends to the exponent, above 0",
         ", ".join(f"{value:.4f}" for value in local)
         + f" at ln x = {', '.join(map(str, EXPONENTS))}",
-        "for Student's density h, h(2 z) >= 2^(-nu-1) h(z), so P(X > x^2) >= 2^(-nu) P(X > x) for "
-        "all x >= 1 when mu = 0: the tail falls like (ln x)^(-nu), slower than every power of x, "
-        "and E[X] without a cap is infinite. Both are heavy-tailed, and "
-        "log-t may fit best where it was measured; the theorem does not select it",
-        "P(X > x^2) >= 2^(-7/2) P(X > x) for all x >= 1",
-        NOT_IMPLIED,
+        evidence="for Student's density h, h(2 z) >= 2^(-nu-1) h(z), so P(X > x^2) >= 2^(-nu) P(X "
+        "> x) for all x >= 1 when mu = 0: the tail falls like (ln x)^(-nu), slower than every "
+        "power of x, and E[X] without a cap is infinite. Both are heavy-tailed, and log-t may fit "
+        "best where it was measured; the theorem does not select it",
+        witness="P(X > x^2) >= 2^(-7/2) P(X > x) for all x >= 1",
+        otherwise=NOT_IMPLIED,
     )

@@ -58,11 +58,10 @@ def monte_carlo(score: Score) -> ClaimResult:
     return ClaimResult(
         TIGHTENED if better else HOLDS,
         f"{len(LAWS)} laws",
-        f"a standard error of {min(noise):.1%} to {max(noise):.1%} of the score",
         f"without a sample the score is known to {max(errors):.1e}",
-        "the score as an integral of quantiles by Gauss-Legendre; reference: E and CVaR as "
-        "integrals of P(X > x) by adaptive quadrature, coded apart. Better means an error below a "
-        "thousandth of the sampling error",
+        evidence="the score as an integral of quantiles by Gauss-Legendre; reference: E and CVaR "
+        "as integrals of P(X > x) by adaptive quadrature, coded apart. Better means an error "
+        "below a thousandth of the sampling error",
     )
 
 

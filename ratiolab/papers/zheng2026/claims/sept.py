@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 
 from ratiolab.model.streams import stream
-from ratiolab.papers.claim import FALSE, HOLDS, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import LogT, adaptive_beta
 
@@ -22,7 +22,6 @@ EXAMPLE: tuple[Law, Law] = (((3, F(1)),), ((1, F(3, 4)), (21, F(1, 4))))
 
 @PAPER.claim(
     "relation to SEPT",
-    expected=HOLDS,
     claimed=F(0),
     control=F(1, 10),
     assumes="lengths capped at 2048; SEPT sorts by the capped expectation",
@@ -39,12 +38,11 @@ def sept_at_beta_0(beta: Fraction) -> ClaimResult:
     return decided(
         not moved,
         f"{len(laws)} laws",
-        f"at beta = {beta} the order is that of the capped expectations",
         f"{moved} of {len(laws)} laws stand elsewhere",
-        "the score is E + beta CVaR. The adaptive rule min(0.5, max(0.1, 0.1 L_q / B)) never "
-        f"comes to 0: its least weight is {least}, at which orders may differ, so TIE as it runs "
-        "is not SEPT at low load either",
-        f"{moved} laws stand elsewhere",
+        evidence="the score is E + beta CVaR. The adaptive rule min(0.5, max(0.1, 0.1 L_q / B)) "
+        f"never comes to 0: its least weight is {least}, at which orders may differ, so TIE as it "
+        "runs is not SEPT at low load either",
+        witness=f"{moved} laws stand elsewhere",
     )
 
 
@@ -83,13 +81,12 @@ def sept_needs_no_truncation(key: str, slow: bool) -> ClaimResult:
     return decided(
         needed,
         f"{len(sets)} sets of requests" if needed else WITNESSED,
-        f"under a cap the order of least {key} expectation is not optimal",
         f"not optimal in {len(failures)} of {len(sets)} sets",
-        "one server, no preemption: the expected total completion time is linear in the expected "
-        "lengths, so sorting by them is optimal for every law with a finite mean (exchange), "
-        "a capped one included; all orders compared exactly. It is the uncapped log-t law that has "
-        "no finite expectation to sort by",
-        "lengths 3, or 1 and 21 with probability 3/4 and 1/4, capped at 8",
+        evidence="one server, no preemption: the expected total completion time is linear in the "
+        "expected lengths, so sorting by them is optimal for every law with a finite mean "
+        "(exchange), a capped one included; all orders compared exactly. It is the uncapped log-t "
+        "law that has no finite expectation to sort by",
+        witness="lengths 3, or 1 and 21 with probability 3/4 and 1/4, capped at 8",
     )
 
 
