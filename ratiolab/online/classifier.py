@@ -6,7 +6,6 @@ token. A real classifier reads almost the same text twice in a row, so its error
 says how often it errs, `correlation` and `changes` how long.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,20 +75,6 @@ class Classifier:
         errors = self._errors(output, rng)
         drawn: IntArray = (errors[:, None] > chances[:, :-1]).sum(axis=1)
         return drawn
-
-    def mind_changing_rate(self, outputs: Sequence[int], rng: np.random.Generator) -> float:
-        """Return the share of tokens whose answer differs from the last one in the same true bin.
-
-        Estimated by drawing the answers for requests of these outputs; NaN if none stays in a bin.
-        """
-        same = changed = 0
-        for output in outputs:
-            true = bin_of(output - np.arange(output), self.bins, self.width)
-            stays = true[1:] == true[:-1]
-            answers = self.answers(output, rng)
-            same += int(stays.sum())
-            changed += int((stays & (answers[1:] != answers[:-1])).sum())
-        return changed / same if same else float("nan")
 
     def _errors(self, output: int, rng: np.random.Generator) -> FloatArray:
         """Draw numbers uniform on [0, 1), one a token, as correlated as the errors are to be."""

@@ -66,11 +66,6 @@ class Forecast:
         """Return whether the running requests alone exceed the memory in the next round."""
         return self.tokens_next(now) > self.memory
 
-    def next_end(self, now: int) -> int:
-        """Return the first believed end after now; `NEVER` when there is none."""
-        self._advance(now)
-        return self._ahead[0][0] if self._ahead else NEVER
-
     def earliest(self, prompt: int, length: int, now: int) -> int:
         """Return the first round in which a request fits: now itself, or when to ask again.
 

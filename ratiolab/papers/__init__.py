@@ -6,7 +6,7 @@ from ratiolab.papers.experiments import experiments
 from ratiolab.papers.finding import Finding
 from ratiolab.papers.paper import Paper, papers, register_tasks
 from ratiolab.papers.registry import all_claims, run_claims, select
-from ratiolab.papers.witness import Witness, read_witness, write_witness
+from ratiolab.papers.witness import Witness, read_witness
 
 __all__ = [
     "Claim",
@@ -26,5 +26,4 @@ __all__ = [
     "reproduce",
     "run_claims",
     "select",
-    "write_witness",
 ]

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from ratiolab.model import FormatError, Instance, Schedule, require_feasible
-from ratiolab.model.io import instance_of, json_lines, write_text
+from ratiolab.model.io import instance_of
 from ratiolab.model.shipped import shipped
 
 FORMAT = "ratiolab-witness/1"
@@ -64,17 +64,3 @@ def read_witness(name: str) -> Witness:
         raise FormatError(f"{path}: {error}") from None
     schedules = {key: tuple(starts) for key, starts in data.schedules.items()}
     return Witness(data.claim, instance, schedules, data.figures)
-
-
-def write_witness(witness: Witness, name: str) -> Path:
-    """Write ``<folder>/<name>.json`` in one step and return its path."""
-    data = {
-        "format": FORMAT,
-        "claim": witness.claim,
-        "instance": witness.instance.to_dict(),
-        "schedules": {key: list(starts) for key, starts in witness.schedules.items()},
-        "figures": dict(witness.figures),
-    }
-    path = folder() / f"{name}.json"
-    write_text(path, json_lines(data))
-    return path

@@ -4,7 +4,6 @@
 [4, 4, 4, 1, 1]
 """
 
-import shlex
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -52,32 +51,6 @@ def generate(kind: str, seed: int, predict: str | None = None, **settings: int |
     if predict is None:
         return built
     return add_predictions(built, predict, seed).replace(source=f"{source} --predict {predict}")
-
-
-def regenerate(source: str) -> Instance:
-    """Generate an instance again from the source text that `generate` gave it.
-
-    Raises
-    ------
-    ValueError
-        If the text is no such command line.
-    """
-    words = shlex.split(source)
-    predict = words.pop() if words[-2:-1] == ["--predict"] else None
-    if predict is not None:
-        words.pop()
-    well_formed = (
-        len(words) >= 5
-        and len(words) % 2 == 1
-        and (words[:2], words[3]) == (["ratiolab", "generate"], "--seed")
-        and words[4].isascii()
-        and words[4].isdigit()
-        and set(words[5::2]) <= {"--set"}
-    )
-    if not well_formed:
-        raise ValueError(f"source {shown(source)} is not a command line of ratiolab generate")
-    chosen = find_kind(words[2])
-    return generate(chosen.name, int(words[4]), predict, **chosen.parse(words[6::2]))
 
 
 def find_kind(name: str) -> Kind:

@@ -17,7 +17,10 @@ from ratiolab.hindsight.horizon import last_starts, naive_horizon
 from ratiolab.hindsight.program_stages import first_horizon
 from ratiolab.hindsight.programs.highs import solve_program
 from ratiolab.hindsight.programs.timeindexed import build
-from ratiolab.hindsight.schedules.heuristics import good_schedule
+from ratiolab.hindsight.schedules.heuristics import (
+    best_list_schedule,
+    improved_schedule,
+)
 from ratiolab.model import Instance
 
 
@@ -46,7 +49,7 @@ def main() -> None:
 
 def compare(instance: Instance, arrivals: bool, sizes: bool, limit: float) -> None:
     """Print one line for each way to limit time."""
-    known = good_schedule(instance)
+    known = improved_schedule(best_list_schedule(instance))
     last = last_starts(instance, known.total_latency)
     programs = {
         "naive": build(instance, naive_horizon(instance) - instance.output, merge=False),

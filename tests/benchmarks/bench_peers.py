@@ -29,7 +29,10 @@ import numpy as np
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.programs.timeindexed import Program, build
-from ratiolab.hindsight.schedules.heuristics import good_schedule
+from ratiolab.hindsight.schedules.heuristics import (
+    best_list_schedule,
+    improved_schedule,
+)
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.footprint import held
 from ratiolab.workloads.generators import generate
@@ -43,7 +46,10 @@ def drawn(n: int, seed: int) -> Instance:
 
 
 def full_program(instance: Instance) -> Program:
-    return build(instance, last_starts(instance, good_schedule(instance).total_latency))
+    return build(
+        instance,
+        last_starts(instance, improved_schedule(best_list_schedule(instance)).total_latency),
+    )
 
 
 def _rows(program: Program) -> list[list[tuple[int, int]]]:
@@ -72,7 +78,7 @@ def cp_sat_program(instance: Instance, limit: float, threads: int) -> Answer:
 def cp_sat_cumulative(instance: Instance, limit: float, threads: int) -> Answer:
     from ortools.sat.python import cp_model
 
-    last = last_starts(instance, good_schedule(instance).total_latency)
+    last = last_starts(instance, improved_schedule(best_list_schedule(instance)).total_latency)
     model, starts, intervals, demands = cp_model.CpModel(), [], [], []
     for (arrival, prompt, output), latest in zip(instance.requests, last.tolist(), strict=True):
         start = model.new_int_var(arrival, latest, "")

@@ -200,7 +200,7 @@ def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_p
     words = ("claims", "--id", "chen2025/example-1", "--page", str(page))
     (data,) = run_json(capsys, *words)["claims"]
     assert data["verdict"] == data["expected"] == "holds"
-    keys = "id source statement assumptions proof verdict scope claimed computed witness"
+    keys = "id source statement assumptions proof verdict scope computed witness"
     assert set(keys.split()) <= set(data)
     assert "### chen2025/example-1" in page.read_text()
     assert "holds" in run(capsys, "claims", "--id", "chen2025/example-1")[1]

@@ -86,9 +86,8 @@ def test_every_changed_number_is_detected(
     instance, made = twelve
     monkeypatch.setattr(certify_dynamic_programming, "MOST_STATES", 50_000)
     path = tmp_path / "c.json"
-    write_certificate(made, path)
     names = ("bound", "denominator", "value", "memory", "tables", "cuts")
-    found = [bound for _, bound in outcomes(path, instance, "layers", names, range(0, 60, 12))]
+    found = [bound for _, bound in outcomes(path, made, instance, names, range(0, 60, 12))]
     refused = found.count(None)
     assert refused > 3 * (len(found) - refused)
 

@@ -7,7 +7,7 @@ import pytest
 from oracle import least_latency, optimal_schedule
 
 from ratiolab.hindsight.horizon import last_starts, naive_horizon, serial_horizon
-from ratiolab.hindsight.schedules.heuristics import good_schedule
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule, violations
 
 
@@ -36,7 +36,7 @@ def test_no_optimal_schedule_leaves_its_windows(seed: int) -> None:
     instance = tiny(seed)
     all_optima = optima(instance)
     assert all_optima
-    for upper in (all_optima[0].total_latency, good_schedule(instance, steps=0).total_latency):
+    for upper in (all_optima[0].total_latency, best_list_schedule(instance).total_latency):
         last = last_starts(instance, upper)
         for schedule in all_optima:
             assert (schedule.starts <= last).all()
@@ -53,7 +53,7 @@ def test_windows_are_shorter_than_the_naive_horizon() -> None:
     rng = np.random.default_rng(1)
     arrival = np.sort(rng.integers(0, 50, 30))
     instance = Instance("arrivals", 40, arrival, rng.integers(1, 6, 30), rng.integers(1, 30, 30))
-    last = last_starts(instance, good_schedule(instance, steps=0).total_latency)
+    last = last_starts(instance, best_list_schedule(instance).total_latency)
     assert (last + instance.output).max() <= serial_horizon(instance)
     assert serial_horizon(instance) * 2 < naive_horizon(instance)
     assert (last >= instance.arrival).all()

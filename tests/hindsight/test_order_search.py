@@ -11,7 +11,6 @@ from oracle import least_latency
 from ratiolab.hindsight.arrays import Requests
 from ratiolab.hindsight.schedules.heuristics import (
     best_list_schedule,
-    good_schedule,
     improved_schedule,
     serial_schedule,
 )
@@ -139,9 +138,10 @@ def test_an_annealed_schedule_is_far_below_the_list_schedules_of_a_crowded_insta
 def test_few_requests_are_searched_without_numba() -> None:
     code = (
         "import sys\n"
-        "from ratiolab.hindsight.schedules.heuristics import good_schedule\n"
+        "from ratiolab.hindsight.schedules.heuristics import *\n"
         "from ratiolab.model import Instance\n"
-        "good_schedule(Instance('few', 9, [0] * 8, [1] * 8, range(1, 9)))\n"
+        "few = Instance('few', 9, [0] * 8, [1] * 8, range(1, 9))\n"
+        "improved_schedule(best_list_schedule(few))\n"
         "print('numba' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -153,7 +153,7 @@ def test_a_thousand_requests_get_a_better_schedule_than_any_list_schedule() -> N
     prompt, output = rng.integers(1, 80, 1000), rng.integers(1, 300, 1000)
     instance = Instance("many", 5000, rng.integers(0, 500, 1000), prompt, output)
     listed = best_list_schedule(instance)
-    reached = require_feasible(good_schedule(instance, steps=5_000))
+    reached = require_feasible(improved_schedule(best_list_schedule(instance), steps=5_000))
     assert reached.total_latency < listed.total_latency
 
 
@@ -164,4 +164,4 @@ def test_millions_of_rounds_get_fewer_steps(arrival: int, output: int) -> None:
     instance = Instance("long", output, [0] + [arrival] * (n - 1), [0] * n, [output] * n)
     first = max(arrival, output)
     expected = [0, *range(first, first + (n - 1) * output, output)]
-    assert sorted(good_schedule(instance, steps=3_000).starts) == expected
+    assert sorted(improved_schedule(best_list_schedule(instance), steps=3_000).starts) == expected

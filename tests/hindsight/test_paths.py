@@ -202,7 +202,7 @@ def test_every_changed_number_is_detected(
     write_certificate(made, path)
     assert read_certificate(path) == made
     names = ("bound", "value", "memory", "tables", "cuts", "unit", "multipliers", "passes")
-    found = list(outcomes(path, instance, "paths", names, range(0, 40, 20)))
+    found = list(outcomes(path, made, instance, names, range(0, 40, 20)))
     assert all(bound is None or bound <= made.bound for _, bound in found)
     assert sum(bound is None for _, bound in found) > len(found) // 2
 

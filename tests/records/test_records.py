@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from regenerate import regenerate
 
 from ratiolab.cli import main
 from ratiolab.hindsight import OptResult, bracket, solve
@@ -26,7 +27,7 @@ from ratiolab.records.improve import Failure, Try, improve, instances, widest
 from ratiolab.records.library import DRAWN, SIZES, recipes
 from ratiolab.records.record import HEADER, Record, read_records
 from ratiolab.records.store import FOLDER, RecordStore, faults, merged
-from ratiolab.workloads.generators import generate, regenerate
+from ratiolab.workloads.generators import generate
 
 SHIPPED = Path(__file__).parents[2]
 EASY = Instance("easy", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])

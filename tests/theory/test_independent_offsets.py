@@ -65,9 +65,19 @@ def test_a_law_cut_far_out_comes_near_the_constant_and_a_wrong_kernel_would_not_
     assert offsets.ratio(two_point(1, 3, 0.1), base) < value
 
 
+def steady_path(start, end):
+    """Caps b**k, each taken when cap/time is sqrt((b - 1)/(W (1 + ln b)))."""
+    base, value = (float(found) for found in offsets.best())
+    speed = np.sqrt((base - 1) / (value * (1 + np.log(base))))
+    caps = [start * speed]
+    while caps[-1] < end:
+        caps.append(min(end, caps[-1] * base))
+    return caps, [min(end, max(start, cap / speed)) for cap in caps]
+
+
 def test_the_steady_path_nearly_attains_the_bound_that_no_path_is_below():
     for end in (1e20, 1e60):
-        cost = offsets.path_cost(*offsets.steady_path(3.0, end), 3.0, end)
+        cost = offsets.path_cost(*steady_path(3.0, end), 3.0, end)
         assert offsets.path_bound(3.0, end) <= cost <= 1.1 * offsets.path_bound(3.0, end)
     assert min(offsets.gap(k / 100) for k in range(800)) > -1e-12
     assert offsets.lower_bound(1e100) < float(offsets.best()[1])

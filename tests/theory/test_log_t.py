@@ -50,11 +50,8 @@ def test_capped_mean_and_cvar_are_right_to_ten_digits(law: LogT, cap: float) -> 
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_density_is_the_slope_of_the_distribution_and_quantile_its_inverse(law: LogT) -> None:
+def test_the_quantile_is_the_inverse_of_the_distribution(law: LogT) -> None:
     for x in (3.0, 90.0, 400.0, 5000.0):
-        step = 1e-4 * x
-        slope = (law.cdf(x + step) - law.cdf(x - step)) / (2 * step)
-        assert law.pdf(x) == pytest.approx(slope, rel=1e-4, abs=1e-14)
         assert law.cdf(x) + law.survival(x) == pytest.approx(1)
         if 1e-6 < law.cdf(x) < 1 - 1e-6:
             assert law.quantile(law.cdf(x)) == pytest.approx(x, rel=1e-8)
@@ -134,7 +131,6 @@ def test_bad_parameters_are_refused_by_name() -> None:
         (lambda: LogT(5, 0), "sigma 0"),
         (lambda: LogT(5, 1, 0), "nu 0"),
         (lambda: law.quantile(1), "level 1"),
-        (lambda: law.pdf(0), "x 0"),
         (lambda: law.cdf(-1), "x -1"),
         (lambda: law.score(0.1, 0), "cap 0"),
         (lambda: adaptive_beta(1, 0), "batch 0"),

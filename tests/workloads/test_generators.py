@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from regenerate import regenerate
 from scipy import stats
 
 from ratiolab.model import Instance
 from ratiolab.model.instance import OPTIONAL_COLUMNS
-from ratiolab.workloads.generators import KINDS, find_kind, generate, regenerate
+from ratiolab.workloads.generators import KINDS, find_kind, generate
 from ratiolab.workloads.lengths import lmsys_output, lmsys_prompt
 
 SMALL = {kind: {} if kind.startswith("jaillet") else {"n": 30} for kind in KINDS}

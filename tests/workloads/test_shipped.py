@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from regenerate import regenerate
 
 from ratiolab.model import Schedule, read_instance, violations
-from ratiolab.workloads.generators import KINDS, regenerate
+from ratiolab.workloads.generators import KINDS
 
 FOLDER = Path(__file__).parents[2] / "instances"
 SMALL = sorted((FOLDER / "small").glob("*.json"))

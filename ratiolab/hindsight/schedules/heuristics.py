@@ -101,13 +101,6 @@ def serial_schedule(instance: Instance, order: Column) -> Schedule:
     return Schedule.from_starts(instance, starts)
 
 
-def good_schedule(
-    instance: Instance, rng: np.random.Generator | None = None, steps: int = STEPS
-) -> Schedule:
-    """Return the better of list schedules, improved by a search; see `improved_schedule`."""
-    return improved_schedule(best_list_schedule(instance), rng, steps)
-
-
 def best_list_schedule(instance: Instance) -> Schedule:
     """Return the best of the list schedules by output, volume and arrival plus output.
 

@@ -41,14 +41,6 @@ class LogT:
         if not self.nu > 0:
             raise ValueError(f"nu {self.nu}: must be positive")
 
-    def pdf(self, x: float) -> float:
-        """Return the density at x > 0, per token; it has a pole at 0."""
-        if x <= 0:
-            raise ValueError(f"x {x}: the density is defined for positive lengths")
-        z = self._standard(x)
-        log_density = self._log_constant() - (self.nu + 1) / 2 * math.log1p(z * z / self.nu)
-        return math.exp(log_density) / (math.sqrt(self.nu) * self.sigma * x)
-
     def cdf(self, x: float) -> float:
         """Return P(X <= x)."""
         from scipy.special import stdtr

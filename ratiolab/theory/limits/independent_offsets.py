@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from math import exp, log, sqrt
+from math import exp, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,18 +89,6 @@ def path_cost(caps: Sequence[float], times: Sequence[float], start: float, end: 
         total += price / time * cap * (1 + log(cap / bound))
         bound, now = cap, time
     return total + (0 if bound >= end else 2 * (end - now) / bound)
-
-
-def steady_path(start: float, end: float) -> tuple[list[float], list[float]]:
-    """Return caps and times of the path that nearly attains the bound: caps b**k, each taken when
-    cap/time is sqrt((b - 1)/(W (1 + ln b))).
-    """
-    base, value = (float(found) for found in best())
-    speed = sqrt((base - 1) / (value * (1 + log(base))))
-    caps = [start * speed]
-    while caps[-1] < end:
-        caps.append(min(end, caps[-1] * base))
-    return caps, [min(end, max(start, cap / speed)) for cap in caps]
 
 
 def path_bound(start: float, end: float) -> float:

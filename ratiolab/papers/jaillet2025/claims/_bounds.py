@@ -39,7 +39,8 @@ def judge(
     return ClaimResult(
         verdict_on_bound(broken, kept, claimed == best),
         PROVED if weaker else f"{len(found)} cases checked",
-        f"{words.format(*best)}; the claimed bound is reached up to {float(worst.quotient):.4f}",
+        f"{words.format(*best)}; the claimed bound is used "
+        f"up to {float(worst.quotient):.4f}, where 1 is equality",
         evidence=f"{len(found)} cases obey it",
         witness=str(worst.case) if broken else None,
     )

@@ -69,7 +69,7 @@ class Case(NamedTuple):
 
 @cache
 def _mc_sf(case: Case) -> Schedule:
-    policy = make("mc-sf", {"lengths": "upper" if case.predicted else "exact"})
+    policy = make("mc-sf", {"lengths": "upper"} if case.predicted else {})
     return simulate(case.instance(), policy).schedule
 
 
