@@ -65,12 +65,13 @@ def claims_page(reports: VerdictTable) -> str:
         own = [report for report in reports if report.claim.paper == paper.key]
         if not own:
             continue
-        lines += ["", f"## {paper.title}", "", "| statement | verdict | computed |"]
-        lines += ["|---|---|---|"]
+        lines += ["", f"## {paper.title}", "", "| claim | statement | verdict | computed |"]
+        lines += ["|---|---|---|---|"]
         for report in own:
             result = report.result
             cells = (
                 f"[{report.claim.id.split('/')[1]}](#{_anchor(report.claim.id)})",
+                report.claim.statement,
                 f"**{result.verdict.value}** ({result.scope})",
                 result.computed,
             )
