@@ -25,7 +25,7 @@ CHEN = "Chen, Ye, Zhou (2025), {}, arXiv 2508.14544v2"
 def generate(kind: str, seed: int, predict: str | None = None, **settings: int | float) -> Instance:
     """Generate an instance of a kind; the same arguments give an equal instance.
 
-    Its source is the command line that generates it, with all settings; see `regenerate`.
+    Its source is the command line that generates it, with all settings.
 
     Parameters
     ----------

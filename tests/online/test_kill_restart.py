@@ -6,7 +6,6 @@ from math import log, sqrt
 import numpy as np
 import pytest
 from drawn import drawn
-from geometric_caps import geometric_caps
 
 from ratiolab.model import Instance
 from ratiolab.model.footprint import peak
@@ -38,7 +37,7 @@ def test_a_base_that_does_not_grow_is_refused(base):
 
 def test_whole_caps_are_the_caps_of_the_theory_rounded_down():
     for lower, prompt, base, shift in [(1, 0, 1.5, 0), (3, 0, 2, 0.4), (2, 7, 1.3, 0.9)]:
-        exact = geometric_caps(lower, 1000, base, prompt, shift)
+        exact = theory.geometric_caps(lower, 1000, base, prompt, shift)
         expected = sorted({int(cap + 1e-9) for cap in exact} - {0})
         assert list(islice(whole_caps(base, lower, prompt, shift), len(expected))) == expected
 
@@ -92,7 +91,7 @@ def test_simulated_latency_approaches_the_fluid_latency(lengths, places):
     ]
     n = len(outputs)
     instance = Instance("fluid", memory, [0] * n, [0] * n, outputs, lower=[1] * n)
-    caps = list(geometric_caps(1, lengths.upper, 2))
+    caps = list(theory.geometric_caps(1, lengths.upper, 2))
     simulated = simulate(instance, KillRestart(2.0, "none", places)).schedule.total_latency
     expected = theory.latency(lengths, caps, refill=places == "refill")
     other = theory.latency(lengths, caps, refill=places != "refill")

@@ -6,7 +6,6 @@ from math import log
 import numpy as np
 import pytest
 import sympy as sp
-from geometric_caps import geometric_caps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,7 +93,10 @@ def test_random_offset_is_the_mean_over_offsets(base, refill) -> None:
     d = from_weights(3, (4, 0, 0, 1, 2, 0, 0, 0, 3, 0, 1))
     offsets = (np.arange(4000) + 0.5) / 4000
     mean = np.mean(
-        [kr.ratio(d, geometric_caps(3, d.upper, base, 0, float(x)), refill=refill) for x in offsets]
+        [
+            kr.ratio(d, kr.geometric_caps(3, d.upper, base, 0, float(x)), refill=refill)
+            for x in offsets
+        ]
     )
     assert random_offset_ratio(d, base, refill=refill) == pytest.approx(mean, rel=1e-3)
 
@@ -109,7 +111,7 @@ def test_random_offset_is_the_mean_over_offsets(base, refill) -> None:
 )
 def test_no_distribution_exceeds_the_deterministic_constant(w, lower, s, base, refill) -> None:
     d = from_weights(lower, w)
-    caps = geometric_caps(lower, d.upper, base, s)
+    caps = kr.geometric_caps(lower, d.upper, base, s)
     constant = float(kr.constant(base, refill=refill, random_offset=False))
     assert kr.ratio(d, caps, s, refill=refill) <= constant * (1 + 1e-12)
 
@@ -141,7 +143,7 @@ def test_deterministic_constant_is_approached_by_lengths_just_above_the_caps(ref
     values = []
     for phases in (4, 7, 10):
         d = worst_steps(phases, 2, 128)
-        caps = geometric_caps(128, d.upper, 2)
+        caps = kr.geometric_caps(128, d.upper, 2)
         values.append(float(kr.ratio(d, caps, refill=refill)))
     assert values[0] < values[1] < values[2] < constant
     assert values[2] > 0.9 * constant
@@ -225,7 +227,7 @@ def test_constants_of_the_four_variants() -> None:
 
 @pytest.mark.parametrize("prompt", [0, 1, 30])
 def test_caps_grow_geometrically_in_batch_area(prompt) -> None:
-    caps = geometric_caps(3, 100, 1.7, prompt, 0.25)
+    caps = kr.geometric_caps(3, 100, 1.7, prompt, 0.25)
     areas = [c * (prompt + c) for c in caps]
     assert areas[0] == pytest.approx(3 * (prompt + 3) * 1.7**0.5)
     assert caps[-2] < 100 <= caps[-1]
@@ -244,6 +246,9 @@ def test_refill_never_costs_more_than_batches(w, lower, s) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: kr.geometric_caps(3, 2, 2), "3..2"),
+        (lambda: kr.geometric_caps(1, 2, 1), "base 1"),
+        (lambda: kr.geometric_caps(1, 2, 2, 0, 1.0), "offset 1.0"),
         (lambda: kr.latency(uniform(1, 3), (1, 1, 3)), "cap 1"),
         (lambda: kr.latency(uniform(1, 3), (1, 2)), "last cap 2"),
         (lambda: kr.latency(uniform(1, 3), ()), "last cap 0"),

@@ -18,7 +18,7 @@ from ratiolab.model.schedule import Schedule
 from ratiolab.model.streams import stream
 
 STEPS = 200_000
-"""Steps of `good_schedule` by default."""
+"""Steps of `improved_schedule` by default."""
 
 FEW = 16
 """Most requests for which the search stays in Python: importing numba would take longer."""

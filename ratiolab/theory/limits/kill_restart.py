@@ -22,15 +22,44 @@ Caps grow geometrically in sqrt(g), g(c_k) = b**(2k) g(l); that is c_k = b**k l 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import pairwise
-from math import exp, log
+from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Any
 
-from ratiolab.theory.laws.distributions import LengthDistribution, Number
+from ratiolab.theory.laws.distributions import LengthDistribution, Number, check_range
 from ratiolab.theory.limits.fluid import shortest_first_latency
 
 if TYPE_CHECKING:
     from sympy import Expr
+
+
+def geometric_caps(
+    lower: int, upper: int, base: Number, prompt: int = 0, offset: float = 0.0
+) -> tuple[Number, ...]:
+    """Return caps with sqrt(c (s + c)) in geometric progression, the last one at least ``upper``.
+
+    The first cap stands at b**offset sqrt(l (s + l)), 0 <= offset < 1, b = ``base`` > 1. Caps are
+    exact when ``prompt`` and ``offset`` are 0 and ``base`` is an int or Fraction.
+
+    >>> geometric_caps(2, 6, Fraction(3, 2))
+    (Fraction(2, 1), Fraction(3, 1), Fraction(9, 2), Fraction(27, 4))
+    """
+    check_range(lower, upper, prompt)
+    if not base > 1:
+        raise ValueError(f"base {base} is not above 1")
+    if not 0 <= offset < 1:
+        raise ValueError(f"offset {offset} is not in [0, 1)")
+    caps: list[Number] = []
+    while not caps or caps[-1] < upper:
+        growth = base ** len(caps) * (1 if offset == 0 else float(base) ** offset)
+        if prompt == 0:
+            caps.append(lower * growth if isinstance(growth, float) else Fraction(lower * growth))
+        else:
+            area = float(growth) ** 2 * lower * (prompt + lower)
+            # the positive root of c (s + c) = area, free of cancellation
+            caps.append(2 * area / (prompt + sqrt(prompt**2 + 4 * area)))
+    return tuple(caps)
 
 
 def latency(

@@ -10,7 +10,7 @@ from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
 from ratiolab.theory.worst_case.equal_prompts import (
     mc_sf_bound,
@@ -89,7 +89,6 @@ def solved() -> tuple[tuple[Case, int, int], ...]:
 
 @PAPER.claim(
     "start times of MC-SF",
-    expected=HOLDS,
     claimed=Fraction(2),
     control=Fraction(9, 5),
     assumes=EQUAL,
@@ -113,10 +112,9 @@ def mc_sf_start_times(factor: Fraction, slow: bool) -> ClaimResult:
     return decided(
         late is None,
         PROVED,
-        f"p_k <= ({factor}/M) times the volume before k",
         f"starts reach {float(worst):.4f} of (2/M) times the volume before, in {len(cases)} cases",
-        "induction over k: whoever blocks k holds memory whose volume pays for the wait",
-        late,
+        evidence="induction over k: whoever blocks k holds memory whose volume pays for the wait",
+        witness=late,
     )
 
 
@@ -139,17 +137,15 @@ def _check_ratio(bound: Ratio, words: str) -> ClaimResult:
     return decided(
         broken is None,
         PROVED,
-        words,
         f"up to {float(worst):.4f} in {len(solved())} small cases, {float(limit):.4f} for many "
         "equal requests",
-        "2 P/M + C above, P/M + V/(2M) + sum of o (3s + o)/(3 (2s + o)) and C below",
-        broken,
+        evidence="2 P/M + C above, P/M + V/(2M) + sum of o (3s + o)/(3 (2s + o)) and C below",
+        witness=broken,
     )
 
 
 @PAPER.claim(
     "constant of MC-SF",
-    expected=HOLDS,
     claimed=ratio_bound(),
     control=Fraction(19, 10),
     assumes=EQUAL,
@@ -162,7 +158,6 @@ def mc_sf_constant(constant: Fraction) -> ClaimResult:
 
 @PAPER.claim(
     "constant of MC-SF",
-    expected=HOLDS,
     claimed=2,
     control=1,
     assumes=(*EQUAL, "o is the longest output"),
@@ -178,7 +173,6 @@ def mc_sf_constant_with_prompt(base: int) -> ClaimResult:
 
 @PAPER.claim(
     "constant of MC-SF",
-    expected=HOLDS,
     claimed=Fraction(2),
     control=Fraction(21, 20),
     assumes=(*EQUAL, "P/M <= C/2: requests can nearly all start at once"),
@@ -200,10 +194,9 @@ def mc_sf_constant_when_memory_is_large(constant: Fraction) -> ClaimResult:
     return decided(
         broken is None,
         PROVED,
-        f"MC-SF <= {constant} OPT",
         f"up to {float(worst):.4f} in {cases} cases",
-        "2 P/M + C <= 2 C <= 2 OPT",
-        broken,
+        evidence="2 P/M + C <= 2 C <= 2 OPT",
+        witness=broken,
     )
 
 
@@ -212,7 +205,6 @@ STRETCHES = (Fraction(3, 2), Fraction(2), Fraction(3))
 
 @PAPER.claim(
     "constant of MC-SF",
-    expected=HOLDS,
     claimed=ratio_bound,
     control=lambda stretch: Fraction(3, 2),
     assumes=(EQUAL[0], "o <= o' <= a o; MC-SF sorts by the predictions o' and plans with them"),
@@ -242,11 +234,10 @@ def mc_sf_constant_with_predictions(bound: Callable[[Fraction], Fraction]) -> Cl
     return decided(
         broken is None,
         PROVED,
-        "MC-SF/OPT at most the stated function of a",
         "; ".join(found) + f", in {cases} cases",
-        "the start times hold with predicted volumes, of which each pair counts the smaller, and "
-        "vol(o') <= a^2 vol(o)",
-        broken,
+        evidence="the start times hold with predicted volumes, of which each pair counts the "
+        "smaller, and vol(o') <= a^2 vol(o)",
+        witness=broken,
     )
 
 

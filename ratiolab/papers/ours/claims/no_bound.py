@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import HOLDS, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
 from ratiolab.theory.worst_case.any_prompts import Family, fat_before_thin, thin_before_fat
 from ratiolab.theory.worst_case.equal_prompts import long_first
@@ -23,7 +23,6 @@ def recheck_arrivals() -> str:
 
 @PAPER.claim(
     "MC-SF with arrivals over time",
-    expected=HOLDS,
     claimed=lambda n: n - Fraction(1, 2),
     control=lambda n: n + Fraction(1, 2),
     recheck=recheck_arrivals,
@@ -49,11 +48,10 @@ def mc_sf_arrivals(needed: Callable[[int], Fraction]) -> ClaimResult:
     return decided(
         not short,
         PROVED if not short else WITNESSED,
-        "n requests with a ratio within 1/2 of n",
         f"{four.mc_sf}/{four.better} = {four.mc_sf / four.better:.3f} for n = 4; more for longer "
         "long requests",
-        "the long request fills the memory that each short one needs, which then wait for it",
-        f"n = {short[0]}: below" if short else None,
+        evidence="the long request fills the memory that each short one needs",
+        witness=f"n = {short[0]}: below" if short else None,
     )
 
 
@@ -83,7 +81,6 @@ def recheck_svf() -> str:
 
 @PAPER.claim(
     "smallest volume first with any prompts",
-    expected=HOLDS,
     claimed=lambda n: n - Fraction(1, 2),
     control=lambda n: n + Fraction(1, 2),
     recheck=recheck_svf,
@@ -107,16 +104,14 @@ def svf_any_prompts(needed: Callable[[int], Fraction]) -> ClaimResult:
     return decided(
         not short,
         PROVED,
-        "n requests with a ratio within 1/2 of n",
         "555/110 = 5.045 for n = 6, M = 4096; more for longer thin requests",
-        "the thin request has the least volume and leaves no room for a fat one until it ends",
-        f"n = {short[0]}: below" if short else None,
+        evidence="the thin request has the least volume and leaves no room for a fat one",
+        witness=f"n = {short[0]}: below" if short else None,
     )
 
 
 @PAPER.claim(
     "MC-SF with any prompts",
-    expected=HOLDS,
     claimed=Fraction(2, 5),
     control=Fraction(3, 5),
     assumes="all requests at round 0, any prompts, the memory of one largest request",
@@ -135,8 +130,7 @@ def mc_sf_any_prompts(factor: Fraction) -> ClaimResult:
     return decided(
         not broken,
         PROVED,
-        f"N^2 + N requests with a ratio above {factor} N",
         f"{nine.policy}/{nine.better} = {nine.policy / nine.better:.3f} for 90 requests",
-        "the fat requests have the shortest output, and all thin ones could run at once before",
-        f"N = {broken[0]}: below" if broken else None,
+        evidence="the fat requests have the shortest output, and all thin ones could run before",
+        witness=f"N = {broken[0]}: below" if broken else None,
     )

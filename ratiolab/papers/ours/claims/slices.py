@@ -7,7 +7,7 @@ from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.footprint import volume
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import HOLDS, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
 from ratiolab.theory.limits.slices import gba_ratio, gsa_ratio, halving_family
 
@@ -64,7 +64,7 @@ def played(policy: str, counts: Sequence[tuple[int, int]], first: int) -> str:
     return f"{float(found):.3f} simulated with n = {len(instance)}, M = {instance.memory}"
 
 
-@PAPER.claim(PLACE, expected=HOLDS, claimed=4, control=5, assumes=MODEL, proof=PROOF)
+@PAPER.claim(PLACE, claimed=4, control=5, assumes=MODEL, proof=PROOF)
 def gba_family(claimed: int) -> ClaimResult:
     """GBA costs up to 4 times the optimum on equal requests of output 2**j + 1, and by its clock
     never more.
@@ -74,15 +74,14 @@ def gba_family(claimed: int) -> ClaimResult:
     return decided(
         values[-1] >= claimed - NEAR and most <= claimed,
         PROVED,
-        f"supremum {claimed}",
         f"{float(values[5]):.4f} at outputs 33, {float(values[-1]):.6f} at 2^29 + 1; at most "
         f"{most:.4f} for outputs below 5000; {played('gba', [(33, 2000)], 64)}",
-        "a request just above a slice is given the next one, of four times its volume",
-        f"at most {float(values[-1]):.4f}",
+        evidence="a request just above a slice is given the next one, of four times its volume",
+        witness=f"at most {float(values[-1]):.4f}",
     )
 
 
-@PAPER.claim(PLACE, expected=HOLDS, claimed=8, control=9, assumes=MODEL, proof=PROOF)
+@PAPER.claim(PLACE, claimed=8, control=9, assumes=MODEL, proof=PROOF)
 def gsa_family(claimed: int, slow: bool) -> ClaimResult:
     """GSA costs up to 8 times the optimum on lengths just above its slices, half as many for each
     doubling, and by its clock never more.
@@ -98,11 +97,10 @@ def gsa_family(claimed: int, slow: bool) -> ClaimResult:
     return decided(
         far >= claimed - NEAR and most <= claimed,
         PROVED,
-        f"supremum {claimed}",
         f"{float(gsa_ratio(halving_family(4, 4))):.4f} with lengths 17 to 129, {float(far):.6f} "
         f"with 400 lengths from 2^14 + 1 on, more than any of {2000 if slow else 200} drawn laws; "
         + played("gsa", [(9, 800), (17, 400), (33, 400)], 1),
-        "every phase makes all unfinished requests wait for the volumes of its slices; those of "
-        "all phases before the last one are lost",
-        f"at most {float(most):.4f}",
+        evidence="every phase makes all unfinished requests wait for the volumes of its slices; "
+        "those of all phases before the last one are lost",
+        witness=f"at most {float(most):.4f}",
     )
