@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from ratiolab.papers import Verdict, experiments, reproduce, run_claims
     from ratiolab.papers import select as claims
     from ratiolab.ratio import Comparison, compare
+    from ratiolab.ratio.evaluate import evaluate
+    from ratiolab.ratio.evaluation import Evaluation
+    from ratiolab.report.evaluation_report import write_report
     from ratiolab.studies import read_study
     from ratiolab.studies.run import run_study
     from ratiolab.theory.bounds import evaluate as bound
@@ -57,6 +60,7 @@ __all__ = [
     "NEVER",
     "Comparison",
     "Decision",
+    "Evaluation",
     "Information",
     "Instance",
     "OptResult",
@@ -73,6 +77,7 @@ __all__ = [
     "certify",
     "claims",
     "compare",
+    "evaluate",
     "experiments",
     "generate",
     "instance_from_trace",
@@ -91,12 +96,14 @@ __all__ = [
     "violations",
     "write_certificate",
     "write_instance",
+    "write_report",
     "write_schedule",
 ]
 
 _PLACES = {  # module, and the name there where it differs
     "Comparison": "ratiolab.ratio",
     "Decision": "ratiolab.online",
+    "Evaluation": "ratiolab.ratio.evaluation",
     "Information": "ratiolab.online",
     "NEVER": "ratiolab.online",
     "Instance": "ratiolab.model",
@@ -113,6 +120,7 @@ _PLACES = {  # module, and the name there where it differs
     "certify": "ratiolab.hindsight.certificates.certify",
     "claims": "ratiolab.papers:select",
     "compare": "ratiolab.ratio",
+    "evaluate": "ratiolab.ratio.evaluate",
     "experiments": "ratiolab.papers",
     "generate": "ratiolab.workloads.generators",
     "instance_from_trace": "ratiolab.workloads.traces",
@@ -131,6 +139,7 @@ _PLACES = {  # module, and the name there where it differs
     "violations": "ratiolab.model",
     "write_certificate": "ratiolab.hindsight.certificates.certificate",
     "write_instance": "ratiolab.model",
+    "write_report": "ratiolab.report.evaluation_report",
     "write_schedule": "ratiolab.model",
 }
 

@@ -26,6 +26,8 @@ from ratiolab.cli.app import (
     progress,
     require_no_folder,
 )
+from ratiolab.cli.groups import Judged, grouped, keys_of, predicted
+from ratiolab.cli.instances import Predict
 
 if TYPE_CHECKING:
     from ratiolab.hindsight.result import Progress, Report
@@ -174,15 +176,12 @@ def _streaming() -> "Report":
 
 
 @app.command()
+@grouped
 def compare(
     file: File,
+    judged: Judged,
     memory: Memory = None,
-    policies: Annotated[
-        str | None,
-        typer.Option(help="Keys, comma separated (see `ratiolab policies`); default: all."),
-    ] = None,
     runs: Runs = 10,
-    seed: Seed = 0,
     time_limit: Annotated[
         float, typer.Option(help="Seconds for the optimum; then its bounds are used.", min=0)
     ] = 60,
@@ -203,13 +202,7 @@ def compare(
         str | None,
         typer.Option(help="What an eviction costs, for all: restart, recompute, swap, pause."),
     ] = None,
-    metric: Annotated[
-        str | None, typer.Option(help="What to sort by, see `ratiolab evaluate`.")
-    ] = None,
-    slo: Annotated[str | None, typer.Option(help="Limits of goodput: ttft=1,tpot=0.05.")] = None,
-    current: Annotated[
-        str, typer.Option(help="With these options: the policy that others are compared with.")
-    ] = "fcfs",
+    predict: Predict = None,
     tick_seconds: Tick = None,
     json: Json = False,
 ) -> None:
@@ -219,48 +212,50 @@ def compare(
     its ratio to the optimum as a proven interval, evictions and tokens lost by them, mean and P99
     latency, and rounds to the first token. Policies without randomness run once.
 
-    With --clock, --preemption, --metric or --slo, all policies and a certified bound have the same
-    clock and semantics, and the table is that of `ratiolab evaluate`.
+    With --clock, --preemption, --metric, --slo or --report, all policies and a certified bound have
+    the same clock and semantics, and the table is that of `ratiolab evaluate`.
 
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
-    from ratiolab.online import make
+    from ratiolab.executors import opened
     from ratiolab.ratio import compare as compare_policies
+    from ratiolab.ratio.choice import by_reason
     from ratiolab.ratio.compare import default_policies
     from ratiolab.report.panels import comparison_panels
     from ratiolab.report.tables import comparison_table
 
-    instance = load(file, memory, tick_seconds)
-    if any(option is not None for option in (clock, preemption, metric, slo)):
-        from ratiolab.cli.evaluation import evaluated
-        from ratiolab.cli.evaluation import show as show_evaluation
+    instance = predicted(load(file, memory, tick_seconds), predict, judged.seed)
+    pictures = picture_paths(plot, formats)
+    asked = (clock, preemption, judged.metric, judged.slo, judged.report)
+    if any(option is not None for option in asked):
+        if show is not None:
+            raise ValueError("--show is for comparisons in rounds: leave it out")
+        from ratiolab.cli.evaluation import deliver, evaluated, require_report
+        from ratiolab.report.plots import save
+        from ratiolab.report.plots.results import plot as plot_result
 
-        if plot is not None or show is not None:
-            raise ValueError("--plot and --show are for comparisons in rounds: leave them out")
-        made = evaluated(
-            instance,
-            *(policies, clock or "unit", preemption or "restart", metric or "mean", slo, current),
-            *(runs, seed),
-        )
-        print_json("evaluation", made.to_dict()) if json else show_evaluation(made)
-        if made.interrupted:
-            end_interrupted("the policies that had run are compared; the others are left out")
+        require_report(judged.report)
+        clock = clock or "unit"
+        made = evaluated(instance, clock, preemption or "restart", runs, judged)
+        for path in pictures:
+            save(plot_result(made), path)
+        deliver(made, file, clock, judged, [], {}, json)
         return
-    chosen = None if policies is None else [make(key) for key in keys_of(policies, "--policies")]
+    chosen = judged.chosen()
     # what is asked of the picture is checked before minutes are spent on what it shows
     drawn = None if show is None else keys_of(show, "--show")
     names = [p.name for p in chosen or default_policies(instance)[0]]
     for key in drawn or ():
         if key not in names:
             raise ValueError(f"--show {key!r} is not among the policies: {', '.join(names)}")
-    pictures = picture_paths(plot, formats)
-    with progress() as display:
+    with opened(judged.executor, judged.workers) as place, progress() as display:
         task = display.add_task("solving for the optimum")
         result = compare_policies(
             instance,
             chosen,
             runs=runs,
-            seed=seed,
+            seed=judged.seed,
+            executor=place,
             time_limit=time_limit,
             node_limit=node_limit,
             advance=lambda name: display.update(task, description=f"{name} done"),
@@ -278,17 +273,6 @@ def compare(
         else:
             print_rich(comparison_table(result, line_width()))
             print_rich(*in_seconds(instance))
-            print_rich(*(f"left out {key}: {why}" for key, why in result.skipped))
+            print_rich(*by_reason(result.skipped))
     if result.optimum.interrupted:
         end_interrupted("ratios are to the interval around the optimum found so far")
-
-
-def keys_of(words: str, option: str) -> list[str]:
-    """Return the keys of a comma separated list, each once."""
-    keys = [key.strip() for key in words.split(",")]
-    for key in keys:
-        if not key:
-            raise ValueError(f"{option} {words!r} has an empty place between its commas")
-        if keys.count(key) > 1:
-            raise ValueError(f"{option} names {key!r} twice")
-    return keys

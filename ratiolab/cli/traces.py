@@ -6,35 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ratiolab.cli.app import Formats, Json, Seed, app, picture_paths, print_json, print_rich
-from ratiolab.cli.instances import Output, Predict, deliver
+from ratiolab.cli.app import Formats, Json, app, picture_paths, print_json, print_rich
+from ratiolab.cli.groups import Log, Logged, grouped
+from ratiolab.cli.instances import Output, deliver
 
 if TYPE_CHECKING:
     from ratiolab.workloads.traces import Trace
 
-Log = Annotated[
-    Path,
-    typer.Argument(
-        help="Request log: CSV, JSON lines, JSON or Parquet, also gzipped. Known layouts are told "
-        "by their columns; name those of another one with --columns."
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        help="Columns of an unknown layout, as arrival=ts,prompt=n_in,output=n_out; further roles: "
-        "start, first, finish (instants), wait, ttft, latency (durations), gap, status."
-    ),
-]
-TimeUnit = Annotated[
-    str | None,
-    typer.Option(help="With --columns, unit of times that are numbers: s (default), ms, us, ns."),
-]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse the log rather than leave any request out.")
-]
-Start = Annotated[float | None, typer.Option(help="Window: from this second on.")]
-Stop = Annotated[float | None, typer.Option(help="Window: before this second.")]
 RoundsPerSecond = Annotated[
     float | None, typer.Option(help="Trace times: decoding rounds a second; default: 20.", min=0)
 ]
@@ -46,15 +24,6 @@ class Arrivals(StrEnum):
     trace = "trace"
     zero = "zero"
     poisson = "poisson"
-
-
-def window_of(start: float | None, stop: float | None) -> tuple[float, float] | None:
-    """Return the window that two options ask for; None for the whole trace."""
-    from math import inf
-
-    if start is None and stop is None:
-        return None
-    return start or 0.0, inf if stop is None else stop
 
 
 def tell_dropped(dropped: dict[str, int], requests: int) -> None:
@@ -70,8 +39,10 @@ def tell_dropped(dropped: dict[str, int], requests: int) -> None:
 
 
 @app.command()
+@grouped
 def trace(
     file: Log,
+    logged: Logged,
     memory: Annotated[
         int | None,
         typer.Option(help="KV cache size in tokens; needed but with --describe.", min=1),
@@ -84,15 +55,6 @@ def trace(
         Path | None, typer.Option(help="With --describe: draw it to this png, pdf or svg file.")
     ] = None,
     formats: Formats = None,
-    columns: Columns = None,
-    time_unit: TimeUnit = None,
-    strict: Strict = False,
-    sample: Annotated[
-        int | None, typer.Option(help="Keep so many requests, drawn at random.", min=1)
-    ] = None,
-    seed: Seed = 0,
-    start: Start = None,
-    stop: Stop = None,
     block: Annotated[
         int,
         typer.Option(help="KV block size: round tokens up to blocks, as paged caches do.", min=1),
@@ -105,7 +67,6 @@ def trace(
     max_prompt: Annotated[
         int | None, typer.Option(help="Drop requests with longer prompts, tokens.", min=0)
     ] = None,
-    predict: Predict = None,
     name: Annotated[str | None, typer.Option(help="Name of the instance.")] = None,
     output: Output = None,
     json: Json = False,
@@ -122,11 +83,9 @@ def trace(
 
     Example: ratiolab trace mine.jsonl --columns arrival=ts,prompt=n_in,output=n_out --describe
     """
-    from ratiolab.workloads.predictions import add_predictions
     from ratiolab.workloads.traces import (
         ROUNDS_PER_SECOND,
         instance_from_trace,
-        read_trace,
         select,
     )
 
@@ -134,37 +93,31 @@ def trace(
     if plot is not None and not describe:
         raise ValueError("--plot needs --describe")
     pictures = picture_paths(plot, formats)
-    log = read_trace(file, columns=columns, time_unit=time_unit)
+    log = logged.read(file)
     requests = len(log) + sum(log.dropped.values())
-    if strict and log.dropped:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in log.dropped.items())
-        raise ValueError(f"{file}: --strict refuses a log with requests {reasons}")
     if describe:
         tell_dropped(dict(log.dropped), requests)
         _describe(log, memory, speed, pictures, json)
         return
     if memory is None:
         raise ValueError("--memory is missing: an instance needs the KV cache size in tokens")
-    window = window_of(start, stop)
     instance = instance_from_trace(
         log,
         memory=memory,
-        sample=sample,
-        seed=seed,
-        window=window,
+        sample=logged.sample,
+        seed=logged.seed,
+        window=logged.window,
         block=block,
         arrivals=arrivals.value,
         rate=rate,
         rounds_per_second=speed,
         max_prompt=max_prompt,
         name=name,
-        strict=strict,
+        strict=logged.strict,
     )
-    if predict is not None:
-        instance = add_predictions(instance, predict, seed)
-    left_out = select(log, memory=memory, window=window, block=block, max_prompt=max_prompt)
+    left_out = select(log, memory=memory, window=logged.window, block=block, max_prompt=max_prompt)
     tell_dropped(left_out.dropped, requests)
-    deliver(instance, output, json)
+    deliver(logged.predicted(instance), output, json)
 
 
 def _describe(

@@ -1,8 +1,12 @@
 """A user's own policy, loaded from ``path/to/file.py:ClassName``."""
 
+import dataclasses
 import importlib.util
 import sys
+from functools import cache
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 from ratiolab.online.policy import Policy
 from ratiolab.online.view import Information
@@ -45,4 +49,29 @@ def load_user_policy(key: str) -> type[Policy]:
     level = policy.information
     if not isinstance(level, Information | property):
         raise ValueError(f"policy {key}: information {level!r} must be a member of Information")
+    _travels(policy, file)
     return policy
+
+
+def _travels(policy: type[Policy], file: Path) -> None:
+    """Let instances be sent to other processes and machines, which cannot import their file."""
+    text = file.read_text(encoding="utf-8")
+
+    def reduce(self: Policy) -> tuple[Any, ...]:
+        values = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return _revived, (str(file), text, type(self).__name__, values)
+
+    policy.__reduce__ = reduce  # type: ignore[assignment, method-assign]
+
+
+def _revived(path: str, text: str, name: str, values: dict[str, Any]) -> Policy:
+    policy: Policy = getattr(_module_of(path, text), name)(**values)
+    return policy
+
+
+@cache
+def _module_of(path: str, text: str) -> ModuleType:
+    module = ModuleType(f"ratiolab_user_{Path(path).stem}")
+    sys.modules[module.__name__] = module
+    exec(compile(text, path, "exec"), module.__dict__)
+    return module

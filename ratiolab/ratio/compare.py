@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.display import Result
-from ratiolab.online import POLICIES, Policy, Simulation, make, simulate
-from ratiolab.online.observations import required_columns
+from ratiolab.online import Policy, Simulation
 from ratiolab.online.policy import require_policy
 from ratiolab.online.registry import describe
+from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.interval import RatioInterval
+from ratiolab.ratio.runs import simulated
 from ratiolab.theory.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -148,7 +150,7 @@ class Comparison(Result):
         return pd.DataFrame(rows).drop(columns=["params", "tel_interval_95"], errors="ignore")
 
 
-def default_policies(instance: Instance) -> tuple[list[Policy], list[tuple[str, str]]]:
+def default_policies(instance: Instance) -> tuple[list[Policy], Skipped]:
     """Return every policy that this optimum applies to and that the columns of an instance allow.
 
     Returns
@@ -156,17 +158,7 @@ def default_policies(instance: Instance) -> tuple[list[Policy], list[tuple[str, 
     These policies, and the keys of the others with the reason. A policy that keeps the tokens of
     evicted requests is one of the others: the optimum is that of runs without a break.
     """
-    usable, skipped = [], []
-    for key in POLICIES:
-        policy = make(key)
-        missing = [c for c in required_columns(policy.information) if getattr(instance, c) is None]
-        if policy.preemption != "restart":
-            skipped.append((key, "its evictions keep tokens, which the optimum may not"))
-        elif missing:
-            skipped.append((key, f"the instance has no column {missing[0]!r}"))
-        else:
-            usable.append(policy)
-    return usable, skipped
+    return usable_policies(instance, None)
 
 
 def compare(
@@ -178,6 +170,8 @@ def compare(
     optimum: OptResult | None = None,
     time_limit: float | None = None,
     node_limit: int | None = None,
+    workers: int = 1,
+    executor: Executor | None = None,
     advance: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Bound the optimum of an instance, run policies on it, and put one over the other.
@@ -190,13 +184,15 @@ def compare(
     runs : seeds ``seed, seed + 1, ...`` for each policy that uses randomness; others run once.
     optimum : bounds on the optimum when they are known already.
     time_limit, node_limit : for `ratiolab.hindsight.solve`, seconds and nodes.
+    workers : processes that simulate; or else
+    executor : where the simulations run. The result does not depend on it.
     advance : called with the name of what has just been finished, for progress bars.
 
     Returns
     -------
     The optimum interval and one row a policy, in the order given.
     """
-    skipped: list[tuple[str, str]] = []
+    skipped: Skipped = []
     if policies is None:
         policies, skipped = default_policies(instance)
     if runs < 1:
@@ -205,16 +201,16 @@ def compare(
         optimum = solve(instance, time_limit=time_limit, node_limit=node_limit)
     report = advance or (lambda _: None)
     report("optimum")
-    simulations: list[tuple[Simulation, ...]] = []
     for policy in policies:
         require_policy(policy)
-        seeds = range(seed, seed + (runs if policy.uses_randomness else 1))
-        simulations.append(tuple(simulate(instance, policy, seed=s) for s in seeds))
-        report(policy.name)
-    optimum = _tightened(optimum, [run for runs_ in simulations for run in runs_])
+    place = executor_or_local(executor, workers)
+    found: list[tuple[Simulation, ...]] = [()] * len(policies)
+    for number, own in simulated(place, instance, policies, range(seed, seed + runs)):
+        found[number] = tuple(own)
+        report(policies[number].name)
+    optimum = _tightened(optimum, [run for runs_ in found for run in runs_])
     rows = (
-        PolicyRow(policy, runs_, optimum)
-        for policy, runs_ in zip(policies, simulations, strict=True)
+        PolicyRow(policy, runs_, optimum) for policy, runs_ in zip(policies, found, strict=True)
     )
     return Comparison(instance, optimum, tuple(rows), tuple(skipped))
 

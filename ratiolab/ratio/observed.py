@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ratiolab.model import Instance
 from ratiolab.online import simulate
 from ratiolab.online.clock import BatchTime
-from ratiolab.ratio.evaluate import Evaluation
+from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.ratio.service import METRICS, Service, bound_of
 from ratiolab.workloads.traces import Trace
 

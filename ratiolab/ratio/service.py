@@ -5,6 +5,7 @@ All times are seconds, or rounds where there is no clock: then a round is a batc
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -87,14 +88,24 @@ class Metric:
     Parameters
     ----------
     key, title : for options, and for tables.
-    value : the figure of a service.
+    each : what it looks at of each request, NaN where that is not known.
+    tail : whether the figure is the 99th percentile rather than the mean.
     larger_is_better : else smaller is.
     """
 
     key: str
     title: str
-    value: Callable[[Service], float]
+    each: Callable[[Service], Seconds]
+    tail: bool = False
     larger_is_better: bool = False
+
+    def value(self, service: Service) -> float:
+        """Return the figure of a service; NaN when nothing is known."""
+        values = self.each(service)
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return float("nan")
+        return float(np.percentile(known, 99) if self.tail else known.mean())
 
     def better(self, one: float, other: float) -> bool:
         """Return whether one value is better than another one."""
@@ -106,28 +117,19 @@ class Metric:
         return worse / better if better else float("inf")
 
 
-def _mean(name: str) -> Callable[[Service], float]:
-    return lambda service: _known(getattr(service, name), np.mean)
-
-
-def _tail(name: str) -> Callable[[Service], float]:
-    return lambda service: _known(getattr(service, name), lambda v: np.percentile(v, 99))
-
-
-def _known(values: Seconds, figure: Callable[[Seconds], object]) -> float:
-    known = values[~np.isnan(values)]
-    return float(figure(known)) if len(known) else float("nan")  # type: ignore[arg-type]
+def _times(name: str) -> Callable[[Service], Seconds]:
+    return attrgetter(name)
 
 
 METRICS: Mapping[str, Metric] = {
     metric.key: metric
     for metric in (
-        Metric("mean", "mean latency", _mean("latency")),
-        Metric("p99", "P99 latency", _tail("latency")),
-        Metric("ttft", "mean TTFT", _mean("ttft")),
-        Metric("p99-ttft", "P99 TTFT", _tail("ttft")),
-        Metric("tpot", "mean TPOT", _mean("tpot")),
-        Metric("p99-tpot", "P99 TPOT", _tail("tpot")),
+        Metric("mean", "mean latency", _times("latency")),
+        Metric("p99", "P99 latency", _times("latency"), True),
+        Metric("ttft", "mean TTFT", _times("ttft")),
+        Metric("p99-ttft", "P99 TTFT", _times("ttft"), True),
+        Metric("tpot", "mean TPOT", _times("tpot")),
+        Metric("p99-tpot", "P99 TPOT", _times("tpot"), True),
     )
 }
 """Metrics that need no objective, by key."""
@@ -139,7 +141,7 @@ def metric_of(key: str, slo: Slo | None) -> Metric:
         if slo is None:
             raise ValueError("metric goodput needs --slo, as in ttft=1,tpot=0.05")
         objective = slo
-        return Metric(key, "goodput", lambda s: float(objective.met(s).mean()), True)
+        return Metric(key, "goodput", lambda s: objective.met(s).astype(float), False, True)
     if key not in METRICS:
         raise ValueError(f"metric {key!r} must be one of {', '.join(METRICS)}, goodput")
     return METRICS[key]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ratiolab.model.io import write_bytes, write_text
-from ratiolab.ratio.evaluate import Evaluation, Row
+from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.report.evaluation_table import ratio_words, shown
 from ratiolab.report.plots.evaluation import CHARTS, inline_svg
 from ratiolab.version import __version__

@@ -4,7 +4,7 @@ from math import isnan
 
 from rich.table import Table
 
-from ratiolab.ratio.evaluate import Evaluation, Row
+from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.ratio.service import Metric
 
 

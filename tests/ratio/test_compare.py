@@ -62,8 +62,8 @@ def test_policies_that_lack_their_column_are_left_out_with_the_reason() -> None:
     usable, skipped = default_policies(bare)
     assert {"sjf", "tie"}.isdisjoint(policy.name for policy in usable)
     reasons = dict(skipped)
-    assert reasons["sjf"] == "the instance has no column 'predicted'"
-    assert reasons["tie"] == "the instance has no column 'location'"
+    assert reasons["sjf"] == "the instance has no column 'predicted'; --predict adds one"
+    assert reasons["tie"] == "the instance has no column 'location'; --predict adds one"
     assert reasons["srpt"] == "its evictions keep tokens, which the optimum may not"
     with pytest.raises(ValueError, match="no column 'predicted'"):
         compare(bare, [make("sjf")])

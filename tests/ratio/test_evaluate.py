@@ -205,13 +205,16 @@ def test_compare_takes_the_same_clock_and_semantics(
     assert run(*asked, "--policies", "fcfs,svf") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["preemption"], found["unit"], len(found["rows"])) == ("recompute", "s", 2)
-    assert run(*asked, "--plot", tmp_path / "p.png") == 2
+    picture = tmp_path / "p.png"
+    assert run(*asked, "--policies", "fcfs,svf", "--plot", picture) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert run(*asked, "--show", "fcfs") == 2
 
 
 def test_ctrl_c_keeps_the_policies_that_had_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = import_module("ratiolab.ratio.evaluate")
+    module = import_module("ratiolab.ratio.runs")
     simulated = module.simulate
 
     def stopping(instance: Instance, policy: Policy, **options: Any) -> Simulation:
@@ -245,3 +248,63 @@ def test_a_server_that_does_not_keep_up_tells_nothing_of_the_gpus_that_could_be_
     assert made.saving.load is None
     assert "GPUs" not in made.headline
     assert "does not keep up with the log" in made.headline
+
+
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+from ratiolab.online.policies.greedy import Greedy
+
+@dataclass(frozen=True)
+class Last(Greedy):
+    name: ClassVar[str] = "last"
+    source: ClassVar[str] = "an example"
+    weight: float = 1.0
+
+    def key(self, view, request):
+        return -self.weight * view.arrival[request]
+"""
+
+
+def test_processes_and_parameters_change_nothing_but_what_they_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, own = tmp_path / "i.json", tmp_path / "own.py"
+    own.write_text(OWN)
+    write_instance(instance_from_trace(drawn(40), memory=2500, rounds_per_second=1000), file)
+    asked = ["evaluate", file, "--clock", "llama3-8b-a100", "--json", "--runs", "3"]
+    asked += ["--policies", f"fcfs,alpha-beta-clearing,{own}:Last"]
+    found = []
+    for more in (["--workers", "1"], ["--workers", "2"]):
+        assert run(*asked, *more) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1]
+    assert run(*asked, "--param", f"{own}:Last.weight=-1") == 0
+    rows = {row["policy"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert rows["last"]["params"]["weight"] == -1
+    assert rows["last"]["values"] == rows["fcfs"]["values"]  # the other way round
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--param", "rr.quantum=3"), "--param 'rr' is none of --policies fcfs,svf"),
+        (("--param", "quantum=3"), "--param 'quantum=3' must be POLICY.NAME=VALUE"),
+        (("--param", "fcfs.x=3"), "parameter 'x' is unknown"),
+        (("--report", "out.docx"), "out.docx: a report can be"),
+        (("--executor", "dask="), "executor 'dask=' must be local, dask or dask=ADDRESS"),
+        (("--workers", "0"), "workers 0 must be at least 1"),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_mistakes_come_before_the_work(
+    command: str,
+    words: tuple[str, str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "i.json"
+    write_instance(instance_from_trace(drawn(10), memory=2500, rounds_per_second=1000), file)
+    assert run(command, file, "--clock", "unit", "--policies", "fcfs,svf", *words) == 2
+    assert message in capsys.readouterr().err

@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 
 from ratiolab.online.metrics import over_time
-from ratiolab.ratio.evaluate import Evaluation, Row
+from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 
 COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple")

@@ -7,7 +7,7 @@ from ratiolab.model import Schedule
 from ratiolab.model.display import Result
 from ratiolab.online import Simulation
 from ratiolab.ratio import Comparison
-from ratiolab.ratio.evaluate import Evaluation
+from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.report.panels import comparison_panels, optimum_panel
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.evaluation import ratio_chart

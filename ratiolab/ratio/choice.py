@@ -1,0 +1,54 @@
+"""Choice of the policies that an instance and its semantics allow, and the order of their rows."""
+
+from collections.abc import Iterable
+
+from ratiolab.model import Instance, Preemption
+from ratiolab.online import POLICIES, Information, Policy, make
+from ratiolab.online.observations import required_columns
+
+Skipped = list[tuple[str, str]]
+"""Keys of policies that are left out, each with the reason."""
+
+
+def usable_policies(
+    instance: Instance, preemption: Preemption | None
+) -> tuple[list[Policy], Skipped]:
+    """Return the policies that make sense on an instance; the others with the reason.
+
+    Parameters
+    ----------
+    preemption : semantics of an eviction, for all policies. None: each policy its own; then one
+        that keeps the tokens of evicted requests is left out, for an optimum of runs without a
+        break is none of its schedules.
+    """
+    usable: list[Policy] = []
+    skipped: Skipped = []
+    for key in POLICIES:
+        policy = make(key)
+        missing = [c for c in required_columns(policy.information) if getattr(instance, c) is None]
+        if preemption is None and policy.preemption != "restart":
+            skipped.append((key, "its evictions keep tokens, which the optimum may not"))
+        elif preemption is not None and preemption not in policy.semantics:
+            skipped.append((key, f"it is not made for {preemption}"))
+        elif missing:
+            skipped.append((key, f"the instance has no column {missing[0]!r}; --predict adds one"))
+        else:
+            usable.append(policy)
+    return usable, skipped
+
+
+def knows_everything(policy: Policy) -> bool:
+    """Return whether a policy cannot be deployed: it knows output lengths, or its ties do."""
+    return policy.information is Information.TRUE_LENGTH or policy.ties in ("worst", "best")
+
+
+def by_reason(skipped: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a line for each reason, with the policies that it leaves out.
+
+    >>> by_reason([("a", "too slow"), ("b", "too fast"), ("c", "too slow")])
+    ['left out a, c: too slow', 'left out b: too fast']
+    """
+    reasons: dict[str, list[str]] = {}
+    for key, why in skipped:
+        reasons.setdefault(why, []).append(key)
+    return [f"left out {', '.join(keys)}: {why}" for why, keys in reasons.items()]
