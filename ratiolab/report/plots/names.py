@@ -18,6 +18,8 @@ POLICIES = {
     "mc-benchmark": "MC-Benchmark",
     "sorted-f": "Sorted-F",
     "svf-1bit": "SVF, one bit",
+    "vllm-fcfs": "vLLM FCFS",
+    "vllm-priority": "vLLM priority",
     **{
         key: key.upper()
         for key in (

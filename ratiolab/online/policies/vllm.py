@@ -1,0 +1,72 @@
+"""vLLM's scheduler, version 1, in order of arrival and by priority.
+
+Source of the rules: vLLM, vllm/v1/core/sched/scheduler.py and request_queue.py, read at commit
+00024d3; of the victims, its issue 54644 (least computed first) and pull request 36980 (most
+remaining first). `ratiolab.online.policies.engine` says what differs.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ratiolab.online.policies.engine import Engine, Victim, needs, victim_key
+from ratiolab.online.policies.prefix import Key
+from ratiolab.online.view import Information, View
+
+
+@dataclass(frozen=True)
+class VLLMFCFS(Engine):
+    """vLLM's default: first come, first served, and whoever was evicted goes first of all.
+
+    With the victim ``last`` it keeps the order of arrival among all who run and wait: it decides as
+    ``fcfs`` does. Any other victim breaks that order, since the evicted return to the front.
+
+    Parameters
+    ----------
+    victim : who leaves first when memory would overflow: the request admitted ``last`` (default, as
+        vLLM), the one with the fewest computed tokens (``least-computed``) or the most, or the one
+        with the longest predicted rest (``longest-remaining``).
+    """
+
+    victim: Victim = "last"
+
+    name: ClassVar[str] = "vllm-fcfs"
+    source: ClassVar[str] = "vLLM v1: Kwon et al. (2023), arXiv 2309.06180; its issue 54644"
+
+    @property
+    def information(self) -> Information:
+        return needs(self.victim)
+
+    def key(self, view: View, request: int) -> Key:
+        return (view.arrival[request],)
+
+    def returns_first(self) -> bool:
+        return True
+
+    def leaves(self, view: View, request: int, turn: int) -> Key:
+        return victim_key(self.victim, view, request, turn)
+
+
+@dataclass(frozen=True)
+class VLLMPriority(Engine):
+    """vLLM's scheduler by priority: the smallest value goes first and is evicted last.
+
+    Equal priorities in order of arrival. vLLM leaves the value to the client; here it is a length.
+
+    Parameters
+    ----------
+    priority : the ``prompt`` (default), or the ``predicted`` output.
+    """
+
+    priority: Literal["prompt", "predicted"] = "prompt"
+
+    name: ClassVar[str] = "vllm-priority"
+    source: ClassVar[str] = "vLLM v1, --scheduling-policy priority"
+
+    @property
+    def information(self) -> Information:
+        by_prediction = self.priority == "predicted"
+        return Information.PREDICTION if by_prediction else Information.NOTHING
+
+    def key(self, view: View, request: int) -> Key:
+        lengths = view.predicted if self.priority == "predicted" else view.prompt
+        return lengths[request], view.arrival[request]
