@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ratiolab.model.footprint import held
-from ratiolab.model.schedule import Run, Schedule
+from ratiolab.model.schedule import Schedule
 
 
 class InfeasibleScheduleError(ValueError):
@@ -34,7 +34,9 @@ def violations(schedule: Schedule) -> list[Violation]:
     """Return every rule that a schedule breaks, under its semantics of preemption.
 
     The rules: ``unknown-request`` (a run names no request of the instance), ``duration`` (a run
-    lasts at least one round and at most as many as the request still lacks tokens), ``arrival``
+    lasts at least one round and, after its lead, at most as many as the request still lacks
+    tokens), ``lead`` (a run prefills all before its first token, and what an eviction leaves undone
+    is part of that), ``arrival``
     (no run starts before its request arrives), ``overlap`` (runs of one request do not overlap),
     ``completion`` (every request completes exactly once, in its last run), ``release`` (a cache
     stays from the stop of a run to the next start of its request at the latest, and under ``pause``
@@ -54,21 +56,26 @@ def violations(schedule: Schedule) -> list[Violation]:
     """
     requests = list(schedule.instance.requests)
     keeps = schedule.preemption != "restart"
-    runs: dict[int, list[Run]] = {i: [] for i in range(len(requests))}
+    runs: dict[int, list[_Stay]] = {i: [] for i in range(len(requests))}
     found: list[Violation] = []
-    for run in schedule.runs:
+    leads = zip(schedule.lead.tolist(), schedule.unfilled.tolist(), strict=True)
+    for run, (lead, unfilled) in zip(schedule.runs, leads, strict=True):
         if run.request not in runs:
             detail = f"request {run.request} is not one of 0..{len(requests) - 1}"
             found.append(Violation("unknown-request", run.request, run.start, detail))
         else:
-            runs[run.request].append(run)
+            runs[run.request].append(_Stay(run.start, run.stop, lead, unfilled))
     pieces: list[_Piece] = []
     for i, (arrival, prompt, output) in enumerate(requests):
         own = _with_kept(runs[i], keeps)
         found += _request_violations(i, arrival, output, own)
-        for run, kept in own:
-            if run.stop > run.start:
-                pieces.append(_Piece(run.start, run.stop, held(prompt + kept, -run.start), 1))
+        found += _lead_violations(i, prompt, own)
+        for stay, kept in own:
+            begin = stay.start + stay.lead
+            if stay.stop > begin:
+                pieces.append(_Piece(begin, stay.stop, held(prompt + kept, -begin), 1))
+            if stay.lead > 0:
+                pieces.append(_Piece(stay.start, begin, held(prompt + kept, 1), 0))
     if schedule.release.tolist() != schedule.stop.tolist():
         found += _release_violations(schedule)
         pieces += _paused(schedule)
@@ -86,27 +93,41 @@ def require_feasible(schedule: Schedule) -> Schedule:
     return schedule
 
 
-def _with_kept(runs: list[Run], keeps: bool) -> list[tuple[Run, int]]:
+class _Stay(NamedTuple):
+    """A run: its rounds, those of them before its first token, and what it left unprefilled."""
+
+    start: int
+    stop: int
+    lead: int
+    unfilled: int
+
+    @property
+    def made(self) -> int:
+        return self.stop - self.start - self.lead
+
+
+def _with_kept(runs: list[_Stay], keeps: bool) -> list[tuple[_Stay, int]]:
     """Return the runs of one request in time, each with the tokens that it brings along."""
     if len(runs) == 1:
         return [(runs[0], 0)]
     kept, found = 0, []
     for run in sorted(runs, key=lambda run: (run.start, run.stop)):
         found.append((run, kept))
-        kept += keeps * (run.stop - run.start)
+        kept += keeps * run.made
     return found
 
 
 def _request_violations(
-    i: int, arrival: int, output: int, runs: list[tuple[Run, int]]
+    i: int, arrival: int, output: int, runs: list[tuple[_Stay, int]]
 ) -> Iterator[Violation]:
     for run, kept in runs:
-        if not 1 <= run.stop - run.start <= output - kept:
+        if not (0 if run.lead > 0 else 1) <= run.made <= output - kept:
+            lead = f" after {run.lead}" if run.lead else ""
             yield Violation(
                 "duration",
                 i,
                 run.start,
-                f"request {i} runs {run.stop - run.start} rounds, not 1..{output - kept}",
+                f"request {i} runs {run.made} rounds{lead}, not 1..{output - kept}",
             )
         if run.start < arrival:
             yield Violation(
@@ -123,7 +144,7 @@ def _request_violations(
                 after.start,
                 f"request {i} starts at round {after.start} while it runs until {before.stop}",
             )
-    complete = [kept + run.stop - run.start == output for run, kept in runs]
+    complete = [kept + run.made == output for run, kept in runs]
     if complete.count(True) != 1 or not complete[-1]:
         yield Violation(
             "completion",
@@ -131,6 +152,18 @@ def _request_violations(
             runs[-1][0].stop if runs else arrival,
             f"request {i} completes {complete.count(True)} times, not once and last",
         )
+
+
+def _lead_violations(i: int, prompt: int, runs: list[tuple[_Stay, int]]) -> Iterator[Violation]:
+    for run, kept in runs:
+        most = 0 if run.made else prompt + kept
+        if run.lead < 0 or not 0 <= run.unfilled <= most:
+            yield Violation(
+                "lead",
+                i,
+                run.start,
+                f"request {i} has a lead of {run.lead} rounds and leaves {run.unfilled} tokens",
+            )
 
 
 class _Piece(NamedTuple):
@@ -142,16 +175,16 @@ class _Piece(NamedTuple):
     slope: int
 
 
-def _caches(schedule: Schedule) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield request, start, stop, release and the next start, or else the stop, of each run."""
-    columns = (schedule.request, schedule.start, schedule.stop, schedule.release)
+def _caches(schedule: Schedule) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """Yield request, start, stop, release, tokens and the next start, or else the stop, of runs."""
+    columns = (schedule.request, schedule.start, schedule.stop, schedule.release, schedule.made)
     rows = sorted(zip(*(column.tolist() for column in columns), strict=True))
-    for row, after in pairwise([*rows, (-1, 0, 0, 0)]):
+    for row, after in pairwise([*rows, (-1, 0, 0, 0, 0)]):
         yield *row, after[1] if after[0] == row[0] else row[2]
 
 
 def _release_violations(schedule: Schedule) -> Iterator[Violation]:
-    for i, _, stop, release, following in _caches(schedule):
+    for i, _, stop, release, _, following in _caches(schedule):
         latest = following if schedule.preemption == "pause" else stop
         if not stop <= release <= latest:
             yield Violation(
@@ -165,8 +198,8 @@ def _release_violations(schedule: Schedule) -> Iterator[Violation]:
 def _paused(schedule: Schedule) -> Iterator[_Piece]:
     """Yield what paused requests hold: prompt and all tokens so far."""
     produced: dict[int, int] = {}
-    for i, start, stop, release, _ in _caches(schedule):
-        produced[i] = produced.get(i, 0) + stop - start
+    for i, _, stop, release, made, _ in _caches(schedule):
+        produced[i] = produced.get(i, 0) + made
         if release > stop and 0 <= i < len(schedule.instance):
             yield _Piece(stop, release, int(schedule.instance.prompt[i]) + produced[i], 0)
 

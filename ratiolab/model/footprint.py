@@ -2,7 +2,9 @@
 
 A request with prompt ``s`` that starts at round ``p`` and produces ``o`` tokens holds
 ``s + (t - p)`` tokens of KV cache at the integer times ``t = p + 1, ..., p + o`` and nothing at
-other times; it completes at ``p + o``. Its *age* at time ``t`` is ``t - p``: from 1 to ``o``.
+other times; it completes at ``p + o``. Its *age* at time ``t`` is ``t - p``: from 1 to ``o``. If
+its prompt is prefilled in chunks, ``p`` is the round of its first token, and from its start to
+``p`` it holds ``s + 1`` tokens.
 
 Every function takes integers or integer arrays and broadcasts.
 

@@ -99,5 +99,9 @@ class ScheduleFile(Strict):
     others need the memory (pause)."""
     release: RunColumn = absent()
     """Under pause, the rounds until which the caches of the runs stay in memory."""
+    lead: RunColumn = absent()
+    """Rounds of the runs before the first token, while the prompt is prefilled in chunks."""
+    unfilled: RunColumn = absent()
+    """Tokens that evicted runs left unprefilled."""
     total_latency: int = absent()
     """Total end-to-end latency (TEL), rounds; it follows from the runs."""

@@ -37,7 +37,7 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 
 INSTANCE_FORMAT = "ratiolab-instance/1"
 SCHEDULE_FORMAT = "ratiolab-schedule/1"
-RUN_COLUMNS = ("request", "start", "stop", "release")
+RUN_COLUMNS = ("request", "start", "stop", "release", "lead", "unfilled")
 LARGEST_ROUND = 10**12
 """Latest round of a schedule: a million latencies of this size still fit a 64-bit integer."""
 
@@ -128,7 +128,8 @@ def read_schedule(path: PathLike, instance: Instance) -> Schedule:
         if data.release is not None and data.preemption != "pause":
             raise ValueError(f"release belongs to preemption pause, not {data.preemption}")
         runs = (data.request, data.start, data.stop)
-        schedule = Schedule(instance, *runs, data.preemption, data.release)
+        more = (data.release, data.lead, data.unfilled)
+        schedule = Schedule(instance, *runs, data.preemption, *more)
         if data.total_latency not in (None, schedule.total_latency):
             raise ValueError(
                 f"total_latency {shown(data.total_latency)} is not that of the runs, "

@@ -26,8 +26,8 @@ last three allow the same runs; a clock tells them apart, and the memory that is
 class Run(NamedTuple):
     """One uninterrupted stay of a request in memory, rounds ``start`` to ``stop`` (half open).
 
-    In ``stop - start`` rounds the request produces as many tokens; it is then complete or was
-    evicted.
+    In ``stop - start`` rounds the request produces as many tokens, but for the ``lead`` of its run,
+    see `Schedule`; it is then complete or was evicted.
     """
 
     request: int
@@ -48,6 +48,10 @@ class Schedule(Result):
     the one before finds its cache in place, any other builds it again. Nothing is checked here
     beyond shapes: `ratiolab.model.feasibility` is the judge.
 
+    An engine may prefill in chunks. A run then begins with a lead of rounds that make no token, in
+    which it holds s + g + 1 tokens: its prompt, what it brings along, and room for the token to
+    come. One that is evicted before its first token has no other rounds.
+
     Parameters
     ----------
     instance : what was scheduled.
@@ -55,6 +59,9 @@ class Schedule(Result):
     preemption : ``restart`` (default), ``recompute``, ``swap`` or ``pause``.
     release : under ``pause``, the round until which the cache of each run stays in memory, shape
         (r,); by default its stop.
+    lead : rounds of each run before that of its first token, shape (r,); by default 0.
+    unfilled : tokens that were still to be prefilled when a run was evicted, shape (r,); by
+        default 0.
     """
 
     instance: Instance
@@ -63,6 +70,8 @@ class Schedule(Result):
     stop: IntArray = field(repr=False)
     preemption: Preemption
     release: IntArray = field(repr=False)
+    lead: IntArray = field(repr=False)
+    unfilled: IntArray = field(repr=False)
 
     def __init__(
         self,
@@ -72,19 +81,24 @@ class Schedule(Result):
         stop: Column,
         preemption: Preemption = "restart",
         release: Column | None = None,
+        lead: Column | None = None,
+        unfilled: Column | None = None,
     ) -> None:
         require_preemption(preemption)
-        if release is None:
-            release = stop
-        columns = [np.array(c, dtype=np.int64).reshape(-1) for c in (request, start, stop, release)]
+        given = {"release": release, "lead": lead, "unfilled": unfilled}
+        zeros = np.zeros(np.size(start), np.int64)
+        filled = (
+            stop if release is None else release,
+            *(c if c is not None else zeros for c in (lead, unfilled)),
+        )
+        columns = [np.array(c, dtype=np.int64).reshape(-1) for c in (request, start, stop, *filled)]
         if len({len(c) for c in columns}) != 1:
-            named = "request, start and stop" + ("" if release is stop else " and release")
-            raise ValueError(f"{named} must have one value for each run")
+            more = "".join(f" and {name}" for name, column in given.items() if column is not None)
+            raise ValueError(f"request, start and stop{more} must have one value for each run")
         order = np.lexsort((columns[2], columns[0], columns[1]))
         object.__setattr__(self, "instance", instance)
         object.__setattr__(self, "preemption", preemption)
-        names = ("request", "start", "stop", "release")
-        for name, column in zip(names, columns, strict=True):
+        for name, column in zip(("request", "start", "stop", *given), columns, strict=True):
             column = column[order]
             column.setflags(write=False)
             object.__setattr__(self, name, column)
@@ -117,13 +131,18 @@ class Schedule(Result):
         rows = np.array([tuple(run)[:3] for run in runs], dtype=np.int64).reshape(-1, 3)
         return cls(instance, rows[:, 0], rows[:, 1], rows[:, 2], preemption)
 
+    @property
+    def made(self) -> IntArray:
+        """Tokens that each run makes, shape (r,)."""
+        return self.stop - self.start - self.lead
+
     @cached_property
     def kept(self) -> IntArray:
         """Tokens that the request of each run brings along from its earlier runs, shape (r,)."""
         kept = np.zeros(len(self.request), np.int64)
         if self.preemption != "restart":
             order = np.argsort(self.request, kind="stable")  # runs of a request stay in time order
-            request, length = self.request[order], (self.stop - self.start)[order]
+            request, length = self.request[order], self.made[order]
             before = np.cumsum(length) - length
             kept[order] = before - before[np.searchsorted(request, request)]
         return kept
@@ -143,18 +162,19 @@ class Schedule(Result):
     def prefilled(self) -> IntArray:
         """Tokens of which each run builds the cache when it starts, shape (r,).
 
-        Prompt and kept tokens, but for runs whose cache was moved back or never left.
+        Prompt and kept tokens, but for runs whose cache was moved back or never left, and for what
+        an eviction left undone.
         """
         in_place = self.resumes_in_place | ((self.preemption == "swap") & (self.kept > 0))
         tokens: IntArray = np.where(in_place, 0, self.instance.prompt[self.request] + self.kept)
-        return tokens
+        return tokens - self.unfilled
 
     @cached_property
     def completes(self) -> NDArray[np.bool_]:
         """Whether each run reaches the output length of its request, shape (r,)."""
         known = (self.request >= 0) & (self.request < len(self.instance))
         output = self.instance.output[np.where(known, self.request, 0)]
-        complete: NDArray[np.bool_] = known & (self.kept + self.stop - self.start == output)
+        complete: NDArray[np.bool_] = known & (self.kept + self.made == output)
         return complete
 
     @property
@@ -199,7 +219,8 @@ class Schedule(Result):
         Decoding is deterministic, so a token that is lost to an eviction has been seen.
         """
         first = np.full(len(self.instance), np.iinfo(np.int64).max)
-        np.minimum.at(first, self.request, self.start)
+        fruitful = self.made > 0
+        np.minimum.at(first, self.request[fruitful], (self.start + self.lead)[fruitful])
         return first + 1 - self.instance.arrival
 
     @property
@@ -220,7 +241,7 @@ class Schedule(Result):
         along, under ``swap`` none, under ``pause`` as under ``recompute`` where the cache was lost.
         """
         if self.preemption == "restart":
-            return int((self.stop - self.start)[~self.completes].sum())
+            return int(self.made[~self.completes].sum())
         return int(self.kept[self.prefilled > 0].sum())
 
     @property
@@ -234,7 +255,8 @@ class Schedule(Result):
         """Return the runs as plain data, tied to the instance by its digest."""
         head = {"instance": self.instance.name, "digest": self.instance.digest}
         kept = {} if self.preemption == "restart" else {"preemption": self.preemption}
-        names = ("request", "start", "stop", *(["release"] if self.preemption == "pause" else []))
+        names = ["request", "start", "stop", *(["release"] if self.preemption == "pause" else [])]
+        names += [name for name in ("lead", "unfilled") if getattr(self, name).any()]
         runs = {name: getattr(self, name).tolist() for name in names}
         return head | kept | runs | {"total_latency": self.total_latency}
 
@@ -249,10 +271,14 @@ class Schedule(Result):
         end = int(max(self.stop.max(initial=0), self.release.max(initial=0))) + 2
         level, slope = np.zeros(end, np.int64), np.zeros(end, np.int64)
         # held(s, t - p) = held(s, -p) + t on p+1 .. q: a step of the constant and one of the slope
-        base = held(self.instance.prompt[self.request] + self.kept, -self.start)
-        for change, sign in ((self.start + 1, 1), (self.stop + 1, -1)):
+        begin = self.start + self.lead
+        base = held(self.instance.prompt[self.request] + self.kept, -begin)
+        for change, sign in ((begin + 1, 1), (self.stop + 1, -1)):
             np.add.at(level, change, sign * base)
             np.add.at(slope, change, sign)
+        waiting = base + begin + 1  # in the lead
+        np.add.at(level, self.start + 1, waiting)
+        np.add.at(level, begin + 1, -waiting)
         paused = base + self.stop  # after the last round, until the release
         np.add.at(level, self.stop + 1, paused)
         np.add.at(level, self.release + 1, -paused)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.online.cache import Work
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 
 
@@ -13,7 +14,8 @@ class BatchTimeline:
     """Times at the boundaries of batches, followed through a simulation.
 
     While no request starts or leaves, each batch reads as many tokens more than the one before as
-    requests run: durations grow linearly, and the time after n batches is a quadratic in n.
+    requests run (and, with chunks, as a chunk has): durations grow linearly, and the time after n
+    batches is a quadratic in n.
 
     Parameters
     ----------
@@ -27,23 +29,21 @@ class BatchTimeline:
         self._stretches: list[_Stretch] = []
         self.time = begin
 
-    def add_batches(
-        self, now: int, running: int, cached: int, prefilling: int, prefill: int, moved: int
-    ) -> None:
+    def add_batches(self, now: int, first: Work, second: Work) -> None:
         """Let the same requests run from this round on.
 
         Parameters
         ----------
         now : the round.
-        running : requests that run; `prefilling` of them begin with `prefill` tokens in all.
-        cached : tokens of all running requests before the batch, the ones to be prefilled included.
-        moved : tokens swapped before the batch.
+        first, second : what this batch does, and the next; every later one reads as many tokens
+            more than the one before as the second makes and prefills.
         """
-        first = self._clock.batch(
-            prefill=prefill, decode=running - prefilling, kv=cached - prefill, swap=moved
+        one, other = (
+            self._clock.batch(prefill=w.prefill, decode=w.decoding, kv=w.read, swap=w.moved)
+            for w in (first, second)
         )
-        second = self._clock.batch(prefill=0, decode=running, kv=cached + running, swap=0)
-        self._stretches.append(_Stretch(now, self.time, first, second, self._kv * running))
+        growth = self._kv * (second.decoding + second.prefill)
+        self._stretches.append(_Stretch(now, self.time, one, other, growth))
 
     def add_idle_round(self, now: int, until: int) -> None:
         """Let a round without requests last until a time."""

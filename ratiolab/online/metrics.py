@@ -49,10 +49,11 @@ def per_request(simulation: Simulation) -> "pd.DataFrame":
     ended = schedule.completion >= 0
     completion = np.where(ended, times[schedule.completion], np.nan)
     first = np.full(n, np.inf)
-    np.minimum.at(first, request, times[schedule.start + 1])
+    fruitful = schedule.made > 0
+    np.minimum.at(first, request[fruitful], times[schedule.start + schedule.lead + 1][fruitful])
     latency = completion - arrival
     served = np.bincount(request, times[schedule.stop] - times[schedule.start], n)
-    again = np.where(schedule.completes, 0, schedule.stop - schedule.start)  # made again later
+    again = np.where(schedule.completes, 0, schedule.made)  # made again later
     if schedule.preemption != "restart":
         again = schedule.kept * (schedule.prefilled > 0)
     preempted = np.bincount(request[~schedule.completes], minlength=n)

@@ -69,7 +69,8 @@ class Observations:
 
     Parameters
     ----------
-    running, waiting, paused : the simulator's own, of which the view shows the present content.
+    running, waiting, paused, filling : the simulator's own, of which the view shows the present
+        content.
     kept : the simulator's own, tokens from earlier runs; a request has none when it is revealed.
     """
 
@@ -81,6 +82,7 @@ class Observations:
         waiting: Mapping[int, None],
         paused: Mapping[int, int],
         kept: dict[int, int],
+        filling: Mapping[int, int],
     ) -> None:
         columns = observable_columns(instance, policy)
         names = ("prompt", "arrival", "output", *LEVELS[policy.information])
@@ -97,6 +99,7 @@ class Observations:
                 "waiting": waiting.keys(),
                 "paused": paused.keys(),
                 "generated": MappingProxyType(kept),
+                "filling": MappingProxyType(filling),
                 **{name: MappingProxyType(column) for name, column in known.items()},
             },
         )

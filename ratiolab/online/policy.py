@@ -112,6 +112,15 @@ class Policy(ABC):
         return False
 
     @property
+    def budget(self) -> int:
+        """Most tokens that a batch computes; 0 for no limit.
+
+        Requests that decode take one each, and there must never be more of them; the rest goes to
+        those that prefill, in the order of their admission, in chunks.
+        """
+        return 0
+
+    @property
     def classifier(self) -> Classifier | None:
         """The classifier whose answers a view shows as ``signals`` (`Information.REFINED`)."""
         return None

@@ -119,9 +119,12 @@ class _Run:
         self.now = self.due[self.order[0]] if clock is None else 0
         self.waiting: dict[int, None] = {}
         self.kept = Revealed("kept tokens", policy.name)
-        self.cache = Cache(instance, self.kept, preemption)
+        self.budget = policy.budget
+        if self.budget and preemption not in ("restart", "recompute"):
+            raise ValueError(f"policy {policy.name}: a budget of tokens needs restart or recompute")
+        self.cache = Cache(instance, self.kept, preemption, self.budget)
         self.running = self.cache.running
-        memory = (self.running, self.waiting, self.cache.paused, self.kept)
+        memory = (self.running, self.waiting, self.cache.paused, self.kept, self.cache.filling)
         self.observations = Observations(instance, policy, *memory)
         self.left = len(instance)
         self.decisions = 0
@@ -183,7 +186,7 @@ class _Run:
         self.left -= len(completed)
         if self.signals is not None:
             for i, start in self.running.items():
-                tokens = self.kept[i] + self.now - start
+                tokens = self.kept[i] + (0 if i in self.cache.filling else self.now - start)
                 self.observations.signals[i] = self.signals.up_to(i, tokens)
         return tuple(completed)
 
@@ -205,7 +208,6 @@ class _Run:
         if not isinstance(decision, Decision):
             raise self._error(f"answers {decision!r}, which is no Decision")
         now, cache = self.now, self.cache
-        cache.begin_batch()
         for i in decision.evict:
             if i not in self.running:
                 raise self._error(f"evicts {i}, which does not run")
@@ -220,9 +222,13 @@ class _Run:
         tokens = cache.tokens(now + 1)
         if tokens > self.memory:
             raise self._error(f"{tokens} tokens in the next round exceed memory {self.memory}")
+        if self.budget and len(self.running) > self.budget:
+            raise self._error(
+                f"{len(self.running)} requests run in a batch of {self.budget} tokens"
+            )
+        work = cache.begin_batch(now)
         if self.timeline is not None:
-            work = (cache.read(now), cache.prefilling, cache.prefill, cache.moved)
-            self.timeline.add_batches(now, len(self.running), *work)
+            self.timeline.add_batches(now, *work)
 
     def _next_event(self, wake: int | None) -> int:
         if not self.running and not self.waiting:
@@ -238,6 +244,7 @@ class _Run:
         if self.running:
             events.append(self.cache.next_completion())
             events.append(max(self.cache.last_fitting(), self.now + 1))
+            events.append(self.cache.next_chunk)
         if self.next_arrival < len(self.order):
             due = self.due[self.order[self.next_arrival]]
             events.append(due if self.timeline is None else self.timeline.reach(due))

@@ -84,7 +84,10 @@ class View:
     arrived, completed : requests that did so since the last question, ascending.
     waiting : arrived requests that do not run (a live set).
     paused : the ones among them whose tokens are in memory all the same, under ``pause`` (live).
-    running : start round of every request in memory (a live mapping).
+    running : start round of every request in memory (a live mapping); once one has prefilled in
+        chunks, the round of its first token.
+    filling : the tokens that are still to be prefilled of the running requests that have not made
+        a token, when the policy has a budget (live).
     prompt, arrival : of arrived requests.
     lower, upper, predicted : of arrived requests; `InformationError` unless declared. A request
         without prediction interval is known to lie in [1, M - s].
@@ -106,6 +109,7 @@ class View:
     paused: Set[int]
     running: Mapping[int, int]
     generated: Mapping[int, int]
+    filling: Mapping[int, int]
     prompt: Mapping[int, int]
     arrival: Mapping[int, int]
     output: Mapping[int, int]
@@ -119,7 +123,7 @@ class View:
 
     __slots__ = (
         *("now", "memory", "arrived", "completed", "waiting", "paused", "running"),
-        "generated",
+        *("generated", "filling"),
         *("prompt", "arrival", "output", "lower", "upper", "predicted"),
         *(*LAW_COLUMNS, "signals", "_refusal"),
     )

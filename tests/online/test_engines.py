@@ -1,12 +1,30 @@
 """Schedulers of serving engines against the literal loop over lists, and laws of their own."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pytest
 import reference_engines as literal
 from drawn import drawn, in_two
 
+from ratiolab.model import violations
 from ratiolab.online import make, simulate
+from ratiolab.online.clock import BatchTime
 
 VICTIMS = ("last", "least-computed", "most-computed", "longest-remaining")
+
+
+BATCHES = ((0, 0), (1, 0), (3, 3), (2, 5), (4, 4), (1, 1), (9, 9))
+"""Most requests and most tokens; 0 sets no limit."""
+
+CLOCK = BatchTime(fixed=0.5, prefill=0.125, decode=0.0625, kv=0.03125, tick=1.0)
+
+
+def stays(simulation):
+    """Runs with the rounds before the first token, and what was never prefilled."""
+    schedule = simulation.schedule
+    names = ("request", "start", "stop", "lead", "unfilled")
+    return list(zip(*(getattr(schedule, name).tolist() for name in names), strict=True))
 
 
 def ended(simulation):
@@ -15,16 +33,37 @@ def ended(simulation):
 
 def rules_of(key, parameters):
     """Who joins first and who leaves first, in the literal loop."""
-    if key == "vllm-fcfs":
-        return literal.fcfs, literal.VICTIMS[parameters["victim"]]
-    length = {"prompt": lambda r: r.prompt, "predicted": lambda r: r.predicted}
-    key = length[parameters["priority"]]
-    return literal.by(key), literal.last_by(key)
+    if key in ("vllm-fcfs", "sarathi"):
+        return literal.fcfs, literal.VICTIMS[parameters.get("victim", "last")]
+    length = {
+        "prompt": lambda r: r.prompt,
+        "predicted": lambda r: r.predicted,
+        "sum": lambda r: r.prompt + r.predicted,
+    }
+    if key == "vllm-priority":
+        least = length[parameters["priority"]]
+    else:
+
+        def least(request):
+            years = Fraction(parameters["ageing"]) * request.since
+            return length[parameters["length"]](request) + years
+
+    return literal.by(least), literal.last_by(least)
 
 
 CASES = [
     *(("vllm-fcfs", {"victim": victim}) for victim in VICTIMS),
     *(("vllm-priority", {"priority": priority}) for priority in ("prompt", "predicted")),
+    ("sarathi", {}),
+    *(
+        ("short-first", {"length": length, "ageing": ageing})
+        for length, ageing in (
+            ("predicted", "0"),
+            ("predicted", "0.5"),
+            ("prompt", "0.1"),
+            ("sum", "1"),
+        )
+    ),
 ]
 
 
@@ -32,23 +71,43 @@ def word(case):
     return "-".join([case[0], *case[1].values()])
 
 
-@in_two(100, 600)
+@in_two(42, 600)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_an_engine_makes_every_run_of_the_literal_loop(case, seeds):
     key, parameters = case
-    evicting = 0
+    evicting = chunked = 0
     for seed in seeds:
-        batch = (0, 1, 3)[seed % 3]
-        expected = literal.serve(drawn(seed), *rules_of(key, parameters), batch)
-        simulation = simulate(drawn(seed), make(key, parameters | {"batch": batch}))
-        assert ended(simulation) == expected, seed
+        batch, tokens = BATCHES[seed % len(BATCHES)]
+        expected, _ = literal.serve(drawn(seed), *rules_of(key, parameters), batch, tokens or 10**9)
+        policy = make(key, parameters | {"batch": batch, "tokens": tokens})
+        simulation = simulate(drawn(seed), policy)
+        assert stays(simulation) == expected, seed
+        assert violations(simulation.schedule) == []
         evicting += simulation.schedule.evictions > 0
+        chunked += simulation.schedule.lead.any()
     assert evicting > len(seeds) / 8
+    assert chunked > len(seeds) / 8
+
+
+@in_two(21, 300)
+@pytest.mark.parametrize("case", CASES, ids=word)
+def test_a_batch_takes_what_the_literal_loop_adds_up(case, seeds):
+    key, parameters = case
+    for seed in seeds:
+        instance, clock = drawn(seed), replace(CLOCK, tick=(0.25, 1.5)[seed % 2])
+        batch, tokens = BATCHES[seed % len(BATCHES)]
+        expected, times = literal.serve(
+            instance, *rules_of(key, parameters), batch, tokens or 10**9, clock
+        )
+        policy = make(key, parameters | {"batch": batch, "tokens": tokens})
+        simulation = simulate(instance, policy, clock=clock)
+        assert stays(simulation) == expected, seed
+        assert simulation.times.tolist() == pytest.approx([float(time) for time in times])
 
 
 def test_with_the_last_victim_vllm_keeps_the_order_of_arrival():
-    for seed in range(100):
-        one = simulate(drawn(seed), make("vllm-fcfs", {"batch": 3}))
+    for seed in range(40):
+        one = simulate(drawn(seed), make("vllm-fcfs", {"batch": 3, "tokens": 0}))
         other = simulate(drawn(seed), make("fcfs", {"batch": 3}), preemption="recompute")
         assert ended(one) == ended(other), seed
 
@@ -58,7 +117,7 @@ def test_victims_differ():
     runs = {
         victim: [
             ended(simulate(drawn(seed), make("vllm-fcfs", {"victim": victim})))
-            for seed in range(100)
+            for seed in range(40)
         ]
         for victim in VICTIMS
     }

@@ -1,14 +1,18 @@
 """The step of a serving engine: who leaves when memory would overflow, and who joins the batch.
 
 The rules are those of vLLM's scheduler, version 1 (vllm/v1/core/sched/scheduler.py, read at commit
-00024d3): a batch takes at most so many requests; when the running ones alone would overflow, one
-victim after the other leaves, its cache is built again from prompt and tokens when it returns, and
-nobody joins in such a step; else requests join in the order of the queue until the first that does
-not fit.
+00024d3). A batch takes at most so many requests and computes at most so many tokens: one for each
+request that decodes, the rest for prompts, in chunks if need be, in the order of admission. When
+the running requests alone would overflow, one victim after the other leaves, its cache is built
+again from prompt and tokens when it returns, and nobody joins in such a step. Else requests join in
+the order of the queue while the batch computes fewer tokens than it may, until the first that does
+not fit. So at most one prompt is prefilled in part, that of the request admitted last.
 
-Three things differ. A request holds room for the token that it is making, one token more than vLLM
-counts; and memory is counted in tokens, not in blocks of 16. When vLLM's victim is the very
-request whose turn it is, those after it in the list skip a step; here they make their tokens.
+Four things differ from vLLM. A request holds room for the token that it is making, one token more
+than vLLM counts; memory is counted in tokens, not in blocks of 16; the room of a whole prompt is
+taken when the request joins, as in the engine of Sarathi, and not chunk by chunk; and when vLLM's
+victim is the very request whose turn it is, those after it in the list skip a step, while here they
+make their tokens. Shared prefixes, speculation and batches in flight are left out.
 """
 
 from abc import abstractmethod
@@ -38,32 +42,48 @@ class Engine(Policy):
     Parameters
     ----------
     batch : most requests in a batch (vLLM's max_num_seqs); 0 leaves it to the memory.
+    tokens : most tokens that a batch computes (vLLM's max_num_batched_tokens), at least ``batch``;
+        prompts beyond it are prefilled in chunks. 0 sets no limit: every prompt is prefilled in
+        one batch. With a limit an eviction costs what it does in vLLM, ``recompute``.
     """
 
     batch: int = 256
+    tokens: int = 2048
 
     preemption: ClassVar[Preemption] = "recompute"
-    semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
 
     def __post_init__(self) -> None:
-        most_of(self.name, self.batch)
+        most = most_of(self.name, self.batch)
+        if self.tokens < 0 or 0 < self.tokens < most:
+            raise ValueError(
+                f"policy {self.name}: tokens {self.tokens} must be at least batch, which must then "
+                "be limited, or 0 for no limit"
+            )
+
+    @property
+    def semantics(self) -> tuple[Preemption, ...]:  # type: ignore[override]
+        return ("recompute",) if self.tokens else KEEPING
+
+    @property
+    def budget(self) -> int:
+        return self.tokens
 
     @abstractmethod
     def key(self, view: View, request: int) -> Key:
-        """Return the key of an arriving request; the least goes first."""
+        """Return the key of a waiting request; the least goes first, equals as they arrived."""
 
     def returns_first(self) -> bool:
         """Return whether an evicted request goes to the front of the queue, whatever its key."""
         return False
 
     def leaves(self, view: View, request: int, turn: int) -> Key:
-        """Return the key of a running request; the least leaves first.
+        """Return the key of a running request; the least leaves first, then the latest arrival.
 
         Parameters
         ----------
         turn : of its last admission, counted from 0.
         """
-        return (*(-part for part in self.key(view, request)), -request)
+        return tuple(-part for part in self.key(view, request))
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Steps(self)
@@ -71,14 +91,16 @@ class Engine(Policy):
 
 def victim_key(victim: Victim, view: View, request: int, turn: int) -> Key:
     """Return the key of a running request under a rule for victims; the least leaves first."""
-    made = view.generated[request] + view.now - view.running[request]
+    made = view.generated[request] + made_now(view, request)
+    # the keys and values of the latest token are computed in the next batch
+    computed = view.prompt[request] + made - view.filling.get(request, 1)
     match victim:
         case "last":
             return (-turn,)
         case "least-computed":
-            return (view.prompt[request] + made, -turn)
+            return (computed, -turn)
         case "most-computed":
-            return (-view.prompt[request] - made, -turn)
+            return (-computed, -turn)
         case "longest-remaining":
             return (made - view.predicted[request], -turn)
 
@@ -88,53 +110,71 @@ def needs(victim: Victim) -> Information:
     return Information.PREDICTION if victim == "longest-remaining" else Information.NOTHING
 
 
+def made_now(view: View, request: int) -> int:
+    """Return the tokens that a running request has made since it was last admitted."""
+    return 0 if request in view.filling else view.now - view.running[request]
+
+
+def held_next(view: View, request: int) -> int:
+    """Return the tokens that a request holds in the next round if it runs, or is admitted now."""
+    made = made_now(view, request) if request in view.running else 0
+    return held(view.prompt[request] + view.generated[request] + made, 1)
+
+
 class _Steps:
     """One run of an engine."""
 
     def __init__(self, policy: Engine) -> None:
         self._policy = policy
         self._most = most_of(policy.name, policy.batch)
-        self._queue: list[tuple[Key, int]] = []
+        self._queue: list[tuple[int, Key, int, int]] = []  # 0 or in front of it, key, number
+        self._number: dict[int, int] = {}  # of the request, in order of arrival
         self._turn: dict[int, int] = {}
-        self._turns = 0
-        self._returned = 0
+        self._turns = self._returned = 0
 
     def __call__(self, view: View) -> Decision:
         for i in view.arrived:
-            heappush(self._queue, (self._policy.key(view, i), i))
+            self._number[i] = len(self._number)
+            self._join(view, i, 0)
         now, running = view.now, view.running
-        tokens = sum(
-            held(view.prompt[i] + view.generated[i], now + 1 - start)
-            for i, start in running.items()
-        )
+        tokens = sum(held_next(view, i) for i in running)
         evicted: list[int] = []
         if tokens > view.memory:
             evicted = self._evict(view, tokens - view.memory)
             return Decision((), evicted, wake=now + 1)
         admitted: list[int] = []
-        while self._queue and len(running) + len(admitted) < self._most:
-            _, i = self._queue[0]
-            tokens += held(view.prompt[i] + view.generated[i], 1)
+        decoding = len(running) - len(view.filling)
+        room = (self._policy.tokens or NEVER) - decoding - sum(view.filling.values())
+        while self._queue and room > 0 and len(running) + len(admitted) < self._most:
+            i = self._queue[0][-1]
+            tokens += held_next(view, i)
             if tokens > view.memory:
                 break
+            room -= view.prompt[i] + view.generated[i]
             heappop(self._queue)
             self._turn[i] = self._turns
             self._turns += 1
             admitted.append(i)
-        # without an event the next round only gets fuller
-        return Decision(admitted, wake=NEVER)
+        # without an event the next round only gets fuller; who is left with a rest makes an event
+        return Decision(admitted, wake=NEVER if room else now + 1)
 
     def _evict(self, view: View, excess: int) -> list[int]:
         """Return the victims in order, until so many tokens of the next round are free."""
         policy, evicted = self._policy, list[int]()
-        order = sorted(view.running, key=lambda i: policy.leaves(view, i, self._turn[i]))
+
+        def leaves(i: int) -> tuple[Key, int]:
+            return policy.leaves(view, i, self._turn[i]), -self._number[i]
+
+        order = sorted(view.running, key=leaves)
         for i in order:
             if excess <= 0:
                 break
-            made = view.generated[i] + view.now - view.running[i]
-            excess -= held(view.prompt[i] + made, 1)
+            excess -= held_next(view, i)
             self._returned += 1
-            front = (-self._returned,) if policy.returns_first() else policy.key(view, i)
-            heappush(self._queue, (front, i))
+            self._join(view, i, -self._returned if policy.returns_first() else 0)
             evicted.append(i)
         return evicted
+
+    def _join(self, view: View, i: int, front: int) -> None:
+        """Put a request into the queue, or in front of it."""
+        heappush(self._queue, (front, self._policy.key(view, i), self._number[i], i))

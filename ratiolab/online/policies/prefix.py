@@ -1,11 +1,12 @@
 """Building blocks of policies: ordered queues, orders of eviction, and the prefix rule."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from math import floor
 from typing import Any, TypeAlias
 
+from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policy import Setting
 from ratiolab.online.view import NEVER, Decision, View
@@ -85,6 +86,43 @@ class Victims:
                 forecast.remove(i)
                 evicted.append(i)
         return evicted
+
+
+def keep_and_start(
+    view: View, ranked: Sequence[Any], queue: list[Any], most: int
+) -> tuple[int, list[int]]:
+    """Go down the ranks of all requests, running or not, and serve while the next round fits.
+
+    After the first waiting request that does not fit none starts; at the first running one that
+    does not fit it ends.
+
+    Parameters
+    ----------
+    ranked : ranks of the running requests, sorted; the last part of a rank is the request.
+    queue : ranks of the waiting requests, a heap; those who start are taken out.
+    most : requests in memory at once.
+
+    Returns how many of the ranked ones stay, and who starts.
+    """
+    admitted: list[int] = []
+    tokens, kept, starting = 0, 0, True
+    while kept < len(ranked) or (starting and queue):
+        waits = starting and queue and (kept == len(ranked) or queue[0] < ranked[kept])
+        i = queue[0][-1] if waits else ranked[kept][-1]
+        made = 0 if waits else view.now - view.running[i]
+        needed = held(view.prompt[i] + view.generated[i] + made, 1)
+        if tokens + needed <= view.memory and kept + len(admitted) < most:
+            tokens += needed
+            if waits:
+                heappop(queue)
+                admitted.append(i)
+            else:
+                kept += 1
+        elif waits:
+            starting = False
+        else:
+            break
+    return kept, admitted
 
 
 class Timers:

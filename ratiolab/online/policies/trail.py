@@ -6,7 +6,7 @@ Source: Shahout et al. (2025), Sections 3.1 and 3.3, arXiv 2410.01035.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from heapq import heappop, heappush
+from heapq import heappush
 from math import floor
 from typing import ClassVar, Literal, TypeAlias
 
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model import Preemption
-from ratiolab.model.footprint import held
 from ratiolab.online.classifier import Classifier
 from ratiolab.online.policies.greedy import most_of
+from ratiolab.online.policies.prefix import keep_and_start
 from ratiolab.online.policy import KEEPING, Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
@@ -206,26 +206,7 @@ class _Run:
         now = view.now
         ages = {i: view.generated[i] + now - start for i, start in view.running.items()}
         ranked = sorted(self._rank(view, i, age, waits=False) for i, age in ages.items())
-        admitted: list[int] = []
-        tokens, kept, starting = 0, 0, True
-        while kept < len(ranked) or (starting and self._queue):
-            waits = (
-                starting and self._queue and (kept == len(ranked) or self._queue[0] < ranked[kept])
-            )
-            i = self._queue[0][-1] if waits else ranked[kept][-1]
-            age = view.generated[i] if waits else ages[i]
-            needed = held(view.prompt[i] + age, 1)
-            if tokens + needed <= view.memory and kept + len(admitted) < self._most:
-                tokens += needed
-                if waits:
-                    heappop(self._queue)
-                    admitted.append(i)
-                else:
-                    kept += 1
-            elif waits:
-                starting = False
-            else:
-                break
+        kept, admitted = keep_and_start(view, ranked, self._queue, self._most)
         evicted = [i for *_, i in ranked[kept:]]
         stopped = [self._rank(view, i, ages[i], waits=True) for i in evicted]
         for rank in stopped:

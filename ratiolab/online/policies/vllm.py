@@ -37,7 +37,7 @@ class VLLMFCFS(Engine):
         return needs(self.victim)
 
     def key(self, view: View, request: int) -> Key:
-        return (view.arrival[request],)
+        return ()
 
     def returns_first(self) -> bool:
         return True
@@ -69,4 +69,4 @@ class VLLMPriority(Engine):
 
     def key(self, view: View, request: int) -> Key:
         lengths = view.predicted if self.priority == "predicted" else view.prompt
-        return lengths[request], view.arrival[request]
+        return (lengths[request],)

@@ -16,6 +16,8 @@ POLICIES = {
     "alpha-protection": r"$\alpha$-protection",
     "kill-restart": "kill and restart",
     "mc-benchmark": "MC-Benchmark",
+    "sarathi": "Sarathi",
+    "short-first": "short first",
     "sorted-f": "Sorted-F",
     "svf-1bit": "SVF, one bit",
     "vllm-fcfs": "vLLM FCFS",
@@ -23,7 +25,7 @@ POLICIES = {
     **{
         key: key.upper()
         for key in (
-            *("fcfs", "gba", "gsa", "h-sf", "ltr", "mc-sf", "rr", "rr-sjf", "sept", "sjf"),
+            *("fcfs", "gba", "gsa", "h-sf", "ltr", "mc-sf", "mlfq", "rr", "rr-sjf", "sept", "sjf"),
             *("sprpt", "srpt", "ssjf", "svf", "tie", "trail"),
         )
     },

@@ -202,10 +202,12 @@ def _wedges(schedule: Schedule) -> PolyCollection:
     instance = schedule.instance
     base = np.zeros(int(max(schedule.stop.max(), schedule.release.max())) + 1, dtype=np.int64)
     shapes = []
-    columns = (schedule.runs, schedule.kept.tolist(), schedule.release.tolist())
-    for run, kept, release in zip(*columns, strict=True):
+    leads = (schedule.start + schedule.lead).tolist()
+    columns = (schedule.runs, schedule.kept.tolist(), schedule.release.tolist(), leads)
+    for run, kept, release, begin in zip(*columns, strict=True):
         time: IntArray = np.arange(run.start + 1, release + 1)
-        age = np.minimum(time, run.stop) - run.start  # paused, it holds what it held at its stop
+        # paused, it holds what it held at its stop; before its first token, room for that
+        age = np.maximum(np.minimum(time, run.stop) - begin, 1)
         low = base[time]
         high = low + held(instance.prompt[run.request] + kept, age)
         base[time] = high

@@ -1,0 +1,135 @@
+"""Skip-join multi-level feedback queues.
+
+Source: Wu et al. (2023), FastServe, arXiv 2305.05920, Section 4.1 and Algorithm 1.
+"""
+
+from dataclasses import dataclass
+from heapq import heapify, heappush
+from typing import ClassVar, TypeAlias
+
+from numpy.random import Generator
+
+from ratiolab.model import Preemption
+from ratiolab.online.policies.greedy import most_of
+from ratiolab.online.policies.prefix import keep_and_start
+from ratiolab.online.policy import KEEPING, Decide, Policy, Setting
+from ratiolab.online.view import NEVER, Decision, View
+
+Place: TypeAlias = tuple[int, int, int]
+"""Queue, number in the order of joining, request: the smaller goes first."""
+
+
+@dataclass(frozen=True)
+class MLFQ(Policy):
+    """Queues of falling priority and growing slices; long prompts skip the first ones.
+
+    A request that has used up the slice of its queue goes to the end of the next one, whose slice
+    is `ratio` times as long; the last queue has no slice. A prompt counts as the rounds that its
+    prefill takes, and a request joins the first queue whose slice holds it. Who has waited too long
+    goes to the first queue. Every batch is filled from the first queue down, in order of joining;
+    whoever has no place in it is preempted.
+
+    The system counts time where this counts rounds, and moves caches to the host ahead of need.
+
+    Parameters
+    ----------
+    slice : rounds in the first queue, at least 1.
+    ratio : of the slices of two queues in a row, at least 2.
+    queues : number of queues, at least 1.
+    prompt : tokens of a prompt that are prefilled in the time of a decoding round, at least 1.
+    patience : rounds of waiting without a break after which a request goes to the first queue; 0
+        never does that.
+    batch : most requests in memory at once; 0 leaves it to the memory.
+    """
+
+    slice: int = 4
+    ratio: int = 2
+    queues: int = 8
+    prompt: int = 100
+    patience: int = 2000
+    batch: int = 256
+
+    name: ClassVar[str] = "mlfq"
+    source: ClassVar[str] = "Wu et al. (2023), arXiv 2305.05920"
+    preemption: ClassVar[Preemption] = "recompute"
+    semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
+
+    def __post_init__(self) -> None:
+        most_of(self.name, self.batch)
+        least = {"slice": 1, "ratio": 2, "queues": 1, "prompt": 1, "patience": 0}
+        for name, value in least.items():
+            if getattr(self, name) < value:
+                found = getattr(self, name)
+                raise ValueError(f"policy {self.name}: {name} {found} must be at least {value}")
+
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        return _Run(self)
+
+
+class _Run:
+    def __init__(self, policy: MLFQ) -> None:
+        self._most = most_of(policy.name, policy.batch)
+        self._slices = [policy.slice * policy.ratio**k for k in range(policy.queues - 1)] + [NEVER]
+        self._prompt, self._patience = policy.prompt, policy.patience
+        self._place: dict[int, Place] = {}
+        self._used: dict[int, int] = {}  # rounds of the slice
+        self._since: dict[int, int] = {}  # round from which a request waits without a break
+        self._queue: list[Place] = []  # of the waiting requests
+        self._joined = self._last = 0
+
+    def __call__(self, view: View) -> Decision:
+        now, running = view.now, view.running
+        for i in view.arrived:
+            needed = self._rounds(view, i)
+            self._join(i, next(k for k, rounds in enumerate(self._slices) if rounds >= needed))
+            self._since[i] = now
+            heappush(self._queue, self._place[i])
+        for i in running:
+            self._used[i] += now - self._last
+        self._last = now
+        for queue, _, i in sorted(self._place[i] for i in running):
+            if self._used[i] >= self._slices[queue]:
+                self._join(i, queue + 1)
+        self._promote(now)
+        ranked = sorted(self._place[i] for i in running)
+        kept, admitted = keep_and_start(view, ranked, self._queue, self._most)
+        evicted = [i for *_, i in ranked[kept:]]
+        for i in admitted:
+            del self._since[i]
+            if not view.generated[i]:
+                self._used[i] += self._rounds(view, i) - 1
+        for i in evicted:
+            self._since[i] = now
+            heappush(self._queue, self._place[i])
+        drop = sorted({*view.paused, *evicted} - {*admitted}, key=self._place.__getitem__)
+        return Decision(admitted, evicted, self._wake(now, ranked[:kept], admitted), drop[::-1])
+
+    def _rounds(self, view: View, i: int) -> int:
+        """Return the rounds that a prefill counts as."""
+        return max(1, -(-view.prompt[i] // self._prompt))
+
+    def _join(self, i: int, queue: int) -> None:
+        self._place[i] = (queue, self._joined, i)
+        self._used[i] = 0
+        self._joined += 1
+
+    def _promote(self, now: int) -> None:
+        """Put those who have waited too long into the first queue, in the order of their places."""
+        if not self._patience:
+            return
+        starved = sorted(p for p in self._queue if self._since[p[-1]] <= now - self._patience)
+        if starved:
+            for *_, i in starved:
+                self._join(i, 0)
+                self._since[i] = now
+            self._queue = [self._place[i] for *_, i in self._queue]
+            heapify(self._queue)
+
+    def _wake(self, now: int, kept: list[Place], admitted: list[int]) -> int:
+        """Return the next round in which a slice ends, or patience."""
+        places = [*kept, *(self._place[i] for i in admitted)]
+        ends = [self._slices[queue] - self._used[i] for queue, _, i in places]
+        wake = now + max(1, min(ends, default=NEVER))
+        if self._patience and self._queue:
+            wake = min(wake, self._patience + min(self._since[i] for *_, i in self._queue))
+        return wake

@@ -1,0 +1,47 @@
+"""Short requests first, but nobody waits for ever: waiting counts against length."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from ratiolab.online.policies.engine import Engine
+from ratiolab.online.policies.prefix import Key
+from ratiolab.online.view import Information, View
+
+
+@dataclass(frozen=True)
+class ShortFirst(Engine):
+    """An engine that admits short requests first, with ageing; the longest is evicted first.
+
+    The least length minus `ageing` times the rounds waited goes first. All who wait age alike, so
+    the order of two requests never changes: it is that of length plus `ageing` times arrival. No
+    request is overtaken by one that arrives later than its length over `ageing` rounds after it.
+
+    Parameters
+    ----------
+    length : the ``predicted`` output (default), the ``prompt``, or the ``sum`` of both.
+    ageing : tokens of length that a round of waiting makes up for, at least 0, read as a decimal;
+        0 is shortest first, and more than the longest length is the order of arrival.
+    """
+
+    length: Literal["predicted", "prompt", "sum"] = "predicted"
+    ageing: float = 0.1
+
+    name: ClassVar[str] = "short-first"
+    source: ClassVar[str] = "shortest job first with ageing: textbook practice"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.ageing < 1e9:
+            raise ValueError(f"policy {self.name}: ageing {self.ageing} must be in [0, 1e9)")
+
+    @property
+    def information(self) -> Information:
+        blind = self.length == "prompt"
+        return Information.NOTHING if blind else Information.PREDICTION
+
+    def key(self, view: View, request: int) -> Key:
+        length = 0 if self.length == "prompt" else view.predicted[request]
+        if self.length != "predicted":
+            length += view.prompt[request]
+        return (length + Fraction(str(self.ageing)) * view.arrival[request],)
