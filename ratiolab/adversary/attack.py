@@ -1,17 +1,18 @@
 """The search for the worst instance of a policy, from a cold start or from given cases."""
 
-import time
 from collections.abc import Iterable
 from fractions import Fraction
 
 from ratiolab.adversary.case import Case, Limits
-from ratiolab.adversary.evaluate import Candidate, Evaluator, UnfinishedError, costs_of
+from ratiolab.adversary.evaluate import Candidate, Evaluator
 from ratiolab.adversary.moves import families
 from ratiolab.adversary.result import Attack
 from ratiolab.adversary.search import Search, Tell
 from ratiolab.hindsight import solve
+from ratiolab.model import Instance
+from ratiolab.model.interrupts import heard
 from ratiolab.model.streams import stream
-from ratiolab.online import Policy
+from ratiolab.online import Policy, simulate
 
 SEARCH_SEEDS = 12
 """Runs of a policy that uses randomness in each evaluation of the search."""
@@ -51,21 +52,12 @@ def attack(
 
     Ctrl-C ends the search and keeps the worst instance found so far.
     """
-    limits = limits or Limits()
-    if evaluations is None and time_limit is None:
-        raise ValueError("evaluations or time_limit is needed: a search has no end of its own")
     if runs < 1:
         raise ValueError(f"runs {runs} must be at least 1")
     evaluator = Evaluator(policy, SEARCH_SEEDS, STATES)
-    search = Search(evaluator, limits, stream(seed, "search"), evaluations, time_limit, tell)
-    given = [case for case in starts if limits.allow(case)]
-    interrupted, endless = False, None
-    try:
-        search.run([*given, *families(limits)])
-    except KeyboardInterrupt:
-        interrupted = True
-    except UnfinishedError as ending:
-        endless = ending.instance
+    search = new_search(evaluator, limits, seed, evaluations, time_limit, tell)
+    limits = search.limits
+    endless = search.go([*starts, *families(limits)])
     best = search.best
     if endless is not None:
         case = Case.of_instance(endless)
@@ -76,23 +68,59 @@ def attack(
     source = f"worst instance found for {policy.name} in {search.evaluator.evaluations} evaluations"
     instance = best.case.instance(policy.information, f"worst for {policy.name}")
     instance = instance.replace(source=source)
-    costs = () if endless is not None else costs_of(instance, policy, fresh_seeds(policy, runs))
+    costs: tuple[int, ...] = ()
+    stopped = False
+    if endless is None:
+        costs, stopped = _final_costs(instance, policy, fresh_seeds(policy, runs))
+    proved = solve(instance, time_limit=proof_seconds)
     return Attack(
         policy,
         limits,
         seed,
         best,
         instance,
-        solve(instance, time_limit=proof_seconds),
-        costs or (),
+        proved,
+        costs,
         search.archive,
         tuple(search.history),
         search.evaluator.evaluations,
         search.stalled,
-        time.monotonic() - search.began,
-        interrupted,
+        search.seconds,
+        search.interrupted or stopped or proved.interrupted,
         endless is not None,
     )
+
+
+def new_search(
+    evaluator: Evaluator,
+    limits: Limits | None,
+    seed: int,
+    evaluations: int | None,
+    time_limit: float | None,
+    tell: Tell | None,
+) -> Search:
+    """Return a search that has not begun; ValueError without one of the two budgets."""
+    if evaluations is None and time_limit is None:
+        raise ValueError("evaluations or time_limit is needed: a search has no end of its own")
+    rng = stream(seed, "search")
+    return Search(evaluator, limits or Limits(), rng, evaluations, time_limit, tell)
+
+
+def _final_costs(instance: Instance, policy: Policy, seeds: range) -> tuple[tuple[int, ...], bool]:
+    """Return the costs of one run after another, and whether Ctrl-C left some out."""
+    costs: list[int] = []
+    try:
+        with heard():
+            for seed in seeds:
+                cost = simulate(instance, policy, seed=seed).total_latency
+                if cost is None:
+                    return (), False
+                costs.append(cost)
+    except KeyboardInterrupt:
+        if not costs:
+            raise
+        return tuple(costs), True
+    return tuple(costs), False
 
 
 def fresh_seeds(policy: Policy, runs: int) -> range:

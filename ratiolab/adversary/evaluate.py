@@ -18,12 +18,12 @@ class Candidate:
     ----------
     cost : total latency, the mean over the seeds of the search for a policy that uses randomness;
         rounds.
-    optimum : exact; rounds.
+    optimum : exact; rounds. Of a family that of its linear program, proven from below.
     """
 
     case: Case
     cost: Fraction
-    optimum: int
+    optimum: int | Fraction
 
     @property
     def ratio(self) -> Fraction:
@@ -36,7 +36,7 @@ class Candidate:
             "memory": self.case.memory,
             "blocks": [list(block) for block in self.case.blocks],
             "cost": str(self.cost),
-            "optimum": self.optimum,
+            "optimum": self.optimum if isinstance(self.optimum, int) else str(self.optimum),
             "ratio": float(self.ratio),
         }
 
@@ -76,13 +76,17 @@ class Evaluator:
         """Return the instance and the mean cost; `UnfinishedError` when a run does not end."""
         self.evaluations += 1
         instance = case.instance(self.policy.information)
+        return instance, self.mean(instance)
+
+    def mean(self, instance: Instance) -> Fraction:
+        """Return the mean cost on an instance; `UnfinishedError` when a run does not end."""
         costs = []
         for seed in self.seeds:
             run = simulate(instance, self.policy, seed=seed)
             if run.total_latency is None:
                 raise UnfinishedError(instance, run.outcome, seed)
             costs.append(run.total_latency)
-        return instance, Fraction(sum(costs), len(costs))
+        return Fraction(sum(costs), len(costs))
 
     def candidate(self, case: Case, above: Fraction = Fraction(0)) -> Candidate | None:
         """Return the case with its figures; None when its ratio is below `above`, or not found.

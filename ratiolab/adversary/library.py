@@ -144,6 +144,11 @@ def improve(
     only : names of targets; all when empty.
     extra : further instances to begin with.
     tell : called with a target's name and, when a worse instance was found, the search.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        after Ctrl-C, when what the search had found is kept.
     """
     chosen = [target for target in targets() if not only or target.name in only]
     for target in chosen:
@@ -165,6 +170,8 @@ def improve(
             write_instance(instance_for(target, found.instance), folder / f"{target.name}.json")
         if tell is not None:
             tell(target.name, found if better else None)
+        if found.interrupted:
+            raise KeyboardInterrupt
 
 
 def _worse(target: Target, found: Attack, own: Instance) -> bool:

@@ -21,8 +21,35 @@ class Moment:
     ratio: float
 
 
+class Course:
+    """What every search tells of its course; a mixin of results with these fields."""
+
+    seed: int
+    archive: dict[tuple[int, int, int], Candidate]
+    history: tuple[Moment, ...]
+    evaluations: int
+    stalled: int
+    seconds: float
+    interrupted: bool
+
+    def course(self) -> dict[str, Any]:
+        """Return the archive and the course of the search as plain data."""
+        return {
+            "seed": self.seed,
+            "evaluations": self.evaluations,
+            "stalled": self.stalled,
+            "seconds": round(self.seconds, 1),
+            "interrupted": self.interrupted,
+            "history": [[m.evaluations, round(m.seconds, 2), m.ratio] for m in self.history],
+            "archive": [
+                {"requests": n, "memory_over_largest": k, "longest": u, **candidate.to_dict()}
+                for (n, k, u), candidate in sorted(self.archive.items())
+            ],
+        }
+
+
 @dataclass(frozen=True)
-class Attack:
+class Attack(Course):
     """The worst instance that a search found, and what proves its ratio.
 
     Parameters
@@ -78,14 +105,5 @@ class Attack:
             "runs": len(self.costs),
             "optimum": [self.optimum.lower, self.optimum.upper],
             "optimum_of_search": self.best.optimum,
-            "seed": self.seed,
-            "evaluations": self.evaluations,
-            "stalled": self.stalled,
-            "seconds": round(self.seconds, 1),
-            "interrupted": self.interrupted,
-            "history": [[m.evaluations, round(m.seconds, 2), m.ratio] for m in self.history],
-            "archive": [
-                {"requests": n, "memory_over_largest": k, "longest": u, **candidate.to_dict()}
-                for (n, k, u), candidate in sorted(self.archive.items())
-            ],
+            **self.course(),
         }

@@ -11,6 +11,8 @@ from ratiolab.adversary.case import Case, Limits
 from ratiolab.adversary.evaluate import Candidate, Evaluator, UnfinishedError
 from ratiolab.adversary.moves import draw, neighbour
 from ratiolab.adversary.result import Moment
+from ratiolab.model import Instance
+from ratiolab.model.interrupts import heard
 
 CONFIRM = range(10**6, 10**6 + 96)
 """Seeds that a new best instance of a policy with randomness must convince, too."""
@@ -44,6 +46,7 @@ class Search:
         self.archive: dict[tuple[int, int, int], Candidate] = {}
         self.history: list[Moment] = []
         self.stalled = 0
+        self.interrupted = False
 
     @property
     def over(self) -> bool:
@@ -70,8 +73,8 @@ class Search:
             confirmed = self._confirmed(found)
             if confirmed is not None and (self.best is None or confirmed.ratio > self.best.ratio):
                 self.best = confirmed
-                seconds = time.monotonic() - self.began
-                moment = Moment(self.evaluator.evaluations, seconds, float(confirmed.ratio))
+                evaluations = self.evaluator.evaluations
+                moment = Moment(evaluations, self.seconds, float(confirmed.ratio))
                 self.history.append(moment)
                 if self.tell is not None:
                     self.tell(moment)
@@ -92,6 +95,28 @@ class Search:
             found = self.look(neighbour(current.case, self.limits, self.rng), above)
             idle = 0 if found is not None and found.ratio > current.ratio else idle + 1
             current = found or current
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the search began."""
+        return time.monotonic() - self.began
+
+    def go(self, starts: Iterable[Case]) -> Instance | None:
+        """Search until the budget is spent, or Ctrl-C ends it.
+
+        An instance that makes the policy come back to a state that leads to itself ends the search
+        and is returned.
+        """
+        try:
+            with heard():
+                self.run([case for case in starts if self.limits.allow(case)])
+        except KeyboardInterrupt:
+            self.interrupted = True
+            if self.best is None:
+                raise
+        except UnfinishedError as ending:
+            return ending.instance
+        return None
 
     def run(self, starts: Iterable[Case]) -> None:
         """Climb from the worst of the given cases, from drawn ones, and from the archive."""

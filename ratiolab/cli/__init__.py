@@ -19,8 +19,10 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     try:  # imports belong inside: Ctrl-C may come while they run
         from ratiolab.cli.commands import app
+        from ratiolab.model.interrupts import heard
 
-        code = app(arguments, prog_name="ratiolab", standalone_mode=False) or 0
+        with heard():
+            code = app(arguments, prog_name="ratiolab", standalone_mode=False) or 0
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:

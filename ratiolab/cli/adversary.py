@@ -8,6 +8,8 @@ import typer
 from ratiolab.cli.app import (
     Json,
     Seed,
+    Where,
+    Workers,
     app,
     end_interrupted,
     print_json,
@@ -18,7 +20,8 @@ from ratiolab.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from ratiolab.adversary import Attack
+    from ratiolab.adversary import Attack, Case
+    from ratiolab.adversary.limit import LimitAttack
 
 
 @app.command()
@@ -68,6 +71,19 @@ def attack(
     course: Annotated[
         Path | None, typer.Option(help="Draw the best ratio over the evaluations, likewise.")
     ] = None,
+    limit: Annotated[
+        bool,
+        typer.Option(
+            "--limit",
+            help="Search for a family: each case stands for k times its requests on k times its "
+            "memory, k to infinity; the optimum is a linear program.",
+        ),
+    ] = False,
+    searches: Annotated[
+        int, typer.Option(help="Searches with seeds SEED, SEED+1, ...; the worst counts.", min=1)
+    ] = 1,
+    workers: Workers = 1,
+    executor: Where = "local",
     json: Json = False,
 ) -> None:
     """Search for the instance on which a policy is farthest from the proven optimum.
@@ -81,66 +97,113 @@ def attack(
     Example: ratiolab attack --policy mc-sf --evaluations 200 -o worst.json
     """
     from ratiolab.adversary import Case, Limits
-    from ratiolab.adversary import attack as search
-    from ratiolab.adversary.result import Moment
+    from ratiolab.adversary.limit import LimitAttack
+    from ratiolab.adversary.several import Order, search, worst_of
+    from ratiolab.executors import opened
     from ratiolab.hindsight.certificates.certificate import write_certificate
     from ratiolab.model import read_instance, write_instance
     from ratiolab.online import make
     from ratiolab.online.registry import describe
 
     require_no_folder(output, certificate, plot, course)
+    if limit and (certificate or plot):
+        raise ValueError("--limit has no certificate of one instance and no schedule to draw")
     for picture_file in (plot, course):
         if picture_file is not None:
             from ratiolab.report.plots import require_format
 
             require_format(picture_file)
-    chosen = make(policy, settings(param or [], "--param"))
-    limits = Limits(headroom, prompts, arrivals, requests, memory)  # type: ignore[arg-type]
+    parameters = settings(param or [], "--param")
+    chosen = make(policy, parameters)
     if time_limit is None and evaluations is None:
         time_limit = 60.0
+    order = Order(
+        policy,
+        parameters,
+        Limits(headroom, prompts, arrivals, requests, memory),  # type: ignore[arg-type]
+        limit,
+        evaluations,
+        time_limit,
+        runs,
+        tuple(Case.of_instance(read_instance(file)) for file in start or ()),
+    )
     with progress() as display:
         task = display.add_task(f"{chosen.name}: no instance yet")
 
-        def tell(moment: Moment) -> None:
-            text = f"{chosen.name}: {moment.ratio:.4f} after {moment.evaluations:,} evaluations"
+        def tell(ratio: float, evaluations: int) -> None:
+            text = f"{chosen.name}: {ratio:.4f} after {evaluations:,} evaluations"
             display.update(task, description=text)
 
-        found = search(
-            chosen,
-            limits,
-            seed=seed,
-            evaluations=evaluations,
-            time_limit=time_limit,
-            runs=runs,
-            starts=[Case.of_instance(read_instance(file)) for file in start or ()],
-            tell=tell,
-        )
+        if searches == 1 and executor == "local":
+            found = search(seed, order, lambda moment: tell(moment.ratio, moment.evaluations))
+            stopped = found.interrupted
+        else:
+            with opened(executor, workers) as place:
+                found, stopped = worst_of(
+                    order,
+                    range(seed, seed + searches),
+                    place,
+                    lambda one: tell(one.history[-1].ratio, one.evaluations),
+                )
     if output is not None:
-        write_instance(found.instance, output)
-    if certificate is not None:
-        write_certificate(found.optimum.certificate, certificate)
+        one = found.best.case.instance(chosen.information, f"worst family for {chosen.name}")
+        write_instance(one if isinstance(found, LimitAttack) else found.instance, output)
     if course is not None:
         from ratiolab.report.plots import save
         from ratiolab.report.plots.adversary import course as draw_course
 
-        save(draw_course(found.history, found.evaluations, f"{chosen.name}, seed {seed}"), course)
-    if plot is not None:
-        _plot(found, plot)
+        title = f"{chosen.name}, seed {found.seed}"
+        save(draw_course(found.history, found.evaluations, title), course)
+    if isinstance(found, LimitAttack):
+        lines = _limit_lines(found)
+    else:
+        lines = _lines(found)
+        if certificate is not None:
+            write_certificate(found.optimum.certificate, certificate)
+        if plot is not None:
+            _plot(found, plot)
     if json:
         print_json("attack", {**describe(chosen), **found.to_dict()})
     else:
-        instance, optimum = found.instance, found.optimum
-        print_rich(f"{instance.headline}; optimum {optimum.lower:,} to {optimum.upper:,}")
-        kinds = (f"{n} x (a {a}, s {s}, o {o})" for a, s, o, n in found.best.case.blocks)
-        print_rich("  " + ", ".join(kinds))
-        if found.endless:
-            print_rich(f"{chosen.name} never completes it: it comes back to the same state")
-        else:
-            error = f" +- {found.error:.4f}" * (len(found.costs) > 1)
-            print_rich(f"{chosen.name} over the optimum: {float(found.ratio):.6f}{error}")
-            print_rich(f"{len(found.costs)} runs, {found.evaluations:,} evaluations")
-    if found.interrupted:
+        print_rich(*lines)
+    if stopped:
         end_interrupted("this is the worst instance found so far")
+
+
+def _kinds(case: "Case") -> str:
+    return "  " + ", ".join(f"{n} x (a {a}, s {s}, o {o})" for a, s, o, n in case.blocks)
+
+
+def _lines(found: "Attack") -> list[str]:
+    """Return what is printed of an instance."""
+    optimum, name = found.optimum, found.policy.name
+    lines = [
+        f"{found.instance.headline}; optimum {optimum.lower:,} to {optimum.upper:,}",
+        _kinds(found.best.case),
+    ]
+    if found.endless:
+        return [*lines, f"{name} never completes it: it comes back to the same state"]
+    error = f" +- {found.error:.4f}" * (len(found.costs) > 1)
+    return [
+        *lines,
+        f"{name} over the optimum: {float(found.ratio):.6f}{error}",
+        f"{len(found.costs)} runs, {found.evaluations:,} evaluations",
+    ]
+
+
+def _limit_lines(found: "LimitAttack") -> list[str]:
+    """Return what is printed of a family."""
+    limit = found.limit
+    lines = [
+        f"k times these requests, memory k times {limit.case.memory}:",
+        _kinds(limit.case),
+        f"optimum over k, k to infinity: {limit.optimum.value:.6f}",
+        f"{found.policy.name} over the optimum, by k:",
+    ]
+    for member in limit.members:
+        low, high = map(float, member.ratio)
+        lines.append(f"  k = {member.factor:,}: {low:.6f} to {high:.6f}")
+    return [*lines, f"{found.evaluations:,} evaluations"]
 
 
 def _plot(found: "Attack", path: Path) -> None:
@@ -156,81 +219,3 @@ def _plot(found: "Attack", path: Path) -> None:
         (f"optimum: TEL {best.total_latency:,}", best),
     ]
     save(picture(panels[found.endless :]), path)
-
-
-@app.command("worst-cases")
-def worst_cases(
-    evaluations: Annotated[
-        int, typer.Option(help="Search first, so many cases for each policy.", min=0)
-    ] = 0,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Search for this entry alone; repeatable.")
-    ] = None,
-    start: Annotated[
-        list[Path] | None, typer.Option(help="A further instance to begin with; repeatable.")
-    ] = None,
-    seed: Seed = 0,
-    runs: Annotated[
-        int, typer.Option(help="Fresh seeds of each policy with randomness.", min=2)
-    ] = 400,
-    instances: Annotated[Path, typer.Option(help="Folder of the instances.")] = Path(
-        "instances/worst-cases"
-    ),
-    page: Annotated[Path, typer.Option(help="Page to write.")] = Path("results/worst-cases.md"),
-    json: Json = False,
-) -> None:
-    """Replay the worst instances known of all policies, and write their page.
-
-    With --evaluations a search for worse ones goes first, from the instances of all entries; a file
-    is replaced only by a worse one. Ctrl-C keeps the files that are finished and leaves the page.
-    """
-    from ratiolab.adversary.library import PROOF_NODES, improve, read, replay, targets
-    from ratiolab.model import read_instance
-    from ratiolab.report.worst_cases_page import write_page
-
-    require_no_folder(page)
-    names = [target.name for target in targets()]
-    for name in only or ():
-        if name not in names:
-            raise ValueError(f"--only {name!r} must be one of {', '.join(names)}")
-    try:
-        with progress() as display:
-            task = display.add_task("worst cases")
-            if evaluations:
-                improve(
-                    instances,
-                    evaluations,
-                    seed=seed,
-                    only=only or (),
-                    extra=[read_instance(file) for file in start or ()],
-                    tell=lambda name, found: display.update(
-                        task, description=f"{name}: {'worse found' if found else 'as before'}"
-                    ),
-                )
-            entries, missing = [], []
-            for target in targets():
-                display.update(task, description=f"{target.name}: replay")
-                instance = read(target, instances)
-                if instance is None:
-                    missing.append(target.name)
-                else:
-                    entries.append(replay(target, instance, runs))
-    except KeyboardInterrupt:
-        end_interrupted(f"finished searches are kept in {instances}")
-    write_page(entries, page, PROOF_NODES, missing)
-    if json:
-        listed = [
-            {
-                "name": entry.target.name,
-                "ratio": None if entry.ratio is None else float(entry.ratio),
-                "error_95": entry.error,
-                "optimum": entry.optimum,
-                "confirmed": entry.confirmed,
-            }
-            for entry in entries
-        ]
-        print_json("worst-cases", {"page": str(page), "entries": listed, "not_searched": missing})
-    else:
-        print_rich(f"{page}: {len(entries)} instances replayed")
-        if missing:
-            print_rich(f"not searched: {', '.join(missing)}; --evaluations N searches")

@@ -17,6 +17,7 @@ from ratiolab.cli import (  # noqa: F401
     studies,
     theory,
     traces,
+    worst_cases,
 )
 from ratiolab.cli.app import app
 

@@ -17,6 +17,7 @@ from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions,
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model.feasibility import require_feasible
 from ratiolab.model.instance import Instance
+from ratiolab.model.interrupts import heard
 from ratiolab.model.schedule import Schedule
 
 
@@ -149,7 +150,8 @@ class SolveState:
         self.stage, note = name, ""
         try:
             self.show()
-            found = work(self, Callbacks(self.keep, self.show))
+            with heard():
+                found = work(self, Callbacks(self.keep, self.show))
             self.keep(found)
             note = found.note
         except KeyboardInterrupt:

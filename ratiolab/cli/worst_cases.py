@@ -1,0 +1,95 @@
+"""The command of the worst instances known: worst-cases."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ratiolab.cli.app import (
+    Json,
+    Seed,
+    app,
+    end_interrupted,
+    print_json,
+    print_rich,
+    progress,
+    require_no_folder,
+)
+
+
+@app.command("worst-cases")
+def worst_cases(
+    evaluations: Annotated[
+        int, typer.Option(help="Search first, so many cases for each policy.", min=0)
+    ] = 0,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Search for this entry alone; repeatable.")
+    ] = None,
+    start: Annotated[
+        list[Path] | None, typer.Option(help="A further instance to begin with; repeatable.")
+    ] = None,
+    seed: Seed = 0,
+    runs: Annotated[
+        int, typer.Option(help="Fresh seeds of each policy with randomness.", min=2)
+    ] = 400,
+    instances: Annotated[Path, typer.Option(help="Folder of the instances.")] = Path(
+        "instances/worst-cases"
+    ),
+    page: Annotated[Path, typer.Option(help="Page to write.")] = Path("results/worst-cases.md"),
+    json: Json = False,
+) -> None:
+    """Replay the worst instances known of all policies, and write their page.
+
+    With --evaluations a search for worse ones goes first, from the instances of all entries; a file
+    is replaced only by a worse one. Ctrl-C keeps the files that are finished and leaves the page.
+    """
+    from ratiolab.adversary.library import PROOF_NODES, improve, read, replay, targets
+    from ratiolab.model import read_instance
+    from ratiolab.report.worst_cases_page import write_page
+
+    require_no_folder(page)
+    names = [target.name for target in targets()]
+    for name in only or ():
+        if name not in names:
+            raise ValueError(f"--only {name!r} must be one of {', '.join(names)}")
+    try:
+        with progress() as display:
+            task = display.add_task("worst cases")
+            if evaluations:
+                improve(
+                    instances,
+                    evaluations,
+                    seed=seed,
+                    only=only or (),
+                    extra=[read_instance(file) for file in start or ()],
+                    tell=lambda name, found: display.update(
+                        task, description=f"{name}: {'worse found' if found else 'as before'}"
+                    ),
+                )
+            entries, missing = [], []
+            for target in targets():
+                display.update(task, description=f"{target.name}: replay")
+                instance = read(target, instances)
+                if instance is None:
+                    missing.append(target.name)
+                else:
+                    entries.append(replay(target, instance, runs))
+    except KeyboardInterrupt:
+        end_interrupted(f"finished searches are kept in {instances}")
+    write_page(entries, page, PROOF_NODES, missing)
+    if json:
+        listed = [
+            {
+                "name": entry.target.name,
+                "ratio": None if entry.ratio is None else float(entry.ratio),
+                "error_95": entry.error,
+                "optimum": entry.optimum,
+                "confirmed": entry.confirmed,
+            }
+            for entry in entries
+        ]
+        print_json("worst-cases", {"page": str(page), "entries": listed, "not_searched": missing})
+    else:
+        print_rich(f"{page}: {len(entries)} instances replayed")
+        if missing:
+            print_rich(f"not searched: {', '.join(missing)}; --evaluations N searches")
