@@ -93,14 +93,51 @@ def every(test: Callable[[Any], bool]) -> Rule:
     return Rule(lambda ours, paper: all(bool(test(figure)) for figure in figures_of(ours)))
 
 
+def agreed(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return what several settings say together: undecided if some agree with it, others do not."""
+    if not (found := list(verdicts)):
+        return None
+    return all(found) or (None if any(found) or False not in found else False)
+
+
 def or_undecided(rule: Rule) -> Rule:
     """Return a rule for several figures, undecided when it holds for some of them only."""
 
     def holds(ours: Any, paper: Any) -> Verdict:
-        found = [rule.holds(figure, paper) for figure in figures_of(ours)]
-        return all(found) or (None if any(found) else False)
+        return agreed(rule.holds(figure, paper) for figure in figures_of(ours))
 
     return Rule(holds, rule.words)
+
+
+def in_settings(
+    statement: str,
+    paper: str | float,
+    found: Mapping[str, Any],
+    rule: Rule,
+    why: str = "",
+    *,
+    said: Callable[[Any], str] = str,
+    otherwise: str = "",
+) -> Finding:
+    """Return the finding of a statement that is judged in several settings, by their names.
+
+    It holds if it does in each; if in some only, it is undecided, and the reason names them. So
+    is one that no setting tests.
+    """
+    verdicts = {name: rule.holds(ours, paper) for name, ours in found.items()}
+    verdict = agreed(verdicts.values())
+    if verdict is None:
+        words = {True: "holds", False: "fails", None: "open"}
+        by_word = {
+            word: ", ".join(name for name, each in verdicts.items() if each is value)
+            for value, word in words.items()
+        }
+        cause = "; ".join(f"{word}: {names}" for word, names in by_word.items() if names)
+        one_word = len(set(verdicts.values())) == 1
+        otherwise = "the intervals cross the limit" if one_word else cause
+        otherwise += "; " if why and otherwise else ""
+    words_of = "; ".join(said(ours) for ours in found.values())
+    return Finding(statement, paper, found, verdict, why, otherwise, said=words_of)
 
 
 def at_most(limit: float) -> Rule:
@@ -135,7 +172,7 @@ def similar(factor: float) -> Rule:
 
 def alike(share: float) -> Rule:
     """Return the rule that ratios differ from 1 by at most a share, whole intervals alike."""
-    return _inside(lambda paper: (1 - share, 1 + share))
+    return inside(1 - share, 1 + share)
 
 
 def all_of(*rules: Rule) -> Rule:
@@ -174,6 +211,11 @@ def on_side(side: int, ratios: Iterable[Ratio]) -> Verdict:
     """Say whether all ratios are on a side of 1: no if one is on the other, else undecided."""
     sides = {ratio.side for ratio in ratios}
     return True if sides == {side} else False if -side in sides else None
+
+
+def inside(low: float, high: float) -> Rule:
+    """Return the rule that whole intervals lie in a region; one that crosses an end is open."""
+    return _inside(lambda paper: (low, high))
 
 
 def _inside(region: Callable[[Any], tuple[float, float]]) -> Rule:

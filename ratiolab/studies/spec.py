@@ -1,7 +1,7 @@
 """Studies as files: strict TOML, swept into cells; ``example.toml`` shows every field."""
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
@@ -29,8 +29,12 @@ Fields: TypeAlias = dict[str, Value]
 Mode: TypeAlias = dict[str, Preemption]
 Entry = TypeVar("Entry")
 
-ONLY = "policy.workloads"
-"""Field of a policy that is run on some workloads only; no field of its cells."""
+ONLY = {
+    "policy.workloads": "workload.label",
+    "workload.clocks": "clock",
+    "workload.tasks": "task",
+}
+"""Fields of entries that are for some workloads, clocks or tasks only; no fields of cells."""
 
 MOST_CELLS = 10**6
 """Most cells of one study."""
@@ -130,7 +134,10 @@ def _cells(file: "StudyFile", traces: Path, home: Path) -> dict[tuple[object, ..
             _numbered("policy", file.policy, lambda p: _policy(p, home, modes)), clocks
         )
     ]
-    _require_labels(file.policy, {str(workload["workload.label"]) for workload in workloads})
+    labels = (str(workload["workload.label"]) for workload in workloads)
+    _require_known("policy", file.policy, "workloads", labels)
+    _require_known("workload", file.workload, "clocks", file.study.clock)
+    _require_known("workload", file.workload, "tasks", file.study.tasks)
     known = {name for task in tasks for name in task.options}
     for name in file.options:
         if name not in known:
@@ -157,7 +164,7 @@ def _cells(file: "StudyFile", traces: Path, home: Path) -> dict[tuple[object, ..
             fields: Fields = {"task": task.name}
             for part in parts:
                 fields |= part
-            if not _wanted(str(fields.pop(ONLY, "")), fields):
+            if not _wanted(fields):
                 continue
             cell = Cell(fields, traces, home)
             identity = (cell.id, *(cell.fields.get(label) for label in LABELS))
@@ -167,19 +174,28 @@ def _cells(file: "StudyFile", traces: Path, home: Path) -> dict[tuple[object, ..
     return cells
 
 
-def _wanted(labels: str, fields: Fields) -> bool:
-    """Say whether a policy that names some workloads is run on the one of these fields."""
-    label = fields.get("workload.label")
-    return not labels or label is None or label in labels.split("\n")
+def _wanted(fields: Fields) -> bool:
+    """Say whether the entries of a cell are for each other; what says so is taken out."""
+    limits = [(str(fields.pop(name, "")), fields.get(column)) for name, column in ONLY.items()]
+    return all(not named or value in (None, *named.split("\n")) for named, value in limits)
 
 
-def _require_labels(policies: Sequence["PolicyEntry"], known: set[str]) -> None:
-    """Refuse policies that name workloads which are not there."""
-    for number, entry in enumerate(policies, 1):
-        for label in entry.workloads or ():
-            if label not in known:
-                words = f"workloads {shown(label)}: known are {', '.join(sorted(known))}"
-                raise ValueError(f"[[policy]] {number}: {words}")
+def _limits(table: str, entry: "Workload | PolicyEntry", *names: str) -> Fields:
+    """Return what an entry says of what it is for."""
+    given = ((f"{table}.{name}", getattr(entry, name)) for name in names)
+    return {key: "\n".join(values) for key, values in given if values}
+
+
+def _require_known(
+    table: str, entries: Sequence["Workload | PolicyEntry"], name: str, known: Iterable[str]
+) -> None:
+    """Refuse entries that are for workloads, clocks or tasks which the study does not have."""
+    words = list(dict.fromkeys(known))
+    for number, entry in enumerate(entries, 1):
+        for one in getattr(entry, name) or ():
+            if one not in words:
+                listed = ", ".join(sorted(words)) or "none"
+                raise ValueError(f"[[{table}]] {number}: {name} {shown(one)}: known are {listed}")
 
 
 def _numbered(
@@ -197,6 +213,7 @@ def _workload(entry: "Workload", traces: Path) -> Iterator[Fields]:
     source, name = entry.source
     head: Fields = {"workload": name if source == "kind" else source}
     head |= {"workload.label": entry.label or name}
+    head |= _limits("workload", entry, "clocks", "tasks")
     if source != "kind":
         if not (traces / name).is_file():
             raise ValueError(f"{source} {name!r}: is no file in {traces} (--traces FOLDER)")
@@ -219,7 +236,7 @@ def _policy(entry: "PolicyEntry", home: Path, general: list[Mode]) -> Iterator[F
             semantics_of(policy, mode.get("preemption"))  # refuses what makes no sense
             words = [f"{k}={v}" for k, v in (point | (mode if own_modes else {})).items()]
             label = entry.label or " ".join([entry.key, *words])
-            only: Fields = {ONLY: "\n".join(entry.workloads)} if entry.workloads else {}
+            only = _limits("policy", entry, "workloads")
             yield full | {"policy.label": label} | mode | only
 
 

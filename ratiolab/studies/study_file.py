@@ -102,6 +102,10 @@ class Workload(Strict):
     """A file; its settings are memory and predict."""
     label: Text = absent()
     """What tables and pictures call the workload."""
+    clocks: Annotated[list[Text], _list_or_one(Text)] = absent()
+    """Clocks of the study under which it is run; by default all."""
+    tasks: Annotated[list[Text], _list_or_one(Text)] = absent()
+    """Tasks of the study that are done with it; by default all."""
 
     @property
     def source(self) -> tuple[Literal["kind", "trace", "instance"], str]:

@@ -15,7 +15,9 @@ from ratiolab.papers.finding import (
     every,
     findings_table,
     higher,
+    in_settings,
     increasing,
+    inside,
     largest,
     least,
     lower,
@@ -38,6 +40,7 @@ CASES = [
     (within(2), 18, 18.1, 9),
     (near(0.5), [15, 5], [15, 4], 10),
     (alike(0.02), Ratio(1.015, 1.01, 1.02), Ratio(0.97, 0.96, 0.975), None),
+    (inside(0, 1.05), [Ratio(1.01, 1, 1.05)], [Ratio(1, 1, 1), Ratio(1.2, 1.06, 1.3)], None),
     (lower(), Ratio(0.8, 0.7, 0.9), Ratio(1.1, 1.01, 1.2), None),
     (higher(), [Ratio(1.2, 1.1, 1.3)], [Ratio(1.2, 1.1, 1.3), Ratio(0.8, 0.7, 0.9)], None),
     (increasing(), [1, 2, 3], [1, 3, 3], None),
@@ -113,3 +116,20 @@ def test_words_of_a_finding_depend_on_its_verdict() -> None:
     assert no.cells() == ("s", "9", "30.0", "not reproduced", "if not; always")
     assert Finding("s", "9", 10, at_most(1), said="so").cells()[2] == "so"
     assert named({"a": 1.0, "b": 2.5}, "{:.1f}") == "a 1.0, b 2.5"
+
+
+def test_a_statement_that_settings_disagree_on_is_undecided_and_says_where() -> None:
+    below, above, across = Ratio(0.8, 0.7, 0.9), Ratio(1.2, 1.1, 1.3), Ratio(1, 0.9, 1.1)
+
+    def found(one: Ratio, other: Ratio) -> Finding:
+        return in_settings("x", "lower", {"a": one, "b": other}, lower())
+
+    assert found(below, below).verdict == "holds"
+    assert found(above, across).verdict == "not reproduced"
+    assert found(below, above).verdict == "undecided"
+    assert found(below, above).cells()[-1] == "holds: a; fails: b"
+    assert found(across, across).cells()[2:] == (
+        "1.00 (0.90 to 1.10); 1.00 (0.90 to 1.10)",
+        "undecided",
+        "the intervals cross the limit",
+    )

@@ -60,6 +60,24 @@ def test_a_policy_may_name_the_workloads_that_it_is_run_on(tmp_path: Path) -> No
         read_study(written(tmp_path, limited.replace('= "one"\n[quick', '= "two"\n[quick')))
 
 
+def test_a_workload_may_name_clocks_and_tasks_that_it_is_for(tmp_path: Path) -> None:
+    head = 'seeds = 1\nclock = ["unit", "llama3-1b-l4"]\ntasks = ["simulate", "bound"]'
+    two = SMALL.replace("seeds = 3", head).replace(
+        "n = [4, 8]", 'n = 4\n[[workload]]\nkind = "equal"\nn = 4\nlabel = "one"'
+    )
+    limits = 'label = "one"\nclocks = "unit"\ntasks = ["simulate"]'
+    limited = two.replace('label = "one"', limits)
+    cells = read_study(written(tmp_path, limited)).cells
+    one = [cell for cell in cells if cell["workload.label"] == "one"]
+    assert {(cell["task"], cell["clock"]) for cell in one} == {("simulate", "unit")}
+    assert len(one) == 3  # policies
+    assert len(cells) == 3 + 2 * 3 + 1
+    assert {cell.id for cell in cells} < {c.id for c in read_study(written(tmp_path, two)).cells}
+    for name in ("clocks", "tasks"):
+        with pytest.raises(FormatError, match=rf"\[\[workload\]\] 2: {name} 'no': known are"):
+            read_study(written(tmp_path, two.replace('label = "one"', f'{name} = "no"')))
+
+
 def test_bounds_are_cells_without_a_policy_and_with_their_options(tmp_path: Path) -> None:
     text = SMALL.replace("seeds = 3", 'seeds = [7]\ntasks = ["simulate", "bound"]')
     study = read_study(written(tmp_path, text + "[options]\nsteps = [0, 9]\n"))
