@@ -12,7 +12,7 @@ import numpy as np
 from ratiolab.model import Instance
 from ratiolab.model.instance import shown
 from ratiolab.model.streams import stream
-from ratiolab.workloads import paper_models, plain_models
+from ratiolab.workloads import paper_models, plain_models, trace_shapes
 from ratiolab.workloads.kinds import Kind, kind_of
 from ratiolab.workloads.paper_models import lmsys_kind, mixed_kind
 from ratiolab.workloads.plain_models import law_kind
@@ -88,6 +88,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
                 prompt=10,
             ),
             kind_of("log-t-laws", "the model of arXiv 2604.00499", plain_models.log_t_laws),
+            *trace_shapes.KINDS,
         )
     }
 )

@@ -1,49 +1,37 @@
 """The hindsight solver in one table: proofs, gaps and times, beside the plain integer program.
 
 Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED]
-[--long SECONDS] [--cpu] [--write FILE] [PART ...]``. Parts: ``proofs``, ``gaps``, ``plain``,
-``scale``, ``traces`` (default: all but the last). Small instances are drawn as in Jaillet et al.
-(2025), Section 5.1, with n fixed, half of the seeds from each arrival model. Large ones have
-log-normal lengths and memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples
-of the public traces of the folder that ``RATIOLAB_TRACES`` names, with Poisson arrivals, memory
-16,492 and prompts up to half of it. Times are wall clock, limits too; compare ratios: machines
-differ. With ``--cpu`` the limits of ``traces`` are seconds of processor time of each of the two
-threads, as on two idle cores, so that a busy machine shows the same.
+[--long SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``proofs``, ``gaps``,
+``plain``, ``scale`` (the default), and ``traces``, ``split``, ``clock``, see `bench_traces.py`.
+With ``--write`` the sections of these parts are written anew; other sections of the page stay, each
+with the command that made it. Small instances are drawn as in Jaillet et al. (2025), Section 5.1,
+with n fixed, half of the seeds from each arrival model. Large ones have log-normal lengths and
+memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of
+the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows alone, and the section
+keeps the others that the same command made. Times are wall clock, limits too; compare ratios:
+machines differ. With ``--cpu`` the limits of ``traces`` are seconds of processor time of each of
+the two threads, as on two idle cores, so that a busy machine shows the same.
 """
 
 import argparse
-import os
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter, thread_time
-from types import SimpleNamespace
+from time import perf_counter
 from typing import NamedTuple
 
+import bench_traces
 from bench_scale_bounds import log_normal
 
-from ratiolab.hindsight import OptResult, many_requests, solve, state
+from ratiolab.hindsight import OptResult, solve
 from ratiolab.hindsight.result import Progress
-from ratiolab.hindsight.scale import ascent, growth, portfolio
 from ratiolab.model import Instance
 from ratiolab.model.io import write_text
 from ratiolab.workloads.generators import generate
-from ratiolab.workloads.traces import instance_from_trace, read_trace
 
 PROOFS = (10, 15, 20, 25, 30)
 GAPS = (40, 50, 60)
 CLOSE = 0.045
-CONVERSATIONS = "AzureLLMInferenceTrace_conv.csv"
-TRACED = (
-    ("conversations, load 1.1", CONVERSATIONS, 2_000, 0.072),
-    ("conversations, load 1.2", CONVERSATIONS, 2_000, 0.0764),
-    ("conversations, load 0.9", CONVERSATIONS, 2_000, 0.0573),
-    ("code, load 1.2", "AzureLLMInferenceTrace_code.csv", 2_000, 0.333),
-    ("summaries, load 1.2", "arxiv_summarization.csv", 2_000, 0.02806),
-    ("conversations, load 1.2", CONVERSATIONS, 10_000, 0.0764),
-    ("conversations, load 1.1", CONVERSATIONS, 100_000, 0.072),
-)
-"""Title, file, requests and rate a round. There are fewer than 20,000 requests in a file: for more,
-the file is repeated."""
 
 
 class Trace(NamedTuple):
@@ -145,50 +133,8 @@ def scale(limit: float, seeds: range, long: float) -> Iterator[str]:
             yield f"| {requests:,} | {arrivals} | {run.gap:.2f} | {run.seconds:.1f} |"
 
 
-def traces(limit: float, seeds: range, long: float) -> Iterator[str]:
-    """Gaps of samples of public traces, at memory 16,492."""
-    yield (
-        f"| instance | requests | seeds | gap after {limit:.0f} s, %: mean (least to largest) | "
-        "gap after --long, % |"
-    )
-    yield "|---|---|---|---|---|"
-    for title, file, requests, rate in TRACED:
-        cells = []
-        for seconds in (limit, long):
-            found = []
-            for seed in seeds if seconds >= limit else ():
-                instance = sampled(file, requests, rate, seed)
-                found.append(100 * float(solve(instance, time_limit=seconds).gap))
-            span = f"({min(found):.1f} to {max(found):.1f})" if found else ""
-            cells.append(f"{sum(found) / len(found):.1f} {span}" if found else "-")
-        yield f"| {title} | {requests:,} | {seeds[0]} to {seeds[-1]} | " + " | ".join(cells) + " |"
-
-
-def sampled(file: str, requests: int, rate: float, seed: int) -> Instance:
-    """Requests of a trace in random order, as a Poisson process."""
-    trace = read_trace(Path(os.environ["RATIOLAB_TRACES"]) / file)
-    wish = {"memory": 16_492, "max_prompt": 8_246, "arrivals": "poisson", "rate": rate}
-    if requests <= len(trace):
-        return instance_from_trace(trace, sample=requests, seed=seed, **wish)
-    copies = -(-requests // (len(trace) - 100))  # some requests are too large
-    parts = [instance_from_trace(trace, seed=seed * copies + k, **wish) for k in range(copies)]
-    ends = [0, *(int(part.arrival.max()) for part in parts)]
-    arrival = [a + sum(ends[: k + 1]) for k, part in enumerate(parts) for a in part.arrival]
-    prompt, output = (
-        [int(x) for part in parts for x in getattr(part, name)] for name in ("prompt", "output")
-    )
-    whole = Instance(f"{file} {requests}", 16_492, arrival, prompt, output)
-    return whole.take(range(requests))
-
-
-def count_cpu() -> None:
-    """Let limits of solves of many requests count the processor time of each thread."""
-    clock = SimpleNamespace(perf_counter=thread_time)
-    for module in (state, many_requests, portfolio, growth, ascent):
-        module.time = clock
-
-
-PARTS = {part.__name__: part for part in (proofs, gaps, plain, scale, traces)}
+PARTS = {part.__name__: part for part in (proofs, gaps, plain, scale)} | bench_traces.PARTS
+DEFAULT = ("proofs", "gaps", "plain", "scale")
 
 
 def main() -> None:
@@ -199,7 +145,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--cpu", action="store_true", help="count processor time in `traces`")
-    parser.add_argument("--write", type=Path, help="also write a page to this file")
+    parser.add_argument("--rows", default="", help="numbers of rows of `traces`: 0,3")
+    parser.add_argument("--write", type=Path, help="also write the sections of this page")
     wish = parser.parse_args()
     for part in wish.parts:
         if part not in PARTS:
@@ -208,23 +155,44 @@ def main() -> None:
         traced(small, 20)
     traced(log_normal(600, 2.0), 20)
     if wish.cpu:
-        count_cpu()
+        bench_traces.count_cpu()
     seeds = range(wish.first, wish.first + wish.seeds)
     options = f"--limit {wish.limit:g} --seeds {wish.seeds}"
     options += f" --first {wish.first}" * (wish.first > 0) + " --cpu" * wish.cpu
     options += f" --long {wish.long:g}" if wish.long else ""
-    command = f"python tests/benchmarks/bench_targets.py {options} {' '.join(wish.parts)}"
-    page = ["# What the hindsight solver reaches", "", __doc__.split("\n\n", 1)[1].strip(), ""]
-    page += ["```sh", command.strip(), "```"]
-    for part in wish.parts or list(PARTS)[:-1]:
-        title = (PARTS[part].__doc__ or "").strip()
-        page += ["", f"## {title.rstrip('.')}", ""]
+    for name in wish.parts or DEFAULT:
+        rows = {"rows": wish.rows} if name == "traces" else {}
+        command = f"python tests/benchmarks/bench_targets.py {options} {name}"
+        title, _, more = inspect.cleandoc(PARTS[name].__doc__ or "").partition("\n")
+        lines = []
         print(f"\n{title}", flush=True)
-        for line in PARTS[part](wish.limit, seeds, wish.long):
+        for line in PARTS[name](wish.limit, seeds, wish.long, **rows):
             print(line, flush=True)
-            page.append(line)
-    if wish.write:
-        write_text(wish.write, "\n".join(page) + "\n")
+            lines.append(line)
+        if wish.write:
+            write_section(wish.write, title.rstrip("."), more.strip(), command, lines)
+
+
+def write_section(page: Path, title: str, more: str, command: str, table: list[str]) -> None:
+    """Write the section of a part anew; the other sections of a page stay as they are.
+
+    Rows that the same command made before and this run did not make stay, too: some take hours.
+    """
+    old = page.read_text("utf-8") if page.exists() else ""
+    head, *rest = old.split("\n## ")
+    sections = {section.partition("\n")[0]: section.partition("\n")[2] for section in rest}
+    head = "# What the hindsight solver reaches\n\n" + __doc__.split("\n\n", 1)[1].strip() + "\n"
+    before = sections.get(title, "")
+    if command in before:
+        made = {tuple(row.split("|")[1:3]) for row in table}
+        rows = [row for row in before.splitlines() if row.startswith("| ")]
+        table = table + [row for row in rows if tuple(row.split("|")[1:3]) not in made]
+    words = f"\n{more}\n" if more else ""
+    sections[title] = f"{words}\n```sh\n{command}\n```\n\n" + "\n".join(table) + "\n"
+    titles = [inspect.cleandoc(part.__doc__ or "").partition("\n")[0] for part in PARTS.values()]
+    order = [name for line in titles if (name := line.rstrip(".")) in sections]
+    text = "".join(f"\n## {name}\n{sections[name].rstrip()}\n" for name in order)
+    write_text(page, head + text)
 
 
 if __name__ == "__main__":

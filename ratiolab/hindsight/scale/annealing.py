@@ -6,6 +6,7 @@ comes after is placed again: up to where both schedules run the same, or the new
 much to be kept.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,6 +20,11 @@ from ratiolab.model.streams import stream
 
 SLICE = 2_000
 """Moves between two looks at the clock."""
+
+LARGE, RARE = 0.03, 64
+"""Part of the requests, the largest by volume, that one move in so many puts anywhere.
+
+When the few that take much of memory run is decided far ahead: moves of a few places never do."""
 
 TOLD = 0.02
 """Part of the time between two schedules that are told."""
@@ -62,6 +68,12 @@ def most_running(instance: Instance) -> int:
     return int(fits.sum()) + 2
 
 
+def largest(instance: Instance) -> IntArray:
+    """Return the requests that may be put anywhere, the largest first."""
+    count = math.ceil(LARGE * len(instance))
+    return np.argsort(-instance.volume, kind="stable")[:count]
+
+
 def decoded(instance: Instance, order: IntArray) -> tuple[Columns, Decoded]:
     """Return the columns of an instance, times from the first arrival on, and a decoded order."""
     arrival = instance.arrival - instance.arrival.min()
@@ -94,6 +106,7 @@ def annealed(
     part : tells which part of the time is used; 1 ends the search.
     """
     columns, known = decoded(instance, order)
+    large = largest(instance)
     new = Decoded(*(column.copy() for column in known))
     best, least = order, int(known.total[-1])
     bits = stream(seed, "search").integers(1, 2**63, 1).astype(np.uint64)
@@ -102,7 +115,7 @@ def annealed(
     while done < 1:
         heat = cooling.begin * (cooling.end / cooling.begin) ** done
         _, total, placed, _ = anneal(
-            *(columns, known, new, bits, SLICE, heat, 1.0, cooling.reach, cooling.give)
+            *(columns, known, new, bits, large, SLICE, heat, cooling.reach, cooling.give, RARE)
         )
         if total < least:
             best, least, better = placed, int(total), True

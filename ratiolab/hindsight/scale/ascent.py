@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,11 +25,14 @@ DEFLECTION = 0.06
 PATIENCE = 6
 """Steps without a better bound before the aim comes closer."""
 
-LEVELS = ((16, 0.4), (4, 0.3), (1, 0.3))
+Levels: TypeAlias = tuple[tuple[int, float], ...]
 """Buckets that share duals while climbing, from coarse to fine, and parts of the time."""
 
+LEVELS: Levels = ((16, 0.4), (4, 0.3), (1, 0.3))
+FINE_LEVELS: Levels = ((64, 0.2), (16, 0.3), (4, 0.3), (1, 0.2))
+
 MOST_BUCKETS = 2048
-"""Most buckets of times, about, with duals of their own."""
+"""Most buckets of times, about, with duals of their own, where prices guide a beam."""
 
 AIM = 0.01
 """How far above the best bound the ascent aims at first, as a part of it."""
@@ -86,7 +90,13 @@ def credit_slack(memory: float, duals: FloatArray, rounds: IntArray) -> float:
 
 
 def ascend(
-    problem: Problem, start: FloatArray, width: int, steps: int, seconds: float | None = None
+    problem: Problem,
+    start: FloatArray,
+    width: int,
+    steps: int,
+    seconds: float | None = None,
+    levels: Levels = LEVELS,
+    patience: int = PATIENCE,
 ) -> tuple[FloatArray, float]:
     """Return duals of an ascent on coarse buckets and then on finer ones, and their value.
 
@@ -95,9 +105,11 @@ def ascend(
     start : duals to begin with, shape (1 + rows, buckets); buckets are a multiple of the coarsest.
     steps : of the ascent at most; fewer without a limit, when each looks at many starts.
     seconds : at most, or None for no limit.
+    levels : buckets that share duals, and parts of the time.
+    patience : steps without a better bound before the aim comes closer.
     """
     duals, aim, value = start, AIM, -math.inf
-    for group, part in LEVELS:
+    for group, part in levels:
         began, stop = time.perf_counter(), _deadline(None if seconds is None else part * seconds)
         climb = Climb(problem, width * group)
         # fine detail of the start may be worth more than what coarse steps found
@@ -111,7 +123,7 @@ def ascend(
         few = round(part * steps)
         if seconds is None:
             few = min(few, round(part * MOST_LOOKED) // (climb.looked // len(entries) + 1))
-        coarse, value, aim = climb.run(coarse, max(aim, AIM / 10), few, stop)
+        coarse, value, aim = climb.run(coarse, max(aim, AIM / 10), few, patience, stop)
         duals = np.repeat(coarse, group, axis=1)
     return duals, value
 
@@ -148,10 +160,15 @@ class Climb:
         return float(least.sum() - self.room * duals.sum()), use - self.room
 
     def run(
-        self, duals: FloatArray, aim: float, steps: int, stop: Callable[[], bool]
+        self,
+        duals: FloatArray,
+        aim: float,
+        steps: int,
+        patience: int,
+        stop: Callable[[], bool],
     ) -> tuple[FloatArray, float, float]:
         """Return the best duals met, their value, and the aim at the end."""
-        most = Steps(steps, DEFLECTION, PATIENCE, LEAST_AIM)
+        most = Steps(steps, DEFLECTION, patience, LEAST_AIM)
         return climb(self.value, duals, aim, most, lambda _: stop())
 
 
@@ -176,7 +193,7 @@ def fluid_duals(
         after, following = height[i] - begin * slope[i], begin
     columns = np.array([(piece.request, piece.begin, piece.end) for piece in served]).T
     ends, begins = columns[2] / room, columns[1] / room
-    rounds, coarsest = math.ceil(ends[-1]) + int(instance.output.max()), LEVELS[0][0]
+    rounds, coarsest = math.ceil(ends[-1]) + int(instance.output.max()), FINE_LEVELS[0][0]
     width = max(1, -(-rounds // most))
     middle = (np.arange(coarsest * -(-rounds // (coarsest * width))) + 0.5) * width
     place = np.minimum(np.searchsorted(ends, middle, side="right"), len(served) - 1)

@@ -14,7 +14,16 @@ import numpy as np
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.relaxation.subgradient import FloatArray
-from ratiolab.hindsight.scale.ascent import Climb, Problem, ascend, fluid_duals
+from ratiolab.hindsight.scale.ascent import (
+    FINE_LEVELS,
+    LEVELS,
+    MOST_BUCKETS,
+    PATIENCE,
+    Climb,
+    Problem,
+    ascend,
+    fluid_duals,
+)
 from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest
 from ratiolab.model.footprint import IntArray, volume
 from ratiolab.model.instance import Instance
@@ -28,8 +37,17 @@ FINEST_BITS = 40
 LEAST_SECONDS = 3e-4
 """Seconds for each request below which the bounds of formulas are not exceeded."""
 
+FINE_SECONDS = 4e-3
+"""Seconds for each request from which on duals are finer, and the ascent more patient."""
+
+FINE_BUCKETS, FINE_PATIENCE = 16_384, 20
+"""Most buckets of times, about, and steps without a better bound, then."""
+
 PASSES = (0.12, 100), (0.97, 500)
 """Parts of the time that is left for each ascent, and its steps without a time limit."""
+
+MOST_STEPS = 10**6
+"""Steps of an ascent that time ends."""
 
 PARTS = 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48
 """Parts of memory that growth rows are tried with: m0 = M / part."""
@@ -45,13 +63,18 @@ def growth_bounds(instance: Instance, seconds: float | None = None) -> Iterator[
         return
     rows = (growth_row(instance),)
     problem = Problem.of(instance, instance.memory, rows)
-    fluid, width = fluid_duals(instance, instance.memory)
+    fine = seconds is not None and seconds >= FINE_SECONDS * len(instance)
+    buckets, levels = (FINE_BUCKETS, FINE_LEVELS) if fine else (MOST_BUCKETS, LEVELS)
+    patience = FINE_PATIENCE if fine else PATIENCE
+    fluid, width = fluid_duals(instance, instance.memory, buckets)
     climb = Climb(problem, width)
     starts = [np.outer(share, fluid) for share in np.eye(1 + len(rows))]
     duals = max(starts, key=lambda start: climb.value(start)[0])
     for part, steps in PASSES:
         began = time.perf_counter()
-        duals, _ = ascend(problem, duals, width, steps, None if seconds is None else part * seconds)
+        limit = None if seconds is None else part * seconds
+        most = steps if limit is None else MOST_STEPS
+        duals, _ = ascend(problem, duals, width, most, limit, levels, patience)
         ended = time.perf_counter()
         yield certified(instance, problem, duals, width)
         if seconds is not None:

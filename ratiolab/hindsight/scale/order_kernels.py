@@ -133,8 +133,73 @@ def draw(bits):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def anneal(columns, decoded, new, bits, moves, begin, cool, reach, give):  # type: ignore[no-untyped-def]
-    """Try moves of one request or two that stand close, from one temperature to another.
+def moved(order, i, j, kind):  # type: ignore[no-untyped-def]
+    """Bring the request at place j to place i < j, exchange both, or bring the first to place j.
+
+    The kinds are 0, 1 and 2.
+    """
+    x, y = order[i], order[j]
+    if kind == 0:
+        for k in range(j, i, -1):
+            order[k] = order[k - 1]
+        order[i] = y
+    elif kind == 1:
+        order[i], order[j] = y, x
+    else:
+        for k in range(i, j):
+            order[k] = order[k + 1]
+        order[j] = x
+
+
+@compiled
+def near_move(bits, n, reach):  # type: ignore[no-untyped-def]
+    """Draw two places close to one another, and what to do: see `moved`."""
+    kind = np.int64(draw(bits) % np.uint64(5)) // 2
+    i = np.int64(draw(bits) % np.uint64(n))
+    span = reach if draw(bits) % np.uint64(2) else 3 * reach
+    j = i + 1 + np.int64(draw(bits) % np.uint64(span))
+    return i, min(j, n - 1), kind
+
+
+@compiled
+def waiting_move(bits, order, start, arrival, reach):  # type: ignore[no-untyped-def]
+    """Draw two places close to one another and what to do, so that nobody comes before it arrives.
+
+    Under little load most requests start as they arrive, and few of the moves of `near_move` help.
+    """
+    n = len(order)
+    kind = np.int64(draw(bits) % np.uint64(5)) // 2
+    j = np.int64(draw(bits) % np.uint64(n))
+    span = reach if draw(bits) % np.uint64(2) else 3 * reach
+    if kind < 2:
+        arrived = np.searchsorted(start, arrival[order[j]])
+        near = min(span, j - arrived)
+        if near > 0:
+            return j - 1 - np.int64(draw(bits) % np.uint64(near)), j, kind
+    later = j + 1 + np.int64(draw(bits) % np.uint64(span))
+    return j, min(later, n - 1), 2
+
+
+@compiled
+def far_move(bits, order, large):  # type: ignore[no-untyped-def]
+    """Draw a large request and another place for it, near or far: every power of two as often."""
+    n = len(order)
+    x = large[np.int64(draw(bits) % np.uint64(len(large)))]
+    place = np.int64(0)
+    while order[place] != x:
+        place += 1
+    luck = np.float64(draw(bits) >> np.uint64(11)) / 2.0**53
+    far = np.int64(np.float64(n) ** luck)
+    if draw(bits) % np.uint64(2):
+        return place, min(place + far, n - 1), 2
+    return max(place - far, 0), place, 0
+
+
+@compiled
+def anneal(columns, decoded, new, bits, large, moves, heat, reach, give, rare):  # type: ignore[no-untyped-def]
+    """Try moves at a temperature: of one request or two that stand close, or of a large one.
+
+    One move in ``rare`` puts one of the requests ``large`` anywhere.
 
     Orders of a greater total are kept with the probability of Metropolis. Both ``decoded`` and
     ``new`` hold the same order before and after. Returns how many moves were kept, the best total,
@@ -144,29 +209,15 @@ def anneal(columns, decoded, new, bits, moves, begin, cool, reach, give):  # typ
     final = len(decoded.total) - 1
     best = decoded.total[final]
     order, start = decoded.order.copy(), decoded.start.copy()
-    heat, taken = begin, 0
+    taken = 0
     for _ in range(moves):
-        heat *= cool
-        kind = np.int64(draw(bits) % np.uint64(5))
-        i = np.int64(draw(bits) % np.uint64(n))
-        span = reach if draw(bits) % np.uint64(2) else 3 * reach
-        j = i + 1 + np.int64(draw(bits) % np.uint64(span))
-        if j >= n:
-            j = np.int64(n - 1)
+        if len(large) and draw(bits) % np.uint64(rare) == 0:
+            i, j, kind = far_move(bits, new.order, large)
+        else:
+            i, j, kind = waiting_move(bits, new.order, decoded.start, columns.arrival, reach)
         if i == j:
             continue
-        if kind < 2:
-            x = new.order[j]
-            for k in range(j, i, -1):
-                new.order[k] = new.order[k - 1]
-            new.order[i] = x
-        elif kind < 4:
-            new.order[i], new.order[j] = new.order[j], new.order[i]
-        else:
-            x = new.order[i]
-            for k in range(i, j):
-                new.order[k] = new.order[k + 1]
-            new.order[j] = x
+        moved(new.order, i, j, kind)
         luck = (np.float64(draw(bits) >> np.uint64(11)) + 1) / 2.0**53
         bound = -heat * np.log(luck)
         most = decoded.total[final] + np.int64(bound)

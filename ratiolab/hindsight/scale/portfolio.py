@@ -20,6 +20,7 @@ from ratiolab.hindsight.scale.annealing import Cooling, annealed, schedule_of
 from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.beam import Prepared, Setting, guide, prepare
 from ratiolab.hindsight.scale.beam_state import Knobs
+from ratiolab.hindsight.scale.choices import CHANGES, LEAST_MEMORY, Choice, changed
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
@@ -59,60 +60,6 @@ SLICES = 60
 
 MARGIN, NEAR = 0.005, 0.004
 """How much less memory than its schedule uses should guide a beam, and how near is near enough."""
-
-LEAST_MEMORY = 0.6
-"""Least part of memory whose prices guide a beam."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Settings of a beam that do not depend on the units of an instance.
-
-    Parameters
-    ----------
-    memory : part of memory whose prices guide the beam.
-    weight : of idle memory.
-    delay : rounds by which a request is expected to start late, in mean outputs.
-    size_delay : the same for a prompt of mean length, in mean latencies; others in proportion.
-    horizon, bucket : in mean outputs.
-    """
-
-    memory: float = 0.97
-    weight: float = 0.6
-    delay: float = 0.15
-    size_delay: float = 0.16
-    horizon: float = 0.1
-    bucket: float = 0.04
-
-
-CHANGES: tuple[dict[str, float], ...] = (
-    {"memory": -0.01},
-    {"size_delay": 0.06},
-    {"memory": 0.01},
-    {"delay": 0.6},
-    {"size_delay": 0.3},
-    {"weight": 0.45},
-    {"memory": -0.02},
-    {"delay": 0.03},
-    {"weight": 0.75},
-    {"horizon": 0.2},
-    {"bucket": 0.08},
-    {"horizon": 0.05},
-    {"memory": 0.005},
-    {"size_delay": 0.1},
-    {"delay": 0.3},
-    {"memory": -0.005},
-    {"size_delay": 0.22},
-)
-"""What narrow beams try, each from the best choice so far; of memory, what is added."""
-
-
-def changed(choice: Choice, change: dict[str, float]) -> Choice:
-    """Return a choice with one of the `CHANGES` made."""
-    if "memory" not in change:
-        return replace(choice, **change)
-    memory = float(np.clip(choice.memory + change["memory"], LEAST_MEMORY, 1.0))
-    return replace(choice, memory=round(memory, 4))
 
 
 @dataclass

@@ -1,0 +1,162 @@
+"""A good schedule in seconds: a search over the order of the queue under a batch-time clock.
+
+A policy that can be deployed is one upper end for what the best schedule takes; those that know
+every length are better ones, and an order that is searched for is better still. With the bound of
+`ratiolab.ratio.clock_bound` it encloses the best schedule in seconds, as `solve` does in rounds.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from ratiolab.hindsight import solve
+from ratiolab.hindsight.scale.annealing import RARE, largest, most_running
+from ratiolab.model import Instance, Preemption
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.streams import stream
+from ratiolab.online import Information, Policy, Simulation, make, simulate
+from ratiolab.online.clock import BatchTime, picoseconds
+from ratiolab.online.policies.prefix import PrefixRun
+from ratiolab.online.policy import Decide, Setting
+from ratiolab.ratio.clock_kernels import STRIDE, Timed, cool, serve
+
+BEGIN = "svf", "svf-fit", "mc-sf"
+"""Policies whose orders a search begins with."""
+
+ROUNDS = 0.5
+"""Part of the time for the best schedule in rounds, whose order is tried, too."""
+
+HOT, COLD, REACH, GIVE = 0.05, 0.002, 8, 6.0
+"""First and last temperature in mean latencies; places of a move; temperatures that may be lost."""
+
+SLICE = 0.3
+"""Seconds between two temperatures, about."""
+
+
+@dataclass(frozen=True)
+class Searched(Policy):
+    """An order of all requests: who stands first of those who wait starts once it fits for good.
+
+    Parameters
+    ----------
+    order : all requests; the first goes first.
+    """
+
+    order: tuple[int, ...] = field(repr=False)
+
+    name: ClassVar[str] = "searched order"
+    source: ClassVar[str] = "ratiolab"
+    information: ClassVar[Information] = Information.TRUE_LENGTH
+
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        rank = {request: place for place, request in enumerate(self.order)}
+        return PrefixRun(
+            setting, key=lambda _, i: (rank[i],), length=lambda view, i: view.output[i]
+        )
+
+
+def timed_of(instance: Instance, clock: BatchTime) -> Timed:
+    """Return an instance and a clock as the compiled search reads them, from the first arrival."""
+    arrivals = clock.arrivals(instance)
+    due = np.array([arrival - min(arrivals) for arrival in arrivals], np.int64)
+    parts = (clock.fixed, clock.prefill, clock.decode, clock.kv)
+    return Timed(
+        *(due, np.argsort(due, kind="stable"), instance.prompt, instance.output, instance.memory),
+        *(most_running(instance), *map(picoseconds, parts)),
+    )
+
+
+def search_order(
+    instance: Instance,
+    clock: BatchTime,
+    seconds: float,
+    *,
+    preemption: Preemption = "restart",
+    seed: int = 0,
+    stop: Callable[[], bool] = lambda: False,
+) -> Simulation:
+    """Return the run of the least total latency under a clock that is found within some time.
+
+    It evicts nobody, so that it is a schedule under all semantics of evictions; ``preemption`` is
+    what the run says of itself.
+
+    Parameters
+    ----------
+    instance : it states the seconds of a tick, unless clock does or all arrive at 0.
+    seconds : of the search; 0 compares the orders that it would begin with.
+    stop : ends the search early.
+
+    Examples
+    --------
+    >>> pair = Instance("pair", 4, [0, 0], [1, 1], [3, 1])
+    >>> total_seconds(search_order(pair, BatchTime(fixed=1, tick=1), 0))
+    4.0
+    """
+    began = time.perf_counter()
+
+    def used() -> float:
+        """Return the part of the time that is used."""
+        passed = time.perf_counter() - began
+        return 1.0 if stop() or not seconds else min(1.0, passed / seconds)
+
+    best = _least(
+        simulate(instance, make(key), preemption=preemption, clock=clock) for key in BEGIN
+    )
+    if seconds:
+        rounds = best.schedule.instance
+        found = solve(rounds, time_limit=ROUNDS * seconds, seed=seed).schedule
+        order = np.lexsort((instance.volume, found.starts))
+        best = _least((best, _run(instance, clock, order, preemption)))
+    order = np.lexsort((instance.volume, best.schedule.starts))
+    again = _annealed(timed_of(instance, clock), order, largest(instance), used, seed)
+    return _least((best, _run(instance, clock, again, preemption)))
+
+
+def _least(runs: Iterable[Simulation]) -> Simulation:
+    """Return the run of the least total latency."""
+    return min(runs, key=total_seconds)
+
+
+def total_seconds(run: Simulation) -> float:
+    """Return the total latency of a run under a clock; infinite when it did not end."""
+    if run.outcome != "complete" or run.times is None or run.arrivals is None:
+        return math.inf
+    return float((run.times[run.schedule.completion] - run.arrivals).sum())
+
+
+def _run(
+    instance: Instance, clock: BatchTime, order: IntArray, preemption: Preemption
+) -> Simulation:
+    """Simulate an order, exactly."""
+    policy = Searched(tuple(order.tolist()))
+    return simulate(instance, policy, preemption=preemption, clock=clock)
+
+
+def _annealed(
+    timed: Timed, order: IntArray, large: IntArray, used: Callable[[], float], seed: int
+) -> IntArray:
+    """Return the best order that an annealing meets until all time is used."""
+    known = np.full(len(order) // STRIDE + 1, np.inf)
+    sums = np.zeros_like(known)
+    total = serve(timed, order, known, sums, 0.0)
+    best, least, moves = order, total, 50
+    mean = (total - float(timed.due.sum())) / len(order)
+    bits = stream(seed, "search").integers(1, 2**63, 1).astype(np.uint64)
+    current, part = order.copy(), used()
+    while part < 1:
+        began = time.perf_counter()
+        heat = mean * HOT * (COLD / HOT) ** part
+        total, reached, placed = cool(
+            *(timed, current, sums, total, large, bits, moves, heat, REACH, GIVE, RARE)
+        )
+        if reached < least:
+            best, least = placed, reached
+        took = time.perf_counter() - began
+        moves = int(np.clip(moves * SLICE / max(took, 1e-9), moves / 4, moves * 2)) + 1
+        part = used()
+    return best

@@ -1,0 +1,171 @@
+"""The parts of `bench_targets.py` on traces, on what is lost where, and on seconds.
+
+Run by `bench_targets.py`. Samples of public traces have Poisson arrivals, memory 16,492 and
+prompts up to half of it; `ratiolab.workloads.trace_shapes` stands for them where many small
+instances are solved to proof.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import thread_time
+from types import SimpleNamespace
+
+from ratiolab.hindsight import many_requests, solve, state
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.scale import ascent, growth, portfolio
+from ratiolab.hindsight.scale.growth import growth_bounds
+from ratiolab.model import Instance, Schedule
+from ratiolab.online import make, simulate
+from ratiolab.online.clock import clock_of
+from ratiolab.ratio.clock_bound import clock_lower_bound
+from ratiolab.ratio.clock_search import search_order, total_seconds
+from ratiolab.workloads.generators import generate
+from ratiolab.workloads.traces import instance_from_trace, read_trace
+
+CONVERSATIONS, CODE, SUMMARIES = (
+    "AzureLLMInferenceTrace_conv.csv",
+    "AzureLLMInferenceTrace_code.csv",
+    "arxiv_summarization.csv",
+)
+TRACED = (
+    ("conversations, load 1.1", CONVERSATIONS, 2_000, 0.072),
+    ("conversations, load 1.2", CONVERSATIONS, 2_000, 0.0764),
+    ("conversations, load 0.9", CONVERSATIONS, 2_000, 0.0573),
+    ("code, load 1.2", CODE, 2_000, 0.333),
+    ("summaries, load 1.2", SUMMARIES, 2_000, 0.02806),
+    ("conversations, load 1.2", CONVERSATIONS, 10_000, 0.0764),
+    ("conversations, load 1.1", CONVERSATIONS, 100_000, 0.072),
+)
+"""Title, file, requests and rate a round. There are fewer than 20,000 requests in a file: for more,
+the file is repeated."""
+
+SMALL = (
+    ("conversations", 40, 16_492, 83),
+    ("conversations", 40, 8_000, 40),
+    ("conversations", 30, 4_000, 20),
+    ("code", 40, 4_000, 20),
+    ("summaries", 30, 8_000, 40),
+)
+"""Shape, requests, memory, and by what lengths and memory are divided: 200 tokens are the most for
+all rows at one time."""
+
+CLOCKED = (
+    ("conversations", CONVERSATIONS, 500, 0.08),
+    ("conversations", CONVERSATIONS, 2_000, 0.08),
+    ("code", CODE, 1_000, 0.4),
+)
+"""Title, file, requests and rate a tick of 50 ms."""
+
+CLOCK = "llama2-70b-2xa100"
+
+
+def traces(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[str]:
+    """Gaps of samples of public traces, at memory 16,492."""
+    yield (
+        f"| instance | requests | seeds | gap after {limit:.0f} s, %: mean (each) | "
+        f"gap after {long:.0f} s, % |"
+        if long > limit
+        else f"| instance | requests | seeds | gap after {limit:.0f} s, %: mean (each) |"
+    )
+    yield "|---|---|---|---|" + "---|" * (long > limit)
+    wanted = [int(row) for row in rows.split(",")] if rows else range(len(TRACED))
+    for title, file, requests, rate in (TRACED[row] for row in wanted):
+        cells = []
+        for seconds in (limit, long)[: 1 + (long > limit)]:
+            found = []
+            for seed in seeds:
+                instance = sampled(file, requests, rate, seed)
+                found.append(100 * float(solve(instance, time_limit=seconds).gap))
+            each = ", ".join(f"{gap:.1f}" for gap in found)
+            cells.append(f"{sum(found) / len(found):.1f} ({each})")
+        yield f"| {title} | {requests:,} | {seeds[0]} to {seeds[-1]} | " + " | ".join(cells) + " |"
+
+
+def sampled(file: str, requests: int, rate: float, seed: int) -> Instance:
+    """Return requests of a trace in random order, as a Poisson process."""
+    trace = read_trace(Path(os.environ["RATIOLAB_TRACES"]) / file)
+    wish = {"memory": 16_492, "max_prompt": 8_246, "arrivals": "poisson", "rate": rate}
+    if requests <= len(trace):
+        return instance_from_trace(trace, sample=requests, seed=seed, **wish)
+    copies = -(-requests // (len(trace) - 100))  # some requests are too large
+    parts = [instance_from_trace(trace, seed=seed * copies + k, **wish) for k in range(copies)]
+    ends = [0, *(int(part.arrival.max()) for part in parts)]
+    arrival = [a + sum(ends[: k + 1]) for k, part in enumerate(parts) for a in part.arrival]
+    prompt, output = (
+        [int(x) for part in parts for x in getattr(part, name)] for name in ("prompt", "output")
+    )
+    whole = Instance(f"{file} {requests}", 16_492, arrival, prompt, output)
+    return whole.take(range(requests))
+
+
+def split(limit: float, seeds: range, long: float) -> Iterator[str]:
+    """How the gap splits on small cuts with lengths as of traces, solved to proof.
+
+    The first three figures are bounds, in percent below the optimum: the linear relaxation, growth
+    rows beside its prices, and all rows over tokens held and rounds left of those who run at one
+    time. Then schedules, in percent above it: the portfolio of beams and annealing that instances
+    of traces get, and smallest volume first. Means over the seeds that are proven.
+    """
+    yield "| shape | requests | memory | relaxation | growth | one time | beams | SVF | proven |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for shape, n, tokens, scale in SMALL:
+        lost: list[list[float]] = []
+        for seed in seeds:
+            instance = generate(f"trace-{shape}", seed, n=n, memory=tokens, scale=scale)
+            result = solve(instance, time_limit=limit)
+            if result.is_exact:
+                lost.append([100 * abs(v / result.upper - 1) for v in _values(instance, limit)])
+        means = [f"{sum(column) / len(lost):.2f}" for column in zip(*lost, strict=True)]
+        cells = " | ".join(means or ["-"] * 5)
+        yield f"| {shape} | {n} | {tokens:,} / {scale} | {cells} | {len(lost)} of {len(seeds)} |"
+
+
+def _values(instance: Instance, limit: float) -> list[int]:
+    """Return the three bounds and the two latencies of `split`."""
+    known = simulate(instance, make("svf")).schedule
+    cuts = cut_bound(instance, time_limit=limit)
+    growth_rows = max([cuts.plain, *(proof.bound for proof in growth_bounds(instance))])
+    found = [known.total_latency]
+
+    def told(schedule: Schedule) -> None:
+        found.append(schedule.total_latency)
+
+    portfolio.Portfolio(known, told).run()
+    one_time = max(growth_rows, cuts.lower)
+    return [cuts.plain, growth_rows, one_time, min(found), known.total_latency]
+
+
+def clock(limit: float, seeds: range, long: float) -> Iterator[str]:
+    """The best schedule in seconds: a searched order above, the bound of the clock below.
+
+    Clock llama2-70b-2xa100, memory 16,492, arrivals in ticks of 50 ms. Mean latencies, seconds, of
+    fcfs and svf, of the order found in ``--limit`` seconds, and the bound; the gap is the mean over
+    the seeds.
+    """
+    yield "| instance | requests | fcfs | svf | searched | bound | gap, % |"
+    yield "|---|---|---|---|---|---|---|"
+    time = clock_of(CLOCK)
+    assert time is not None
+    for title, file, requests, rate in CLOCKED:
+        rows = []
+        for seed in seeds:
+            instance = sampled(file, requests, rate, seed).replace(tick_seconds=0.05)
+            runs = [simulate(instance, make(key), clock=time) for key in ("fcfs", "svf")]
+            runs.append(search_order(instance, time, limit, seed=seed))
+            values = [*map(total_seconds, runs), clock_lower_bound(instance, time)]
+            rows.append([value / requests for value in values] + [values[2] / values[3] - 1])
+        means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+        cells = " | ".join(f"{mean:.4g}" for mean in means[:-1])
+        yield f"| {title} | {requests:,} | {cells} | {100 * means[-1]:.1f} |"
+
+
+def count_cpu() -> None:
+    """Let limits of solves of many requests count the processor time of each thread."""
+    seconds = SimpleNamespace(perf_counter=thread_time)
+    for module in (state, many_requests, portfolio, growth, ascent):
+        module.time = seconds
+
+
+Part = Callable[..., Iterator[str]]
+PARTS: dict[str, Part] = {part.__name__: part for part in (traces, split, clock)}

@@ -1,0 +1,64 @@
+"""The search for a schedule in seconds: what it computes is what the simulator says."""
+
+import numpy as np
+import pytest
+
+from ratiolab.model import Instance
+from ratiolab.online import make, simulate
+from ratiolab.online.clock import BatchTime, picoseconds
+from ratiolab.ratio.clock_bound import clock_lower_bound
+from ratiolab.ratio.clock_kernels import STRIDE, serve
+from ratiolab.ratio.clock_search import Searched, search_order, timed_of, total_seconds
+
+CLOCKS = (
+    BatchTime(fixed=0.02, prefill=0.001, decode=0.0005, tick=0.05),
+    BatchTime(fixed=0.02, prefill=0.001, decode=0.0005, kv=0.0001, tick=0.05),
+    BatchTime(fixed=1, tick=1),
+)
+
+
+def drawn(seed: int, most: int = 40) -> Instance:
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(2, most)), int(rng.integers(20, 100))
+    prompt, output = rng.integers(1, memory // 2, (2, n))
+    return Instance("drawn", memory, np.sort(rng.integers(0, 60, n)), prompt, output)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_compiled_run_of_an_order_is_that_of_the_simulator(seed: int) -> None:
+    instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
+    timed, order = timed_of(instance, clock), np.random.default_rng(seed).permutation(len(instance))
+    known = np.full(len(order) // STRIDE + 1, np.inf)
+    compiled = serve(timed, order, known, known.copy(), 0.0) - float(timed.due.sum())
+    run = simulate(instance, Searched(tuple(order.tolist())), clock=clock, preemption="restart")
+    assert compiled / picoseconds(1) == pytest.approx(total_seconds(run), rel=1e-12)
+
+
+def test_a_run_that_falls_behind_is_given_up() -> None:
+    timed = timed_of(drawn(5), CLOCKS[0])
+    order = np.arange(len(timed.due))
+    known = np.zeros(len(order) // STRIDE + 1)
+    assert serve(timed, order, known, known.copy(), 0.0) == -1
+
+
+@pytest.mark.parametrize("seed", (1, 4))
+def test_a_search_gains_and_stays_above_the_bound(seed: int) -> None:
+    instance, clock = drawn(seed, 30), CLOCKS[1]
+    starting = [simulate(instance, make(key), clock=clock) for key in ("svf", "mc-sf")]
+    found = search_order(instance, clock, 0.5, preemption="recompute")
+    assert found.schedule.evictions == 0
+    assert found.preemption == "recompute"
+    assert total_seconds(found) <= min(map(total_seconds, starting))
+    assert total_seconds(found) >= clock_lower_bound(instance, clock, "recompute") - 1e-9
+
+
+def test_the_best_of_all_orders_is_found_when_there_are_few() -> None:
+    """Four requests: all 24 orders are simulated."""
+    from itertools import permutations
+
+    instance = Instance("four", 9, [0, 0, 0, 0], [3, 1, 4, 1], [2, 6, 3, 5])
+    clock = CLOCKS[1]
+    runs = [simulate(instance, Searched(order), clock=clock) for order in permutations(range(4))]
+    best = min(map(total_seconds, runs))
+    assert best < total_seconds(simulate(instance, make("svf"), clock=clock))
+    assert total_seconds(search_order(instance, clock, 0.4)) == pytest.approx(best)
