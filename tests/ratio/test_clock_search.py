@@ -41,7 +41,7 @@ def test_a_run_that_falls_behind_is_given_up() -> None:
     assert serve(timed, order, known, known.copy(), 0.0) == -1
 
 
-@pytest.mark.parametrize("seed", (1, 4))
+@pytest.mark.parametrize("seed", [1, 4])
 def test_a_search_gains_and_stays_above_the_bound(seed: int) -> None:
     instance, clock = drawn(seed, 30), CLOCKS[1]
     starting = [simulate(instance, make(key), clock=clock) for key in ("svf", "mc-sf")]
