@@ -123,6 +123,14 @@ class Evaluation(Result):
         metric = metric or self.metric
         return metric.ratio(row.value(metric), self.bounds[metric.key])
 
+    def ratio_interval(self, row: Row) -> tuple[float, float] | None:
+        """Return the ratio at the ends of `Row.interval`; None where there is none."""
+        ends = row.interval(self.metric)
+        if ends is None:
+            return None
+        ratios = [self.metric.ratio(end, self.bounds[self.metric.key]) for end in ends]
+        return min(ratios), max(ratios)
+
     @property
     def headline(self) -> str:
         """The recommendation, in a sentence."""

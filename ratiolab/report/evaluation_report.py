@@ -1,22 +1,27 @@
-"""Reports of an evaluation: one HTML page that works without a network, or Markdown for papers."""
+"""Reports of an evaluation: a page that works without a network, PDF, LaTeX, Markdown."""
 
 import platform
+import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from ratiolab.model.io import write_bytes, write_text
+from ratiolab.ratio.choice import by_reason
 from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.report.evaluation_table import ratio_words, shown
-from ratiolab.report.plots.evaluation import CHARTS, inline_svg
+from ratiolab.report.plots.evaluation import CHARTS, chart, inline_svg
+from ratiolab.report.plots.pages import INNER, Pages, pages
 from ratiolab.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-FORMATS = (".html", ".md")
+FORMATS = (".html", ".pdf", ".tex", ".md")
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 NOTE = (
     "At most: over a certified bound on every schedule under the same clock and semantics of "
@@ -27,7 +32,7 @@ NOTE = (
 def require_report_format(path: Path) -> None:
     """Raise ValueError unless the ending of a path names a format of reports."""
     if path.suffix not in FORMATS:
-        raise ValueError(f"{path}: a report can be {' or '.join(FORMATS)}, not {path.suffix!r}")
+        raise ValueError(f"{path}: a report can be {', '.join(FORMATS)}, not {path.suffix!r}")
 
 
 def write_report(
@@ -37,33 +42,95 @@ def write_report(
     lines: Sequence[str] = (),
     provenance: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Write a report, in one step; the charts of a Markdown report stand beside it.
+    """Write a report, in one step; charts of a Markdown report, and of LaTeX, stand beside it.
 
     Parameters
     ----------
-    path : ends in .html or .md.
+    path : ends in .html (one page with everything in it), .pdf, .tex (a table for \\input, with
+        charts as PDF files) or .md (with charts as PNG files).
     lines : sentences below the recommendation.
     provenance : what is told of the source, before the versions.
     """
     require_report_format(path)
-    charts = {name: (draw(made), caption) for name, (draw, caption) in CHARTS.items()}
     slots = _slots(made, lines, provenance)
-    if path.suffix == ".html":
-        from markupsafe import Markup
-
-        slots["figures"] = [
-            (name, caption, Markup(inline_svg(chart, name)))
-            for name, (chart, caption) in charts.items()
-        ]
-        slots["latex"] = made.to_frame().to_latex(index=False, float_format="%.4g")
-    else:
-        slots["figures"] = []
-        for name, (chart, caption) in charts.items():
-            file = path.with_name(f"{path.stem}-{name}.png")
-            write_bytes(file, chart.png(120))
-            slots["figures"].append((name, caption, file.name))
-    text = _environment().get_template(f"evaluation{path.suffix}").render(slots)
+    kind = path.suffix
+    if kind == ".pdf":
+        write_bytes(path, _pdf(made, slots))
+        return
+    charts = {name: chart(made, name) for name in CHARTS}
+    slots["latex"] = _latex(slots, path.stem)
+    slots["figures"] = figures = []
+    for name, drawn in charts.items():
+        where: str | Markup
+        if kind == ".html":
+            where = Markup(inline_svg(drawn, name))
+        else:
+            ending = "pdf" if kind == ".tex" else "png"
+            file = path.with_name(f"{path.stem}-{name}.{ending}")
+            write_bytes(file, drawn.png(120) if kind == ".md" else drawn.vector("pdf"))
+            where = file.name
+        figures.append((name, CHARTS[name].caption, where))
+    if kind == ".tex":
+        write_text(path, slots["latex"])
+        return
+    text = _environment().get_template(f"evaluation{kind}").render(slots)
     write_text(path, text)
+
+
+def _pdf(made: Evaluation, slots: dict[str, Any]) -> bytes:
+    """Return the report as a PDF file with embedded fonts."""
+
+    def write(page: Pages) -> None:
+        page.heading(slots["title"], 15)
+        for words in (slots["recommendation"], *slots["lines"]):
+            page.paragraph(words)
+        page.heading("Policies")
+        page.paragraph(slots["note"], 9)
+        page.table(slots["header"], slots["groups"])
+        for words in slots["left_out"]:
+            page.paragraph(words, 8)
+        for plate in CHARTS.values():
+            width, height = plate.size(made)
+            page.chart(partial(plate.draw, made), plate.caption, min(height * INNER / width, 7.5))
+        page.heading("Provenance")
+        page.pairs(slots["provenance"])
+
+    return pages(write)
+
+
+def _latex(slots: dict[str, Any], label: str) -> str:
+    """Return the table of policies in LaTeX, with the rules of the package booktabs."""
+    header, groups = slots["header"], slots["groups"]
+    lines = [
+        f"% {slots['title']}; needs \\usepackage{{booktabs}}",
+        r"\begin{table}",
+        r"\centering\small",
+        rf"\caption{{{_tex(slots['title'])}. {_tex(slots['note'])}}}",
+        rf"\label{{tab:{re.sub('[^a-zA-Z0-9-]', '-', label)}}}",
+        rf"\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}",
+        r"\toprule",
+        " & ".join(map(_tex, header)) + r" \\",
+    ]
+    for title, rows in groups:
+        lines.append(r"\midrule")
+        if len(rows) > 1:
+            lines.append(rf"\multicolumn{{{len(header)}}}{{l}}{{\emph{{{_tex(title)}}}}} \\")
+        lines += [" & ".join(map(_tex, row)) + r" \\" for row in rows]
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+SPECIAL = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def _tex(words: str) -> str:
+    """Return text with what LaTeX would obey made plain, on one line."""
+    return "".join(SPECIAL.get(letter, letter) for letter in " ".join(words.split()))
 
 
 def _slots(
@@ -87,9 +154,6 @@ def _slots(
         ("The log itself", [cells(made.observed)] if made.observed else []),
         ("Bound on any schedule", [["bound", "", bounds[0], "1", *bounds[1:], ""]]),
     ]
-    reasons: dict[str, list[str]] = {}
-    for key, why in made.skipped:
-        reasons.setdefault(why, []).append(key)
     instance = made.instance
     titles = (metric.title for metric in others)
     return {
@@ -100,7 +164,7 @@ def _slots(
         f"{made.preemption}.",
         "header": ["policy", "knows", made.metric.title, "at most", *titles, "evictions"],
         "groups": [(name, rows) for name, rows in groups if rows],
-        "left_out": [f"Left out {', '.join(keys)}: {why}." for why, keys in reasons.items()],
+        "left_out": [f"{line[0].upper()}{line[1:]}." for line in by_reason(made.skipped)],
         "provenance": [
             *provenance,
             ("instance", f"{instance.name}, digest {instance.digest}"),

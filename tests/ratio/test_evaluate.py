@@ -13,7 +13,8 @@ from ratiolab.model import Instance, write_instance
 from ratiolab.online import Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
-from ratiolab.ratio.evaluate import Evaluation, evaluate
+from ratiolab.ratio.evaluate import evaluate
+from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.ratio.observed import fitted_clock, judged, observed_service
 from ratiolab.ratio.saving import bootstrap
 from ratiolab.ratio.service import METRICS, Slo

@@ -12,8 +12,10 @@ import pytest
 from ratiolab.model import Instance
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA3_8B_A100
-from ratiolab.ratio.evaluate import Evaluation, evaluate
+from ratiolab.ratio.evaluate import evaluate
+from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.report.evaluation_report import write_report
+from ratiolab.report.plots.pages import Pages, pages, width_of, wrapped
 
 NAME = "<b>a & b</b>"
 
@@ -55,9 +57,11 @@ def test_the_page_needs_nothing_from_elsewhere(page: Path) -> None:
     assert all(link.startswith("#") for link in parsed.links)
     assert "@import" not in text
     assert not re.search(r"url\((?!#)", text)
-    assert parsed.seen.count("svg") == parsed.seen.count("figure") == 3
-    ids = re.findall(r'<clipPath id="([^"]+)"', text)
+    assert parsed.seen.count("svg") == parsed.seen.count("figure") == 4
+    ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids)) > 0
+    assert set(re.findall(r'(?:href="#|url\(#)([^")]+)', text)) <= set(ids)
+    assert "<text" not in text  # letters are outlines, as wide as they were laid out
 
 
 def test_the_page_says_what_the_evaluation_says(made: Evaluation, page: Path) -> None:
@@ -82,8 +86,56 @@ def test_markdown_has_its_charts_beside_it(made: Evaluation, tmp_path: Path) -> 
     assert len(rows) == 2 + len(made.rows) + 1
 
 
+def test_a_pdf_has_all_that_the_page_has_and_brings_its_fonts(
+    made: Evaluation, tmp_path: Path
+) -> None:
+    notes = [("command", "ratiolab evaluate " + "a-long-name" * 30), ("price", "$5 and $6, 100 %")]
+    write_report(made, tmp_path / "out.pdf", lines=["A line of its own."], provenance=notes)
+    content = (tmp_path / "out.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    pages = len(re.findall(rb"/Type /Page\b", content))
+    assert 2 <= pages <= 5
+    fonts = content.count(b"/Type /FontDescriptor")
+    assert fonts == content.count(b"/FontFile") > 0  # none is left to the reader's machine
+
+
+def test_the_table_in_latex_is_whole_and_obeys_no_name(made: Evaluation, tmp_path: Path) -> None:
+    write_report(made, tmp_path / "my report_1.tex")
+    text = (tmp_path / "my report_1.tex").read_text(encoding="utf-8")
+    assert text.count(r"\begin{") == text.count(r"\end{") == 2
+    body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
+    rows = [
+        line for line in body.splitlines() if line.endswith(r"\\") and "multicolumn" not in line
+    ]
+    assert len(rows) == 1 + len(made.rows) + 1
+    assert len({row.count("&") - row.count(r"\&") for row in rows}) == 1
+    assert r"<b>a \& b</b>" in text
+    assert r"\label{tab:my-report-1}" in text
+    for chart in ("ratios", "distributions", "time", "gantt"):
+        assert (tmp_path / f"my report_1-{chart}.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_lines_are_wrapped_to_their_width() -> None:
+    words = "a paragraph of several words and " + "one-word-that-is-wider-than-the-line" * 3
+    lines = wrapped(words, 10, 2.0)
+    assert all(width_of(line, 10) <= 2.0 for line in lines)
+    assert "".join(lines).replace(" ", "") == words.replace(" ", "")
+
+
+def test_a_long_table_goes_on_with_its_header_on_the_next_page() -> None:
+    rows = [[f"p{i}", "nothing", "1.0", "2.0"] for i in range(150)]
+
+    def write(page: Pages) -> None:
+        page.heading("Many")
+        page.table(["policy", "knows", "mean latency", "at most"], [("all", rows)])
+
+    made = pages(write)
+    assert len(re.findall(rb"/Type /Page\b", made)) >= 3
+    assert made == pages(write)  # undated: the same report is the same file
+
+
 def test_other_formats_are_refused(made: Evaluation, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"a report can be .html or .md, not '.docx'"):
+    with pytest.raises(ValueError, match=r"a report can be .html, .pdf, .tex, .md, not '.docx'"):
         write_report(made, tmp_path / "out.docx")
 
 

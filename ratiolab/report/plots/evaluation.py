@@ -1,32 +1,51 @@
 """Pictures of an evaluation: how far policies are from any schedule, and what requests feel."""
 
+import re
 from collections.abc import Callable, Mapping
-from io import StringIO
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
+from matplotlib.ticker import LogLocator, NullFormatter
 
+from ratiolab.model.footprint import IntArray
 from ratiolab.online.metrics import over_time
 from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.report.plots.canvas import Chart, in_style, new_chart
+from ratiolab.report.plots.schedules import draw_requests, explain_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
 
 COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple")
 FAR = 10.0
 """Ratio beyond which a bar is cut off: one terrible policy would flatten all others."""
 
+ABOVE: dict[str, Any] = {"loc": "outside upper left", "ncols": 5, "frameon": False}
+"""Place of the names of policies, which cover no curve there."""
+
+IN_A_ROW = 80
+"""Consecutive requests whose rows are drawn one by one."""
+
 
 def drawn_rows(made: Evaluation) -> list[Row]:
-    """Return the rows whose requests are drawn: the best, the current one, and the log."""
-    rows = [*made.deployable[:2], made.row(made.current), *made.knowing[:1]]
+    """Return the rows whose requests are drawn: the best two, the current one, and the log.
+
+    Of policies that serve all requests alike only the first is drawn.
+    """
+    best: list[Row] = []
+    for row in made.deployable:
+        alike = (np.array_equal(row.services, other.services, equal_nan=True) for other in best)
+        if row.services and len(best) < 2 and not any(alike):
+            best.append(row)
+    rows = [*best, made.row(made.current), *made.knowing[:1]]
     rows += [made.observed] if made.observed else []
     return [row for row in {row.name: row for row in rows}.values() if row.services]
 
 
-@in_style
-def ratio_chart(made: Evaluation) -> Chart:
+def draw_ratios(made: Evaluation, figure: "FigureBase") -> None:
     """Draw for each row how many times the bound it is at most above the best schedule."""
-    rows = [row for row in made.rows if np.isfinite(made.ratio(row))][::-1]
-    figure = new_chart((8, 0.9 + 0.26 * len(rows)))
+    rows = _with_ratio(made)[::-1]
     ax = figure.subplots()
     ratios = np.array([made.ratio(row) for row in rows])
     colours = [
@@ -35,72 +54,155 @@ def ratio_chart(made: Evaluation) -> Chart:
     ]
     places = np.arange(len(rows))
     ax.barh(places, np.minimum(ratios, FAR), color=colours, height=0.7)
-    for place, ratio in zip(places.tolist(), ratios.tolist(), strict=True):
-        text = f" {ratio:.2f}" if ratio <= FAR else f" {ratio:.3g}, cut off"
-        ax.text(min(ratio, FAR), place, text, va="center")
+    for place, (row, ratio) in enumerate(zip(rows, ratios.tolist(), strict=True)):
+        text, right = (f"{ratio:.2f}", ratio) if ratio <= FAR else (f"{ratio:.3g}, cut off", FAR)
+        if (ends := made.ratio_interval(row)) is not None and ratio <= FAR:
+            low, right = ends[0], min(max(*ends, ratio), FAR)
+            ax.plot([low, right], [place, place], color="black", lw=1.2, marker="|")
+            text += f" ({low:.2f} to {ends[1]:.2f})"
+        ax.text(right, place, f" {text}", va="center")
     ax.set_yticks(places, [row.name for row in rows])
     ax.axvline(1, color="black", lw=1)
-    ax.set_xlim(0, min(FAR, float(ratios.max())) * 1.2)
-    ax.set_title(
-        f"{made.metric.title} over the bound on any schedule; grey: knows every output length"
+    ax.set_xlim(0, min(FAR, float(ratios.max())) * 1.25)
+    ax.set_xlabel(
+        f"{made.metric.title} over the bound on any schedule (grey: knows every output length; "
+        "lines: 95 % over seeds)"
     )
-    return figure
 
 
-@in_style
-def distribution_chart(made: Evaluation) -> Chart:
+def draw_distributions(made: Evaluation, figure: "FigureBase") -> None:
     """Draw the share of requests that are served within a time, for latency, TTFT and TPOT."""
-    figure = new_chart((10, 3.4))
-    rows = drawn_rows(made)
-    for ax, name in zip(figure.subplots(1, 3), ("latency", "ttft", "tpot"), strict=True):
-        for row, colour in zip(rows, COLOURS, strict=False):
+    axes = figure.subplots(1, 3, sharey=True)
+    names = {"latency": "latency", "ttft": "TTFT", "tpot": "TPOT"}
+    for ax, (name, title) in zip(axes, names.items(), strict=True):
+        for row, colour in zip(drawn_rows(made), COLOURS, strict=False):
             values = np.sort(np.concatenate([getattr(s, name) for s in row.services]))
             values = values[np.isfinite(values)]
             if len(values):
                 shares = np.arange(1, len(values) + 1) / len(values)
                 ax.step(values, shares, where="post", color=colour, label=row.name)
-        ax.set_xscale("symlog", linthresh=0.01)
+        if made.clock is None:
+            ax.set_xlim(left=0)
+        else:
+            _in_decades(ax)
         ax.set_ylim(0, 1)
-        ax.set_xlabel(made.unit)
-        ax.set_title(f"share of requests with {name.upper() if name != 'latency' else name} below")
-    figure.axes[0].legend(frameon=False, loc="upper left")
-    return figure
+        ax.set_xlabel(f"{title} ({made.unit})")
+    axes[0].set_ylabel("share of requests at most so long")
+    figure.legend(*axes[0].get_legend_handles_labels(), **ABOVE)
 
 
-@in_style
-def time_chart(made: Evaluation) -> Chart:
+def draw_time(made: Evaluation, figure: "FigureBase") -> None:
     """Draw memory and waiting requests over time, for the rows that were simulated."""
-    figure = new_chart((10, 3.4))
     memory, waiting = figure.subplots(1, 2)
-    rows = [row for row in drawn_rows(made) if row.run is not None]
-    for row, colour in zip(rows, COLOURS, strict=False):
-        assert row.run is not None
+    for row, colour in zip(drawn_rows(made), COLOURS, strict=False):
+        if row.run is None:
+            continue
         frame = over_time(row.run, bins=200)
         edges = [*frame["begin"], frame["end"].iloc[-1]]
         memory.stairs(frame["memory"], edges, color=colour, label=row.name)
         waiting.stairs(frame["waiting"], edges, color=colour, label=row.name)
     memory.axhline(made.instance.memory, color="black", lw=1, ls="--")
-    memory.set_title("tokens in the KV cache; the dashed line is its size")
+    memory.set_title("tokens in the KV cache (dashed: its size)")
     waiting.set_title("requests that wait")
     for ax in (memory, waiting):
         ax.set_ylim(bottom=0)
-        ax.set_xlabel(made.unit)
-    waiting.legend(frameon=False)
+        ax.set_xlabel("time (rounds)" if made.clock is None else "time (s)")
+    figure.legend(*waiting.get_legend_handles_labels(), **ABOVE)
+
+
+def draw_gantt(made: Evaluation, figure: "FigureBase") -> None:
+    """Draw when each of some consecutive requests waits and runs, a panel for each policy."""
+    rows = _simulated(made)
+    chosen = busiest(made)
+    axes = figure.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
+    spans: list[tuple[float, float]] = []
+    starts = [row.run.schedule.starts for row in rows if row.run is not None]
+    order = chosen[np.lexsort((chosen, starts[0][chosen]))] if starts else chosen
+    for row, ax in zip(rows, axes, strict=True):
+        run = row.run
+        assert run is not None
+        draw_requests(run.schedule, ax, order, run.times)
+        ax.set_title(row.name)
+        own = run.schedule
+        begin, end = own.instance.arrival[order].min(), own.completion[order].max()
+        spans.append((begin, end) if run.times is None else (run.times[begin], run.times[end]))
+    if rows:
+        axes[0].set_xlim(min(b for b, _ in spans), max(e for _, e in spans))
+        axes[-1].set_xlabel("time (rounds)" if made.clock is None else "time (s)")
+        kinds = [row.run.schedule.preemption for row in rows if row.run and row.evictions]
+        figure.legend(handles=explain_rows(kinds[:1]), loc="outside lower left", ncols=3)
+
+
+def busiest(made: Evaluation) -> IntArray:
+    """Return up to `IN_A_ROW` consecutive requests, those whose latency is longest in use."""
+    arrived: IntArray = np.argsort(made.instance.arrival, kind="stable")
+    if len(arrived) <= IN_A_ROW:
+        return arrived
+    rows = [made.row(made.current), *made.rows]
+    latency = next(row.services[0].latency for row in rows if row.services)[arrived]
+    sums = np.convolve(np.nan_to_num(latency), np.ones(IN_A_ROW), "valid")
+    begin = int(sums.argmax())
+    return arrived[begin : begin + IN_A_ROW]
+
+
+def _in_decades(ax: "Axes") -> None:
+    """Set a logarithmic axis, with numbers that do not run into one another."""
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    few = (1.0, 2.0, 5.0) if high < 30 * low else (1.0,)
+    ax.xaxis.set_major_locator(LogLocator(subs=few))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+class Plate(NamedTuple):
+    """One picture of a report: how it is drawn, its caption, its size in inches."""
+
+    draw: "Callable[[Evaluation, FigureBase], None]"
+    caption: str
+    size: Callable[[Evaluation], tuple[float, float]]
+
+
+CHARTS: Mapping[str, Plate] = {
+    "ratios": Plate(
+        draw_ratios,
+        "How far each policy is from any schedule at most",
+        lambda made: (8, 1.0 + 0.26 * len(_with_ratio(made))),
+    ),
+    "distributions": Plate(draw_distributions, "What the requests feel", lambda _: (9, 3.2)),
+    "time": Plate(draw_time, "The server over time", lambda _: (9, 3.2)),
+    "gantt": Plate(
+        draw_gantt,
+        f"The {IN_A_ROW} consecutive requests of the longest latency under the policy in use",
+        lambda made: (9, 1.0 + 1.7 * len(_simulated(made))),
+    ),
+}
+"""Pictures of a report by name."""
+
+
+@in_style
+def chart(made: Evaluation, name: str) -> Chart:
+    """Return one of the pictures of a report."""
+    plate = CHARTS[name]
+    figure = new_chart(plate.size(made))
+    plate.draw(made, figure)
     return figure
 
 
-CHARTS: Mapping[str, tuple[Callable[[Evaluation], Chart], str]] = {
-    "ratios": (ratio_chart, "How far each policy is from any schedule at most"),
-    "distributions": (distribution_chart, "What the requests feel"),
-    "time": (time_chart, "The server over time"),
-}
-"""Charts of a report by name, each with its caption."""
+def _with_ratio(made: Evaluation) -> list[Row]:
+    return [row for row in made.rows if np.isfinite(made.ratio(row))]
 
 
-def inline_svg(chart: Chart, name: str) -> str:
-    """Return a chart as an SVG element for a page, its ids told apart by a name."""
-    text = StringIO()
-    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
-        chart.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    svg = text.getvalue()
-    return svg[svg.index("<svg") :]
+def _simulated(made: Evaluation) -> list[Row]:
+    """Return the rows that are drawn and whose schedule is known."""
+    return [row for row in drawn_rows(made) if row.run is not None]
+
+
+def inline_svg(figure: Chart, name: str) -> str:
+    """Return a chart as an SVG element for a page, its ids told apart by a name.
+
+    Letters are outlines: a browser that lacks the font would set wider ones, over the edge.
+    """
+    svg = figure.vector("svg").decode()
+    element = svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{name}"', 1)
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", element)

@@ -10,7 +10,7 @@ from ratiolab.ratio import Comparison
 from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.report.panels import comparison_panels, optimum_panel
 from ratiolab.report.plots.canvas import Chart
-from ratiolab.report.plots.evaluation import ratio_chart
+from ratiolab.report.plots.evaluation import chart
 from ratiolab.report.plots.schedules import picture
 
 
@@ -42,4 +42,4 @@ def _(result: Comparison) -> Chart:
 
 @plot.register
 def _(result: Evaluation) -> Chart:
-    return ratio_chart(result)
+    return chart(result, "ratios")

@@ -1,6 +1,6 @@
 """Pictures of schedules: when requests wait and run, and the memory that they hold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -8,8 +8,9 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 
-from ratiolab.model import Schedule
+from ratiolab.model import Preemption, Schedule
 from ratiolab.model.footprint import IntArray, held
+from ratiolab.online.metrics import FloatArray
 from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 from ratiolab.report.plots.curves import plain_thousands
 from ratiolab.report.plots.names import named
@@ -104,28 +105,37 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
             ax.set_ylim(0, top)
         return figure
     early = dict.fromkeys(s.preemption for _, s in panels if s.preemptions)
-    _explain(figure, axes[0, 0], [ENDED_EARLY[kind] for kind in early])
+    _explain(figure, axes[0, 0], early)
     scale = mpl.cm.ScalarMappable(_norm(instance.output), COLOURS)
     figure.colorbar(scale, ax=axes, label=f"output length ({unit})", fraction=0.03, pad=0.01)
     return figure
 
 
-def draw_requests(schedule: Schedule, ax: "Axes", order: IntArray) -> None:
-    """Draw one line for each request, from top to bottom in an order: waiting, running, lost."""
+def draw_requests(
+    schedule: Schedule, ax: "Axes", order: IntArray, times: FloatArray | None = None
+) -> None:
+    """Draw one line for each request, from top to bottom in an order: waiting, running, lost.
+
+    Parameters
+    ----------
+    order : requests; those that are not among them are left out.
+    times : seconds at which each round begins; None draws rounds.
+    """
     instance = schedule.instance
-    place = np.empty(len(instance), dtype=np.int64)
-    place[order] = np.arange(len(instance))
-    width = min(9.0, 110.0 / len(instance))
+    place = np.full(len(instance), -1)
+    place[order] = np.arange(len(order))
+    width = min(9.0, 110.0 / len(order))
 
-    def lines(start: IntArray, stop: IntArray, row: IntArray) -> Sequence[IntArray]:
-        ends = [np.column_stack([start, row]), np.column_stack([stop, row])]
-        return list(np.stack(ends, axis=1))
+    def lines(start: IntArray, stop: IntArray, row: IntArray) -> Sequence[FloatArray]:
+        ends = (start, stop) if times is None else (times[start], times[stop])
+        return list(np.stack([np.column_stack([end, row]) for end in ends], axis=1))
 
-    waiting = lines(instance.arrival, schedule.starts, place)
+    waiting = lines(instance.arrival[order], schedule.starts[order], place[order])
     ax.add_collection(LineCollection(waiting, colors="0.85", linewidths=min(1.0, width)))
-    done = schedule.completes
     row = place[schedule.request]
-    lost = lines(schedule.start[~done], schedule.stop[~done], row[~done])
+    done = schedule.completes & (row >= 0)
+    early = ~schedule.completes & (row >= 0)
+    lost = lines(schedule.start[early], schedule.stop[early], row[early])
     ax.add_collection(
         LineCollection(lost, colors=LOST, linewidths=0.6 * width, capstyle="butt", alpha=0.8)
     )
@@ -138,8 +148,8 @@ def draw_requests(schedule: Schedule, ax: "Axes", order: IntArray) -> None:
         capstyle="butt",
     )
     ax.add_collection(kept)
-    ax.set_ylim(len(instance) - 0.5, -0.5)
-    rows: IntArray = np.arange(0, len(instance), -(-len(instance) // NAMED))
+    ax.set_ylim(len(order) - 0.5, -0.5)
+    rows: IntArray = np.arange(0, len(order), -(-len(order) // NAMED))
     ax.set_yticks(rows, [str(i) for i in order[rows]], fontsize=max(4.0, min(8.0, 160 / len(rows))))
     ax.tick_params(axis="y", length=0, pad=2)
     ax.set_ylabel("request")
@@ -235,17 +245,22 @@ def _say_that_it_goes_on(ax: "Axes", end: int) -> None:
     )
 
 
-def _explain(figure: Chart, ax: "Axes", ended_early: Sequence[str]) -> None:
+def _explain(figure: Chart, ax: "Axes", preemptions: Iterable[Preemption]) -> None:
     """Add a legend: in the corner that stays empty as requests are sorted by start, or below."""
-    middle = mpl.colors.to_hex(mpl.colormaps[COLOURS](0.6))
-    meanings: list[tuple[str, str, float]]
-    meanings = [("waits", "0.85", 1.0), ("runs", middle, 5.0)]
-    meanings += [(text, LOST, 3.0) for text in ended_early]
-    handles = [Line2D([], [], color=colour, lw=lw, label=text) for text, colour, lw in meanings]
+    handles = explain_rows(preemptions)
     if len(figure.axes) > 2:
         ax.legend(handles=handles, loc="upper right", frameon=False)
     else:  # a single panel is too low for a legend inside it
         figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
+
+
+def explain_rows(preemptions: Iterable[Preemption]) -> list[Line2D]:
+    """Return what the lines of requests mean, for a legend, under some semantics of evictions."""
+    middle = mpl.colors.to_hex(mpl.colormaps[COLOURS](0.6))
+    meanings: list[tuple[str, str, float]]
+    meanings = [("waits", "0.85", 1.0), ("runs", middle, 5.0)]
+    meanings += [(ENDED_EARLY[kind], LOST, 3.0) for kind in dict.fromkeys(preemptions)]
+    return [Line2D([], [], color=colour, lw=lw, label=text) for text, colour, lw in meanings]
 
 
 def _norm(outputs: IntArray) -> mpl.colors.Normalize:
