@@ -10,7 +10,7 @@ from mutations import outcomes
 from oracle import least_latency
 from tiny_instances import tiny
 
-from ratiolab.hindsight.certificates import certify_paths
+from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     PathCertificate,
@@ -216,11 +216,11 @@ def test_what_takes_too_long_to_check_is_refused(
         "MOST_KEPT": "more than 0 states",
         "MOST_CELLS": "more than 0$",
         "MOST_PASSES": "1 to 0 passes",
-        "LARGEST": "too large for walks",
+        "LARGEST_SUM": "too large for walks",
         "MOST_REQUESTS": "checked up to 0",
     }
     for limit, message in limits.items():
-        monkeypatch.setattr(certify_paths, limit, 0)
+        monkeypatch.setattr(effort, limit, 0)
         with pytest.raises(CertificateError, match=message):
             certify(made, instance)
         monkeypatch.undo()

@@ -26,6 +26,21 @@ MOST_REQUESTS = 64
 MOST_MEMORY = 127
 """Most memory of a search through windows: tokens are counted in seven bits of a byte."""
 
+MOST_STATES = 2 * 10**8
+"""Most states of all walks of a certificate of paths, partial ones too: some minutes."""
+
+MOST_KEPT = 8 * 10**6
+"""Most states that a walk keeps, and twice those of a layer, partial ones too."""
+
+MOST_CELLS = 10**7
+"""Most pairs of a request and an age, times layers of walks."""
+
+MOST_PASSES = 100
+"""Most walks of a certificate."""
+
+LARGEST_SUM = 2**60
+"""Sums of the numbers of walks stay below it, so that 64-bit integers never overflow."""
+
 LARGEST_FILE = 2**23
 """Bytes of the largest certificate that is read, 8 MiB: its numbers take some hundred as many."""
 

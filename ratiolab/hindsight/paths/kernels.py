@@ -18,7 +18,6 @@ compiled: Any = njit(cache=True, nogil=True)
 HIGH = np.uint64(0x8080808080808080)
 BYTE, BYTES = np.uint64(8), np.uint64(56)
 ONE, NONE = np.uint64(1), np.uint64(0)
-MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class States(NamedTuple):
@@ -87,7 +86,7 @@ class Step(NamedTuple):
 
 
 @compiled
-def _within(low, high):  # type: ignore[no-untyped-def]
+def within(low, high):  # type: ignore[no-untyped-def]
     """Return whether no byte of the first row exceeds that of the second."""
     for w in range(len(low)):  # noqa: SIM110, a loop is what is compiled best
         if ((high[w] | HIGH) - low[w]) & HIGH != HIGH:
@@ -157,7 +156,7 @@ def start(states, number, pair, request, twin, ending, step, tokens, full, theta
         low = states.low[s] + rise
         if low > step.limit or states.mask[s] & remembered or states.mask[s] & twin != twin:
             continue
-        if not _within(states.tokens[s], room):
+        if not within(states.tokens[s], room):
             continue
         if low > theta:
             left = min(left, low)
@@ -212,7 +211,7 @@ def undominated(states, order, compared):  # type: ignore[no-untyped-def]
             count = turn = 0
         own[:] = states.tokens[s]
         for k in range(count):
-            if _within(known[k], own):
+            if within(known[k], own):
                 u = k // 2 if k < half else (k * 7919) % half
                 for w in range(words):
                     known[k, w], known[u, w] = known[u, w], known[k, w]
@@ -227,69 +226,3 @@ def undominated(states, order, compared):  # type: ignore[no-untyped-def]
                 turn = (turn + 1) % (compared - half)
             known[row] = own
     return keep
-
-
-@compiled
-def join(states, rows, limit, raw, past, bits, table):  # type: ignore[no-untyped-def]
-    """Raise the bounds of states by what the other direction has settled at this layer.
-
-    Parameters
-    ----------
-    rows : states of the layer whose bound matters.
-    raw, past, bits : of each pair: latency less multiplier, tokens at past times, own request.
-    table : of the other direction: the requests that it remembered; masks of its states, rising,
-        and where those of each begin; their settled costs, rising in each mask, and their tokens.
-
-    What is looked up for one state serves all that run the same: `place` is the first other state
-    that may fit, and those before it do not.
-    """
-    known, masks, edges, settled, tokens = table
-    words, size = tokens.shape[1], 16
-    while size < 2 * len(rows):
-        size *= 2
-    slots = np.full(size, -1, np.int64)
-    place = np.zeros(len(rows), np.int64)
-    own = np.zeros((len(rows), words), np.uint64)
-    sums, needs = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.uint64)
-    for r in range(len(rows)):
-        s = rows[r]
-        running, total = NONE, 0
-        for j in range(states.running[s]):
-            pair = states.pairs[s, j]
-            total += raw[pair]
-            running |= bits[pair]
-            for w in range(words):
-                own[r, w] += past[pair, w]
-        need = (known & ~states.mask[s]) | (known & running)
-        sums[r], needs[r] = total, need
-        key = need * MIX ^ np.uint64(total)
-        for w in range(words):
-            key = (key ^ (key >> np.uint64(29)) ^ own[r, w]) * MIX
-        slot = np.int64(key >> np.uint64(20)) & (size - 1)
-        first = r
-        while slots[slot] >= 0:
-            q = slots[slot]
-            if needs[q] == need and sums[q] == total:
-                same = True
-                for w in range(words):
-                    same = same and own[q, w] == own[r, w]
-                if same:
-                    first = q
-                    break
-            slot = (slot + 1) & (size - 1)
-        low = np.searchsorted(masks, need)
-        if low == len(masks) or masks[low] != need:
-            states.low[s] = limit + 1
-            continue
-        if first == r:
-            slots[slot] = r
-            place[r] = edges[low]
-        end, most = edges[low + 1], limit - states.settled[s] + total
-        k = place[first]
-        while k < end and settled[k] <= most and not _within(tokens[k], own[r]):
-            k += 1
-        place[first] = k
-        if k == end or settled[k] > most:
-            states.low[s] = limit + 1
-        else:
-            states.low[s] = max(states.low[s], states.settled[s] + settled[k] - total)

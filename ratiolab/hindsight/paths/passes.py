@@ -18,7 +18,7 @@ from ratiolab.hindsight.paths.walk import Table, Walked, walk
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
-ADDED = 2
+ADDED = 3
 """Requests remembered more in each pass, and those equal to them."""
 
 

@@ -40,12 +40,12 @@ that no path costs less than the cheapest it found; one that leaves some out, st
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.paths import kernels
+from ratiolab.hindsight.paths import join_kernels, kernels
 from ratiolab.hindsight.paths.kernels import States, Step
 from ratiolab.hindsight.paths.potentials import NEVER, Direction
 from ratiolab.model.footprint import IntArray
@@ -60,18 +60,19 @@ PARTIAL = 4
 CROWD, GROWN = 3_000, 1.6
 """Partial states are compared when there are so many, and so many times those of before."""
 
-COMPARED, COMPARED_EARLY = 4_096, 512
+COMPARED, COMPARED_EARLY = 256, 256
 """States against which another is compared; among partial ones."""
 
 
 class Table(NamedTuple):
-    """States of a complete walk by layer: sets remembered, and what they settled and hold."""
+    """States of a complete walk by layer, for `ratiolab.hindsight.paths.join_kernels.join`.
+
+    ``known`` are the requests remembered.
+    """
 
     known: int
-    masks: list[NDArray[np.uint64]]
     edges: list[IntArray]
-    settled: list[IntArray]
-    tokens: list[NDArray[np.uint64]]
+    trees: list[tuple[NDArray[Any], ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,14 +174,15 @@ class _Walk:
         return path
 
     def _table(self, layers: list[States]) -> Table:
-        table = Table(self.remembered, [], [], [], [])
+        table = Table(self.remembered, [], [])
         for layer in layers:
-            rows = np.lexsort((layer.settled, layer.mask))
+            rows = np.argsort(layer.mask, kind="stable")
             masks, begin = np.unique(layer.mask[rows], return_index=True)
-            table.masks.append(masks)
-            table.edges.append(np.append(begin, len(rows)).astype(np.int64))
-            table.settled.append(layer.settled[rows])
-            table.tokens.append(layer.tokens[rows])
+            edges = np.append(begin, len(rows)).astype(np.int64)
+            settled, tokens = layer.settled[rows], layer.tokens[rows]
+            order, *nodes, roots = join_kernels.plant(edges, settled, tokens)
+            table.edges.append(roots)
+            table.trees.append((masks, settled[order], tokens[order], *nodes))
         return table
 
     def _step(self, t: int) -> Step:
@@ -261,11 +263,10 @@ class _Walk:
         assert table is not None
         k = direction.end - layer
         raw = direction.raw[direction.owner] + direction.rise * (layer - direction.age)
-        other = table.masks[k], table.edges[k], table.settled[k], table.tokens[k]
         rows = np.flatnonzero(self.room.low[:number] <= self.limit)
-        known = np.uint64(table.known)
+        other = np.uint64(table.known), table.edges[k], table.trees[k]
         past = direction.past
-        kernels.join(self.room, rows, self.limit, raw, past, self.bits, (known, *other))
+        join_kernels.join(self.room, rows, self.limit, raw, past, self.bits, *other)
 
 
 def _twins(instance: Instance, remembered: int, forward: bool) -> list[int]:

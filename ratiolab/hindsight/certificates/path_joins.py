@@ -1,0 +1,146 @@
+"""What of the other direction fits beside a state: the joins of the checker of path certificates.
+
+`ratiolab.hindsight.certificates.certify_paths` says what fits, and why states that nothing fits may
+be dropped. The states of a layer with the same watched requests started are halved again and again
+at the median of the tokens that differ most; each half knows its least tokens and its least total,
+so that a search leaves out halves in which nothing can fit.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight.certificates.path_states import Layer, compiled, exceeds
+from ratiolab.model.footprint import IntArray
+
+BUNCH = 8
+"""States that are not halved."""
+
+
+class Beside(NamedTuple):
+    """States of a layer, for those of the other direction.
+
+    Parameters
+    ----------
+    begun : the different sets of watched requests that have started, rising.
+    edges : first state of each of them, and the number of all.
+    heaps : its first half in the list of halves; the halves of half k, counted from 1, are 2 k and
+        2 k + 1.
+    total, tokens : of each state. least, lowest : least total and least tokens of each half.
+    """
+
+    begun: NDArray[np.uint64]
+    edges: IntArray
+    heaps: IntArray
+    total: IntArray
+    tokens: NDArray[np.uint8]
+    least: IntArray
+    lowest: NDArray[np.uint8]
+
+
+def planted(layer: Layer) -> Beside:
+    """Return the states of a layer in halves; those with the same requests started are adjacent."""
+    begun, edges = np.unique(layer.begun, return_index=True)
+    edges = np.append(edges, len(layer.begun)).astype(np.int64)
+    sizes = [2 * _halves(int(size)) for size in np.diff(edges)]
+    heaps = np.cumsum([0, *sizes]).astype(np.int64)
+    least = np.zeros(heaps[-1], np.int64)
+    lowest = np.zeros((heaps[-1], layer.tokens.shape[1]), np.uint8)
+    order = np.arange(len(layer.begun))
+    _halve(edges, heaps, layer.total, layer.tokens, order, least, lowest)
+    return Beside(begun, edges, heaps, layer.total[order], layer.tokens[order], least, lowest)
+
+
+def _halves(size: int) -> int:
+    """Return how many parts states are halved to, a power of two.
+
+    >>> [_halves(size) for size in (1, 8, 9, 17, 33)]
+    [1, 1, 2, 4, 8]
+    """
+    parts = 1
+    while BUNCH * parts < size:
+        parts *= 2
+    return parts
+
+
+@compiled
+def _halve(edges, heaps, total, tokens, order, least, lowest):  # type: ignore[no-untyped-def]
+    """Put states in the order of their halves, and write what each half has least."""
+    length = tokens.shape[1]
+    high = np.zeros(length, np.uint8)
+    for group in range(len(edges) - 1):
+        halves = heaps[group + 1] - heaps[group]
+        begin, end = np.zeros(halves, np.int64), np.zeros(halves, np.int64)
+        begin[1], end[1] = edges[group], edges[group + 1]
+        for half in range(1, halves):
+            rows = order[begin[half] : end[half]].copy()
+            low = lowest[heaps[group] + half]
+            low[:] = tokens[rows[0]]
+            high[:] = low
+            best = total[rows[0]]
+            for row in rows:
+                best = min(best, total[row])
+                for y in range(length):
+                    low[y] = min(low[y], tokens[row, y])
+                    high[y] = max(high[y], tokens[row, y])
+            least[heaps[group] + half] = best
+            if 2 * half < halves:
+                split = np.argmax(high - low)
+                rows = rows[np.argsort(tokens[rows, split])]
+                order[begin[half] : end[half]] = rows
+                middle = (begin[half] + end[half]) // 2
+                begin[2 * half], end[2 * half] = begin[half], middle
+                begin[2 * half + 1], end[2 * half + 1] = middle, end[half]
+
+
+@compiled
+def _fits(other, want, tokens, most, waiting):  # type: ignore[no-untyped-def]
+    """Return whether a state with these requests started and at most this total fits."""
+    group = np.searchsorted(other.begun, want)
+    if group == len(other.begun) or other.begun[group] != want:
+        return False
+    heap = other.heaps[group]
+    halves = other.heaps[group + 1] - heap
+    waiting[0] = 1, other.edges[group], other.edges[group + 1]
+    number = 1
+    while number:
+        number -= 1
+        half, begin, end = waiting[number]
+        if other.least[heap + half] > most or exceeds(other.lowest[heap + half], tokens):
+            continue
+        if 2 * half < halves:
+            middle = (begin + end) // 2
+            waiting[number] = 2 * half + 1, middle, end
+            waiting[number + 1] = 2 * half, begin, middle
+            number += 2
+            continue
+        for k in range(begin, end):
+            if other.total[k] <= most and not exceeds(other.tokens[k], tokens):
+                return True
+    return False
+
+
+@compiled
+def joined(layer, chosen, limit, other, known, raw, past, bit):  # type: ignore[no-untyped-def]
+    """Drop what no state of the other direction, `other`, fits within the limit.
+
+    Parameters
+    ----------
+    known : requests that the other direction watched.
+    raw, past, bit : of each pair: latency less multiplier, tokens at past times, its request.
+    """
+    length = past.shape[1]
+    tokens = np.zeros(length, np.uint8)
+    waiting = np.zeros((128, 3), np.int64)
+    for s in chosen:
+        want, twice = known & ~layer.begun[s], 0
+        tokens[:] = 0
+        for j in range(layer.number[s]):
+            pair = layer.pairs[s, j]
+            twice += raw[pair]
+            want |= known & bit[pair]
+            for y in range(length):
+                tokens[y] += past[pair, y]
+        if not _fits(other, want, tokens, limit - layer.total[s] + twice, waiting):
+            layer.safe[s] = limit + 1

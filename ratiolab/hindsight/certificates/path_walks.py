@@ -1,0 +1,125 @@
+"""One pass of the checker of path certificates, through all layers in one direction.
+
+`ratiolab.hindsight.certificates.certify_paths` says what may be left out, and why.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight.certificates import effort
+from ratiolab.hindsight.certificates import path_states as states
+from ratiolab.hindsight.certificates.path_costs import Costs
+from ratiolab.hindsight.certificates.path_joins import Beside, joined
+from ratiolab.hindsight.certificates.path_states import Layer, Start
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+
+COMPARED, COMPARED_PARTIAL = 64, 64
+"""States against which another is compared, in a complete layer and before."""
+
+CROWDED, MORE = 3_000, 1.6
+"""Partial states are compared when there are so many, and so many times those of before."""
+
+
+class Walk:
+    """One pass, given the watched requests and the pass before, if there is one."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        costs: Costs,
+        side: int,
+        watched: int,
+        limit: int,
+        before: tuple[int, list[Beside]],
+        left: int,
+    ) -> None:
+        self.memory, self.costs, self.side = instance.memory, costs, side
+        self.watched, self.limit, self.before = watched, limit, before
+        self.left, self.kept = left, 0
+        self.most = instance.memory // (int(instance.prompt.min()) + 1)
+        self.room = Layer.room(20_000, self.most, costs.longest)
+        order = range(len(instance)) if side else range(len(instance) - 1, -1, -1)
+        requests = list(instance.requests)
+        self.candidates = sorted(order, key=lambda i: requests[i][2])  # equal ones stay in order
+        self.needs = dict.fromkeys(order, 0)
+        last: dict[tuple[int, int, int], int] = {}
+        for i in order:
+            if watched >> i & 1:
+                self.needs[i] = last.get(requests[i], 0)
+                last[requests[i]] = 1 << i
+        least = np.minimum.accumulate(costs.rho[side][:, ::-1], axis=1)[:, ::-1]
+        self.waiting = np.minimum(least, max(limit, 0) + 1)
+
+    def run(self) -> list[Layer]:
+        """Return the states of all layers, by watched requests and then total."""
+        layers = [Layer.room(1, self.most, self.costs.longest)]
+        for t in range(self.costs.end):
+            layers.append(self._next(layers[-1], t))
+            self.kept += len(layers[-1].paid)
+            if self.kept > effort.MOST_KEPT:
+                raise ValueError(f"a pass takes more than {effort.MOST_KEPT} states")
+        return layers
+
+    def _next(self, layer: Layer, t: int) -> Layer:
+        costs, side, watched = self.costs, self.side, np.uint64(self.watched)
+        price, waiting = costs.price[side, t + 1], self.waiting[:, t].copy()
+        self._enlarge(len(layer.paid), 0)
+        capacity = costs.capacity[side, t + 1]
+        n = states.age(layer, self.limit, capacity, price, costs.last, watched, waiting, self.room)
+        seen = max(n, CROWDED)
+        possible = [i for i in self.candidates if costs.rho[side, i, t] <= self.limit]
+        for i in possible:
+            start = self._start(i, t)
+            while (number := states.begin(self.room, n, self.limit, start)) < 0:
+                self._enlarge(2 * len(self.room.paid), n)
+            self.left -= number - n
+            if self.left < 0:
+                raise ValueError(f"the walks take more than {effort.MOST_STATES} states")
+            n = number
+            if n > MORE * seen and i != possible[-1]:
+                rows = self._kept(np.arange(n), COMPARED_PARTIAL)
+                n = len(rows)
+                self.room.put(self.room.rows(rows), n)
+                seen = max(n, CROWDED)
+        states.bounds(self.room, n, watched, self.waiting[:, t + 1].copy())
+        known, layers = self.before
+        if layers:
+            chosen = np.flatnonzero(self.room.safe[:n] <= self.limit)
+            start = np.maximum(t + 1 - costs.age, 0)
+            raw = costs.raw[side, costs.owner, start]
+            past, other = costs.tokens[1 - side][costs.opposite], layers[costs.end - t - 1]
+            joined(*(self.room, chosen, self.limit, other, np.uint64(known), raw, past, costs.bit))
+        within = np.flatnonzero(self.room.safe[:n] <= self.limit)
+        return self.room.rows(self._kept(within, COMPARED))
+
+    def _start(self, i: int, t: int) -> Start:
+        costs, side, watched = self.costs, self.side, self.watched >> i & 1
+        pair, tokens = int(costs.first[i]), costs.tokens[self.side, costs.first[i]]
+        ends, price = bool(costs.last[pair]), int(costs.price[side, t + 1, pair])
+        return Start(
+            pair,
+            int(costs.rho[side, i, t]),
+            price,
+            int(costs.later[side, t + 1, pair]) - price,
+            ends,
+            np.uint64(watched << i),
+            np.uint64(self.needs[i]),
+            int(self.waiting[i, t]) if watched else 0,
+            (self.memory - tokens.astype(np.int64)).astype(np.uint8),
+            tokens,
+        )
+
+    def _kept(self, rows: IntArray, compared: int) -> IntArray:
+        rows = rows[np.lexsort((self.room.total[rows], self.room.begun[rows]))]
+        good: NDArray[np.bool_] = states.kept(self.room, rows, compared)
+        return rows[good]
+
+    def _enlarge(self, size: int, n: int) -> None:
+        if size <= len(self.room.paid):
+            return
+        if size > effort.MOST_KEPT // 2:
+            raise ValueError(f"a layer takes more than {effort.MOST_KEPT // 2} states")
+        larger = Layer.room(size, self.most, self.costs.longest)
+        larger.put(self.room, n)
+        self.room = larger
