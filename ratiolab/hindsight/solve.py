@@ -10,6 +10,7 @@ from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
 from ratiolab.hindsight.certificates.certificate import Certificate, DualCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.many_requests import ManyRequests
+from ratiolab.hindsight.path_stages import Paths, SmallWalk
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
 from ratiolab.hindsight.result import OptResult, Report, SolveOptions
 from ratiolab.hindsight.schedules.heuristics import STEPS
@@ -19,7 +20,6 @@ from ratiolab.hindsight.stages import (
     DualAscent,
     DynamicProgramming,
     OrderSearch,
-    Paths,
 )
 from ratiolab.hindsight.state import Found, SolveState, Work
 from ratiolab.model.instance import Instance
@@ -36,6 +36,7 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         ("orders", OrderSearch(part=0.05)),  # walks find better schedules, from any first one
         DUALS,
         ("easy program", IntegerProgram(easy=True)),
+        ("few requests", SmallWalk(part=0.5)),
         # more rounds raise the bound slowly: walks from few prove more in the same time
         ("few cuts", Cuts(rounds=14, part=0.2, most=FEW_REQUESTS)),
         ("few paths", Paths(part=0.5, most=FEW_REQUESTS)),
@@ -108,9 +109,10 @@ def solve(
 
     Stages follow one another until the schedule is proven optimal (`PLANS`); ``stages`` of the
     result has the bounds at the end of each. In ``auto``, bounds and heuristics come first. When
-    they do not meet, configuration cuts raise the lower bound, and walks from both ends of time,
-    guided by their duals, raise it further, often to the optimum (`ratiolab.hindsight.paths`). A
-    dynamic program looks for better schedules (`ratiolab.hindsight.dynamic_programming.beam`).
+    they do not meet, ten requests or fewer are solved by one walk over rounds; else configuration
+    cuts raise the lower bound, and walks from both ends of time, guided by their duals, raise it
+    further, often to the optimum (`ratiolab.hindsight.paths`). A dynamic program looks for better
+    schedules (`ratiolab.hindsight.dynamic_programming.beam`).
     Then the integer program of Jaillet et al.,
     Section 3, is solved with those cuts and without the columns that the bound excludes
     (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit is set. Instances whose program

@@ -12,11 +12,9 @@ from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     DynamicProgrammingCertificate,
-    PathCertificate,
 )
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
-from ratiolab.model.schedule import Schedule
 from ratiolab.model.streams import stream
 
 if TYPE_CHECKING:
@@ -161,46 +159,6 @@ class DynamicProgramming:
         stopped = "stopped by the time limit" if stop() else "not exact"
         note = f"dynamic programming {stopped}: at most {width} states a layer{narrowed}"
         return Found(bound=bound, note=note)
-
-
-@dataclass(frozen=True)
-class Paths:
-    """Walks from both ends of time under the duals of cuts; up to ``most`` requests."""
-
-    part: float
-    most: int = 64
-
-    def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        from ratiolab.hindsight.paths import potentials, proof
-
-        instance, duals = state.instance, state.duals
-        most = min(self.most, potentials.MOST_REQUESTS)
-        if len(instance) > most:
-            return Found(note=f"no paths: {len(instance)} requests, more than {most}")
-        if instance.memory > potentials.MOST_MEMORY:
-            note = f"no paths: memory {instance.memory}, more than {potentials.MOST_MEMORY}"
-            return Found(note=note)
-        if duals is None:
-            return Found(note="no paths: there are no duals of cuts to guide them")
-        width = proof.MOST_WIDTH
-        if state.memory_budget is not None:
-            width = min(width, memory.walk_width(instance, state.memory_budget))
-        if width < proof.FIRST_WIDTH:
-            return Found(note="no paths: the memory limit leaves no room for walks")
-
-        def found(schedule: Schedule | None, proven: PathCertificate | None) -> None:
-            bound = None if proven is None else LowerBound(proven.bound, "paths")
-            call.found(Found(schedule, bound, proven))
-
-        stop = state.deadline(self.part)
-        try:
-            proof.prove(instance, duals, lambda: state.upper, stop, found, width)
-        except OverflowError as error:
-            return Found(note=f"no paths: {error}")
-        if state.closed:
-            return Found()
-        limit = "time limit" if stop() else f"most states of a layer, {width}"
-        return Found(note=f"paths stopped by the {limit}")
 
 
 def _proven(duals: DualCertificate, result: "BeamResult") -> Found:

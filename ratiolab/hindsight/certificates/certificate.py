@@ -31,6 +31,7 @@ from typing import Any, ClassVar, TypeAlias
 from ratiolab.hindsight.certificates.duals import Duals, StepDuals
 from ratiolab.hindsight.certificates.effort import LARGEST_FILE
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.io import FormatError, PathLike, json_lines, write_text
 
@@ -140,6 +141,16 @@ CertificateWithDuals: TypeAlias = (
 )
 CertificateInRuns: TypeAlias = StepDualCertificate | GrowthCertificate
 Certificate: TypeAlias = FormulaCertificate | CertificateInRuns | CertificateWithDuals
+
+
+def path_certificate(
+    proven: DualCertificate, bound: int, unit: int, multipliers: IntArray, passes: tuple[int, ...]
+) -> PathCertificate:
+    """Return the certificate of a bound by walks under the duals of another certificate."""
+    return PathCertificate(
+        *(proven.instance, proven.digest, bound, proven.value, proven.duals),
+        *(unit, tuple(multipliers.tolist()), passes),
+    )
 
 
 def dual_certificate(instance: Instance, duals: Duals, value: int) -> DualCertificate:

@@ -19,11 +19,13 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import DualCertificate, dual_certificate
-from ratiolab.hindsight.cuts.configurations import Separator
+from ratiolab.hindsight.certificates.duals import Table
+from ratiolab.hindsight.cuts.counts import CountSeparator
 from ratiolab.hindsight.cuts.master import Master
 from ratiolab.hindsight.cuts.spans import Row, first_spans, means, present, single, split
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.hindsight.schedules.heuristics import list_schedule
+from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
 
@@ -61,6 +63,7 @@ class CutProgress(NamedTuple):
 
 
 Report: TypeAlias = Callable[[CutProgress], None]
+Separate: TypeAlias = Callable[[IntArray, IntArray, FloatArray], Table | None]
 Stopped: TypeAlias = Literal["converged", "rounds", "time", "target", "interrupted"]
 
 
@@ -88,6 +91,7 @@ def cut_bound(
     rounds: int = ROUNDS,
     time_limit: float | None = None,
     target: int | None = None,
+    counts: bool = False,
     progress: Report | None = None,
 ) -> CutBound:
     """Bound the hindsight optimum from below by configuration cuts, with a proof.
@@ -99,6 +103,7 @@ def cut_bound(
     rounds : most rounds of cuts; the result is then the same on every machine.
     time_limit : seconds, checked between separations and handed to each linear program.
     target : stop once the bound reaches this value, such as the latency of a known schedule.
+    counts : look only for cuts that count items: weaker, but nothing has to be compiled.
     progress : called after each round.
 
     Raises
@@ -125,7 +130,7 @@ def cut_bound(
         raise ValueError(f"up to {entries} non-zeros exceed {MOST_ENTRIES}, the most for cuts")
     clock = _Clock(time_limit)
     edges = first_spans(horizon)
-    master, separate = Master(instance, edges), Separator(instance)
+    master, separate = Master(instance, edges), _separator(instance, counts)
     solved = master.solve_plain(clock.left)
     plain = master.lower
     stopped: Stopped
@@ -191,8 +196,16 @@ class _Clock:
         return self.limit is not None and self.seconds >= self.limit
 
 
+def _separator(instance: Instance, counts: bool) -> Separate:
+    if counts:
+        return CountSeparator(instance)
+    from ratiolab.hindsight.cuts.configurations import Separator  # imports numba
+
+    return Separator(instance)
+
+
 def _violated(
-    master: Master, separate: Separator, edges: list[int], amounts: FloatArray, clock: _Clock
+    master: Master, separate: Separate, edges: list[int], amounts: FloatArray, clock: _Clock
 ) -> list[Row]:
     """Return rows that the solution violates: of known tables, or else of new ones."""
     spans = list(pairwise(edges))

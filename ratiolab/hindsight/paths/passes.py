@@ -12,7 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
+from ratiolab.hindsight.certificates.certificate import (
+    DualCertificate,
+    PathCertificate,
+    path_certificate,
+)
 from ratiolab.hindsight.paths.potentials import Potentials, directions
 from ratiolab.hindsight.paths.walk import Table, Walked, walk
 from ratiolab.model.footprint import IntArray
@@ -114,8 +118,5 @@ class Passes:
 
     def certificate(self) -> PathCertificate:
         """Return the certificate of the bound."""
-        proven = self.proven
-        return PathCertificate(
-            *(proven.instance, proven.digest, self.bound, proven.value, proven.duals),
-            *(self.potentials.unit, tuple(self.multipliers.tolist()), tuple(self.sets)),
-        )
+        unit, sets = self.potentials.unit, tuple(self.sets)
+        return path_certificate(self.proven, self.bound, unit, self.multipliers, sets)

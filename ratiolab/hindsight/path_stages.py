@@ -1,0 +1,103 @@
+"""The stages of a solve that walk over paths, see `ratiolab.hindsight.paths`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ratiolab.hindsight import memory
+from ratiolab.hindsight.bounds import LowerBound
+from ratiolab.hindsight.certificates.certificate import PathCertificate, path_certificate
+from ratiolab.hindsight.state import Callbacks, Found, SolveState
+from ratiolab.model.schedule import Schedule
+
+FEW_ROUNDS = 6
+"""Rounds of cuts before the walk of few requests: a tenth of a second."""
+
+
+@dataclass(frozen=True)
+class SmallWalk:
+    """The optimum of up to ``most`` requests by one walk, where nothing has to be compiled."""
+
+    part: float
+    most: int = 10
+
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
+        from ratiolab.hindsight.cuts.cut_bound import cut_bound, fits
+        from ratiolab.hindsight.paths import potentials, small
+
+        instance, horizon = state.instance, state.schedule.makespan
+        if len(instance) > self.most or instance.memory > potentials.MOST_MEMORY:
+            return Found()
+        budget = state.memory_budget
+        if not fits(instance, horizon) or (budget is not None and budget < small.MOST_BYTES):
+            return Found()
+        stop = state.deadline(self.part)
+        cuts = cut_bound(
+            instance,
+            horizon=horizon,
+            rounds=FEW_ROUNDS,
+            time_limit=state.share(self.part),
+            target=state.upper,
+            counts=True,
+        )
+        proven = cuts.certificate
+        bound = LowerBound(cuts.lower, "configuration cuts")
+        call.found(Found(bound=bound, certificate=proven))
+        if cuts.stopped == "interrupted" or state.closed:
+            return Found(interrupted=cuts.stopped == "interrupted")
+        try:
+            costs = potentials.Potentials.of(instance, proven.duals)
+            base = int(costs.least.sum() - costs.capacity.sum())
+            limit = (state.upper - 1) * costs.unit - base
+            forward, _ = potentials.directions(costs, costs.least, limit)
+        except OverflowError as error:
+            return Found(note=f"no walk: {error}")
+        found = small.small_walk(instance, forward, limit, stop)
+        if found is None:
+            return Found(note="the walk of few requests stopped: time or states")
+        best = state.schedule
+        if found.least <= limit:
+            best = Schedule.from_starts(instance, np.array(found.starts))
+        optimum, sets = best.total_latency, (0, 2 ** len(instance) - 1)
+        certificate = path_certificate(proven, optimum, costs.unit, costs.least, sets)
+        return Found(best, LowerBound(optimum, "paths"), certificate)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Walks from both ends of time under the duals of cuts; up to ``most`` requests."""
+
+    part: float
+    most: int = 64
+
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
+        from ratiolab.hindsight.paths import potentials, proof
+
+        instance, duals = state.instance, state.duals
+        most = min(self.most, potentials.MOST_REQUESTS)
+        if len(instance) > most:
+            return Found(note=f"no paths: {len(instance)} requests, more than {most}")
+        if instance.memory > potentials.MOST_MEMORY:
+            note = f"no paths: memory {instance.memory}, more than {potentials.MOST_MEMORY}"
+            return Found(note=note)
+        if duals is None:
+            return Found(note="no paths: there are no duals of cuts to guide them")
+        width = proof.MOST_WIDTH
+        if state.memory_budget is not None:
+            width = min(width, memory.walk_width(instance, state.memory_budget))
+        if width < proof.FIRST_WIDTH:
+            return Found(note="no paths: the memory limit leaves no room for walks")
+
+        def found(schedule: Schedule | None, proven: PathCertificate | None) -> None:
+            bound = None if proven is None else LowerBound(proven.bound, "paths")
+            call.found(Found(schedule, bound, proven))
+
+        stop = state.deadline(self.part)
+        try:
+            proof.prove(instance, duals, lambda: state.upper, stop, found, width)
+        except OverflowError as error:
+            return Found(note=f"no paths: {error}")
+        if state.closed:
+            return Found()
+        limit = "time limit" if stop() else f"most states of a layer, {width}"
+        return Found(note=f"paths stopped by the {limit}")
