@@ -283,7 +283,7 @@ def enclosures(
                 _write_in_row(ax, place, text, 0.98, COLOURS[0])
         shown = [named(label) for label in labels]
         ax.set_yticks(places, shown if number % columns == 0 else [""] * len(labels))
-        ax.invert_yaxis()
+        ax.set_ylim(len(labels) - 0.5, -0.5)  # rows without a bar keep their place
         if log_x:
             plain_log(ax, "x")
             few_decades(ax)
