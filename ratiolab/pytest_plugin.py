@@ -7,6 +7,7 @@
         ratio_at_most(MyPolicy(), [instance], 1.2)
 """
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from ratiolab.baseline import Entry
+    from ratiolab.baseline import Placed
     from ratiolab.model import Instance
     from ratiolab.online import Policy
+
+NOTE = "ratiolab-annotation"
+"""Name of the property of a test's report that holds a command for GitHub's runner."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,43 +43,55 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 class BaselineItem(pytest.Item):
     """One pinned entry."""
 
-    def __init__(self, *, entry: "Entry", folder: Path, **rest: Any) -> None:
+    def __init__(self, *, placed: "Placed", file: Path, **rest: Any) -> None:
         super().__init__(**rest)
-        self.entry, self.folder = entry, folder
+        self.placed, self.file = placed, file
 
     def runtest(self) -> None:
-        """Recompute and compare."""
+        """Recompute and compare; a failure is noted for GitHub, too."""
+        from ratiolab.baseline import annotation, judge
+
         allowed = bool(self.config.getoption("--ratiolab-allow-policy-files"))
-        found = self.entry.drift(self.entry.compute(self.folder, allow_policy_files=allowed))
-        assert found is None, str(found)
+        failure = judge(self.placed, self.file.parent, allow_policy_files=allowed).failure
+        if failure:
+            note = annotation(self.file, self.placed.line, failure)
+            self.user_properties.append((NOTE, note))
+        assert not failure, failure
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any) -> str:
         """One line: the drift, or what went wrong."""
         return str(excinfo.value)
 
-    def reportinfo(self) -> tuple[Path, None, str]:
+    def reportinfo(self) -> tuple[Path, int, str]:
         """Where and what."""
-        return self.folder, None, self.name
+        return self.file, self.placed.line - 1, self.name
 
 
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
     """Append the entries of every baseline."""
-    from ratiolab.baseline import read_baseline
+    from ratiolab.baseline import read_placed
     from ratiolab.model import FormatError
 
     for file in config.getoption("--ratiolab-baseline"):
         path = Path(file)
         try:
-            entries = read_baseline(path)
+            entries = read_placed(path)
         except FormatError as error:
             raise pytest.UsageError(str(error)) from None
-        for entry in entries:
-            name = str(entry)
-            items.append(
-                BaselineItem.from_parent(session, name=name, entry=entry, folder=path.parent)
-            )
+        for placed in entries:
+            name = str(placed.entry)
+            items.append(BaselineItem.from_parent(session, name=name, placed=placed, file=path))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Mark the entries that failed in their files, where GitHub's actions run."""
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for report in terminalreporter.stats.get("failed", ()):
+            for name, note in getattr(report, "user_properties", ()):
+                if name == NOTE:
+                    terminalreporter.write_line(note)
 
 
 @pytest.fixture

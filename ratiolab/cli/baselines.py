@@ -46,49 +46,44 @@ def check(
     """
     from dataclasses import asdict
 
-    from ratiolab.baseline import read_baseline, write_baseline
+    from ratiolab.baseline import Unreadable, annotations, judge, read_placed, write_baseline
     from ratiolab.model.shipped import shipped
 
     if baseline is None:
         if update:
             raise ValueError("--update needs a baseline file: the project's own is not changed")
         baseline = shipped("results") / "baseline.json"
-    entries = read_baseline(baseline)
-    drifts, failed = [], {}
+    entries = read_placed(baseline)
+    judged = []
     with progress() as display, _left_as_it_was(baseline):
         task = display.add_task("baseline", total=len(entries))
-        for number, entry in enumerate(entries):
-            try:
-                value = entry.compute(baseline.parent, allow_policy_files=allow_policy_files)
-            except (ValueError, OSError) as error:
-                failed[number] = str(error)
-            else:
-                found = entry.drift(value)
-                drifts += [] if found is None else [found]
-                if update and (found is not None or entry.is_better(value)):
-                    entry.value = value
-            display.update(task, advance=1, description=str(entry)[:60])
-    if update and not failed:
-        write_baseline(entries, baseline)
-    wrong = [str(found) for found in drifts]
-    wrong += [f"entry {number}: cannot be computed: {why}" for number, why in failed.items()]
+        for placed in entries:
+            judged.append(judge(placed, baseline.parent, allow_policy_files=allow_policy_files))
+            display.update(task, advance=1, description=str(placed.entry)[:60])
+    drifts = [each.drift for each in judged if each.drift is not None]
+    failed = {each.placed.number: each.reason for each in judged if each.reason}
+    kept = []
+    for each in judged:
+        entry = each.placed.entry
+        if not isinstance(entry, Unreadable):
+            if each.drift is not None or each.improved:
+                entry.value = each.value
+            kept.append(entry)
+    updated = update and not failed
+    if updated:
+        write_baseline(kept, baseline)
     if json:
-        judged = {"entries": len(entries), "drifts": [asdict(d) for d in drifts], "failed": failed}
-        print_json("drifts", judged)
+        found = {"entries": len(entries), "drifts": [asdict(d) for d in drifts], "failed": failed}
+        print_json("drifts", found)
     else:
-        print_rich(*wrong)
-        done = ", updated" * (update and not failed)
+        print_rich(*(each.failure for each in judged if each.failure))
+        done = ", updated" * updated
         print_rich(f"{len(entries)} entries, {len(drifts)} drifted, {len(failed)} failed{done}")
-    _annotate(baseline, wrong)
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for line in annotations(baseline, judged):
+            typer.echo(line, err=True)
     if failed or (drifts and not update):
         raise typer.Exit(1)
-
-
-def _annotate(baseline: Path, wrong: list[str]) -> None:
-    """Tell GitHub of each failure, where its actions run."""
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        for words in wrong:
-            typer.echo(f"::error file={baseline},title=ratiolab check::{words}", err=True)
 
 
 @baselines.command()

@@ -1,35 +1,22 @@
-"""Baselines: pinned values in a versioned file, recomputed after every change.
+"""What an entry of a baseline pins: how it is computed again, and when it has drifted."""
 
-The file is JSON of format ``ratiolab-baseline/1``, a list of entries one a line. An entry names
-what is computed (its kind and arguments) and the value that it had. Integers, fractions,
-expressions and verdicts are compared exactly, floats within the entry's own ``tolerance``
-(relative), which is part of what is pinned.
-
-A ratio may be that of a policy of the user, ``path/to/file.py:ClassName``, with a path relative to
-the baseline. To recompute it runs that file, so that it is refused unless the caller allows it.
-"""
-
-import json
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, RootModel
 
 from ratiolab.model import Instance, read_instance
 from ratiolab.model.formats import Line, one_line
 from ratiolab.model.instance import shown
-from ratiolab.model.io import PathLike, write_text
-from ratiolab.model.validation import Strict, absent, read_file, validated
+from ratiolab.model.validation import Strict, absent
 
 if TYPE_CHECKING:
     from ratiolab.hindsight import OptResult
 
-FORMAT = "ratiolab-baseline/1"
 TOLERANCE = 1e-9
 """Relative tolerance of floats whose entry names none."""
 
@@ -211,54 +198,6 @@ Entry: TypeAlias = PinnedRatio | PinnedAtMost | PinnedBound | PinnedRadius | Pin
 
 class OneEntry(RootModel[Annotated[Entry, Field(discriminator="kind")]]):
     """One entry of a baseline."""
-
-
-class BaselineFile(Strict):
-    """Values that are recomputed and compared."""
-
-    nouns: ClassVar[dict[str, str]] = {"entries": "entry {}:"}
-
-    format: Literal["ratiolab-baseline/1"]
-    entries: Annotated[list[Annotated[Entry, Field(discriminator="kind")]], Field(min_length=1)]
-
-
-def read_baseline(path: PathLike) -> list[Entry]:
-    """Return the entries of a baseline file; `FormatError` when it is malformed."""
-    return read_file(path, FORMAT, BaselineFile).entries
-
-
-def entry_of(kind: str, arguments: Mapping[str, str]) -> Entry:
-    """Return an entry without a value, its arguments given as words; numbers are read as such.
-
-    Raises
-    ------
-    ValueError
-        names the argument, value and rule.
-    """
-
-    def read(word: str) -> Any:
-        try:
-            return json.loads(word)
-        except ValueError:
-            return word
-
-    data = {"kind": kind, **{name: read(word) for name, word in arguments.items()}}
-    if "value" in data:
-        raise ValueError("value is computed, not given")
-    return validated(OneEntry, data).root
-
-
-def write_baseline(entries: Sequence[Entry], path: PathLike) -> None:
-    """Write a baseline in one step, one entry a line."""
-    lines = ",\n".join("    " + json.dumps(_data(entry)) for entry in entries)
-    text = f'{{\n  "format": {json.dumps(FORMAT)},\n  "entries": [\n{lines}\n  ]\n}}\n'
-    write_text(path, text)
-
-
-def _data(entry: Entry) -> dict[str, Any]:
-    """Return an entry as its line has it: kind and arguments before the value."""
-    given = entry.given()
-    return {"kind": entry.kind} | entry.arguments() | given
 
 
 def _policy_key(key: str, folder: Path, *, allowed: bool) -> str:

@@ -1,0 +1,62 @@
+"""What the package says of itself, and README as a package index shows it."""
+
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ratiolab.version import __version__
+
+ROOT = Path(__file__).parents[1]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def built(monkeypatch: pytest.MonkeyPatch, url: str | None) -> dict[str, Any]:
+    """Return what the build adds to the metadata."""
+    pytest.importorskip("hatchling")
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if url is None:
+        monkeypatch.delenv("RATIOLAB_URL", raising=False)
+    else:
+        monkeypatch.setenv("RATIOLAB_URL", url)
+    metadata: dict[str, Any] = {}
+    module.CustomMetadataHook(str(ROOT), {}).update(metadata)
+    return metadata
+
+
+def test_a_release_has_urls_and_no_relative_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    metadata = built(monkeypatch, "https://example.org/me/ratiolab/")
+    text = metadata["readme"]["text"]
+    links = re.findall(r"(!?)\[[^]]*\]\(([^)]+)\)", text)
+    assert len(links) > 10
+    for picture, link in links:
+        kind = "raw" if picture else "blob"
+        start = f"https://example.org/me/ratiolab/{kind}/v{__version__}/"
+        assert link.startswith(("https://", "http://"))
+        if "example.org" in link:
+            assert (ROOT / link.removeprefix(start)).exists(), link
+    assert metadata["urls"]["Issues"] == "https://example.org/me/ratiolab/issues"
+
+
+def test_without_an_address_readme_is_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    metadata = built(monkeypatch, None)
+    assert metadata["readme"]["text"] == (ROOT / "README.md").read_text()
+    assert "urls" not in metadata
+
+
+def test_the_metadata_is_complete() -> None:
+    assert {"readme", "urls", "version"} == set(PROJECT["dynamic"])
+    for field in ("description", "keywords", "classifiers", "license", "requires-python"):
+        assert PROJECT[field]
+    listed = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if ":: 3." in c]
+    assert PROJECT["requires-python"] == f">={listed[0]}"
+    everything = {r for extra in PROJECT["optional-dependencies"].values() for r in extra}
+    assert all(re.match(r"[\w.-]+", requirement) for requirement in everything)
+    assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text()
