@@ -165,9 +165,24 @@ class Schedule(Result):
         Prompt and kept tokens, but for runs whose cache was moved back or never left, and for what
         an eviction left undone.
         """
-        in_place = self.resumes_in_place | ((self.preemption == "swap") & (self.kept > 0))
-        tokens: IntArray = np.where(in_place, 0, self.instance.prompt[self.request] + self.kept)
+        whole = self.instance.prompt[self.request] + self.kept
+        tokens: IntArray = np.where(self._finds_cache, 0, whole)
         return tokens - self.unfilled
+
+    @property
+    def _finds_cache(self) -> NDArray[np.bool_]:
+        """Whether each run goes on with the cache of the one before, shape (r,)."""
+        return self.resumes_in_place | ((self.preemption == "swap") & (self.kept > 0))
+
+    @property
+    def computed_tokens(self) -> int:
+        """Tokens whose keys and values were computed, in prefills or one by one.
+
+        The last token of a run is made and never computed: without evictions prompt and output
+        minus one, for every request.
+        """
+        decoded = self.made - (~self._finds_cache & (self.made > 0))
+        return int(self.prefilled.sum() + decoded.sum())
 
     @cached_property
     def completes(self) -> NDArray[np.bool_]:

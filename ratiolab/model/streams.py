@@ -12,6 +12,7 @@ import numpy as np
 Purpose: TypeAlias = Literal[
     "instance",  # arrivals, prompts, outputs and sampled rows of a trace, one after the other
     "lengths",  # lengths that are the same in several instances, whose arrivals differ
+    "arrivals",  # drawn apart from the lengths, at a share of what an engine serves
     "predictions",
     "answers",  # of a classifier that is asked again after every token
     "ties",

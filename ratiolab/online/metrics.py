@@ -88,7 +88,8 @@ def summary(simulation: Simulation) -> dict[str, float]:
     ``overflow_rounds`` (with more in memory than there is: the run is no schedule),
     ``preemptions`` (runs that ended early), ``evictions`` (those that lost their cache; without
     ``pause`` the same), ``wasted_tokens``, ``prefill_tokens`` (all that were prefilled, prompts
-    included), ``starvation`` (the longest waiting), ``fairness`` (Jain's index of 1 / slowdown,
+    included), ``recompute_tax`` (share of the computed tokens that were computed before),
+    ``starvation`` (the longest waiting), ``fairness`` (Jain's index of 1 / slowdown,
     from 1/n to 1) and ``completed`` (share of the requests).
     """
     frame, schedule = per_request(simulation), simulation.schedule
@@ -103,6 +104,8 @@ def summary(simulation: Simulation) -> dict[str, float]:
             f"p90_{name}": _or_nan(lambda values: np.percentile(values, 90), column),
             f"p99_{name}": _or_nan(lambda values: np.percentile(values, 99), column),
         }
+    instance = schedule.instance
+    needed = float((instance.prompt + instance.output - 1).sum())
     span = float(frame["completion"].max() - frame["arrival"].min()) if ended else float("nan")
     speed = 1 / frame["slowdown"].to_numpy(np.float64)
     usage, began = schedule.usage(), int(schedule.instance.arrival.min())
@@ -118,6 +121,7 @@ def summary(simulation: Simulation) -> dict[str, float]:
         "evictions": float(schedule.evictions),
         "wasted_tokens": float(schedule.wasted_tokens),
         "prefill_tokens": float(schedule.prefilled.sum()),
+        "recompute_tax": 1 - needed / max(1, schedule.computed_tokens) if ended else float("nan"),
         "starvation": float(frame["waiting"].max()) if ended else float("nan"),
         "fairness": jain(speed) if ended else float("nan"),
     }

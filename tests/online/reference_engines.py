@@ -44,9 +44,10 @@ class Request:
     def made(self) -> int:
         return self.known - self.prompt
 
-    def room(self, extra: int) -> int:
-        """Tokens that it holds after so many more are computed, that in the making included."""
-        return max(self.size + 1, self.computed + extra + 1)
+    def room(self, extra: int, block: int) -> int:
+        """Tokens in its blocks after so many more are computed, that in the making included."""
+        tokens = max(self.size + 1, self.computed + extra + 1)
+        return (tokens + block - 1) // block * block
 
 
 def requests_of(instance: Instance) -> list[Request]:
@@ -84,10 +85,12 @@ def serve(
     batch: int = 0,
     budget: int = 10**9,
     clock: BatchTime | None = None,
+    block: int = 1,
 ) -> tuple[list[tuple[int, ...]], list[Fraction]]:
     """Request, start, stop, steps before the first token and tokens never prefilled of every stay
     in memory, in order of start; and the seconds at which each step begins."""
     every = requests_of(instance)
+    memory = instance.memory // block * block
     cost = {
         name: Fraction(round(getattr(clock or UNIT, name) * 10**12), 10**12)
         for name in ("fixed", "prefill", "decode", "kv", "tick")
@@ -118,7 +121,9 @@ def serve(
                 continue  # it was a victim
             request.given = min(request.known - request.computed, left)
             left -= request.given
-        while sum(request.room(request.given) for request in running) > instance.memory:
+        while len(running) > 1 and (
+            sum(request.room(request.given, block) for request in running) > memory
+        ):
             leaving = victim(running)
             running.remove(leaving)
             lead = (step if leaving.first is None else leaving.first) - leaving.began
@@ -137,8 +142,8 @@ def serve(
             request = first(waiting)
             request.size = request.known
             request.given = min(request.known, left)
-            held = sum(other.room(other.given) for other in running)
-            if held + request.room(request.given) > instance.memory:
+            held = sum(other.room(other.given, block) for other in running)
+            if running and held + request.room(request.given, block) > memory:
                 break
             waiting.remove(request)
             running.append(request)

@@ -48,6 +48,8 @@ def rules_of(key, parameters):
             years = Fraction(parameters["ageing"]) * request.since
             return length[parameters["length"]](request) + years
 
+    if parameters.get("victim") == "least-computed":
+        return literal.by(least), literal.VICTIMS["least-computed"]
     return literal.by(least), literal.last_by(least)
 
 
@@ -55,6 +57,7 @@ CASES = [
     *(("vllm-fcfs", {"victim": victim}) for victim in VICTIMS),
     *(("vllm-priority", {"priority": priority}) for priority in ("prompt", "predicted")),
     ("sarathi", {}),
+    ("short-first", {"length": "predicted", "ageing": "0.5", "victim": "least-computed"}),
     *(
         ("short-first", {"length": length, "ageing": ageing})
         for length, ageing in (
@@ -78,8 +81,10 @@ def test_an_engine_makes_every_run_of_the_literal_loop(case, seeds):
     evicting = chunked = 0
     for seed in seeds:
         batch, tokens = BATCHES[seed % len(BATCHES)]
-        expected, _ = literal.serve(drawn(seed), *rules_of(key, parameters), batch, tokens or 10**9)
-        policy = make(key, parameters | {"batch": batch, "tokens": tokens})
+        block = (1, 1, 2, 4)[seed % 4]
+        rules = rules_of(key, parameters)
+        expected, _ = literal.serve(drawn(seed), *rules, batch, tokens or 10**9, block=block)
+        policy = make(key, parameters | {"batch": batch, "tokens": tokens, "block": block})
         simulation = simulate(drawn(seed), policy)
         assert stays(simulation) == expected, seed
         assert violations(simulation.schedule) == []

@@ -9,13 +9,14 @@ the order of the queue while the batch computes fewer tokens than it may, until 
 not fit. So at most one prompt is prefilled in part, that of the request admitted last.
 
 Four things differ from vLLM. A request holds room for the token that it is making, one token more
-than vLLM counts; memory is counted in tokens, not in blocks of 16; the room of a whole prompt is
-taken when the request joins, as in the engine of Sarathi, and not chunk by chunk; and when vLLM's
-victim is the very request whose turn it is, those after it in the list skip a step, while here they
-make their tokens. Shared prefixes, speculation and batches in flight are left out.
+than vLLM counts; memory is counted in tokens unless blocks are asked for; the room of a whole
+prompt is taken when the request joins, as in the engine of Sarathi, and not chunk by chunk; and
+when vLLM's victim is the very request whose turn it is, those after it in the list skip a step,
+while here they make their tokens. Shared prefixes, speculation and batches in flight are left out.
 """
 
 from abc import abstractmethod
+from bisect import bisect_right
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import ClassVar, Literal, TypeAlias
@@ -45,15 +46,20 @@ class Engine(Policy):
     tokens : most tokens that a batch computes (vLLM's max_num_batched_tokens), at least ``batch``;
         prompts beyond it are prefilled in chunks. 0 sets no limit: every prompt is prefilled in
         one batch. With a limit an eviction costs what it does in vLLM, ``recompute``.
+    block : tokens of a block of memory, of which each request holds whole ones; vLLM's have 16. A
+        request alone is served even where its blocks exceed the memory by less than one.
     """
 
     batch: int = 256
     tokens: int = 2048
+    block: int = 1
 
     preemption: ClassVar[Preemption] = "recompute"
 
     def __post_init__(self) -> None:
         most = most_of(self.name, self.batch)
+        if self.block < 1:
+            raise ValueError(f"policy {self.name}: block {self.block} must be at least 1 token")
         if self.tokens < 0 or 0 < self.tokens < most:
             raise ValueError(
                 f"policy {self.name}: tokens {self.tokens} must be at least batch, which must then "
@@ -126,7 +132,7 @@ class _Steps:
 
     def __init__(self, policy: Engine) -> None:
         self._policy = policy
-        self._most = most_of(policy.name, policy.batch)
+        self._most, self._block = most_of(policy.name, policy.batch), policy.block
         self._queue: list[tuple[int, Key, int, int]] = []  # 0 or in front of it, key, number
         self._number: dict[int, int] = {}  # of the request, in order of arrival
         self._turn: dict[int, int] = {}
@@ -137,39 +143,55 @@ class _Steps:
             self._number[i] = len(self._number)
             self._join(view, i, 0)
         now, running = view.now, view.running
-        tokens = sum(held_next(view, i) for i in running)
-        evicted: list[int] = []
-        if tokens > view.memory:
-            evicted = self._evict(view, tokens - view.memory)
-            return Decision((), evicted, wake=now + 1)
+        sizes = [held_next(view, i) for i in running]
+        blocks, most = sum(map(self._blocks, sizes)), view.memory // self._block
+        if blocks > most and len(running) > 1:
+            return Decision((), self._evict(view, blocks - most), wake=now + 1)
         admitted: list[int] = []
         decoding = len(running) - len(view.filling)
         room = (self._policy.tokens or NEVER) - decoding - sum(view.filling.values())
         while self._queue and room > 0 and len(running) + len(admitted) < self._most:
             i = self._queue[0][-1]
-            tokens += held_next(view, i)
-            if tokens > view.memory:
+            size = held_next(view, i)
+            blocks += self._blocks(size)
+            if blocks > most and (running or admitted):
                 break
+            sizes.append(size)
             room -= view.prompt[i] + view.generated[i]
             heappop(self._queue)
             self._turn[i] = self._turns
             self._turns += 1
             admitted.append(i)
         # without an event the next round only gets fuller; who is left with a rest makes an event
-        return Decision(admitted, wake=NEVER if room else now + 1)
+        wake = now + 1 if room == 0 and self._queue else NEVER
+        if self._block > 1 and len(sizes) > 1:
+            chunks = view.filling or (admitted and self._policy.tokens)
+            wake = now + 1 if chunks else min(wake, now + 1 + self._last_fitting(sizes, most))
+        return Decision(admitted, wake=wake)
+
+    def _blocks(self, tokens: int) -> int:
+        return -(-tokens // self._block)
+
+    def _last_fitting(self, sizes: list[int], most: int) -> int:
+        """Return for how many rounds after the next one the blocks fit, if all make tokens."""
+
+        def blocks(rounds: int) -> int:
+            return sum(self._blocks(size + rounds) for size in sizes)
+
+        return bisect_right(range(1, most * self._block + 2), most, key=blocks)
 
     def _evict(self, view: View, excess: int) -> list[int]:
-        """Return the victims in order, until so many tokens of the next round are free."""
+        """Return the victims in order, until so many blocks of the next round are free."""
         policy, evicted = self._policy, list[int]()
 
         def leaves(i: int) -> tuple[Key, int]:
             return policy.leaves(view, i, self._turn[i]), -self._number[i]
 
         order = sorted(view.running, key=leaves)
-        for i in order:
+        for i in order[: len(order) - 1]:
             if excess <= 0:
                 break
-            excess -= held_next(view, i)
+            excess -= self._blocks(held_next(view, i))
             self._returned += 1
             self._join(view, i, -self._returned if policy.returns_first() else 0)
             evicted.append(i)

@@ -42,10 +42,10 @@ def quantiles(cell: Cell) -> list[Row]:
     row = _described(cell, done)
     if done.outcome == "complete":
         frame = per_request(done)
-        row["preempted"] = _short(float((frame["preemptions"] > 0).mean()))
+        row["preempted"] = short(float((frame["preemptions"] > 0).mean()))
         for name in ("latency", "ttft"):
             values = np.percentile(frame[name], SHARES)
-            row |= {f"p{s}_{name}": _short(v) for s, v in zip(SHARES, values, strict=True)}
+            row |= {f"p{s}_{name}": short(v) for s, v in zip(SHARES, values, strict=True)}
     return [row]
 
 
@@ -109,10 +109,10 @@ def _described(cell: Cell, done: Simulation) -> Row:
         "preempted_as": done.preemption,
         "unit": unit(done),
     }
-    return row | {name: _short(v) for name, v in summary(done).items() if not isnan(v)}
+    return row | {name: short(v) for name, v in summary(done).items() if not isnan(v)}
 
 
-def _short(value: float) -> Value:
+def short(value: float) -> Value:
     """Return a figure as results keep it."""
     return int(value) if value == int(value) else float(f"{value:.{DIGITS}g}")
 
