@@ -19,25 +19,25 @@ TRACES = (
     "AzureLLMInferenceTrace_code.csv",
     "arxiv_summarization.csv",
 )
-REQUESTS = 25
+SMALL = {"n": 60, "memory": 2_000}
+"""Of the kinds that draw hundreds of conversations by default; memory is as scarce as there."""
 
 
 @cache
 def workload(name):
     """Few requests of a kind or of a trace, with predictions of every sort."""
     if name in KINDS:
-        known = {parameter.name for parameter in KINDS[name].parameters}
-        instance = generate(name, 1, **({"requests": REQUESTS} if "requests" in known else {}))
+        usual = {parameter.name: parameter.default for parameter in KINDS[name].parameters}
+        instance = generate(name, 1, **(SMALL if usual.get("n") == 200 else {}))
     else:
         beside = Path(__file__).parents[2].parent / "shared" / "traces"
         path = Path(os.environ.get("RATIOLAB_TRACES", beside)) / name
         if not path.is_file():
             pytest.skip(f"{name} is not at hand: set RATIOLAB_TRACES to a folder that holds it")
-        together = "zero" if "arxiv" in name else "poisson"
-        rate = {} if together == "zero" else {"rate": 0.05}
-        instance = instance_from_trace(
-            read_trace(path), memory=16_492, sample=REQUESTS, arrivals=together, **rate
-        )
+        how = {"sample": 15, "arrivals": "poisson", "rate": 0.05}
+        if "arxiv" in name:  # long prompts, a few of which fill memory
+            how = {"sample": 8, "arrivals": "zero"}
+        instance = instance_from_trace(read_trace(path), memory=16_492, **how)
     laws, noisy = add_predictions(instance, "log-t", 0), add_predictions(instance, "noisy:0.5", 0)
     told = {column: getattr(laws, column) for column in LAW_COLUMNS}
     predicted = np.minimum(noisy.predicted, instance.memory - instance.prompt)
