@@ -20,7 +20,7 @@ TRACES = (
     "arxiv_summarization.csv",
 )
 SMALL = {"n": 60, "memory": 2_000}
-"""Of the kinds that draw hundreds of conversations by default; memory is as scarce as there."""
+"""Of the kinds that draw hundreds of conversations by default; memory is scarcer than there."""
 
 
 @cache
