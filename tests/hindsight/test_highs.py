@@ -79,20 +79,19 @@ def test_a_start_of_the_wrong_shape_is_an_error() -> None:
 def test_progress_is_reported_and_its_errors_come_through() -> None:
     program, first = hard()
     seen: list[tuple[int, int | None]] = []
+
+    def fail_in_the_end(nodes: int, lower: int | None) -> None:
+        seen.append((nodes, lower))
+        if len(seen) == 3:
+            raise RuntimeError("the bar broke")
+
     start = program.counts(first.starts)
-    solve_program(
-        program, start=start, time_limit=2, progress=lambda nodes, low: seen.append((nodes, low))
-    )
-    assert seen
-    assert all(nodes >= 0 and (low is None or low <= first.total_latency) for nodes, low in seen)
-
-    def fail(nodes: int, lower: int | None) -> None:
-        raise RuntimeError("the bar broke")
-
     began = time.process_time()  # other processes take none of these seconds
     with pytest.raises(RuntimeError, match="the bar broke"):
-        solve_program(program, start=start, time_limit=60, progress=fail)
+        solve_program(program, start=start, time_limit=60, progress=fail_in_the_end)
     assert time.process_time() - began < 30
+    assert len(seen) == 3
+    assert all(nodes >= 0 and (low is None or low <= first.total_latency) for nodes, low in seen)
 
 
 def test_ctrl_c_keeps_incumbent_and_bound(ctrl_c: None) -> None:

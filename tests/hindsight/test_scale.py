@@ -164,5 +164,5 @@ def test_many_requests_are_solved_within_the_limit_with_a_certificate() -> None:
 
 def test_a_memory_limit_narrows_the_beam_or_leaves_it_out() -> None:
     instance = workload(450, 1.5)
-    assert solve(instance, time_limit=2, memory_limit=900).certified > 0
-    assert "no beam" in solve(instance, time_limit=2, memory_limit=400).stages[-1].note
+    assert solve(instance, time_limit=1, memory_limit=900).certified > 0
+    assert "no beam" in solve(instance, time_limit=1, memory_limit=400).stages[-1].note

@@ -114,7 +114,7 @@ def test_a_time_limit_gives_a_valid_interval(backend: str) -> None:
 
 def test_progress_tells_proven_bounds() -> None:
     seen: list[Progress] = []
-    result = solve(paper_like(1, 25), time_limit=3, steps=50, progress=seen.append)
+    result = solve(paper_like(1, 25), time_limit=1, steps=50, progress=seen.append)
     assert seen
     for now in seen:
         assert now.lower <= result.lower
@@ -183,11 +183,10 @@ def test_ctrl_c_in_the_dynamic_program_keeps_its_schedules(
 
 def test_a_short_time_limit_is_short_also_for_many_requests() -> None:
     solve(paper_like(1, 50), time_limit=1)  # compiled by now
-    for instance in (paper_like(1, 50), paper_like(2, 300)):
-        began = time.process_time()  # other processes take none of these seconds
-        result = solve(instance, time_limit=1, steps=10**7)
-        assert time.process_time() - began < 4
-        check(result)
+    began = time.process_time()  # other processes take none of these seconds
+    result = solve(paper_like(2, 300), time_limit=1, steps=10**7)
+    assert time.process_time() - began < 4
+    check(result)
 
 
 @pytest.mark.long

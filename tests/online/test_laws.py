@@ -69,13 +69,14 @@ def runs_of(instance, case, seed=0):
     return ended(simulate(instance, make(*case), seed=seed, patience=PATIENCE))
 
 
+@in_two(60, 120)
 @pytest.mark.parametrize("case", VARIANTS, ids=word)
-def test_runs_are_feasible_end_unless_they_may_loop_and_depend_on_the_seed_alone(case):
+def test_runs_are_feasible_end_unless_they_may_loop_and_depend_on_the_seed_alone(case, seeds):
     policy = make(*case)
     allowed = {"complete", "looping"} if policy.may_loop else {"complete"}
     tolerated = {"memory"} if policy.may_overflow else set()
     completed = 0
-    for seed in range(120):
+    for seed in seeds:
         simulation = simulate(drawn(seed), policy, seed=seed)
         assert simulation.outcome in allowed
         found = violations(simulation.schedule)
@@ -84,10 +85,10 @@ def test_runs_are_feasible_end_unless_they_may_loop_and_depend_on_the_seed_alone
             assert {violation.rule for violation in found} <= tolerated
         else:
             assert {violation.rule for violation in found} == {"completion"}
-        if seed < 30:
+        if seed % 4 == 0:
             again = simulate(drawn(seed), make(*case), seed=seed)
             assert ended(again) == ended(simulation)
-    assert completed > 60
+    assert completed > 30
 
 
 @pytest.mark.parametrize("case", MAY_LOOP, ids=word)

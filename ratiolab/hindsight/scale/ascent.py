@@ -78,7 +78,7 @@ def token_sums(problem: Problem, duals: FloatArray, width: int) -> Sums:
     """Accumulate the prices that scaled duals stand for: those of a row, over its tokens."""
     scale = np.concatenate([[1.0], 1.0 / problem.tokens])[:, None]
     sums: Sums = accumulate(
-        duals * scale, width, problem.memory, problem.tokens, problem.rounds, 1.0
+        duals * scale, width, float(problem.memory), problem.tokens, problem.rounds, 1.0
     )
     return sums
 

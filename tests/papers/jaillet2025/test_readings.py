@@ -20,6 +20,8 @@ from ratiolab.papers.jaillet2025.interpretations import (
 from ratiolab.studies.cell import Cell, Value
 from ratiolab.studies.tasks import TASKS
 
+pytestmark = pytest.mark.long  # kernels of their own are compiled for ten seconds
+
 SMALL = {"n_least": 3, "n_most": 4, "memory_least": 8, "memory_most": 12}
 
 # two requests of prompt 1 and output 2 in memory 5: growing, their peaks 3 + 3 do not fit, one
@@ -27,7 +29,6 @@ SMALL = {"n_least": 3, "n_most": 4, "memory_least": 8, "memory_most": 12}
 TWO = Instance("two", 5, [0, 0], [1, 1], [2, 2])
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("rules", "total"),
     [
