@@ -53,10 +53,18 @@ class Ties:
 
 @dataclass(frozen=True)
 class Setting:
-    """Knowledge of a policy before the first request: memory in tokens, and how ties are broken."""
+    """Knowledge of a policy before the first request.
+
+    Parameters
+    ----------
+    memory : KV cache size M, tokens.
+    ties : how they are broken.
+    keeps : whether an evicted request keeps its tokens: all semantics but ``restart``.
+    """
 
     memory: int
     ties: Ties
+    keeps: bool = False
 
 
 @dataclass(frozen=True)

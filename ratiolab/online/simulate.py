@@ -137,7 +137,8 @@ class _Run:
             stream(seed, "ties"),
             self.output if policy.ties in ("worst", "best") else None,
         )
-        self.decide = policy.start(Setting(instance.memory, ties), stream(seed, "policy"))
+        setting = Setting(instance.memory, ties, preemption != "restart")
+        self.decide = policy.start(setting, stream(seed, "policy"))
 
     def to_the_end(self, patience: int) -> Outcome:
         running, waiting, view = self.running, self.waiting, self.observations.view

@@ -75,6 +75,11 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             law_kind("two-point", CHEN.format("Section 5.1"), plain_models.two_point),
             law_kind("geometric", CHEN.format("Section 5.2"), plain_models.geometric),
             law_kind("linear-geometric", CHEN.format("Section 5.3"), plain_models.linear_geometric),
+            law_kind(
+                "power-law",
+                "the hardest law of ratiolab/papers/ours/proofs/volume_restart.md",
+                plain_models.power_law,
+            ),
             lmsys_kind("lmsys", _LMSYS, paper_models.lmsys),
             mixed_kind("lmsys-mixed", _LMSYS, paper_models.lmsys_mixed),
             kind_of("lmsys-repeated", _LMSYS, paper_models.lmsys_repeated),

@@ -1,8 +1,9 @@
 """Length distributions that `ratiolab.theory.laws.distributions` does not need: log-normal, log-t,
 empirical, and the lengths of LMSYS-Chat-1M as two papers publish them.
 
-Two-point, uniform, geometric and linearly weighted geometric lengths are those of the theory and
-are offered here under the same names; all are a `LengthDistribution`, with exact ``sample``.
+Two-point, uniform, geometric, linearly weighted geometric and power-law lengths are those of the
+theory and are offered here under the same names; all are a `LengthDistribution`, with exact
+``sample``.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from ratiolab.theory.laws.distributions import (
     from_weights,
     geometric,
     linearly_weighted_geometric,
+    power,
     two_point,
     uniform,
 )
@@ -34,6 +36,7 @@ __all__ = [
     "log_normal",
     "log_normal_with",
     "log_t",
+    "power",
     "two_log_normals_with",
     "two_point",
     "uniform",

@@ -90,6 +90,16 @@ def linear_geometric(*, q: Decay = 0.8, upper: Length = 50) -> LengthDistributio
     return lengths.linearly_weighted_geometric(q, upper)
 
 
+def power_law(
+    *,
+    lower: Length = 1,
+    upper: Length = 50,
+    exponent: Annotated[float, Domain(0.01, 20, "decay of P(o >= k)")] = 1.0,
+) -> LengthDistribution:
+    """Draw outputs with P(o >= k) = (lower/k)^exponent, longer ones stopped at upper."""
+    return lengths.power(lower, upper, exponent)
+
+
 def heavy_tail(
     *,
     mu: Annotated[float, Domain(-20, 20, "mean of the logarithm")] = 3.0,

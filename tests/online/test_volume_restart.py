@@ -1,124 +1,56 @@
 """Volume-restart against a literal version of it, and what its caps and its pace must obey."""
 
-from math import exp, log1p
-
 import numpy as np
 import pytest
 from drawn import drawn
-from reference import serve
-from round_by_round import running, waiting
+from reference_paced import Paced
+from round_by_round import serve
 
 from ratiolab.model import Instance
-from ratiolab.model.footprint import held, volume
+from ratiolab.model.footprint import volume
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.online.policies.volume_restart import Survival, horizons, longest_within
+from ratiolab.online.survival import Survival, longest_within
 from ratiolab.testing import assert_lawful
 
 
-def literal(seed, base=13.807, offset="request", pace=0.9, margin=0.02):
-    """Return the rule: every expectation summed anew from the list of all that was seen."""
-    rng = stream(seed, "policy")
-    common = rng.random() if offset == "run" else 0.0
-    area, cap, tie, known, ages = {}, {}, {}, {}, {}
-    facts = []  # (known to outlive, went on to, ended there)
-    clock = 0.0
+class Literal(Paced):
+    """Caps geometric in volume, each cap counted up token by token."""
 
-    def longest(job, memory):
-        tokens = max(1, job.lower) if not known.get(job.index) else 1
-        while volume(job.prompt, tokens + 1) <= area[job.index]:
+    def __init__(self, seed, base, offset, mode):
+        super().__init__(stream(seed, "policy"), 0.9, 0.02, mode)
+        self.base, self.offset = base, offset
+        self.common = self.rng.random() if offset == "run" else 0.0
+
+    def longest(self, job):
+        tokens = max(1, job.lower) if not self.known.get(job.index) else 1
+        while volume(job.prompt, tokens + 1) <= self.key[job.index]:
             tokens += 1
-        return min(tokens, memory - job.prompt)
+        return min(tokens, self.memory - job.prompt)
 
-    def outlive(age):
-        total = 0.0
-        for x in range(1, age + 1):
-            reached = sum(above < x <= to for above, to, _ in facts)
-            ended = sum(to == x and is_end for _, to, is_end in facts)
-            total += log1p(-min(ended / (reached + 0.5), 0.999))
-        return exp(total)
+    def first(self, job):
+        draw = self.rng.random() if self.offset == "request" else self.common
+        self.key[job.index] = volume(job.prompt, job.lower) * self.base**draw
+        self.cap[job.index] = self.longest(job)
 
-    def expected(job, age, ahead):
-        then, sure = age + ahead, max(age, known[job.index])
-        if then > cap[job.index]:
-            return 0.0
-        alive = outlive(max(then - 1, sure)) / outlive(sure)
-        return alive * held(job.prompt, then)
-
-    def step(job, memory):
-        sure = min(known[job.index], cap[job.index])
-        tokens = sum(held(job.prompt, age) for age in range(1, sure + 1))
-        for age in range(sure + 1, cap[job.index] + 1):
-            tokens += outlive(age - 1) / outlive(sure) * held(job.prompt, age)
-        return pace * tokens / memory
-
-    def rule(now, memory, jobs):
-        nonlocal clock
-        by_index = {job.index: job for job in jobs}
-        for i, (start, seen) in list(ages.items()):
-            ended = by_index[i].done
-            age = by_index[i].output if ended else now - start
-            if age > max(seen, known[i]):
-                facts.append((max(seen, known[i]), age, ended))
-                known[i] = age
-            ages[i] = (start, age)
-            if ended:
-                del ages[i]
-        for job in jobs:
-            if job.arrival <= now and job.index not in area:
-                draw = rng.random() if offset == "request" else common
-                tie[job.index], known[job.index] = rng.random(), job.lower - 1
-                area[job.index] = volume(job.prompt, job.lower) * base**draw
-                cap[job.index] = longest(job, memory)
-        evicted = [job for job in running(jobs) if ages[job.index][1] >= cap[job.index]]
-        for job in evicted:
-            while cap[job.index] <= known[job.index]:
-                area[job.index] *= base
-                cap[job.index] = longest(job, memory)
-        staying = [job for job in running(jobs) if job not in evicted]
-        for job in sorted(staying, key=lambda job: (ages[job.index][1], -job.index)):
-            if sum(held(other.prompt, ages[other.index][1] + 1) for other in staying) <= memory:
-                break
-            staying.remove(job)
-            evicted.append(job)
-        for job in evicted:
-            del ages[job.index]
-        queue = [*waiting(now, jobs), *evicted]
-        queue.sort(key=lambda job: (area[job.index], tie[job.index], job.index))
-        admitted = []
-        ahead = horizons(cap[queue[0].index]) if queue else []
-        clock = max(clock, float(now)) if staying else float(now)
-        for job in queue:
-            if clock >= now + 1 - 1e-9:
-                break
-            parts = [(other, ages[other.index][1]) for other in staying]
-            parts += [(other, 0) for other in [*admitted, job]]
-            fits = all(
-                sum(expected(other, age, k) for other, age in parts)
-                <= (memory if k == 1 else (1 - margin) * memory) + 1e-9
-                for k in ahead
-            )
-            if not fits and (staying or admitted):
-                break
-            clock += step(job, memory)
-            admitted.append(job)
-        for job in admitted:
-            ages[job.index] = (now, 0)
-        return evicted, admitted
-
-    return rule
+    def following(self, job):
+        while self.cap[job.index] <= self.known[job.index]:
+            self.key[job.index] *= self.base
+            self.cap[job.index] = self.longest(job)
 
 
+@pytest.mark.parametrize("mode", ["restart", "recompute"])
 @pytest.mark.parametrize("offset", ["request", "run", "none"])
-def test_it_makes_every_run_of_the_literal_version(offset):
+def test_it_makes_every_run_of_the_literal_version(offset, mode):
     evictions = 0
     for seed in range(12):
         instance = drawn(seed, most_requests=7)
         for base in (2.5, 13.807):
             policy = make("volume-restart", {"offset": offset, "base": base})
-            expected, complete = serve(instance, literal(seed, base, offset), 1000)
+            rule = Literal(seed, base, offset, mode)
+            expected, complete = serve(instance, rule, 1000, mode)
             assert complete
-            simulation = simulate(instance, policy, seed=seed)
+            simulation = simulate(instance, policy, seed=seed, preemption=mode)
             found = [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
             assert found == expected, (instance.name, base)
             evictions += simulation.schedule.evictions

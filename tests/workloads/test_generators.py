@@ -149,7 +149,13 @@ def test_chen_predictions_are_the_three_of_the_paper():
 
 @pytest.mark.parametrize(
     ("kind", "lower", "upper"),
-    [("two-point", 1, 10), ("uniform", 1, 10), ("geometric", 1, 50), ("linear-geometric", 1, 50)],
+    [
+        ("two-point", 1, 10),
+        ("uniform", 1, 10),
+        ("geometric", 1, 50),
+        ("linear-geometric", 1, 50),
+        ("power-law", 1, 50),
+    ],
 )
 def test_one_law_kinds_predict_the_range_of_the_law(kind, lower, upper):
     instance = generate(kind, 0)
@@ -161,6 +167,13 @@ def test_two_point_outputs_are_two_points_with_the_share():
     output = generate("two-point", 0, n=10_000, lower=2, upper=7, share=0.3).output
     assert set(output.tolist()) == {2, 7}
     assert (output == 7).mean() == pytest.approx(0.3, abs=0.02)
+
+
+def test_power_law_outputs_outlive_each_age_as_often_as_the_law_says():
+    output = generate("power-law", 0, n=20_000, lower=2, upper=40, exponent=0.5).output
+    assert output.min() == 2
+    for age in (3, 8, 18, 40):
+        assert (output >= age).mean() == pytest.approx((2 / age) ** 0.5, abs=0.012)
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,23 @@ def linearly_weighted_geometric(
     return _cut(1, mass, q**upper * (1 + upper * p), tail, "linearly weighted geometric")
 
 
+def power(lower: int, upper: int, exponent: Number = 1) -> LengthDistribution:
+    """Return P(o >= k) = (lower/k)**exponent on lower..upper, with the rest at ``upper``.
+
+    Without prompts and with exponent 1 this is the law for which no policy that does not know the
+    lengths comes near the optimum: ratiolab/papers/ours/proofs/volume_restart.md, section 3.
+
+    >>> power(1, 3).probabilities
+    (Fraction(1, 2), Fraction(1, 6), Fraction(1, 3))
+    """
+    check_range(lower, upper)
+    if not exponent > 0:
+        raise ValueError(f"exponent {exponent} is not above 0")
+    reach = [Fraction(lower, k) ** exponent for k in range(lower, upper + 1)]
+    mass = [a - b for a, b in zip(reach, (*reach[1:], 0), strict=True)]
+    return LengthDistribution(lower, tuple(mass), "power law")
+
+
 def _cut(
     lower: int, mass: list[Number], beyond: Number, tail: Tail, name: str
 ) -> LengthDistribution:

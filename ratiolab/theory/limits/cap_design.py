@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ratiolab.model.caps import cap_costs
 from ratiolab.theory.limits.volume_restart import BEST_BASE, Atoms, Shares, ratio
 
 MOST_ATOMS = 40
@@ -68,20 +69,15 @@ def best_caps(law: Atoms) -> tuple[tuple[float, ...], float]:
     """
     shares = Shares(law)
     nodes = [0.0, *shares.volume.tolist()]
-    least: list[float] = [0.0] + [float("inf")] * len(law)
-    before = [0] * len(nodes)
-    for k in range(1, len(nodes)):
-        for j in range(k):
-            a, c = nodes[j], nodes[k]
-            through = least[j] + shares.work(a, c) * (shares.above(a) + shares.above(c))
-            if through < least[k]:
-                least[k], before[k] = through, j
+    above, filled = ([part(v) for v in nodes] for part in (shares.above, shares.integral))
+    again = [v * share for v, share in zip(nodes, above, strict=True)]
+    costs = cap_costs(above, filled, again)
     path: list[float] = []
-    k = len(nodes) - 1
-    while k:
+    k = 0
+    while k < len(law):
+        k = int(costs[k].argmin())
         path.append(nodes[k])
-        k = before[k]
-    return tuple(reversed(path)), float(least[-1]) / shares.optimum
+    return tuple(path), float(costs[0].min()) / shares.optimum
 
 
 def least_cost(law: Atoms, steps: int = 160) -> float:

@@ -1,0 +1,146 @@
+"""Kill and restart with the best caps for the law of lengths, which is learned on the way."""
+
+from bisect import insort
+from dataclasses import dataclass, field
+from math import exp
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from ratiolab.model import Preemption
+from ratiolab.model.footprint import volume
+from ratiolab.online.cap_plan import CapPlan
+from ratiolab.online.paced import PacedRun, require_pace
+from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.view import Information, View
+
+NEWS = 1.5
+"""A plan is made again when so many times as many requests have ended, or the oldest age or the
+number of arrivals has grown by so much."""
+
+PATIENCE = 16
+"""Rounds after which survival curves are brought up to date though nobody ended or arrived."""
+
+
+@dataclass(frozen=True)
+class LearnedCaps(Policy):
+    """Caps of the best path for the law of lengths, estimated from what has been seen so far.
+
+    Requests whose prompts have equally many binary digits are of one kind. The survival curve of
+    the lengths of a kind is that of Kaplan and Meier: requests that are killed or still run count
+    up to the age that they have reached; beyond the oldest, it falls like one over the root of the
+    volume. Some requests of each kind, drawn at random and fewer and fewer of them, are pilots:
+    they go first and are not killed, so that the whole law shows.
+
+    From the curve and the prompts follows the law of volumes of a kind, and from it the list of
+    caps of least cost (`ratiolab.model.caps`). A request runs to the next cap of the list; those
+    with the least expected volume for each expected completion go first. Starts are paced as in
+    ``volume-restart``. A list is made again whenever half as much again has been seen. Where killed
+    requests keep their tokens, the lists are made for that.
+
+    Parameters
+    ----------
+    pilots : the k-th arrival of a kind is one with probability 1 / (1 + k / pilots), k = 0, 1, ...
+    pace : part of the expected volume by which a start delays the next, in (0, 1].
+    margin : share of memory that expectations leave free, in [0, 1).
+    """
+
+    pilots: float = 4.0
+    pace: float = 0.5
+    margin: float = 0.02
+
+    name: ClassVar[str] = "learned-caps"
+    source: ClassVar[str] = "own; ratiolab.theory.limits.cap_design"
+    information: ClassVar[Information] = Information.LOWER_BOUND
+    semantics: ClassVar[tuple[Preemption, ...]] = ("restart", "recompute", "swap")
+    randomized: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.pilots < float("inf"):
+            raise ValueError(f"policy {self.name}: pilots {self.pilots} is not a number above 0")
+        require_pace(self.name, self.pace, self.margin)
+
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        return _Run(self, setting, rng)
+
+
+@dataclass
+class _Kind:
+    """What is known of the requests of a kind.
+
+    Parameters
+    ----------
+    prompts : of those that have arrived, ascending.
+    ended : volumes of those that have ended, ascending.
+    lower : the least length that one may have.
+    known : ended, oldest age and arrivals when the plan was made.
+    """
+
+    prompts: list[int] = field(default_factory=list)
+    ended: list[int] = field(default_factory=list)
+    lower: int = 0
+    known: tuple[int, int, int] = (0, 0, 0)
+    plan: CapPlan | None = None
+
+
+class _Run(PacedRun):
+    def __init__(self, policy: LearnedCaps, setting: Setting, rng: Generator) -> None:
+        super().__init__(setting, policy.pace, policy.margin, rng)
+        self._pilots, self._setting = policy.pilots, setting
+        self._kinds: dict[int, _Kind] = {}
+        self._arrivals: dict[int, int] = {}
+        self._due = 0
+
+    def kind_of(self, prompt: int) -> int:
+        return prompt.bit_length()
+
+    def learned(self, view: View) -> None:
+        for i in view.completed:
+            insort(self._kinds[self.kind[i]].ended, volume(view.prompt[i], view.output[i]))
+        for i in view.arrived:
+            kind = self._kinds.setdefault(self.kind[i], _Kind())
+            insort(kind.prompts, view.prompt[i])
+            kind.lower = min(kind.lower or view.lower[i], view.lower[i])
+        if not (view.completed or view.arrived) and view.now < self._due:
+            return
+        self._due = view.now + PATIENCE
+        renewed = [key for key in self._kinds if self._renew(view, key)]
+        if renewed:
+            for _, _, i in self.take_queue():
+                if self.key[i] > 0:  # pilots stay what they are
+                    self.reached(view, i)
+                self.enqueue(i)
+
+    def _renew(self, view: View, key: int) -> bool:
+        """Bring the curve of a kind up to date, and its plan if there is enough news."""
+        kind, curve = self._kinds[key], self.curves[key]
+        curve.learn(kind.prompts[len(kind.prompts) // 2])
+        know = (len(kind.ended), curve.seen, len(kind.prompts))
+        if not any(new > NEWS * old for new, old in zip(know, kind.known, strict=True)):
+            return False
+        kind.known = know
+        memory, keeps = view.memory, self._setting.keeps
+        kind.plan = CapPlan(curve, kind.prompts, kind.ended, kind.lower, memory, keeps=keeps)
+        return True
+
+    def enter(self, view: View, i: int) -> None:
+        before = self._arrivals.get(self.kind[i], 0)
+        self._arrivals[self.kind[i]] = before + 1
+        if self.rng.random() < 1 / (1 + before / self._pilots):
+            self.cap[i], self.key[i] = view.memory - view.prompt[i], 0.0
+        else:
+            self.reached(view, i)
+
+    def reached(self, view: View, i: int) -> None:
+        plan = self._kinds[self.kind[i]].plan
+        assert plan is not None  # made when the first of the kind arrived
+        self.cap[i] = plan.next_cap(view.prompt[i], self.bound[i])
+        self.key[i] = self._price(view, i)
+
+    def _price(self, view: View, i: int) -> float:
+        """Return the expected volume of the run to its cap for each completion expected of it."""
+        prompt, bound, cap, curve = view.prompt[i], self.bound[i], self.cap[i], self.curve(i)
+        work = curve.expected_volume(prompt, bound, cap) - volume(prompt, self.kept[i])
+        to_the_end = cap == view.memory - prompt
+        ends = 1.0 if to_the_end else 1 - exp(curve.log[cap] - curve.log[bound])
+        return work / max(ends, 1e-9)
