@@ -217,5 +217,6 @@ class PacedRun(ABC):
         tokens = np.empty((len(requests), len(ahead)))
         for kind in set(kinds.tolist()):
             rows = kinds == kind
-            tokens[rows] = self.curves[kind].expected_memory(*table[rows, 1:].T, ahead)
+            age, prompt, bound, cap = table[rows, 1:].T
+            tokens[rows] = self.curves[kind].expected_memory(age, prompt, bound, cap, ahead)
         return tokens

@@ -58,9 +58,10 @@ class Survival:
         share = self._ended / (self._reached + 0.5)
         self.log = np.cumsum(np.log1p(-np.minimum(share, 0.999)))
         if prompt is not None:
-            ages = np.arange(max(self.seen, 1), len(self.log), dtype=np.float64)
-            tokens = np.log(volume(prompt, ages))  # type: ignore[type-var]  # of float ages
-            self.log[int(ages[0]) :] -= (tokens - tokens[0]) / 2
+            oldest = max(self.seen, 1)
+            ages = np.arange(oldest, len(self.log))
+            tokens = np.log(volume(np.full_like(ages, prompt), ages))
+            self.log[oldest:] -= (tokens - tokens[0]) / 2
         self._sum()
 
     def _sum(self) -> None:
