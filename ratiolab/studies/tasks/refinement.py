@@ -1,37 +1,41 @@
 """How far off TRAIL's predictions of remaining lengths are: initial, classified, and filtered."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from ratiolab.model import Instance
+from ratiolab.model.footprint import IntArray
 from ratiolab.model.streams import stream
 from ratiolab.online.classifier import Classifier
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
-from ratiolab.theory.laws.confusion import FloatArray
+from ratiolab.theory.laws.confusion import FloatArray, bin_of
 
 BINS, LONGEST = 10, 512
 """Those of the paper."""
 
 
 def prediction_errors(cell: Cell) -> list[Row]:
-    """Return one row: mean absolute errors over all tokens of the first requests."""
-    classifier = Classifier.spreading(BINS, cell.option("spread"), LONGEST)
+    """Return one row: what `mean_errors` says of the first requests."""
+    spread, *lasting = (cell.option(name) for name in ("spread", "correlation", "changes"))
+    classifier = Classifier.spreading(BINS, spread, LONGEST, *lasting)
     first = cell.instance()
     first = first.take(np.arange(min(cell.option("requests"), len(first))))
-    errors = mean_errors(first, classifier, stream(cell.seed, "answers"))
-    return [{name: float(f"{value:.9g}") for name, value in errors.items()}]
+    figures = mean_errors(first, classifier, stream(cell.seed, "answers"))
+    return [{name: float(f"{value:.9g}") for name, value in figures.items()}]
 
 
 def mean_errors(
     instance: Instance, classifier: Classifier, rng: np.random.Generator
 ) -> dict[str, float]:
-    """Return the mean absolute error of the remaining length before each token, in tokens.
+    """Return mean absolute errors (tokens) of the remaining length before each token, and more.
 
     ``initial_error`` is that of the instance's prediction less the tokens so far, at least 0;
     ``classified_error`` that of each answer alone; ``filtered_error`` and ``printed_error`` those
     of the two filters of `ratiolab.online.policies.trail`, here over all requests at once.
+    ``changed_mind`` is the share of answers that differ from the last one in the same true bin.
 
     Cost O(tokens bins^2).
     """
@@ -68,7 +72,18 @@ def mean_errors(
         )
         sums += [np.abs(value - left).sum() for value in told]
     names = ("initial_error", "classified_error", "filtered_error", "printed_error")
-    return dict(zip(names, (sums / output.sum()).tolist(), strict=True))
+    found = dict(zip(names, (sums / output.sum()).tolist(), strict=True))
+    return found | {"changed_mind": _changed(classifier, output.tolist(), answers)}
+
+
+def _changed(classifier: Classifier, outputs: Sequence[int], answers: Sequence[IntArray]) -> float:
+    same = changed = 0
+    for output, named in zip(outputs, answers, strict=True):
+        true = bin_of(output - np.arange(output), classifier.bins, classifier.width)
+        stays = true[1:] == true[:-1]
+        same += int(stays.sum())
+        changed += int((stays & (named[1:] != named[:-1])).sum())
+    return changed / same if same else float("nan")
 
 
 def _posterior(prior: FloatArray, says: FloatArray) -> FloatArray:

@@ -9,6 +9,10 @@ from ratiolab.papers.shahout2025.experiments._runs import (
     DEFAULT,
     FCFS,
     FIGURES,
+    INDEPENDENT,
+    LASTING,
+    MODEL,
+    MODELS,
     PAPER_RATE,
     SHOWN,
     SJF,
@@ -25,53 +29,70 @@ if TYPE_CHECKING:
 def charts(runs: Runs, queue: "pd.DataFrame") -> dict[str, Panels]:
     """Return the charts of the page."""
     return {
-        "rate": _rates(runs.at(setting="rate").frame),
-        "burst": _burst(runs.at(setting="burst").frame),
+        "rate": _rates(runs.at(setting="rate")),
+        "burst": _burst(runs.at(setting="burst")),
         "c": _over_c(runs.at(setting="rate")),
         "queue": _queue(queue),
     }
 
 
-def _rates(rate: "pd.DataFrame") -> Panels:
-    shown = rate[rate[SYSTEM].isin(SHOWN)]
+def _rates(runs: Runs) -> Panels:
+    import pandas as pd
+
+    rows = runs.frame[runs.frame[SYSTEM].isin(SHOWN)]
+    last = rows[(rows[MODEL] == LASTING) & rows[SYSTEM].isin([BERT, TRAIL])]
+    shown = pd.concat(
+        [
+            rows[rows[MODEL] == INDEPENDENT],
+            last.assign(**{SYSTEM: last[SYSTEM] + f", {LASTING} errors"}),
+        ]
+    )
     panels = [
         Panel(intervals(shown, ["rate", SYSTEM], column), name, y_label=f"{name} (s)")
         for column, name in FIGURES.items()
     ]
+    labels = [*SHOWN, *(f"{system}, {LASTING} errors" for system in (BERT, TRAIL))]
     options = {"x_label": "requests a second", "log_y": True}
-    return Panels("lines", "rate", SYSTEM, panels, SHOWN, legend=3, options=options)
+    return Panels("lines", "rate", SYSTEM, panels, labels, legend=3, options=options)
 
 
-def _burst(burst: "pd.DataFrame") -> Panels:
+def _burst(runs: Runs) -> Panels:
     order = [FCFS, SJF, BERT, TRAIL, with_c(1.0)]
-    burst = burst[burst[SYSTEM].isin(order)]
-    long = burst.melt([SYSTEM], list(FIGURES), "figure", "seconds").replace({"figure": FIGURES})
-    table = intervals(long, ["figure", SYSTEM], "seconds")
-    table = table.sort_values(SYSTEM, key=lambda s: s.map(order.index), kind="stable")
-    panel = Panel(table, "all at once", y_label="seconds")
-    return Panels("grouped_bars", "figure", SYSTEM, [panel], order, size=(7.2, 3.8))
+    panels = []
+    for model in MODELS:
+        burst = runs.at(**{MODEL: model}).frame
+        burst = burst[burst[SYSTEM].isin(order)]
+        long = burst.melt([SYSTEM], list(FIGURES), "figure", "seconds").replace({"figure": FIGURES})
+        table = intervals(long, ["figure", SYSTEM], "seconds")
+        table = table.sort_values(SYSTEM, key=lambda s: s.map(order.index), kind="stable")
+        panels.append(Panel(table, f"all at once, {model} errors", y_label="seconds"))
+    options = {"small": 8}
+    return Panels("grouped_bars", "figure", SYSTEM, panels, order, options=options)
 
 
 def _over_c(runs: Runs) -> Panels:
     """Return Figure 5: figures over C as ratios to the default, paired by instance."""
     import pandas as pd
 
-    rates = [rate for rate in runs.levels("rate") if rate >= PAPER_RATE]
     panels = []
-    for column in ("mean_latency", "mean_ttft"):
-        rows = [
-            {
-                "c": c,
-                "name": f"{system}, {rate:g} a second",
-                **vars(runs.at(rate=rate).ratio(with_c(c, system), system, column)),
-            }
-            for system in (TRAIL, BERT)
-            for rate in dict.fromkeys((rates[0], rates[-1]))
-            for c in (0.0, 0.2, 0.5, 0.8, 1.0)
-        ]
-        name = FIGURES[column]
-        panels.append(Panel(pd.DataFrame(rows), name, y_label=f"{name} / that at C = {DEFAULT}"))
-    return Panels("lines", "c", "name", panels, legend=2, options={"x_label": "C"})
+    for model in MODELS:
+        there = runs.at(**{MODEL: model})
+        rates = [rate for rate in there.levels("rate") if rate >= PAPER_RATE]
+        for column in ("mean_latency", "mean_ttft"):
+            rows = [
+                {
+                    "c": c,
+                    "name": f"{system}, {rate:g} a second",
+                    **vars(there.at(rate=rate).ratio(with_c(c, system), system, column)),
+                }
+                for system in (TRAIL, BERT)
+                for rate in dict.fromkeys((rates[0], rates[-1]))
+                for c in (0.0, 0.2, 0.5, 0.8, 1.0)
+            ]
+            label = f"{FIGURES[column]} / at C = {DEFAULT}"
+            panels.append(Panel(pd.DataFrame(rows), f"{model} errors", y_label=label))
+    options = {"x_label": "C"}
+    return Panels("lines", "c", "name", panels, height=2.9, legend=2, options=options)
 
 
 def _queue(queue: "pd.DataFrame") -> Panels:

@@ -1,20 +1,38 @@
 """What TRAIL's experiment says of the paper's statements."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
-from ratiolab.papers.finding import Finding, alike, at_most, below, higher, lower
+from ratiolab.papers.finding import (
+    Finding,
+    Rule,
+    alike,
+    at_most,
+    below,
+    higher,
+    in_settings,
+    inside,
+    lower,
+)
 from ratiolab.papers.runs import Ratio, Runs
 from ratiolab.papers.shahout2025.experiments._runs import (
     BERT,
     FCFS,
     FIGURES,
-    PAPER_RATE,
+    MODEL,
+    MODELS,
     SIMILAR,
     SJF,
-    SPREAD,
     TRAIL,
+    VIDUR,
     Errors,
+    Settings,
+    better,
+    by_kind,
+    judged,
+    over,
     with_c,
 )
 
@@ -24,134 +42,147 @@ if TYPE_CHECKING:
 
 def findings(runs: Runs, queue: "pd.DataFrame", errors: Errors) -> Iterable[Finding]:
     """Compare the paper's statements with the runs, figure by figure."""
-    error = errors[SPREAD]
-    factors = [error["initial_error"] / error[f"{kind}_error"] for kind in ("filtered", "printed")]
+    factors = [
+        [better(errors, model, f"{kind}_error") for kind in ("filtered", "printed")]
+        for model in MODELS
+    ]
     yield Finding(
         "Section 4.1: refined predictions have a lower mean absolute error than BERT's",
         "2.66 times lower",
-        f"{factors[0]:.2f} times lower; {factors[1]:.2f} times with the filter as printed",
+        "; ".join(
+            f"{good:.2f} times lower, {printed:.2f} times with the filter as printed"
+            for good, printed in factors
+        ),
         None,
-        "set, not found: it is how the errors here were chosen. As printed the filter makes "
-        "predictions worse",
+        "set, not found: it is how the errors here were chosen",
     )
-    rates = runs.at(setting="rate").levels("rate")
-    at = {rate: runs.at(setting="rate", rate=rate) for rate in rates}
-    busy = [rate for rate in rates if rate >= PAPER_RATE]
-    yield from _figure_5(at[busy[0]], busy[0])
-    yield from _figure_6([at[rate] for rate in busy])
+    yield from _figure_5(runs)
+    yield from _figure_6(runs)
+    loads = [
+        runs.at(setting="rate", rate=rate, **{MODEL: MODELS[0]})
+        for rate in runs.at(setting="rate").levels("rate")
+    ]
     for figure, paper in (("mean_latency", "1.66 to 2.01"), ("mean_ttft", "1.76 to 24.07")):
         yield Finding(
             f"Abstract: vLLM-FCFS has so many times TRAIL's {FIGURES[figure]}",
             paper,
-            _span([each.ratio(FCFS, TRAIL, figure) for each in at.values()]),
+            _span([each.ratio(FCFS, TRAIL, figure) for each in loads]),
             None,
-            f"it grows with load and length of the run, from rate {rates[0]:g} to "
-            f"{rates[-1]:g}; loads cannot be matched",
+            "it grows with load and length of the run, from rate 8 to 20; loads cannot be matched",
         )
-    yield from _figure_7(runs.at(setting="burst"))
+    yield from _figure_7(runs)
     yield from _figure_8(queue)
 
 
-def _span(ratios: Sequence[Ratio]) -> str:
+def _span(ratios: Iterable[Ratio]) -> str:
     values = sorted({f"{ratio.mean:.3g}" for ratio in ratios}, key=float)
     return values[0] if len(values) == 1 else f"{values[0]} to {values[-1]}"
 
 
-def _figure_5(runs: Runs, rate: float) -> Iterable[Finding]:
+def _judged(
+    statement: str, paper: str, found: Mapping[str, Ratio], rule: Rule, why: str = ""
+) -> Finding:
+    """Judge a statement setting by setting, and say its figures by model and clock."""
+    said = "; ".join(f"{name} {_span(ratios)}" for name, ratios in by_kind(found).items())
+    return replace(in_settings(statement, paper, found, rule, why), said=said)
+
+
+def _figure_5(runs: Runs) -> Iterable[Finding]:
+    at_first = judged(runs, first=True)
+    ours = {name: each for name, each in at_first.items() if VIDUR not in name}
     for c, relation, rule in ((1.0, "higher than", higher()), (0.5, "close to", alike(SIMILAR))):
         for figure in ("mean_latency", "mean_ttft"):
-            ratio = runs.ratio(with_c(c), TRAIL, figure)
-            barely = c == 1 and ratio.side > 0 and abs(ratio.mean - 1) <= SIMILAR
-            yield Finding(
+            yield in_settings(
                 f"Figure 5: with C = {c:g} the {FIGURES[figure]} is {relation} that with C = 0.8",
                 relation.split()[0],
-                ratio,
+                over(at_first if c == 1 else ours, with_c(c), TRAIL, figure),
                 rule,
-                "by next to nothing" if barely else "",
-                said=f"{ratio:.4g} times at {rate:g} a second",
+                said="{:.3f}".format,
             )
     for figure in ("mean_latency", "mean_ttft"):
-        low = [runs.ratio(with_c(0.2), with_c(c), figure) for c in (0.5, 0.8, 1)]
-        yield Finding(
+        found = {
+            f"{name}, C = {c:g}": each.ratio(with_c(0.2), with_c(c), figure)
+            for name, each in ours.items()
+            for c in (0.5, 0.8, 1)
+        }
+        yield _judged(
             f"Section 4.2: C = 0.2 has higher {FIGURES[figure]} than larger C",
             "higher",
-            low,
+            found,
             higher(),
-            said=f"{_span(low)} times that of C = 0.5, 0.8, 1",
         )
 
 
-def _figure_6(rates: Sequence[Runs]) -> Iterable[Finding]:
-    def each(system: str, other: str, figure: str) -> list[Ratio]:
-        return [runs.ratio(system, other, figure) for runs in rates]
-
-    gain = each(FCFS, SJF, "mean_latency")
-    yield Finding(
+def _figure_6(runs: Runs) -> Iterable[Finding]:
+    settings = judged(runs)
+    yield _judged(
         "Figure 6: SJF on BERT's predictions provides minimal benefits over FCFS",
         "minimal",
-        gain,
+        over(settings, FCFS, SJF, "mean_latency"),
         alike(SIMILAR),
-        "here new requests have no priority over running ones: SJF is what its name says, and "
-        "most of what there is to gain comes from the order alone",
-        said=f"FCFS has {_span(gain)} times its mean latency",
+        "here new requests have no priority over running ones: SJF is what its name says",
     )
     for system in (BERT, TRAIL):
         for other in (FCFS, SJF):
-            every = {name: each(system, other, figure) for figure, name in FIGURES.items()}
-            missed = [name for name, found in every.items() if any(q.side >= 0 for q in found)]
-            yield Finding(
+            yield _in_all_figures(
                 f"Figure 6: {system} has lower mean and median latency and TTFT than {other}",
-                "lower",
-                "; ".join(f"{name} {_span(found)} times" for name, found in every.items()),
-                not missed,
-                otherwise=f"not at every rate: {', '.join(missed)}",
+                system,
+                other,
+                settings,
             )
     for figure, name in FIGURES.items():
-        ratios = each(TRAIL, BERT, figure)
-        sides = [ratio.side for ratio in ratios]
-        yield Finding(
+        yield _judged(
             f"Figure 6: TRAIL has lower {name} than TRAIL-BERT, for its predictions are better",
             "lower",
-            ratios,
+            over(settings, TRAIL, BERT, figure),
             lower(),
-            said=f"{_span(ratios)} times; lower at {sides.count(-1)}, higher at "
-            f"{sides.count(1)} of {len(sides)} rates",
         )
 
 
-def _figure_7(burst: Runs) -> Iterable[Finding]:
-    for other in (FCFS, SJF):
-        ratios = [burst.ratio(TRAIL, other, figure) for figure in FIGURES]
-        yield Finding(
-            f"Figure 7: in a burst TRAIL has lower latencies and TTFT than {other}",
-            "lower",
-            ratios,
-            lower(),
-            ""
-            if other == FCFS
-            else "all have arrived: SJF already serves in that order, and keeps to it",
-            said=", ".join(f"{ratio.mean:.3g}" for ratio in ratios)
-            + " times (mean, median latency, mean, median TTFT)",
-        )
-    ratios = [burst.ratio(with_c(1.0), TRAIL, figure) for figure in FIGURES]
-    yield Finding(
-        "Figure 7: in a burst C = 0.8 and C = 1 perform similarly",
-        "similar",
-        ratios,
-        alike(SIMILAR),
-        said=f"C = 1: {_span(ratios)} times",
+def _in_all_figures(statement: str, system: str, other: str, settings: Settings) -> Finding:
+    """Judge a statement about four figures, each in all settings together."""
+    return in_settings(
+        statement,
+        "lower",
+        {
+            name: list(over(settings, system, other, figure).values())
+            for figure, name in FIGURES.items()
+        },
+        lower(),
+        "all have arrived: SJF already serves in that order, and keeps to it"
+        if "burst" in statement and other == SJF
+        else "",
+        said=_span,
     )
-    change = [
-        burst.ratio(with_c(c, BERT), with_c(0.0, BERT), "mean_latency").mean for c in (0.8, 1)
-    ]
-    refined = burst.ratio(TRAIL, with_c(0.0), "mean_latency")
-    yield Finding(
-        "Figure 7: no new requests arrive, so preemption has no advantage",
+
+
+def _figure_7(runs: Runs) -> Iterable[Finding]:
+    burst = judged(runs, "burst")
+    for other in (FCFS, SJF):
+        yield _in_all_figures(
+            f"Figure 7: in a burst TRAIL has lower mean and median latency and TTFT than {other}",
+            TRAIL,
+            other,
+            burst,
+        )
+    found = {
+        f"{name} at {figure}": each.ratio(with_c(1.0), TRAIL, figure)
+        for name, each in burst.items()
+        for figure in FIGURES
+    }
+    yield _judged(
+        "Figure 7: in a burst C = 0.8 and C = 1 perform similarly", "similar", found, alike(SIMILAR)
+    )
+    found = {
+        f"{system} with {name} errors": each.ratio(system, with_c(0.0, system), "mean_latency")
+        for name, each in burst.items()
+        for system in (BERT, TRAIL)
+    }
+    yield _judged(
+        "Figure 7: no new requests arrive, so preemption has no advantage (C = 0.8 over C = 0)",
         "no advantage",
-        f"C = 0.8 and 1 against C = 0: {change[0]:.4g} and {change[1]:.4g} times for TRAIL-BERT, "
-        f"{refined:.4g} times for TRAIL",
-        refined.side >= 0 and min(change) >= 1,
-        "with predictions that do not change, C decides nothing at all",
+        found,
+        inside(1 - SIMILAR, inf),
     )
 
 

@@ -1,12 +1,13 @@
 """TRAIL: Figures 5 to 8 of Shahout et al. (2025), with a model of its classifier."""
 
+from collections.abc import Mapping
 from math import exp
 from typing import TYPE_CHECKING
 
 from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.markdown import grid, markdown
 from ratiolab.papers.page import Page
-from ratiolab.papers.runs import Runs
+from ratiolab.papers.runs import Ratio, Runs
 from ratiolab.papers.shahout2025.experiments._figures import charts
 from ratiolab.papers.shahout2025.experiments._findings import findings
 from ratiolab.papers.shahout2025.experiments._runs import (
@@ -14,105 +15,165 @@ from ratiolab.papers.shahout2025.experiments._runs import (
     DEFAULT,
     EXACT,
     FCFS,
+    INDEPENDENT,
+    LASTING,
+    LASTS,
+    MODEL,
+    MODELS,
     PAPER_RATE,
-    PRINTED,
     SHOWN,
     SIMILAR,
     SPREAD,
     SYSTEM,
     TRAIL,
+    VIDUR,
     Errors,
-    by_spread,
+    better,
     by_system,
+    errors_of,
+    of_kind,
     with_c,
-    with_spread,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
+GROUPS = {
+    "log-normal": ("rate", "memory", "device"),
+    "uniform": ("uniform",),
+    "like LMSYS": ("lmsys",),
+    "like LMSYS, variance too": ("lmsys-mixed",),
+    "log-normal, Vidur's clock": (VIDUR,),
+}
+"""Lengths and clock of other settings, and their labels."""
+
 
 def page(frame: "pd.DataFrame") -> Page:
     """Compute findings, tables and charts."""
     runs = by_system(frame[frame["task"] == "against-bound"])
-    refined = frame[(frame["task"] == "refinement") & (frame["workload.label"] == "rate")]
-    errors = by_spread(refined)
+    errors = errors_of(frame[frame["task"] == "refinement"])
     queue = frame[frame["task"] == "limited-queue"]
-    main, free = (
-        runs.at(setting="rate"),
-        runs.at(setting="memory", memory=runs.frame["memory"].max()),
-    )
+    main = runs.at(setting="rate")
     top = main.levels("rate")[-1]
-    busy, steady = main.at(rate=top), with_spread(0.0)
     requests = int(runs.frame["requests"].max())
-    spans = free.frame.groupby("instance")["mean_latency"].agg(lambda x: x.max() / x.min())
+    full = int(runs.frame["memory"].max())
+    free = runs.at(setting="memory", memory=full)
+    spans = free.frame.groupby(["instance", MODEL])["mean_latency"]
+    kinds = {model: runs.at(setting="kinds", **{MODEL: model}) for model in MODELS}
     slots = {
         "median": round(exp(float(main.frame["workload.mu"].iloc[0]))),
         "memory": int(main.frame["memory"].iloc[0]),
-        "full": int(free.frame["memory"].max()),
+        "batch": int(runs.frame["policy.batch"].iloc[0]),
+        "full": full,
         "spread": SPREAD,
+        "lasts": LASTS,
         "default": DEFAULT,
         "similar": SIMILAR,
         "paper_rate": PAPER_RATE,
-        "better": errors[SPREAD]["initial_error"] / errors[SPREAD]["filtered_error"],
         "requests": requests,
         "seeds": runs.frame["seed"].nunique(),
         "top": top,
-        "latency": busy.ratio(TRAIL, BERT, "mean_latency"),
-        "ttft": busy.ratio(TRAIL, BERT, "mean_ttft"),
-        "calm": busy.ratio(steady, BERT, "mean_latency"),
-        "evicted": {s: busy.mean(s, "evictions") / requests for s in (BERT, TRAIL, steady)},
-        "again": {s: busy.mean(s, "wasted_tokens") / requests for s in (BERT, TRAIL, steady)},
-        "steady": steady,
+        "better": {model: better(errors, model) for model in MODELS},
+        "latency": {
+            model: main.at(rate=top, **{MODEL: model}).ratio(TRAIL, BERT, "mean_latency")
+            for model in MODELS
+        },
+        "ttft": {
+            model: main.at(rate=top, **{MODEL: model}).ratio(TRAIL, BERT, "mean_ttft")
+            for model in MODELS
+        },
+        "perfect": kinds[INDEPENDENT].ratio(of_kind((0.0, 0.0, 1.0)), BERT, "mean_latency"),
+        "evicted": {
+            name: main.at(rate=top, **{MODEL: INDEPENDENT}).mean(name, "evictions") / requests
+            for name in (BERT, TRAIL)
+        },
         "shared_rate": free.levels("rate")[0],
         "peak": free.frame["peak_memory"].max(),
-        "agree": spans.max(),
-        "free": busy.ratio(with_c(1.0), TRAIL, "mean_latency"),
-        "limited": busy.ratio(with_c(0.2), TRAIL, "mean_latency"),
-        "spreads": _spread_table(busy, errors, requests),
+        "agree": float((spans.max() / spans.min()).max()),
+        "device": {
+            model: runs.at(setting="device", **{MODEL: model}).ratio(TRAIL, FCFS, "mean_latency")
+            for model in MODELS
+        },
+        "device_c": {
+            model: runs.at(setting="device", **{MODEL: model}).ratio(
+                with_c(1.0), TRAIL, "mean_latency"
+            )
+            for model in MODELS
+        },
+        "kinds": _kind_table(kinds, errors, requests),
         "settings": _setting_table(runs, free.levels("rate")[0]),
-        "bounds": _bound_table(runs),
+        "bounds": _bound_table(runs.at(**{MODEL: INDEPENDENT})),
         "load": queue["option.rate"].max(),
         "queue": _queue_table(queue),
+        "independent": INDEPENDENT,
+        "lasting": LASTING,
     }
     return Page(slots, list(findings(runs, queue, errors)), charts(runs, queue))
 
 
-def _spread_table(busy: Runs, errors: Errors, requests: int) -> str:
-    rows = {("none: TRAIL-BERT", errors[SPREAD]["initial_error"]): BERT}
-    for spread in sorted(errors):
-        rows[f"{spread:g}", errors[spread]["filtered_error"]] = with_spread(spread)
-    rows[f"{SPREAD:g}, printed filter", errors[SPREAD]["printed_error"]] = PRINTED
-    columns = {
-        "evictions a request": lambda system: busy.mean(system, "evictions") / requests,
-        "tokens again a request": lambda system: busy.mean(system, "wasted_tokens") / requests,
-        "mean latency": lambda system: f"{busy.ratio(system, BERT, 'mean_latency'):.4g}",
-        "mean TTFT": lambda system: f"{busy.ratio(system, BERT, 'mean_ttft'):.4g}",
-    }
-    corner = ("confusion", "mean absolute error (tokens)")
-    return grid(corner, rows, columns, lambda system, column: column(system))
+def _kind_table(kinds: Mapping[str, Runs], errors: Errors, requests: int) -> str:
+    lines = []
+    for model, runs in kinds.items():
+        ran = {kind: row for kind, row in errors[model].items() if of_kind(kind) in _systems(runs)}
+        initial = next(iter(ran.values()))["initial_error"]
+        lines.append((model, "TRAIL-BERT", "", "", "", initial, *_costs(runs, BERT, requests)))
+        lines += [
+            (
+                model,
+                *(f"{value:g}" for value in kind),
+                row["changed_mind"],
+                row["filtered_error"],
+                *_costs(runs, of_kind(kind), requests),
+            )
+            for kind, row in ran.items()
+        ]
+    header = (
+        *("first predictions for", "confusion", "correlation", "renewed", "changes its mind"),
+        *("mean absolute error (tokens)", "evictions a request", "tokens again a request"),
+        *("mean latency", "mean TTFT"),
+    )
+    return markdown(header, lines)
+
+
+def _systems(runs: Runs) -> list[str]:
+    return runs.levels(SYSTEM)
+
+
+def _costs(runs: Runs, system: str, requests: int) -> tuple[float | str, ...]:
+    found = (runs.ratio(system, BERT, figure) for figure in ("mean_latency", "mean_ttft"))
+    return (
+        runs.mean(system, "evictions") / requests,
+        runs.mean(system, "wasted_tokens") / requests,
+        *(f"{ratio:.3f}" for ratio in found),
+    )
 
 
 def _setting_table(runs: Runs, rate: float) -> str:
-    groups = {"log-normal": ("rate", "memory"), "uniform": ("uniform",), "lmsys": ("lmsys",)}
     rows = {}
-    for kind, settings in groups.items():
-        places = [(m, s) for s in settings for m in runs.at(setting=s).levels("memory")]
-        for memory, setting in sorted(places):
-            there = runs.at(setting=setting, rate=rate, memory=memory)
-            rows[f"{kind}, {memory:,}", there.mean(TRAIL, "mean_latency")] = there
+    for kind, settings in GROUPS.items():
+        for setting in settings:
+            there = runs.at(setting=setting)
+            for memory in there.levels("memory"):
+                for each in there.levels("rate"):
+                    if setting == "rate" and each != rate:
+                        continue
+                    for model in MODELS:
+                        at = there.at(rate=each, memory=memory, **{MODEL: model})
+                        latency = at.mean(TRAIL, "mean_latency")
+                        rows[kind, f"{memory:,}", f"{each:.3g}", model, latency] = at
     columns = {
         "FCFS / TRAIL-BERT": (FCFS, BERT),
         "TRAIL / TRAIL-BERT": (TRAIL, BERT),
         "C = 0.2 / 0.8": (with_c(0.2), TRAIL),
         "C = 1 / 0.8": (with_c(1.0), TRAIL),
     }
-    return grid(
-        ("lengths, memory (tokens)", "TRAIL, mean latency (s)"),
-        rows,
-        columns,
-        lambda there, pair: f"{there.ratio(*pair, 'mean_latency'):.4g}",
-    )
+
+    def cell(there: Runs, pair: tuple[str, str]) -> str:
+        found: Ratio = there.ratio(*pair, "mean_latency")
+        return f"{found:.3f}"
+
+    corner = ("lengths", "memory (tokens)", "a second", "errors", "TRAIL, mean latency (s)")
+    return grid(corner, rows, columns, cell)
 
 
 def _bound_table(runs: Runs) -> str:
