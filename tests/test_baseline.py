@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import ended_with
 
 from ratiolab.baseline import read_baseline
-from ratiolab.cli import main
 from ratiolab.model import FormatError, Instance, write_instance
 
 POLICY = """
@@ -26,12 +26,6 @@ def write(folder: Path, entries: list[dict[str, Any]]) -> Path:
     return path
 
 
-def run(*arguments: object) -> Any:
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return ended.value.code
-
-
 def pinned(policy: str) -> dict[str, Any]:
     return {"kind": "ratio", "instance": "ec1.json", "policy": policy}
 
@@ -41,10 +35,10 @@ def test_a_policy_file_is_run_only_when_that_is_allowed(
 ) -> None:
     (tmp_path / "policy.py").write_text(POLICY)
     baseline = write(tmp_path, [pinned("policy.py:Mine")])
-    assert run("check", baseline, "--update") == 1
+    assert ended_with("check", baseline, "--update") == 1
     assert "allow it with --allow-policy-files" in capsys.readouterr().out
     assert not (tmp_path / "was-run").exists()
-    assert run("check", baseline, "--update", "--allow-policy-files") == 0
+    assert ended_with("check", baseline, "--update", "--allow-policy-files") == 0
     assert (tmp_path / "was-run").exists()
 
 
@@ -84,10 +78,10 @@ def test_an_improvement_never_fails_and_update_tightens(
     assert good.drift(good.compute(tmp_path)) is None
     assert bad.drift(bad.compute(tmp_path)) is not None  # the optimum itself is above 9/10
     assert bad.drift("stalled") is not None
-    assert run("check", baseline) == 1
-    assert run("check", baseline, "--update") == 0
+    assert ended_with("check", baseline) == 1
+    assert ended_with("check", baseline, "--update") == 0
     assert [entry.value for entry in read_baseline(baseline)] == ["1", "1"]
-    assert run("check", baseline) == 0
+    assert ended_with("check", baseline) == 0
     capsys.readouterr()
 
 
@@ -103,7 +97,7 @@ def test_all_entries_are_judged_when_one_cannot_be(
     bound = {"kind": "bound", "name": "chen2025/theorem-7", "lower": 1, "upper": 4}
     baseline = write(tmp_path, [gone, bound | {"value": "1"}, bound | {"value": "7/6"}])
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert run("check", baseline) == 1
+    assert ended_with("check", baseline) == 1
     said = capsys.readouterr()
     assert "entry 0: cannot be computed: " in said.out
     assert "was 1, is 7/6" in said.out
@@ -117,15 +111,15 @@ def test_entries_are_added_listed_and_explained(
     baseline = write(tmp_path, [])
     baseline.unlink()
     words = ["instance=ec1.json", "policy=mc-sf", "runs=1"]
-    assert run("baseline", "add", baseline, "ratio-at-most", *words) == 0
-    assert run("baseline", "add", baseline, "rayleigh", "upper=2") == 0
-    assert run("baseline", "add", baseline, "rayleigh", "upper=2") == 2
+    assert ended_with("baseline", "add", baseline, "ratio-at-most", *words) == 0
+    assert ended_with("baseline", "add", baseline, "rayleigh", "upper=2") == 0
+    assert ended_with("baseline", "add", baseline, "rayleigh", "upper=2") == 2
     assert "is pinned already" in capsys.readouterr().err
     assert [entry.kind for entry in read_baseline(baseline)] == ["ratio-at-most", "rayleigh"]
-    assert run("baseline", "list", baseline, "--json") == 0
+    assert ended_with("baseline", "list", baseline, "--json") == 0
     assert len(json.loads(capsys.readouterr().out)["entries"]) == 2
-    assert run("baseline", "explain", baseline, 0) == 0
+    assert ended_with("baseline", "explain", baseline, 0) == 0
     assert "a smaller ratio never fails" in capsys.readouterr().out
-    assert run("baseline", "explain", baseline, 2) == 2
+    assert ended_with("baseline", "explain", baseline, 2) == 2
     for wrong in (["odd"], ["bound", "value=1", "name=x"], ["bound", "nam=x"], ["ratio", "policy"]):
-        assert run("baseline", "add", baseline, *wrong) == 2
+        assert ended_with("baseline", "add", baseline, *wrong) == 2

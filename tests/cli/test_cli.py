@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from command_line import run, run_json
 
-import ratiolab
-from ratiolab.cli import main
 from ratiolab.model import (
     Instance,
     Preemption,
@@ -29,24 +28,6 @@ EC1 = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
 def ec1(tmp_path: Path) -> str:
     write_instance(EC1, tmp_path / "ec1.json")
     return str(tmp_path / "ec1.json")
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as exit_:
-        main(list(arguments))
-    out, err = capsys.readouterr()
-    code = exit_.value.code
-    assert isinstance(code, int)
-    return code, out, err
-
-
-def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    code, out, _ = run(capsys, *arguments, "--json")
-    assert code == 0
-    data = json.loads(out)
-    assert data.pop("format").startswith("ratiolab-")
-    assert data.pop("version") == ratiolab.__version__
-    return data
 
 
 def test_solve_gives_the_optimum_and_its_schedule(

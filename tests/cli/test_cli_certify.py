@@ -5,20 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run
 from oracle import least_latency
 
-from ratiolab.cli import main
 from ratiolab.model import Instance, write_instance
 
 FIVE = Instance("five", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as exit_:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    assert isinstance(exit_.value.code, int)
-    return exit_.value.code, out, err
 
 
 @pytest.fixture

@@ -2,12 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-
-from ratiolab.cli import main
+from command_line import run
 
 STUDY = """
 [study]
@@ -28,13 +26,6 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(STUDY)
     return "mine.toml"
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[Any, str, str]:
-    with pytest.raises(SystemExit) as exit_:
-        main(list(arguments))
-    out, err = capsys.readouterr()
-    return exit_.value.code, out, err
 
 
 def test_the_example_that_is_printed_is_a_study(

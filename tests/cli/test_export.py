@@ -4,15 +4,9 @@ from pathlib import Path
 
 import highspy
 import pytest
+from command_line import ended_with
 
-from ratiolab.cli import main
 from ratiolab.model import Instance, write_instance
-
-
-def run(*arguments: object) -> object:
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return ended.value.code
 
 
 @pytest.fixture
@@ -26,7 +20,8 @@ def test_another_solver_finds_the_same_optimum(
     four: Path, tmp_path: Path, printed: list[str]
 ) -> None:
     files = {"--lp": tmp_path / "p.lp", "--mps": tmp_path / "p.mps"}
-    assert run("export", four, *printed, *(word for pair in files.items() for word in pair)) == 0
+    words = [word for pair in files.items() for word in pair]
+    assert ended_with("export", four, *printed, *words) == 0
     for file in files.values():
         solver = highspy.Highs()
         solver.setOptionValue("output_flag", False)
@@ -39,13 +34,13 @@ def test_a_program_too_large_and_a_missing_option_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_instance(Instance("long", 10**6, [0] * 9, [1] * 9, [10**5] * 9), tmp_path / "i.json")
-    assert run("export", tmp_path / "i.json", "--as-printed", "--lp", tmp_path / "p.lp") == 2
+    assert ended_with("export", tmp_path / "i.json", "--as-printed", "--lp", tmp_path / "p.lp") == 2
     assert "binaries, more than 1000000" in capsys.readouterr().err
-    assert run("export", tmp_path / "i.json") == 2
+    assert ended_with("export", tmp_path / "i.json") == 2
     assert not (tmp_path / "p.lp").exists()
 
 
 def test_solve_draws_its_schedule(four: Path, tmp_path: Path) -> None:
-    assert run("solve", four, "--plot", tmp_path / "best.svg") == 0
+    assert ended_with("solve", four, "--plot", tmp_path / "best.svg") == 0
     assert (tmp_path / "best.svg").read_bytes().startswith(b"<?xml")
-    assert run("solve", four, "--plot", tmp_path / "best.docx") == 2
+    assert ended_with("solve", four, "--plot", tmp_path / "best.docx") == 2

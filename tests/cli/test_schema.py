@@ -11,8 +11,8 @@ from typing import Any
 
 import jsonschema
 import pytest
+from command_line import run
 
-from ratiolab.cli import main
 from ratiolab.cli.schema import SCHEMAS
 from ratiolab.records.record import read_records
 
@@ -102,12 +102,6 @@ def test_a_schema_refuses_what_the_reader_refuses(name: str, change: dict[str, A
     data = content(next(shipped(name)))
     assert validator(name).is_valid(data)
     assert not validator(name).is_valid(data | change)
-
-
-def run(capsys: pytest.CaptureFixture[str], words: str) -> tuple[object, str, str]:
-    with pytest.raises(SystemExit) as exit_:
-        main(words.split())
-    return exit_.value.code, *capsys.readouterr()
 
 
 def test_the_command_prints_a_schema_or_their_list(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
+from command_line import run
 
 from ratiolab.cli import main
 from ratiolab.model import Instance, read_instance, write_instance
@@ -31,12 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "trace.csv").write_text(TRACE)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(capsys: pytest.CaptureFixture[str], words: str) -> tuple[object, str, str]:
-    with pytest.raises(SystemExit) as exit_:
-        main(words.split())
-    return exit_.value.code, *capsys.readouterr()
 
 
 @pytest.mark.parametrize(

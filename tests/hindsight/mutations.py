@@ -1,10 +1,10 @@
 """Certificates with one number changed: none may pass that does not prove what it claims."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -17,12 +17,14 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.model import FormatError, Instance
 
+Change: TypeAlias = Callable[[dict[str, Any]], Any]
+
 
 def certify_changed(
     path: Path,
     certificate: Certificate,
     instance: Instance,
-    change: Callable[[dict[str, Any]], Any],
+    change: Change,
 ) -> int:
     """What a certificate proves whose file was changed, and its check digits made anew."""
     write_certificate(certificate, path)
@@ -35,7 +37,7 @@ def certify_changed(
     return certify(read_certificate(path), instance)
 
 
-STEP_CHANGES: tuple[tuple[Callable[[dict[str, Any]], Any], str], ...] = (
+STEP_CHANGES: tuple[tuple[Change, str], ...] = (
     (lambda d: d.update(digest="0" * 12), "digest"),
     (lambda d: d.update(bound=d["bound"] + 1), "is proven"),
     (lambda d: d.update(value=d["value"] + 1), "the duals prove"),
@@ -106,3 +108,15 @@ def assert_no_other_bound(
     assert all(proven in (None, certificate.bound) for _, proven in found)
     assert all(proven is None for name, proven in found if name in stated)
     assert sum(proven is None for _, proven in found) > refused * len(found)
+
+
+def breaks_each_rule(fixture: str, changes: Sequence[tuple[Change, str]]) -> Callable[..., None]:
+    """A test that each change of the certificate of a fixture is refused, and with which words."""
+
+    @pytest.mark.parametrize(("change", "message"), changes)
+    def test(tmp_path: Path, request: pytest.FixtureRequest, change: Change, message: str) -> None:
+        instance, certificate = request.getfixturevalue(fixture)
+        with pytest.raises((FormatError, CertificateError), match=message):
+            certify_changed(tmp_path / "c.json", certificate, instance, change)
+
+    return test

@@ -14,6 +14,16 @@ def in_two(first: int, last: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("seeds", [pytest.param(range(first), id="first"), others])
 
 
+def word(case):
+    """The name of a policy with its parameters."""
+    return "-".join([case[0], *map(str, case[1].values())])
+
+
+def ended(simulation):
+    """Request, start and stop of every run."""
+    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
+
+
 @cache
 def drawn(seed: int, most_requests: int = 9, longest: int = 9) -> Instance:
     """The instance of a seed; every feature is drawn independently of the others."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import reference
-from drawn import drawn
+from drawn import drawn, ended
 
 from ratiolab.model import Instance
 from ratiolab.model.io import FormatError
@@ -36,10 +36,6 @@ CASES = [
     ("rr-sjf", {"quantum": "3"}, ("recompute", "swap")),
     ("srpt", {}, ("recompute", "swap")),
 ]
-
-
-def ended(simulation):
-    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
 
 
 @pytest.mark.parametrize("clock", CLOCKS.values(), ids=CLOCKS)

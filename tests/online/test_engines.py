@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 import reference_engines as literal
-from drawn import drawn, in_two
+from drawn import drawn, ended, in_two, word
 
 from ratiolab.model import violations
 from ratiolab.online import make, simulate
@@ -25,10 +25,6 @@ def stays(simulation):
     schedule = simulation.schedule
     names = ("request", "start", "stop", "lead", "unfilled")
     return list(zip(*(getattr(schedule, name).tolist() for name in names), strict=True))
-
-
-def ended(simulation):
-    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
 
 
 def rules_of(key, parameters):
@@ -68,10 +64,6 @@ CASES = [
         )
     ),
 ]
-
-
-def word(case):
-    return "-".join([case[0], *case[1].values()])
 
 
 @in_two(42, 600)

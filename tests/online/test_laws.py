@@ -7,7 +7,7 @@ from typing import Literal, get_args, get_origin
 
 import numpy as np
 import pytest
-from drawn import drawn, in_two
+from drawn import drawn, ended, in_two, word
 from oracle import least_latency
 
 from ratiolab.model import Instance, Schedule, violations
@@ -55,14 +55,6 @@ MAY_LOOP = [
     ("alpha-protection", {"alpha": 0.0}),
 ]
 RANDOM = [case for case in VARIANTS if case[1].get("ties") == "random"]
-
-
-def word(case):
-    return "-".join([case[0], *map(str, case[1].values())])
-
-
-def ended(simulation):
-    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
 
 
 def runs_of(instance, case, seed=0):

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 import reference
-from drawn import drawn, in_two
+from drawn import drawn, ended, in_two, word
 
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
@@ -44,14 +44,6 @@ ROUNDS = 400
 """Far more than these instances need unless they stall."""
 
 
-def word(case):
-    return "-".join([case[0], *case[1].values()])
-
-
-def ended_runs(simulation):
-    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
-
-
 @in_two(80, INSTANCES)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_the_event_driven_policy_makes_every_run_of_the_literal_one(case, seeds):
@@ -64,7 +56,7 @@ def test_the_event_driven_policy_makes_every_run_of_the_literal_one(case, seeds)
         simulation = simulate(instance, policy, patience=ROUNDS)
         # what is said to loop has not completed in many more rounds, and nothing else is endless
         assert simulation.outcome == ("complete" if complete else "looping"), instance.name
-        found = ended_runs(simulation)
+        found = ended(simulation)
         until = max((stop for _, _, stop in found), default=0)
         shown = expected if complete else [run for run in expected if run[2] <= until]
         assert found == shown, instance.name
@@ -86,7 +78,7 @@ def test_clearing_at_random_makes_every_run_of_the_literal_rule_with_the_same_dr
         )
         expected, complete = reference.serve(instance, rule, 100 * ROUNDS)
         assert complete, "it ends with probability 1"
-        assert ended_runs(simulate(instance, policy, seed=seed)) == expected, instance.name
+        assert ended(simulate(instance, policy, seed=seed)) == expected, instance.name
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [("0.2", "0.2"), ("0", "0.5"), ("0.1", "0.02")])
@@ -99,7 +91,7 @@ def test_rounds_above_the_limit_are_those_of_one_literal_draw_a_round(alpha, bet
         expected, complete = reference.serve(instance, rule, 100 * ROUNDS, may_overflow=True)
         assert complete
         found = simulate(instance, make("alpha-beta-clearing", parameters), seed=seed)
-        assert ended_runs(found) == expected, instance.name
+        assert ended(found) == expected, instance.name
         above += found.schedule.usage().max() > instance.memory
     assert above > 5
 

@@ -3,7 +3,7 @@
 import pytest
 import reference
 import reference_predictions
-from drawn import drawn, in_two
+from drawn import drawn, ended, in_two, word
 
 from ratiolab.model import violations
 from ratiolab.online import make, simulate
@@ -39,14 +39,6 @@ TRAILS = [
     {**SMALL, "correlation": "0.5", "changes": "0.6", "spread": "0.7", "batch": "3"},
     {**SMALL, "batch": "1", "c": "1"},
 ]
-
-
-def word(case):
-    return "-".join([case[0], *case[1].values()])
-
-
-def ended(simulation):
-    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
 
 
 @in_two(20, INSTANCES)

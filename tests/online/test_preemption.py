@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import reference
-from drawn import drawn, in_two
+from drawn import drawn, ended, in_two, word
 
 from ratiolab.model import Instance, violations
 from ratiolab.online import Decision, Information, Policy, PolicyError, make, simulate
@@ -23,14 +23,6 @@ CASES = [
     ("alpha-protection", {"alpha": "0"}),
     ("alpha-protection", {"alpha": "0.25"}),
 ]
-
-
-def word(case):
-    return "-".join([case[0], *case[1].values()])
-
-
-def ended(simulation):
-    return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
 
 
 @in_two(100, 250)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_line import ended_with
 
-from ratiolab.cli import main
 from ratiolab.model import Instance, write_instance
 from ratiolab.online import Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime
@@ -166,12 +166,6 @@ def test_the_bootstrap_covers_the_mean_of_a_sample() -> None:
     assert bootstrap(1, lambda drawn: 3.0) == (3.0, 3.0)
 
 
-def run(*arguments: object) -> object:
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return ended.value.code
-
-
 def test_the_command_evaluates_a_log_and_judges_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -186,11 +180,11 @@ def test_the_command_evaluates_a_log_and_judges_it(
     named = "arrival=ts,prompt=n_in,output=n_out,first=tok,finish=done"
     asked = ["evaluate", file, "--columns", named, "--memory", "4000", "--observed"]
     asked += ["--clock", "llama3-8b-a100", "--policies", "fcfs,svf"]
-    assert run(*asked) == 0
+    assert ended_with(*asked) == 0
     out = capsys.readouterr().out
     assert "The log's own mean latency is" in out
     assert "The clock fitted to it takes" in out
-    assert run(*asked, "--json") == 0
+    assert ended_with(*asked, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["format"] == "ratiolab-evaluation/1"
     assert {row["policy"] for row in found["rows"]} == {"fcfs", "svf", "observed"}
@@ -203,13 +197,13 @@ def test_compare_takes_the_same_clock_and_semantics(
     file = tmp_path / "i.json"
     write_instance(instance_from_trace(drawn(40), memory=2500, rounds_per_second=1000), file)
     asked = ["compare", file, "--clock", "llama3-8b-a100", "--preemption", "recompute", "--json"]
-    assert run(*asked, "--policies", "fcfs,svf") == 0
+    assert ended_with(*asked, "--policies", "fcfs,svf") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["preemption"], found["unit"], len(found["rows"])) == ("recompute", "s", 2)
     picture = tmp_path / "p.png"
-    assert run(*asked, "--policies", "fcfs,svf", "--plot", picture) == 0
+    assert ended_with(*asked, "--policies", "fcfs,svf", "--plot", picture) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert run(*asked, "--show", "fcfs") == 2
+    assert ended_with(*asked, "--show", "fcfs") == 2
 
 
 def test_ctrl_c_keeps_the_policies_that_had_run(
@@ -228,7 +222,7 @@ def test_ctrl_c_keeps_the_policies_that_had_run(
     file = tmp_path / "i.json"
     write_instance(instance_from_trace(drawn(30), memory=2500, rounds_per_second=1000), file)
     asked = ["evaluate", file, "--clock", "llama3-8b-a100", "--json"]
-    assert run(*asked, "--policies", "rr,svf,fcfs,h-sf") == 130
+    assert ended_with(*asked, "--policies", "rr,svf,fcfs,h-sf") == 130
     found = json.loads(capsys.readouterr().out)
     assert found["interrupted"]
     assert {row["policy"] for row in found["rows"]} == {"fcfs", "rr"}
@@ -277,10 +271,10 @@ def test_processes_and_parameters_change_nothing_but_what_they_say(
     asked += ["--policies", f"fcfs,alpha-beta-clearing,{own}:Last"]
     found = []
     for more in (["--workers", "1"], ["--workers", "2"]):
-        assert run(*asked, *more) == 0
+        assert ended_with(*asked, *more) == 0
         found.append(json.loads(capsys.readouterr().out))
     assert found[0] == found[1]
-    assert run(*asked, "--param", f"{own}:Last.weight=-1") == 0
+    assert ended_with(*asked, "--param", f"{own}:Last.weight=-1") == 0
     rows = {row["policy"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
     assert rows["last"]["params"]["weight"] == -1
     assert rows["last"]["values"] == rows["fcfs"]["values"]  # the other way round
@@ -307,5 +301,5 @@ def test_mistakes_come_before_the_work(
 ) -> None:
     file = tmp_path / "i.json"
     write_instance(instance_from_trace(drawn(10), memory=2500, rounds_per_second=1000), file)
-    assert run(command, file, "--clock", "unit", "--policies", "fcfs,svf", *words) == 2
+    assert ended_with(command, file, "--clock", "unit", "--policies", "fcfs,svf", *words) == 2
     assert message in capsys.readouterr().err

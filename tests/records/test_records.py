@@ -14,9 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from command_line import run
 from regenerate import regenerate
 
-from ratiolab.cli import main
 from ratiolab.hindsight import OptResult, bracket, solve
 from ratiolab.hindsight.certificates.certificate import FormulaCertificate
 from ratiolab.hindsight.schedules.heuristics import list_schedule
@@ -335,14 +335,6 @@ def test_sigint_ends_two_workers_and_keeps_their_tries(
     assert json.loads(out)["tried"] == 2
     for record in store.records().values():
         assert faults(store, record) == []
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as exit_:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    assert isinstance(exit_.value.code, int)
-    return exit_.value.code, out, err
 
 
 def test_the_commands_tell_and_judge(

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import ended_with
 
-from ratiolab.cli import main
 from ratiolab.model import FormatError, read_instance
 from ratiolab.workloads.layouts import LAYOUTS
 from ratiolab.workloads.traces import Trace, read_trace, select
@@ -214,24 +214,18 @@ def test_files_that_are_none_are_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
-def run(*arguments: object) -> object:
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    return ended.value.code
-
-
 def test_what_is_dropped_is_told_loudly_and_strict_refuses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "log.csv").write_text(BLIS)
     asked = ["trace", tmp_path / "log.csv", "--memory", "20", "-o", tmp_path / "i.json"]
-    assert run(*asked) == 0
+    assert ended_with(*asked) == 0
     said = capsys.readouterr().err
     assert "2 of 3 requests dropped (66.67%): 1 not served, 1 above memory 20" in said
     assert read_instance(tmp_path / "i.json").source.startswith(
         "trace log: 3 requests; 1 dropped not served; 1 dropped above memory 20"
     )
-    assert run(*asked, "--strict") == 2
+    assert ended_with(*asked, "--strict") == 2
     assert "--strict refuses a log with requests 1 not served" in capsys.readouterr().err
     trace = read_trace(tmp_path / "log.csv")
     assert select(trace, memory=20).dropped == {"not served": 1, "above memory 20": 1}
@@ -243,14 +237,14 @@ def test_a_log_is_described_in_words_numbers_and_a_picture(
     (tmp_path / "log.csv").write_text(VIDUR)
     picture = tmp_path / "log.svg"
     asked = ["trace", tmp_path / "log.csv", "--describe", "--memory", "100"]
-    assert run(*asked, "--plot", picture) == 0
+    assert ended_with(*asked, "--plot", picture) == 0
     assert "2 requests; layout: Vidur request metrics" in capsys.readouterr().out
     assert picture.read_bytes().startswith(b"<?xml")
-    assert run(*asked, "--json") == 0
+    assert ended_with(*asked, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["requests"], found["span_seconds"], found["rate"]) == (2, 2.0, 1.0)
     assert found["observed"] == ["start", "first", "finish"]
     # (30 * 4 + 10) + (40 * 5 + 15) token-rounds over 100 tokens, 2 seconds, 20 rounds a second
     assert found["load"] == pytest.approx((130 + 215) / (100 * 2 * 20))
-    assert run("trace", tmp_path / "log.csv") == 2
+    assert ended_with("trace", tmp_path / "log.csv") == 2
     assert "--memory is missing" in capsys.readouterr().err

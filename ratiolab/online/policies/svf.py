@@ -8,7 +8,7 @@ from numpy.random import Generator
 from ratiolab.model.footprint import volume
 from ratiolab.online.policies.greedy import OneRoundAhead
 from ratiolab.online.policies.mc_sf import Believing, believed
-from ratiolab.online.policies.prefix import PrefixRun
+from ratiolab.online.policies.prefix import PrefixQueue, PrefixRun
 from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import Information
 
@@ -31,7 +31,11 @@ class SVF(Believing):
             setting,
             key=lambda view, i: (volume(view.prompt[i], length(view, i)),),
             length=length,
+            queue=self._queue(),
         )
+
+    def _queue(self) -> PrefixQueue:
+        return PrefixQueue()
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from numpy.random import Generator
-
-from ratiolab.model.footprint import volume
 from ratiolab.online.forecast import Forecast
-from ratiolab.online.policies.mc_sf import Believing, believed
-from ratiolab.online.policies.prefix import Key, PrefixQueue, PrefixRun
-from ratiolab.online.policy import Decide, Setting
+from ratiolab.online.policies.prefix import Key, PrefixQueue
+from ratiolab.online.policies.svf import SVF
 from ratiolab.online.view import NEVER, View
 
 
 @dataclass(frozen=True)
-class SVFFit(Believing):
+class SVFFit(SVF):
     """Smallest volume first, with a choice among the next few so that memory is filled.
 
     Of the first ``candidates`` waiting requests in order of volume s o + o (o + 1) / 2, those of at
@@ -44,14 +40,8 @@ class SVFFit(Believing):
         if self.candidates < 1:
             raise ValueError(f"policy svf-fit: candidates {self.candidates} must be at least 1")
 
-    def start(self, setting: Setting, rng: Generator) -> Decide:
-        length = believed(self.lengths)
-        return PrefixRun(
-            setting,
-            key=lambda view, i: (volume(view.prompt[i], length(view, i)),),
-            length=length,
-            queue=FitQueue(Fraction(str(self.ratio)), self.candidates),
-        )
+    def _queue(self) -> PrefixQueue:
+        return FitQueue(Fraction(str(self.ratio)), self.candidates)
 
 
 class FitQueue(PrefixQueue):

@@ -5,7 +5,7 @@ The paper measures vLLM with batches; its model serves one request at a time. Th
 """
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from statistics import median
 from typing import Literal, NamedTuple
 
@@ -84,41 +84,38 @@ def recheck() -> str:
     return f"largest first token: {plain[-1]} under SJF, {first[-1]} under RR-SJF"
 
 
-factor = partial(
-    PAPER.claim, expected=NOT_IMPLIED, recheck=recheck, assumes=(ONE_SERVER, DATA, "within a third")
+ROWS: tuple[tuple[str, int, Figure, Rule, float, float, str], ...] = (
+    ("median-ttft-fcfs", 3, "median TTFT", "FCFS", 9, 155, "9 times smaller than that of FCFS"),
+    (
+        *("largest-ttft-sjf", 3, "largest TTFT", "SJF", 5, 154),
+        "5 times smaller than those of SJF and FCFS",
+    ),
+    ("largest-ttft-rr", 3, "largest TTFT", "RR", 1.5, 1, "1.5 times smaller than that of RR"),
+    (
+        *("first-quartile-latency-rr", 4, "25th percentile of latency", "RR", 9, 1),
+        "about 9 times smaller than that of RR",
+    ),
 )
+"""Id, figure of the paper, what is measured, rival, printed factor, control, and the statement."""
 
-CLAIMS = (
-    factor(
-        "Section 3.4 and Figure 3",
-        name="median-ttft-fcfs",
-        claimed=Factor("median TTFT", "FCFS", 9),
-        control=Factor("median TTFT", "FCFS", 155),
-        statement="The median time to first token of RR-SJF is 9 times smaller than that of FCFS.",
-    )(Factor.check),
-    factor(
-        "Section 3.4 and Figure 3",
-        name="largest-ttft-sjf",
-        claimed=Factor("largest TTFT", "SJF", 5),
-        control=Factor("largest TTFT", "SJF", 154),
-        statement="The largest time to first token of RR-SJF is 5 times smaller than those of SJF "
-        "and FCFS.",
-    )(Factor.check),
-    factor(
-        "Section 3.4 and Figure 3",
-        name="largest-ttft-rr",
-        claimed=Factor("largest TTFT", "RR", 1.5),
-        control=Factor("largest TTFT", "RR", 1),
-        statement="The largest time to first token of RR-SJF is 1.5 times smaller than that of RR.",
-    )(Factor.check),
-    factor(
-        "Section 3.4 and Figure 4",
-        name="first-quartile-latency-rr",
-        claimed=Factor("25th percentile of latency", "RR", 9),
-        control=Factor("25th percentile of latency", "RR", 1),
-        statement="The 25th percentile of the end-to-end latency of RR-SJF is about 9 times "
-        "smaller than that of RR.",
-    )(Factor.check),
+WORDS: dict[Figure, str] = {
+    "median TTFT": "median time to first token",
+    "largest TTFT": "largest time to first token",
+    "25th percentile of latency": "25th percentile of the end-to-end latency",
+}
+
+CLAIMS = tuple(
+    PAPER.claim(
+        f"Section 3.4 and Figure {number}",
+        name=name,
+        expected=NOT_IMPLIED,
+        claimed=Factor(what, rival, printed),
+        control=Factor(what, rival, wrong),
+        recheck=recheck,
+        assumes=(ONE_SERVER, DATA, "within a third"),
+        statement=f"The {WORDS[what]} of RR-SJF is {words}.",
+    )(Factor.check)
+    for name, number, what, rival, printed, wrong, words in ROWS
 )
 
 

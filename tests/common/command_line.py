@@ -1,0 +1,33 @@
+"""The command line inside this process."""
+
+import json
+from typing import Any
+
+import pytest
+
+import ratiolab
+from ratiolab.cli import main
+
+
+def ended_with(*arguments: object) -> Any:
+    """The exit code of a command."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    return ended.value.code
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[Any, str, str]:
+    """Exit code, output and errors of a command, whose words may come in one string."""
+    words = str(arguments[0]).split() if len(arguments) == 1 else arguments
+    code = ended_with(*words)
+    return code, *capsys.readouterr()
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
+    """What a command prints with ``--json``, without format and version."""
+    code, out, _ = run(capsys, *arguments, "--json")
+    assert code == 0
+    data = json.loads(out)
+    assert data.pop("format").startswith("ratiolab-")
+    assert data.pop("version") == ratiolab.__version__
+    return data
