@@ -41,11 +41,12 @@ TRACED = (
 the file is repeated."""
 
 SMALL = (
-    ("conversations", 40, 16_492, 83),
     ("conversations", 40, 8_000, 40),
-    ("conversations", 30, 4_000, 20),
-    ("code", 40, 4_000, 20),
-    ("summaries", 30, 8_000, 40),
+    ("conversations", 20, 4_000, 20),
+    ("code", 40, 8_000, 40),
+    ("code", 30, 4_000, 20),
+    ("summaries", 24, 8_000, 40),
+    ("summaries", 18, 4_000, 20),
 )
 """Shape, requests, memory, and by what lengths and memory are divided: 200 tokens are the most for
 all rows at one time."""
@@ -100,7 +101,7 @@ def sampled(file: str, requests: int, rate: float, seed: int) -> Instance:
 
 
 def split(limit: float, seeds: range, long: float) -> Iterator[str]:
-    """How the gap splits on small cuts with lengths as of traces, solved to proof.
+    """How the gap splits on small cuts with lengths as of traces, load 2, solved to proof.
 
     The first three figures are bounds, in percent below the optimum: the linear relaxation, growth
     rows beside its prices, and all rows over tokens held and rounds left of those who run at one
@@ -112,7 +113,7 @@ def split(limit: float, seeds: range, long: float) -> Iterator[str]:
     for shape, n, tokens, scale in SMALL:
         lost: list[list[float]] = []
         for seed in seeds:
-            instance = generate(f"trace-{shape}", seed, n=n, memory=tokens, scale=scale)
+            instance = generate(f"trace-{shape}", seed, n=n, memory=tokens, scale=scale, load=2.0)
             result = solve(instance, time_limit=limit)
             if result.is_exact:
                 lost.append([100 * abs(v / result.upper - 1) for v in _values(instance, limit)])

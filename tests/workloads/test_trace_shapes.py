@@ -21,12 +21,18 @@ def test_quantiles_and_load_are_those_of_the_shape(name: str) -> None:
     assert taken == pytest.approx(0.8, rel=0.03)  # the span has standard error 0.7 %
 
 
-def test_a_scale_divides_lengths_and_memory_and_no_prompt_is_more_than_half_of_it() -> None:
+def test_a_scale_divides_lengths_and_memory() -> None:
     whole, small = (generate("trace-code", 2, n=500, scale=scale) for scale in (1, 40))
     assert (small.memory, whole.memory) == (412, 16_492)
     assert (np.abs(small.prompt - np.maximum(whole.prompt / 40, 1)) <= 0.5).all()
-    crowded = generate("trace-code", 2, n=500, memory=2000)
-    assert crowded.prompt.max() == 1000
+
+
+def test_prompts_of_more_than_half_of_memory_are_left_out_not_cut() -> None:
+    crowded = generate("trace-code", 2, n=2000, memory=3000)
+    assert crowded.prompt.max() <= 1500
+    assert np.mean(crowded.prompt == 1500) < 0.01
+    # the median of those below 1500 tokens, half of all: the first quarter of all
+    assert np.median(crowded.prompt) == pytest.approx(580, rel=0.1)
 
 
 def test_memory_that_is_nothing_over_the_scale_is_refused() -> None:
