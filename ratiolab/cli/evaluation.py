@@ -60,6 +60,14 @@ def evaluate(
     ] = False,
     tick_seconds: Tick = None,
     runs: Annotated[int, typer.Option(help="Seeds of policies that use randomness.", min=1)] = 5,
+    search: Annotated[
+        float,
+        typer.Option(
+            help="Seconds to look for the best order of all requests, so that the best schedule "
+            "is enclosed more closely; it needs a clock.",
+            min=0,
+        ),
+    ] = 0,
     json: Json = False,
 ) -> None:
     """Say how far each policy is from any schedule on a log, and what to deploy.
@@ -104,7 +112,7 @@ def evaluate(
         log = log.take(chosen.kept)
     instance = logged.predicted(instance)
     service = observed_service(log) if observed and log is not None else None
-    made = evaluated(instance, clock, preemption, runs, judged, service)
+    made = evaluated(instance, clock, preemption, runs, judged, service, search)
     found = judged_log(log, instance, made) if service is not None and log is not None else None
     more = {} if found is None else {"observed": found.to_dict()}
     deliver(made, file, clock, judged, [] if found is None else found.lines(), more, json)
@@ -126,6 +134,7 @@ def evaluated(
     runs: int,
     judged: Judged,
     observed: "Service | None" = None,
+    search: float = 0,
 ) -> "Evaluation":
     """Evaluate policies, with progress on standard error."""
     from ratiolab.executors import opened
@@ -148,6 +157,7 @@ def evaluated(
             observed=observed,
             runs=runs,
             seed=judged.seed,
+            search=search,
             executor=place,
             advance=lambda name: display.update(task, description=f"{name} done"),
         )
@@ -175,7 +185,13 @@ def deliver(
         if json:
             print_json("evaluation", {**made.to_dict(), "clock": clock, **more})
         else:
-            print_rich(evaluation_table(made), *by_reason(made.skipped), made.headline, *lines)
+            print_rich(
+                evaluation_table(made),
+                *by_reason(made.skipped),
+                made.headline,
+                made.enclosed,
+                *lines,
+            )
     if made.interrupted:
         end_interrupted("the policies that had run are compared; the others are left out")
 

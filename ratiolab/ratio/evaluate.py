@@ -11,6 +11,7 @@ from ratiolab.model import Instance, Preemption
 from ratiolab.online import Policy, Simulation, make
 from ratiolab.online.clock import BatchTime, clock_of
 from ratiolab.ratio.choice import Skipped, usable_policies
+from ratiolab.ratio.clock_search import Searched, search_order
 from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.ratio.load import sustained_load
 from ratiolab.ratio.runs import simulated
@@ -31,6 +32,7 @@ def evaluate(
     runs: int = 5,
     seed: int = 0,
     load: bool = True,
+    search: float = 0.0,
     workers: int = 1,
     executor: Executor | None = None,
     advance: Callable[[str], None] | None = None,
@@ -49,6 +51,8 @@ def evaluate(
     observed : what the log itself says of the requests, if it does.
     runs : seeds ``seed, seed + 1, ...`` of each policy that uses randomness.
     load : whether to look for the load that the best policy takes at the current value.
+    search : seconds of a search for the order of the least mean latency, which becomes a row of its
+        own among those that know everything; it needs a clock.
     workers : processes that simulate; or else
     executor : where the simulations run. The result does not depend on it.
     advance : called with the name of what has just been finished.
@@ -60,11 +64,14 @@ def evaluate(
     Raises
     ------
     ValueError
-        for an unknown metric, no policy, or a policy that makes no sense under these semantics.
+        for an unknown metric, no policy, a policy that makes no sense under these semantics, or a
+        search without a clock.
     """
     clock = clock_of(clock) if isinstance(clock, str) else clock
     slo = Slo.parse(slo) if isinstance(slo, str) else slo
     chosen = metric_of(metric, slo)
+    if search and clock is None:
+        raise ValueError("search needs a clock: without one, solve finds the best schedule")
     metrics = (*METRICS.values(), *([metric_of("goodput", slo)] if slo else ()))
     skipped: Skipped = []
     if policies is None:
@@ -82,6 +89,10 @@ def evaluate(
         ):
             rows[number] = row_of(own)
             report(ordered[number].name)
+        if search and clock is not None:
+            report("search")
+            found = search_order(instance, clock, search, preemption=preemption, seed=seed)
+            rows[len(ordered)] = replace(row_of([found]), name=Searched.name)
     except KeyboardInterrupt:
         if 0 not in rows:  # nothing to compare with
             raise
@@ -101,10 +112,10 @@ def evaluate(
     best, now = made.deployable[0], made.row(current)
     if best.name == current or isnan(now.value(chosen)) or not best.services:
         return made
-    found = None
+    sustained = None
     if load and now.keeps_up and not interrupted:
         assert best.policy is not None
-        found = sustained_load(
+        sustained = sustained_load(
             instance,
             best.policy,
             chosen,
@@ -115,7 +126,7 @@ def evaluate(
         )
     order = np.argsort(instance.arrival, kind="stable")
     candidates = {row.name: row.services for row in (*made.deployable, now) if row.services}
-    return replace(made, saving=saved(chosen, current, best.name, candidates, order, found))
+    return replace(made, saving=saved(chosen, current, best.name, candidates, order, sustained))
 
 
 def row_of(runs: Sequence[Simulation]) -> Row:

@@ -132,6 +132,20 @@ class Evaluation(Result):
         return min(ratios), max(ratios)
 
     @property
+    def enclosure(self) -> tuple[float, float]:
+        """Two ends around the metric of the best schedule: the bound, and the best row known."""
+        known = [row.value(self.metric) for row in self.rows if _is_schedule(row)]
+        pick = max if self.metric.larger_is_better else min
+        low, high = sorted((self.bounds[self.metric.key], pick(known, default=float("nan"))))
+        return low, high
+
+    @property
+    def enclosed(self) -> str:
+        """The enclosure of the best schedule, in a sentence."""
+        low, high = map(self._shown, self.enclosure)
+        return f"The best schedule has a {self.metric.title} between {low} and {high}."
+
+    @property
     def headline(self) -> str:
         """The recommendation, in a sentence."""
         best, current = self.deployable[0], self.row(self.current)
@@ -195,6 +209,7 @@ class Evaluation(Result):
             "interrupted": self.interrupted,
             "metric": self.metric.key,
             "bounds": self.bounds,
+            "best_schedule": list(self.enclosure),
             "current": self.current,
             "rows": [self._row(row) for row in self.rows],
             "saving": None
@@ -233,3 +248,8 @@ class Evaluation(Result):
         frame = pd.DataFrame([self._row(row) for row in self.rows])
         values = pd.DataFrame(frame.pop("values").tolist())
         return pd.concat([frame[["policy", "can_be_deployed", "evictions"]], values], axis=1)
+
+
+def _is_schedule(row: Row) -> bool:
+    """Return whether what a row did is a schedule under the evaluation's rules: not the log."""
+    return bool(row.services) and row.policy is not None and not row.policy.may_overflow

@@ -4,6 +4,7 @@
 arrival model, and the first model at fixed sizes. `families` holds what users meet otherwise, at
 the same sizes: equal prompts, two output lengths, long prompts, heavy tails, all at round 0 and
 (where the kind of workload has a rate) with Poisson arrivals a little above what memory sustains.
+Shapes of traces stand there, too: scaled down while they are small, in full up to 10,000 requests.
 """
 
 from collections.abc import Iterator, Mapping
@@ -51,6 +52,11 @@ def recipes() -> Iterator[Recipe]:
                 given = settings | ({"n_least": n, "n_most": n} if kind == _PAPER else {"n": n})
                 given |= {"rate": rate} if rate and seed else {}
                 yield Recipe(f"{folder}/{family}-{n:04}-{seed}", family, kind, seed, given)
+    for shape, load in _SHAPES:
+        for n, memory, scale in _SHAPED:
+            given = {"n": n, "memory": memory, "load": load, "scale": scale}
+            name = f"families/{shape}-{n:05}-0"
+            yield Recipe(name, shape, f"trace-{shape}", 0, given)
 
 
 _PAPER = "jaillet-model-1"
@@ -63,3 +69,12 @@ _FAMILIES: tuple[tuple[str, str, dict[str, int | float], float], ...] = (
     ("heavy-tails", "heavy-tail", {"memory": 80, "prompt": 5, "mu": 2.5, "upper": 70}, 0.18),
 )
 """Family, kind, settings, and the rate of the second instance of each size, 0 for none."""
+
+_SHAPES = ("conversations", 1.1), ("code", 1.2), ("summaries", 1.2)
+"""Shape of a trace, and load."""
+
+_SHAPED = (
+    *((n, 8_000, 40) for n in (20, 40, 80, 200)),
+    *((n, 16_492, 1) for n in (500, 1_000, 2_000, 10_000)),
+)
+"""Requests, memory, and what lengths and memory are divided by."""

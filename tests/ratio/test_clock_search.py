@@ -9,6 +9,7 @@ from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.ratio.clock_bound import clock_lower_bound
 from ratiolab.ratio.clock_kernels import STRIDE, serve
 from ratiolab.ratio.clock_search import Searched, search_order, timed_of, total_seconds
+from ratiolab.ratio.evaluate import evaluate
 
 CLOCKS = (
     BatchTime(fixed=0.02, prefill=0.001, decode=0.0005, tick=0.05),
@@ -62,3 +63,21 @@ def test_the_best_of_all_orders_is_found_when_there_are_few() -> None:
     best = min(map(total_seconds, runs))
     assert best < total_seconds(simulate(instance, make("svf"), clock=clock))
     assert total_seconds(search_order(instance, clock, 0.4)) == pytest.approx(best)
+
+
+def test_an_evaluation_encloses_the_best_schedule_and_a_search_only_lowers_its_upper_end() -> None:
+    instance, clock = drawn(4, 30), CLOCKS[1]
+    keys = [make(key) for key in ("fcfs", "svf")]
+    plain, searched = (
+        evaluate(instance, keys, clock=clock, search=seconds, load=False) for seconds in (0, 0.3)
+    )
+    assert next(row.name for row in searched.knowing) == "searched order"
+    assert len(searched.rows) == len(plain.rows) + 1
+    assert searched.enclosure[0] == plain.enclosure[0] == plain.bounds["mean"]
+    assert searched.enclosure[0] <= searched.enclosure[1] <= plain.enclosure[1]
+    assert searched.to_dict()["best_schedule"] == list(searched.enclosure)
+
+
+def test_a_search_without_a_clock_is_refused() -> None:
+    with pytest.raises(ValueError, match="search needs a clock"):
+        evaluate(drawn(1), [make("fcfs")], search=1.0)
