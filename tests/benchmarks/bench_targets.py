@@ -2,7 +2,8 @@
 
 Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED]
 [--long SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``proofs``, ``gaps``,
-``plain``, ``scale`` (the default), and ``traces``, ``split``, ``clock``, see `bench_traces.py`.
+``plain``, ``scale`` (the default), and ``traces``, ``split``, ``clock``, see `bench_traces.py`,
+and ``rows``, see `bench_rows.py`.
 With ``--write`` the sections of these parts are written anew; other sections of the page stay, each
 with the command that made it. Small instances are drawn as in Jaillet et al. (2025), Section 5.1,
 with n fixed, half of the seeds from each arrival model. Large ones have log-normal lengths and
@@ -20,6 +21,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
+import bench_rows
 import bench_traces
 from bench_scale_bounds import log_normal
 
@@ -134,6 +136,7 @@ def scale(limit: float, seeds: range, long: float) -> Iterator[str]:
 
 
 PARTS = {part.__name__: part for part in (proofs, gaps, plain, scale)} | bench_traces.PARTS
+PARTS |= {"rows": bench_rows.rows}
 DEFAULT = ("proofs", "gaps", "plain", "scale")
 
 
