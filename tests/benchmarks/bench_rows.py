@@ -35,10 +35,10 @@ def rows(limit: float, seeds: range, long: float) -> Iterator[str]:
 
     Idle memory in percent, as each row promises it when memory is full: growth rows, the same with
     those counted in full, and no others, that hold more than M / (K + 1) (a class of prompts), and
-    the limit N / (2 e M) of all rows at one time, with N running and e completions
-    a round. Then, in percent of the bound of prices: the most that the bound rises when one of the
-    five largest requests must start either up to some round or after it, not in parts on both sides:
-    the least of both cases, after an ascent of its own in each.
+    the limit N / (2 e M) of all rows at one time, with N running and e completions a round. Then,
+    in percent of the bound of prices: the most that the bound rises when one of the five largest
+    requests must start either up to some round or after it, not in parts on both sides: the least
+    of both cases, after an ascent of its own in each.
     """
     yield "| instance | growth row | class row | limit | no parts |"
     yield "|---|---|---|---|---|"
