@@ -8,6 +8,7 @@ here; sums of them are floats.
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ratiolab.hindsight.scale.beam_state import compiled
 from ratiolab.hindsight.scale.expand_kernels import earliest
@@ -15,7 +16,12 @@ from ratiolab.hindsight.scale.order_kernels import draw, far_move, moved, near_m
 from ratiolab.model.footprint import IntArray
 
 STRIDE = 16
-"""Completions between two looks at whether a schedule has lost too much."""
+"""Completions between two looks at whether a schedule has lost too much, and ranks between two
+snapshots of a run."""
+
+NOW, TIME, RUNNING, HOLD, ARRIVED, COMPLETED, HIGHEST, FIELDS = range(8)
+"""What a snapshot holds: round and picoseconds, requests that run, that arrived and completed, what
+those who run would hold at round 0, and the highest rank that was looked at before."""
 
 
 class Timed(NamedTuple):
@@ -41,6 +47,26 @@ class Timed(NamedTuple):
     kv: int
 
 
+class Served(NamedTuple):
+    """The run of an order.
+
+    Parameters
+    ----------
+    began : round in which each request starts.
+    sums : completion times of the first `STRIDE` completions, of twice as many.., in all.
+    state, total, end, base : snapshots: `FIELDS`, sum of completion times, and when each run ends
+        and what it would hold at round 0; in row k the last one before anybody of rank k `STRIDE`
+        or higher was looked at.
+    """
+
+    began: IntArray
+    sums: NDArray[np.float64]
+    state: IntArray
+    total: NDArray[np.float64]
+    end: IntArray
+    base: IntArray
+
+
 @compiled
 def passed(m, second, growth):  # type: ignore[no-untyped-def]
     """Return how long m batches take when the first takes ``second``, each ``growth`` longer."""
@@ -64,25 +90,69 @@ def batches_until(need, second, growth):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def serve(timed, order, known, done, give):  # type: ignore[no-untyped-def]
+def snapshot(served, slot, state, total, end, base):  # type: ignore[no-untyped-def]
+    """Keep the state of a run in a slot."""
+    served.total[slot] = total
+    for k in range(FIELDS):
+        served.state[slot, k] = state[k]
+    for k in range(state[RUNNING]):
+        served.end[slot, k], served.base[slot, k] = end[k], base[k]
+
+
+@compiled
+def repeat(served, slot, upto):  # type: ignore[no-untyped-def]
+    """Copy a snapshot to the slots after it up to another one."""
+    for k in range(slot + 1, upto):
+        state, end, base = served.state[slot], served.end[slot], served.base[slot]
+        snapshot(served, k, state, served.total[slot], end, base)
+
+
+@compiled
+def resumed(timed, order, known, slot, waiting):  # type: ignore[no-untyped-def]
+    """Write the ranks of those who wait in a state, in falling order; return how many."""
+    state, left = known.state[slot], 0
+    by = timed.due[timed.by_due[state[ARRIVED] - 1]] if state[ARRIVED] else np.int64(-1)
+    for k in range(len(order) - 1, -1, -1):
+        i = order[k]
+        if timed.due[i] <= by and known.began[i] >= state[NOW]:
+            waiting[left] = k
+            left += 1
+    return left
+
+
+@compiled
+def serve(timed, order, known, new, first, give):  # type: ignore[no-untyped-def]
     """Return the sum of completion times of an order, or -1 once it has lost too much.
 
     Parameters
     ----------
-    known : sums of the first `STRIDE`, twice as many.. completions of another order.
-    done : where those of this one are written.
-    give : by how much it may be behind at each of these times.
+    known : the run of an order that is the same up to place ``first``: what came before anybody of
+        that rank was looked at is not done again.
+    new : where this run is written.
+    give : by how much the sum may be behind that of the other order, every `STRIDE` completions.
     """
     n, memory = len(order), timed.memory
     rank = np.empty(n, np.int64)
     for k in range(n):
         rank[order[k]] = k
+    slot = first // STRIDE
+    state, total = known.state[slot].copy(), known.total[slot]
     waiting = np.empty(n, np.int64)  # ranks, in falling order: the next one stands last
-    end, base = np.empty(timed.running, np.int64), np.empty(timed.running, np.int64)
+    left = resumed(timed, order, known, slot, waiting)
+    end, base = known.end[slot].copy(), known.base[slot].copy()
     peak = np.empty(timed.running, np.int64)
-    left, running, hold = 0, 0, np.int64(0)
-    now, time, total, completed, arrived = np.int64(0), np.int64(0), 0.0, 0, 0
+    now, time, running = state[NOW], state[TIME], state[RUNNING]
+    hold, arrived, completed = state[HOLD], state[ARRIVED], state[COMPLETED]
+    highest = state[HIGHEST]
+    peaks(end, base, running, peak, memory)
     while completed < n:
+        state[NOW], state[TIME], state[RUNNING] = now, time, running
+        state[HOLD], state[ARRIVED], state[COMPLETED] = hold, arrived, completed
+        state[HIGHEST] = highest
+        upto = highest // STRIDE + 1
+        repeat(new, slot, upto)  # nobody of the ranks between was looked at before the last state
+        slot = upto
+        snapshot(new, slot, state, total, end, base)
         while arrived < n and timed.due[timed.by_due[arrived]] <= time:
             x = rank[timed.by_due[arrived]]
             k = left
@@ -94,6 +164,7 @@ def serve(timed, order, known, done, give):  # type: ignore[no-untyped-def]
         prefill, fresh = np.int64(0), 0
         event = np.int64(2**62)
         while left:
+            highest = max(highest, waiting[left - 1])
             i = order[waiting[left - 1]]
             s, o = timed.prompt[i], timed.output[i]
             p = earliest(end, base, running, peak, memory, s, o, now)
@@ -101,6 +172,7 @@ def serve(timed, order, known, done, give):  # type: ignore[no-untyped-def]
                 event = p
                 break
             left -= 1
+            new.began[i] = now
             k = running
             while k and end[k - 1] > now + o:
                 end[k], base[k] = end[k - 1], base[k - 1]
@@ -109,69 +181,91 @@ def serve(timed, order, known, done, give):  # type: ignore[no-untyped-def]
             hold += s - now
             running += 1
             prefill, fresh = prefill + s, fresh + 1
-            held = np.int64(0)
-            for k in range(running - 1, -1, -1):
-                held += base[k]
-                peak[k] = held + (running - k) * end[k] + end[k] - memory
+            peaks(end, base, running, peak, memory)
         if not running:
             time = timed.due[timed.by_due[arrived]]
             continue
         event = min(event, end[0])
         cached = hold + running * now
-        first = timed.fixed + timed.prefill * prefill + timed.decode * (running - fresh)
-        first += timed.kv * (cached - prefill)
+        batch = timed.fixed + timed.prefill * prefill + timed.decode * (running - fresh)
+        batch += timed.kv * (cached - prefill)
         second = timed.fixed + timed.decode * running + timed.kv * (cached + running)
         growth = timed.kv * running
         if arrived < n:
-            need = timed.due[timed.by_due[arrived]] - time - first
+            need = timed.due[timed.by_due[arrived]] - time - batch
             event = min(event, now + 1 + batches_until(need, second, growth))
-        m = event - now - 1
-        time += first + passed(m, second, growth)
+        time += batch + passed(event - now - 1, second, growth)
         now, gone = event, 0
         while gone < running and end[gone] == now:
             hold -= base[gone]
             total += time
             completed += 1
             if completed % STRIDE == 0:
-                done[completed // STRIDE] = total
-                if total - known[completed // STRIDE] > give:
+                new.sums[completed // STRIDE] = total
+                if total - known.sums[completed // STRIDE] > give:
                     return -1.0
             gone += 1
         if gone:
             for k in range(gone, running):
                 end[k - gone], base[k - gone], peak[k - gone] = end[k], base[k], peak[k]
             running -= gone
+    repeat(new, slot, len(new.total))
     return total
 
 
 @compiled
-def cool(timed, order, sums, total, large, bits, moves, heat, reach, give, rare):  # type: ignore[no-untyped-def]
+def peaks(end, base, running, peak, memory):  # type: ignore[no-untyped-def]
+    """Write the start from which a prompt of no tokens fits, at the end of each run."""
+    held = np.int64(0)
+    for k in range(running - 1, -1, -1):
+        held += base[k]
+        peak[k] = held + (running - k) * end[k] + end[k] - memory
+
+
+@compiled
+def cool(timed, order, known, total, large, bits, moves, heat, reach, give, rare):  # type: ignore[no-untyped-def]
     """Try moves at a temperature; return the total of the order at hand, the best, and its order.
 
-    ``order`` and ``sums``, what `serve` writes of it, are changed in place. One move in ``rare``
-    puts one of the requests ``large`` anywhere.
+    ``order`` and ``known``, its run, are changed in place. One move in ``rare`` puts one of the
+    requests ``large`` anywhere.
     """
     n = len(order)
     best, kept = total, order.copy()
-    new, done = order.copy(), sums.copy()
+    new = Served(
+        known.began.copy(),
+        known.sums.copy(),
+        known.state.copy(),
+        known.total.copy(),
+        known.end.copy(),
+        known.base.copy(),
+    )
+    trial = order.copy()
     for _ in range(moves):
         if draw(bits) % np.uint64(rare) == 0:
-            i, j, kind = far_move(bits, new, large)
+            i, j, kind = far_move(bits, trial, large)
         else:
             i, j, kind = near_move(bits, n, reach)
         if i == j:
             continue
-        moved(new, i, j, kind)
+        moved(trial, i, j, kind)
         luck = (np.float64(draw(bits) >> np.uint64(11)) + 1) / 2.0**53
         allowed = -heat * np.log(luck)
-        found = serve(timed, new, sums, done, allowed + give * heat)
+        found = serve(timed, trial, known, new, i, allowed + give * heat)
         if 0 <= found <= total + allowed:
-            order[i : j + 1] = new[i : j + 1]
-            sums[:] = done
+            order[i : j + 1] = trial[i : j + 1]
+            slot = i // STRIDE
+            begin = known.state[slot, COMPLETED] // STRIDE + 1
+            known.began[:] = new.began
+            known.sums[begin:] = new.sums[begin:]
+            known.state[slot + 1 :] = new.state[slot + 1 :]
+            known.total[slot + 1 :] = new.total[slot + 1 :]
+            known.end[slot + 1 :] = new.end[slot + 1 :]
+            known.base[slot + 1 :] = new.base[slot + 1 :]
             total = found
             if total < best:
                 best = total
                 kept[:] = order
         else:
-            new[i : j + 1] = order[i : j + 1]
+            trial[i : j + 1] = order[i : j + 1]
+            new.began[:] = known.began
     return total, best, kept

@@ -23,7 +23,7 @@ from ratiolab.online import Information, Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.online.policies.prefix import PrefixRun
 from ratiolab.online.policy import Decide, Setting
-from ratiolab.ratio.clock_kernels import STRIDE, Timed, cool, serve
+from ratiolab.ratio.clock_kernels import FIELDS, HIGHEST, STRIDE, Served, Timed, cool, serve
 
 BEGIN = "svf", "svf-fit", "mc-sf"
 """Policies whose orders a search begins with."""
@@ -69,6 +69,23 @@ def timed_of(instance: Instance, clock: BatchTime) -> Timed:
         *(due, np.argsort(due, kind="stable"), instance.prompt, instance.output, instance.memory),
         *(most_running(instance), *map(picoseconds, parts)),
     )
+
+
+def served(timed: Timed, order: IntArray) -> tuple[float, Served]:
+    """Return the sum of completion times of an order, picoseconds, and its run."""
+    n, rows = len(order), len(order) // STRIDE + 2
+    ends = np.zeros((rows, timed.running), np.int64)
+    known = Served(
+        np.zeros(n, np.int64),
+        np.full(n // STRIDE + 1, np.inf),
+        np.zeros((rows, FIELDS), np.int64),
+        np.zeros(rows),
+        ends,
+        ends.copy(),
+    )
+    known.state[0, HIGHEST] = -1
+    new = Served(*(column.copy() for column in known))
+    return float(serve(timed, order, known, new, 0, 0.0)), new
 
 
 def search_order(
@@ -141,9 +158,7 @@ def _annealed(
     timed: Timed, order: IntArray, large: IntArray, used: Callable[[], float], seed: int
 ) -> IntArray:
     """Return the best order that an annealing meets until all time is used."""
-    known = np.full(len(order) // STRIDE + 1, np.inf)
-    sums = np.zeros_like(known)
-    total = serve(timed, order, known, sums, 0.0)
+    total, known = served(timed, order)
     best, least, moves = order, total, 50
     mean = (total - float(timed.due.sum())) / len(order)
     bits = stream(seed, "search").integers(1, 2**63, 1).astype(np.uint64)
@@ -152,7 +167,7 @@ def _annealed(
         began = time.perf_counter()
         heat = mean * HOT * (COLD / HOT) ** part
         total, reached, placed = cool(
-            *(timed, current, sums, total, large, bits, moves, heat, REACH, GIVE, RARE)
+            *(timed, current, known, total, large, bits, moves, heat, REACH, GIVE, RARE)
         )
         if reached < least:
             best, least = placed, reached

@@ -7,8 +7,14 @@ from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.ratio.clock_bound import clock_lower_bound
-from ratiolab.ratio.clock_kernels import STRIDE, serve
-from ratiolab.ratio.clock_search import Searched, search_order, timed_of, total_seconds
+from ratiolab.ratio.clock_kernels import Served, serve
+from ratiolab.ratio.clock_search import (
+    Searched,
+    search_order,
+    served,
+    timed_of,
+    total_seconds,
+)
 from ratiolab.ratio.evaluate import evaluate
 
 CLOCKS = (
@@ -29,8 +35,7 @@ def drawn(seed: int, most: int = 40) -> Instance:
 def test_the_compiled_run_of_an_order_is_that_of_the_simulator(seed: int) -> None:
     instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
     timed, order = timed_of(instance, clock), np.random.default_rng(seed).permutation(len(instance))
-    known = np.full(len(order) // STRIDE + 1, np.inf)
-    compiled = serve(timed, order, known, known.copy(), 0.0) - float(timed.due.sum())
+    compiled = served(timed, order)[0] - float(timed.due.sum())
     run = simulate(instance, Searched(tuple(order.tolist())), clock=clock, preemption="restart")
     assert compiled / picoseconds(1) == pytest.approx(total_seconds(run), rel=1e-12)
 
@@ -38,8 +43,24 @@ def test_the_compiled_run_of_an_order_is_that_of_the_simulator(seed: int) -> Non
 def test_a_run_that_falls_behind_is_given_up() -> None:
     timed = timed_of(drawn(5), CLOCKS[0])
     order = np.arange(len(timed.due))
-    known = np.zeros(len(order) // STRIDE + 1)
-    assert serve(timed, order, known, known.copy(), 0.0) == -1
+    _, known = served(timed, order)
+    early = known._replace(sums=known.sums - 1)
+    assert serve(timed, order, early, known, 0, 0.5) == -1
+    assert serve(timed, order, early, known, 0, 1.5) > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_run_goes_on_from_a_snapshot_as_from_the_beginning(seed: int) -> None:
+    instance, clock = drawn(seed, 200), CLOCKS[seed % len(CLOCKS)]
+    timed, rng = timed_of(instance, clock), np.random.default_rng(seed)
+    order = rng.permutation(len(instance))
+    _, known = served(timed, order)
+    for first in rng.integers(0, len(order), 8).tolist():
+        other = np.concatenate([order[:first], rng.permutation(order[first:])])
+        new = Served(*(column.copy() for column in known))
+        total, alone = served(timed, other)
+        assert serve(timed, other, known, new, first, np.inf) == total
+        assert new.began.tolist() == alone.began.tolist()
 
 
 @pytest.mark.parametrize("seed", [1, 4])
