@@ -9,7 +9,7 @@ with the command that made it. Small instances are drawn as in Jaillet et al. (2
 with n fixed, half of the seeds from each arrival model. Large ones have log-normal lengths and
 memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of
 the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows alone, and the section
-keeps the others that the same command made. Times are wall clock, limits too; compare ratios:
+keeps the others. Times are wall clock, limits too; compare ratios:
 machines differ. With ``--cpu`` the limits of ``traces`` are seconds of processor time of each of
 the two threads, as on two idle cores, so that a busy machine shows the same.
 """
@@ -165,37 +165,45 @@ def main() -> None:
     options += f" --long {wish.long:g}" if wish.long else ""
     for name in wish.parts or DEFAULT:
         rows = {"rows": wish.rows} if name == "traces" else {}
-        command = f"python tests/benchmarks/bench_targets.py {options} {name}"
-        title, _, more = inspect.cleandoc(PARTS[name].__doc__ or "").partition("\n")
+        given = options + f" --rows {wish.rows}" * bool(rows and wish.rows)
+        command = f"python tests/benchmarks/bench_targets.py {given} {name}"
+        title = title_of(name)
+        more = inspect.cleandoc(PARTS[name].__doc__ or "").partition("\n")[2]
         lines = []
         print(f"\n{title}", flush=True)
         for line in PARTS[name](wish.limit, seeds, wish.long, **rows):
             print(line, flush=True)
             lines.append(line)
         if wish.write:
-            write_section(wish.write, title.rstrip("."), more.strip(), command, lines)
+            write_section(wish.write, title, more.strip(), command, lines)
 
 
 def write_section(page: Path, title: str, more: str, command: str, table: list[str]) -> None:
     """Write the section of a part anew; the other sections of a page stay as they are.
 
-    Rows that the same command made before and this run did not make stay, too: some take hours.
+    Rows of samples of traces that this run did not make stay, too, with the commands that made
+    them: some take hours.
     """
     old = page.read_text("utf-8") if page.exists() else ""
-    head, *rest = old.split("\n## ")
+    _, *rest = old.split("\n## ")
     sections = {section.partition("\n")[0]: section.partition("\n")[2] for section in rest}
     head = "# What the hindsight solver reaches\n\n" + __doc__.split("\n\n", 1)[1].strip() + "\n"
-    before = sections.get(title, "")
-    if command in before:
-        made = {tuple(row.split("|")[1:3]) for row in table}
-        rows = [row for row in before.splitlines() if row.startswith("| ")]
-        table = table + [row for row in rows if tuple(row.split("|")[1:3]) not in made]
-    words = f"\n{more}\n" if more else ""
-    sections[title] = f"{words}\n```sh\n{command}\n```\n\n" + "\n".join(table) + "\n"
-    titles = [inspect.cleandoc(part.__doc__ or "").partition("\n")[0] for part in PARTS.values()]
-    order = [name for line in titles if (name := line.rstrip(".")) in sections]
+    words, before, commands = f"\n{more}\n" if more else "", sections.get(title, ""), [command]
+    if table[0] in before and title == title_of("traces"):
+        made = {row.rpartition(" | ")[0] for row in table}
+        kept = [line for line in before.splitlines() if line.startswith("|")]
+        table = table + [row for row in kept if row.rpartition(" | ")[0] not in made]
+        commands += [line for line in before.splitlines() if line.startswith("python ")]
+    shown = "\n".join(dict.fromkeys(commands))
+    sections[title] = f"{words}\n```sh\n{shown}\n```\n\n" + "\n".join(table) + "\n"
+    order = [name for part in PARTS if (name := title_of(part)) in sections]
     text = "".join(f"\n## {name}\n{sections[name].rstrip()}\n" for name in order)
     write_text(page, head + text)
+
+
+def title_of(part: str) -> str:
+    """Return the first line of what a part says of itself."""
+    return inspect.cleandoc(PARTS[part].__doc__ or "").partition("\n")[0].rstrip(".")
 
 
 if __name__ == "__main__":

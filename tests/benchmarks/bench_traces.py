@@ -63,24 +63,18 @@ CLOCK = "llama2-70b-2xa100"
 
 def traces(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[str]:
     """Gaps of samples of public traces, at memory 16,492."""
-    yield (
-        f"| instance | requests | seeds | gap after {limit:.0f} s, %: mean (each) | "
-        f"gap after {long:.0f} s, % |"
-        if long > limit
-        else f"| instance | requests | seeds | gap after {limit:.0f} s, %: mean (each) |"
-    )
-    yield "|---|---|---|---|" + "---|" * (long > limit)
+    yield "| instance | requests | seeds | seconds | gap, %: mean (each) |"
+    yield "|---|---|---|---|---|"
     wanted = [int(row) for row in rows.split(",")] if rows else range(len(TRACED))
     for title, file, requests, rate in (TRACED[row] for row in wanted):
-        cells = []
         for seconds in (limit, long)[: 1 + (long > limit)]:
             found = []
             for seed in seeds:
                 instance = sampled(file, requests, rate, seed)
                 found.append(100 * float(solve(instance, time_limit=seconds).gap))
-            each = ", ".join(f"{gap:.1f}" for gap in found)
-            cells.append(f"{sum(found) / len(found):.1f} ({each})")
-        yield f"| {title} | {requests:,} | {seeds[0]} to {seeds[-1]} | " + " | ".join(cells) + " |"
+            gap = f"{sum(found) / len(found):.1f} ({', '.join(f'{gap:.1f}' for gap in found)})"
+            drawn = f"{seeds[0]} to {seeds[-1]}"
+            yield f"| {title} | {requests:,} | {drawn} | {seconds:g} | {gap} |"
 
 
 def sampled(file: str, requests: int, rate: float, seed: int) -> Instance:
