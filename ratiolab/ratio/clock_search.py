@@ -8,6 +8,7 @@ every length are better ones, and an order that is searched for is better still.
 import math
 import time
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -84,7 +85,7 @@ def served(timed: Timed, order: IntArray) -> tuple[float, Served]:
         ends.copy(),
     )
     known.state[0, HIGHEST] = -1
-    new = Served(*(column.copy() for column in known))
+    new = deepcopy(known)
     return float(serve(timed, order, known, new, 0, 0.0)), new
 
 

@@ -1,5 +1,7 @@
 """The search for a schedule in seconds: what it computes is what the simulator says."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.ratio.clock_bound import clock_lower_bound
-from ratiolab.ratio.clock_kernels import Served, serve
+from ratiolab.ratio.clock_kernels import serve
 from ratiolab.ratio.clock_search import (
     Searched,
     search_order,
@@ -57,7 +59,7 @@ def test_a_run_goes_on_from_a_snapshot_as_from_the_beginning(seed: int) -> None:
     _, known = served(timed, order)
     for first in rng.integers(0, len(order), 8).tolist():
         other = np.concatenate([order[:first], rng.permutation(order[first:])])
-        new = Served(*(column.copy() for column in known))
+        new = deepcopy(known)
         total, alone = served(timed, other)
         assert serve(timed, other, known, new, first, np.inf) == total
         assert new.began.tolist() == alone.began.tolist()
