@@ -16,24 +16,28 @@ def certify(
     ],
     file: File,
     memory: Memory = None,
+    seconds: Annotated[
+        float, typer.Option(help="Refuse what would take longer by an estimate from above.")
+    ] = 30,
     json: Json = False,
 ) -> None:
     """Check the certificate of a lower bound in exact integers, without any solver.
 
     Exit code 0 when it proves what it claims, 1 when it does not, 3 when it is refused unchecked,
-    because checking would take more than a gigabyte or minutes.
+    because checking would take more than a gigabyte or than --seconds.
     """
     from ratiolab.hindsight.certificates.certificate import read_certificate
     from ratiolab.hindsight.certificates.certify import CertificateError
     from ratiolab.hindsight.certificates.certify import certify as check
-    from ratiolab.hindsight.certificates.effort import TooCostlyError
+    from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
     from ratiolab.model import read_instance
 
     instance = read_instance(file, memory)
     claim = read_certificate(certificate)
     reason, code = "", 0
     try:
-        check(claim, instance)
+        with allowing(seconds):
+            check(claim, instance)
     except TooCostlyError as error:
         reason, code = str(error), REFUSED
     except CertificateError as error:

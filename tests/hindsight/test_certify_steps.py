@@ -13,7 +13,7 @@ from oracle import least_latency
 from tiny_instances import tiny
 
 from ratiolab.hindsight import bracket
-from ratiolab.hindsight.certificates import certify_steps as checker
+from ratiolab.hindsight.certificates import certify_growth
 from ratiolab.hindsight.certificates.certificate import (
     StepDualCertificate,
     read_certificate,
@@ -22,6 +22,7 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.certify_steps import scaled_value
 from ratiolab.hindsight.certificates.duals import StepDuals
+from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
 from ratiolab.hindsight.relaxation.dual_bound import (
     BucketDuals,
     dual_bound,
@@ -135,6 +136,6 @@ test_each_rule_has_a_certificate_that_breaks_it = breaks_each_rule("hundred", ST
 def test_a_proof_that_takes_too_long_is_refused(
     hundred: tuple[Instance, StepDualCertificate], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker, "MOST_PIECES", 100)
-    with pytest.raises(CertificateError, match="more than 100 pieces"):
+    monkeypatch.setattr(certify_growth._Checker, "least", None)
+    with allowing(0.01), pytest.raises(TooCostlyError, match=r"checking takes up to .* steps"):
         certify(hundred[1], hundred[0])

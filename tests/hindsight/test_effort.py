@@ -5,6 +5,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -26,7 +27,9 @@ from ratiolab.hindsight.certificates.duals import Duals, StepDuals, Table
 from ratiolab.hindsight.certificates.effort import (
     LARGEST_FILE,
     MOST_BYTES,
+    CertificateError,
     TooCostlyError,
+    allowing,
     duals_effort,
     steps_effort,
 )
@@ -65,6 +68,32 @@ def test_a_hostile_certificate_is_refused_before_anything_is_built(name: str) ->
         certify(certificate, instance)
     assert tracemalloc.get_traced_memory()[1] < 10**8
     tracemalloc.stop()
+
+
+MANY = Instance("many", 10**6, [0] * 3000, [1] * 3000, [1000] * 3000)
+FINE = StepDuals(10**6, 0, tuple(range(1, 20_001)), tuple(k % 7 for k in range(20_000)))
+
+
+@pytest.mark.parametrize("kind", ["steps", "growth"])
+def test_a_proof_of_minutes_is_refused_in_seconds_and_taken_on_demand(kind: str) -> None:
+    """A hundred kilobytes of runs that every request may wait through: 10^8 pieces and more."""
+    certificate: Certificate
+    if kind == "steps":
+        certificate = StepDualCertificate(MANY.name, MANY.digest, 1, 1, FINE)
+    else:
+        duals = GrowthDuals(FINE.denominator, 0, FINE.ends, FINE.token, (), ())
+        certificate = GrowthCertificate(MANY.name, MANY.digest, 1, 1, duals)
+    began = process_time()
+    with pytest.raises(TooCostlyError, match=r"checking takes up to .* steps"):
+        certify(certificate, MANY)
+    assert process_time() - began < 10
+    small = replace(FINE, ends=FINE.ends[:200], token=FINE.token[:200])
+    few = MANY.take([0, 1, 2])
+    cheap = StepDualCertificate(few.name, few.digest, 1, 1, small)
+    with allowing(1e-4), pytest.raises(TooCostlyError):
+        certify(cheap, few)
+    with allowing(5), pytest.raises(CertificateError, match="value 1 is claimed"):
+        certify(cheap, few)
 
 
 def test_the_estimate_of_memory_is_from_above() -> None:

@@ -19,7 +19,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
-from ratiolab.hindsight.certificates.effort import TooCostlyError
+from ratiolab.hindsight.certificates.effort import Effort, TooCostlyError, piece_steps
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.footprint import volume
 from ratiolab.model.instance import Instance
@@ -27,8 +27,8 @@ from ratiolab.model.instance import Instance
 MOST_TIMES = 2**22
 """Most times with prices; sums are kept for each."""
 
-MOST_PIECES = 3 * 10**7
-"""Most pieces that are looked at, so that a hostile file cannot keep the checker busy."""
+GUESSES = 20
+"""Starts at which the cost of a request is first looked at, about as long as so many pieces."""
 
 BLOCK = 16
 """Runs whose starts are left out together."""
@@ -113,6 +113,7 @@ class _Checker:
     """Costs of starts, and their least."""
 
     def __init__(self, prices: GrowthDuals, edges: list[int], instance: Instance) -> None:
+        self.prices, self.passed = prices, 0  # blocks of runs that were looked at
         self.unit, self.rows, self.edges = prices.denominator, prices.rows, edges
         self.instance, self.memory = instance, instance.memory
         self.growth = [_Family(edges, list(row)) for row in prices.growth]
@@ -131,13 +132,13 @@ class _Checker:
 
     def value(self) -> int:
         """Return the bound times the denominator."""
-        requests = list(self.instance.requests)
+        requests, each = list(self.instance.requests), piece_steps(self.prices)
+        Effort(0, len(requests) * GUESSES * each).require_affordable()
         known = [self.first_guess(*request) for request in requests]
-        pieces = sum(
-            self.pieces(*request, best) for request, best in zip(requests, known, strict=True)
-        )
-        if pieces > MOST_PIECES:
-            raise TooCostlyError(f"checking takes up to {pieces} pieces, more than {MOST_PIECES}")
+        pieces = 0
+        for request, best in zip(requests, known, strict=True):
+            pieces += self.pieces(*request, best)
+            Effort(0, pieces * each + self.passed).require_affordable()
         total = sum(
             self.least(*request, best) for request, best in zip(requests, known, strict=True)
         )
@@ -187,6 +188,7 @@ class _Checker:
             latency = self.unit * (start + output - arrival) - self.slack
             if latency >= best[0]:
                 return
+            self.passed += 1
             block = bisect_right(edges, start) // BLOCK
             end = edges[min(block * BLOCK + BLOCK, len(edges)) - 1]
             reached = bisect_right(edges, end + output) // BLOCK

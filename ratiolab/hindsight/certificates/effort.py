@@ -6,7 +6,9 @@ from above, and refuses what exceeds `MOST_BYTES` or `MOST_STEPS`. A refusal is 
 certificate may be right.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain
 from typing import NamedTuple
 
@@ -19,6 +21,8 @@ MOST_BYTES = 10**9
 
 MOST_STEPS = 3 * 10**7
 """Most steps in plain Python, about a microsecond each: 30 seconds."""
+
+_allowed = ContextVar("steps that checking may take", default=MOST_STEPS)
 
 MOST_REQUESTS = 64
 """Most requests of a search over layers: sets of started requests are compared as words."""
@@ -47,6 +51,18 @@ LARGEST_FILE = 2**23
 _OBJECT, _POINTER, _ENTRY = 32, 8, 240  # bytes of an integer, of a place in a list, in a dictionary
 
 
+@contextmanager
+def allowing(seconds: float) -> Iterator[None]:
+    """Let checks inside take so many seconds in place of 30."""
+    if not seconds > 0:
+        raise ValueError(f"seconds {seconds:g} must be positive")
+    before = _allowed.set(int(min(seconds, 10**9) * 10**6))
+    try:
+        yield
+    finally:
+        _allowed.reset(before)
+
+
 class CertificateError(ValueError):
     """A certificate that does not prove what it claims."""
 
@@ -69,7 +85,7 @@ class Effort(NamedTuple):
         """Raise `TooCostlyError` when this is more than the checker spends."""
         for what, taken, most in (
             ("bytes", self.bytes, MOST_BYTES),
-            ("steps", self.steps, MOST_STEPS),
+            ("steps", self.steps, _allowed.get()),
         ):
             if taken > most:
                 raise TooCostlyError(
@@ -85,6 +101,16 @@ def steps_effort(duals: StepDuals | GrowthDuals) -> Effort:
     families = 1 + len(rows)
     size = 2 * families * times * (_POINTER + _number(digits + times.bit_length() * 2))
     return Effort(size, families * times * _slowness(digits) // 4)
+
+
+def piece_steps(duals: GrowthDuals) -> int:
+    """Return the steps of looking at one piece of a cost function, from above.
+
+    Measured with 0 to 16 growth rows: 1.6 microseconds a piece without any, 2.3 with one, 2.9 with
+    three, 4.7 with eight and with sixteen.
+    """
+    digits = _digits(chain((duals.denominator,), duals.token, *duals.growth))
+    return (2 + (len(duals.growth) + 1) // 2) * _slowness(digits)
 
 
 def duals_effort(duals: Duals, instance: Instance) -> Effort:
