@@ -105,6 +105,23 @@ def test_all_entries_are_judged_when_one_cannot_be(
     assert said.err.count("::error file=") == 2
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"kind": "rayleigh", "upper": 10**12},
+        {"kind": "ratio", "instance": "ec1.json", "policy": "a-random", "runs": 10**9},
+        {"kind": "ratio", "instance": "ec1.json", "policy": "fcfs", "runs": 0},
+        {"kind": "ratio", "instance": "ec1.json", "policy": "fcfs", "seed": -1},
+    ],
+    ids=str,
+)
+def test_an_entry_that_asks_for_too_much_is_refused_at_once(
+    entry: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("check", write(tmp_path, [entry | {"value": 1}])) == 1
+    assert "entry 0: cannot be read: " in capsys.readouterr().out
+
+
 def test_entries_are_added_listed_and_explained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,9 +91,9 @@ class PinnedRatio(PinnedValue):
     instance: Line
     policy: Line
     params: dict[str, Any] | None = None
-    runs: int = 5
-    seed: int = 0
-    node_limit: int | None = 1000
+    runs: Annotated[int, Field(ge=1, le=10**4)] = 5
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    node_limit: Annotated[int, Field(ge=0)] | None = 1000
 
     def compute(self, folder: Path, *, allow_policy_files: bool = False) -> dict[str, Any]:
         """Return exact figures: limits are nodes and runs have seeds, so machines agree."""
@@ -169,9 +169,9 @@ class PinnedRadius(PinnedValue):
     """The spectral radius of A_min's Rayleigh quotient."""
 
     kind: Literal["rayleigh"]
-    upper: int
-    lower: int = 1
-    prompt: int = 0
+    upper: Annotated[int, Field(ge=1, le=10**8)]
+    lower: Annotated[int, Field(ge=1, le=10**8)] = 1
+    prompt: Annotated[int, Field(ge=0, le=10**9)] = 0
 
     def compute(self, folder: Path, *, allow_policy_files: bool = False) -> float:
         """Return the radius."""

@@ -6,6 +6,7 @@ that broke a rule, 2 bad input, 3 a certificate that is refused unchecked becaus
 too much, 130 an interrupt, also where what it left is reported.
 """
 
+import re
 import sys
 
 REFUSED = 3
@@ -27,9 +28,12 @@ def main(arguments: list[str] | None = None) -> None:
         code = INTERRUPTED
     except Exception as error:
         code = _exit_code(error)
-        if code is None:
+        own = _in_own_policy(error)
+        if own:
+            code = 1
+        elif code is None:
             raise
-        _complain(_message(error))
+        _complain(own or _message(error))
     if code == INTERRUPTED:  # typer, too, turns Ctrl-C into this
         _complain("interrupted")
     sys.exit(code)
@@ -60,6 +64,31 @@ def _message(error: Exception) -> str:
         # without a command there is no message: the help itself has been shown
         return f"{message} (see `{where} --help`)" if message else ""
     return str(error)
+
+
+def _in_own_policy(error: Exception) -> str:
+    """Return where a policy of the user's raised an error of its own; empty for another error.
+
+    The rules that `PolicyError` states are broken by what a policy returns; this is a policy that
+    did not get so far.
+    """
+    from ratiolab.online import InformationError, PolicyError
+
+    trace = error.__traceback__
+    last = None
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__name__", "").startswith("ratiolab_user_"):
+            last = trace
+        trace = trace.tb_next
+    if isinstance(error, PolicyError | InformationError):
+        return ""
+    place = None if last is None else (last.tb_frame.f_code.co_filename, str(last.tb_lineno))
+    if place is None and error.__cause__ is not None:  # in a worker: its frames are text
+        names = (n for n in sys.modules if n.startswith("ratiolab_user_"))
+        files = {getattr(sys.modules[name], "__file__", None) for name in names}
+        told = re.findall(r'File "(.+)", line (\d+)', str(error.__cause__))
+        place = next((found for found in reversed(told) if found[0] in files), None)
+    return "" if place is None else f"{place[0]}, line {place[1]}: {type(error).__name__}: {error}"
 
 
 def _complain(message: str) -> None:

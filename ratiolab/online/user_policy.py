@@ -36,7 +36,7 @@ def load_user_policy(key: str) -> type[Policy]:
     sys.modules[spec.name] = module  # dataclasses look their module up by name
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"policy {key}: the file fails: {type(error).__name__}: {error}") from None
     policy = getattr(module, name, None)
     if not isinstance(policy, type):
@@ -59,7 +59,7 @@ def _travels(policy: type[Policy], file: Path) -> None:
 
     def reduce(self: Policy) -> tuple[Any, ...]:
         values = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
-        return _revived, (str(file), text, type(self).__name__, values)
+        return _revived, (str(file.absolute()), text, type(self).__name__, values)
 
     policy.__reduce__ = reduce  # type: ignore[assignment, method-assign]
 

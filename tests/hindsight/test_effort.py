@@ -70,8 +70,8 @@ def test_a_hostile_certificate_is_refused_before_anything_is_built(name: str) ->
     tracemalloc.stop()
 
 
-MANY = Instance("many", 10**6, [0] * 3000, [1] * 3000, [1000] * 3000)
-FINE = StepDuals(10**6, 0, tuple(range(1, 20_001)), tuple(k % 7 for k in range(20_000)))
+MANY = Instance("many", 10**6, [0] * 600, [1] * 600, [1000] * 600)
+FINE = StepDuals(1, 0, tuple(range(1, 20_001)), tuple(10**6 * (k % 8 > 0) for k in range(20_000)))
 
 
 @pytest.mark.parametrize("kind", ["steps", "growth"])

@@ -14,7 +14,7 @@ from ratiolab.model import (
     FormatError,
     Instance,
     Schedule,
-    io,
+    files,
     read_instance,
     read_schedule,
     write_instance,
@@ -223,12 +223,12 @@ def test_csv_needs_a_memory(tmp_path):
 
 def test_ten_million_rows_are_refused_without_parsing_them(tmp_path, monkeypatch):
     path = write(tmp_path, b"arrival,prompt,output\n" + b"0\n" * 10**7, "x.csv")
-    monkeypatch.setattr(io.csv, "reader", None)
+    monkeypatch.setattr(files.csv, "reader", None)
     assert message(path, memory=5) == "has more than 1000000 rows, the most that are read"
 
 
 def test_files_of_more_bytes_than_allowed_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(io, "LARGEST_FILE", 50)
+    monkeypatch.setattr(files, "LARGEST_FILE", 50)
     assert message(changed(tmp_path)) == "has more than 50 bytes, the most that are read"
 
 

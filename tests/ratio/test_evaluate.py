@@ -280,6 +280,26 @@ def test_processes_and_parameters_change_nothing_but_what_they_say(
     assert rows["last"]["values"] == rows["fcfs"]["values"]  # the other way round
 
 
+FAILING = OWN.replace("return -self.weight * view.arrival[request]", "return 1 / 0")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_policy_that_fails_is_one_line_with_its_place(
+    workers: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, own = tmp_path / "i.json", tmp_path / "failing.py"
+    own.write_text(FAILING)
+    write_instance(instance_from_trace(drawn(10), memory=2500, rounds_per_second=1000), file)
+    asked = ["--clock", "unit", "--policies", f"fcfs,{own}:Last", "--workers", workers]
+    assert run("evaluate", file, *asked) == 1
+    line = FAILING[: FAILING.index("1 / 0")].count("\n") + 1
+    said = capsys.readouterr().err
+    assert said == f"ratiolab: {own}, line {line}: ZeroDivisionError: division by zero\n"
+    own.write_text("raise SystemExit(3)")
+    assert run("evaluate", file, *asked) == 2
+    assert "the file fails: SystemExit: 3" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -1,0 +1,216 @@
+"""Files as text: read with limits, written in one step, compressed or not; JSON and CSV, strictly.
+
+A message is one line that names the file, the place and the rule. Writing goes to a temporary file
+that is then renamed, so a crash leaves the old file or the new one, never half of either. A name
+that ends in ``.gz`` stands for compressed text, in both directions.
+"""
+
+import csv
+import gzip
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from math import isinf
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ratiolab.model.instance import LARGEST, MOST_REQUESTS, shown
+
+PathLike: TypeAlias = "str | os.PathLike[str]"
+
+LARGEST_FILE = 2**28
+"""Bytes of the largest file that is read, 256 MiB."""
+
+
+GZIP = b"\x1f\x8b"
+"""The first bytes of compressed files."""
+
+
+class FormatError(ValueError):
+    """A file that is not what it should be; the message is one line for people."""
+
+
+def read_text(path: PathLike, largest: int | None = None) -> str:
+    """Return the text of a file, of so many bytes at most; by default `LARGEST_FILE`.
+
+    Compressed text is told by its first bytes, whatever the name. `FormatError` unless the file is
+    readable UTF-8 with content.
+    """
+    content = read_content(path, largest)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FormatError(f"{path}: is not UTF-8 text") from None
+    if not text.strip():
+        raise FormatError(f"{path}: is empty")
+    return text
+
+
+def read_content(path: PathLike, largest: int | None = None) -> bytes:
+    """Return the bytes of a file, decompressed where they are gzip.
+
+    Parameters
+    ----------
+    largest : how many bytes it may have; by default `LARGEST_FILE`.
+
+    Raises
+    ------
+    FormatError
+        when the file is not there, too large, a folder, a pipe, or broken gzip.
+    """
+    path, largest = Path(path), LARGEST_FILE if largest is None else largest
+    require_no_pipe(path)
+    try:
+        with path.open("rb") as file:
+            packed = file.peek(2)[:2] == GZIP or path.suffix == ".gz"
+            with gzip.open(file) if packed else nullcontext(file) as source:
+                content: bytes = source.read(largest + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise FormatError(f"{path}: is not a whole gzip file") from None
+    except IsADirectoryError:
+        raise FormatError(f"{path}: is a directory, not a file") from None
+    except OSError as error:
+        raise FormatError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL in the path
+        raise FormatError(f"{str(path)!r}: {error}") from None
+    if len(content) > largest:
+        raise FormatError(f"{path}: has more than {largest} bytes, the most that are read")
+    return content
+
+
+def require_no_pipe(path: Path) -> None:
+    """Refuse a named pipe, which would block; standard input is one without a name."""
+    try:
+        is_pipe = Path(os.path.realpath(path)).is_fifo()
+    except (OSError, ValueError):  # who opens the path says what is wrong with it
+        return
+    if is_pipe:
+        raise FormatError(f"{path}: is a named pipe, not a file")
+
+
+def csv_rows(text: str, most: int = MOST_REQUESTS) -> Iterator[tuple[int, list[str]]]:
+    """Return line number and values of each row of a CSV text, the header first.
+
+    Parameters
+    ----------
+    most : rows below the header that are read.
+    """
+    if "\0" in text:
+        raise ValueError("holds a NUL byte: is not CSV")
+    if text.count("\n") > most + 1:
+        raise ValueError(f"has more than {most} rows, the most that are read")
+    rows = csv.reader(text.splitlines(), strict=True)
+    try:
+        header = [column.strip() for column in next(rows)]
+        if len(set(header)) != len(header):
+            raise ValueError(f"line {rows.line_num}: a column stands in the header twice")
+        yield rows.line_num, header
+        for row in rows:
+            if len(row) != len(header):
+                raise ValueError(
+                    f"line {rows.line_num}: has {len(row)} values, the header {len(header)}"
+                )
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise ValueError(f"line {rows.line_num}: is not CSV ({error})") from None
+
+
+def csv_integer(value: str, column: str, line: int) -> int:
+    """Return the integer that one cell holds; `ValueError` names line, column and value."""
+    digits = value.strip().removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"line {line}: {column} {shown(value)} must be an integer")
+    if len(digits) > 18:
+        raise ValueError(f"line {line}: {column} {shown(value)} must be at most {LARGEST}")
+    return int(value)
+
+
+def write_text(path: PathLike, text: str) -> None:
+    """Replace a file by this text in one step, creating its folder when needed."""
+    content = text.encode()
+    # no time of writing: equal texts make equal files
+    write_bytes(path, gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
+
+
+def write_bytes(path: PathLike, content: bytes) -> None:
+    """Replace a file by these bytes in one step, creating its folder when needed.
+
+    A link keeps pointing where it did, and what is no regular file (a terminal, a pipe, the null
+    device) is written to, never replaced. `OSError` names the path that was asked for.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if Path(path).exists() and not Path(path).is_file():
+            Path(path).write_bytes(content)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+
+
+def json_lines(data: Mapping[str, Any]) -> str:
+    """Return JSON with one key a line, so that files differ where their content does."""
+    lines = (f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in data.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def json_object(text: str, version: str) -> dict[str, Any]:
+    """Return a JSON object of this format; duplicate keys and NaN are refused."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        unique: dict[str, Any] = {}
+        for key, value in items:
+            if key in unique:
+                raise FormatError(f"key {shown(key)} stands there twice")
+            unique[key] = value
+        return unique
+
+    def number(word: str) -> float:
+        value = float(word)
+        if isinf(value):
+            raise FormatError(f"number {shown(word)} is too large")
+        return value
+
+    def constant(word: str) -> None:
+        raise FormatError(f"{word} is not a number of JSON")
+
+    try:
+        data = json.loads(
+            text, object_pairs_hook=pairs, parse_float=number, parse_constant=constant
+        )
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}: is not JSON ({error.msg})") from None
+    except FormatError:
+        raise
+    except ValueError:  # the interpreter's own limit on the digits of an integer
+        raise ValueError("an integer has thousands of digits") from None
+    except RecursionError:
+        raise ValueError("is not JSON of this format (nested too deeply)") from None
+    if not isinstance(data, dict):
+        raise ValueError(f"must be a JSON object, not {type(data).__name__}")
+    if data.get("format") != version:
+        raise ValueError(f"format {shown(data.get('format'))} must be {version!r}")
+    return data
+
+
+def require_keys(data: Mapping[str, Any], required: Iterable[str], optional: Iterable[str]) -> None:
+    required, optional = tuple(required), tuple(optional)
+    for key in required:
+        if key not in data:
+            raise ValueError(f"{key} is missing")
+    for key in data:
+        if key not in required + optional:
+            allowed = ", ".join(required + optional)
+            raise ValueError(f"unknown key {shown(key)}; known are {allowed}")

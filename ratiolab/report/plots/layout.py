@@ -1,0 +1,77 @@
+"""Layout of the pictures of experiments: looks of labels, panels, legends, axes."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+from matplotlib.axes import Axes
+
+from ratiolab.report.plots.canvas import Chart, in_style, new_chart
+from ratiolab.report.plots.curves import plain_thousands
+from ratiolab.report.plots.names import symbols
+
+COLOURS = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "black"),
+    *("#8C510A", "0.55", "#9A9A00"),
+)
+"""The colours of Okabe and Ito, told apart by colour-blind readers, and three more."""
+
+MARKERS = "osD^vPX*<>"
+STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
+"""Lines that lie on each other show through the gaps of those above them."""
+
+Look = dict[str, Any]
+
+
+class Words(TypedDict, total=False):
+    """What stands above and beside the axes of a picture; nothing by default."""
+
+    title: str
+    x_label: str
+    y_label: str
+
+
+def looks(labels: Sequence[str]) -> dict[str, Look]:
+    """Return a colour, a marker and a line for each label, the same in all panels of a page."""
+    return {
+        label: {
+            "color": COLOURS[i % len(COLOURS)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "ls": STYLES[i % len(STYLES)],
+            "zorder": 2 + 0.1 * (i % len(STYLES)),
+        }
+        for i, label in enumerate(labels)
+    }
+
+
+@in_style
+def panels(count: int, *, columns: int = 3, height: float = 3.4) -> tuple[Chart, list[Axes]]:
+    """Return an empty chart with so many axes, row by row."""
+    columns = min(count, columns)
+    rows = -(-count // columns)
+    figure = new_chart((0.6 + 3.6 * columns, 0.5 + height * rows))
+    axes = [figure.add_subplot(rows, columns, number + 1) for number in range(count)]
+    return figure, axes
+
+
+@in_style
+def shared_legend(figure: Chart, axes: Sequence[Axes], *, columns: int = 5) -> None:
+    """Draw one legend below all panels."""
+    named = {
+        label: handle
+        for ax in axes
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(
+        named.values(), named.keys(), loc="outside lower center", ncols=columns, frameon=False
+    )
+
+
+@in_style
+def finish(ax: Axes, title: str = "", x_label: str = "", y_label: str = "") -> None:
+    """Name axes, write thousands plainly, and draw a faint grid below what is drawn."""
+    ax.set_title(symbols(title), loc="left")
+    ax.set_xlabel(symbols(x_label))
+    ax.set_ylabel(symbols(y_label))
+    plain_thousands(ax)
+    ax.grid(color="0.92", lw=0.6)
+    ax.set_axisbelow(True)
