@@ -118,7 +118,7 @@ def test_all_entries_are_judged_when_one_cannot_be(
 def test_an_entry_that_asks_for_too_much_is_refused_at_once(
     entry: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("check", write(tmp_path, [entry | {"value": 1}])) == 1
+    assert ended_with("check", write(tmp_path, [entry | {"value": 1}])) == 1
     assert "entry 0: cannot be read: " in capsys.readouterr().out
 
 

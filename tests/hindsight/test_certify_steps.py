@@ -19,7 +19,7 @@ from ratiolab.hindsight.certificates.certificate import (
     read_certificate,
     write_certificate,
 )
-from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.certify_steps import scaled_value
 from ratiolab.hindsight.certificates.duals import StepDuals
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing

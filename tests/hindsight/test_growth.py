@@ -21,7 +21,7 @@ from ratiolab.hindsight.certificates.certificate import (
     read_certificate,
     write_certificate,
 )
-from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals

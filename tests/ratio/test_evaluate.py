@@ -291,12 +291,12 @@ def test_a_policy_that_fails_is_one_line_with_its_place(
     own.write_text(FAILING)
     write_instance(instance_from_trace(drawn(10), memory=2500, rounds_per_second=1000), file)
     asked = ["--clock", "unit", "--policies", f"fcfs,{own}:Last", "--workers", workers]
-    assert run("evaluate", file, *asked) == 1
+    assert ended_with("evaluate", file, *asked) == 1
     line = FAILING[: FAILING.index("1 / 0")].count("\n") + 1
     said = capsys.readouterr().err
     assert said == f"ratiolab: {own}, line {line}: ZeroDivisionError: division by zero\n"
     own.write_text("raise SystemExit(3)")
-    assert run("evaluate", file, *asked) == 2
+    assert ended_with("evaluate", file, *asked) == 2
     assert "the file fails: SystemExit: 3" in capsys.readouterr().err
 
 
