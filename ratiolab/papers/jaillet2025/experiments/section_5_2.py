@@ -1,16 +1,17 @@
 """Section 5.2 of Jaillet et al. (2025), Table 1: eight schedulers under a clock, 50 runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from ratiolab.online.clock import BatchTime, from_profile
+from ratiolab.online.clock import BatchTime, clock_of, from_profile
 from ratiolab.papers.experiment import Experiment
-from ratiolab.papers.finding import Finding
+from ratiolab.papers.finding import Finding, in_settings, lower
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
-from ratiolab.papers.runs import Runs, mean_with_interval
+from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +24,13 @@ SHEETS, FITTED = "llama2-70b-2xa100", "jaillet2025-table-1-clock.csv"
 """The second: three coefficients for the least sum of squared relative differences to the averages
 of Table 1 with alpha of at least 0.2, beta = 0.1, over seeds 0 and 1 of the same requests; rounded.
 """
-CLOCKS = {SHEETS: "clock from data sheets", FITTED: "clock fitted to Table 1"}
-SAME, FRESH = "same requests", "fresh requests"
+VIDUR = "vidur-llama2-70b-2xa100"
+CLOCKS = {
+    SHEETS: "clock from data sheets",
+    FITTED: "clock fitted to Table 1",
+    VIDUR: "Vidur's clock",
+}
+SAME, FRESH, VARIED = "same requests", "fresh requests", "variances too"
 SETUPS = {
     f"{title}, {setting}": (clock, setting)
     for (clock, title), setting in product(CLOCKS.items(), (SAME, FRESH))
@@ -51,10 +57,11 @@ CLEARED = ("α = 0.1, β = 0.2", "α = 0.1, β = 0.1")
 """Rows of the table whose large deviations show that memory overflowed."""
 
 
-def fitted_clock() -> BatchTime:
-    """Return the clock fitted to Table 1, which the head of every page on this section names."""
+def clocks() -> dict[str, BatchTime | None]:
+    """Return the clocks that the head of every page on this section is about, by short names."""
     with EXPERIMENT.file() as study:
-        return from_profile(study.parent / FITTED)
+        fitted = from_profile(study.parent / FITTED)
+    return {"sheets": clock_of(SHEETS), "fitted": fitted, "vidur": clock_of(VIDUR)}
 
 
 def page(frame: "pd.DataFrame") -> Page:
@@ -67,9 +74,20 @@ def page(frame: "pd.DataFrame") -> Page:
         return f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
 
     slots = {
-        "clock": fitted_clock(),
+        "clocks": clocks(),
         "requests": int(frame["requests"].max()),
         "table": _table(runs),
+        "samples": _samples(runs),
+        "varied": grid(
+            "scheduler",
+            frame[POLICY].unique(),
+            {
+                f"{title}, {words}": (clock, setting)
+                for clock, title in CLOCKS.items()
+                for words, setting in (("means and medians", FRESH), ("variances too", VARIED))
+            },
+            lambda policy, setup: runs.mean((*setup, policy), "mean_latency"),
+        ),
         "ratios": grid(
             "scheduler",
             frame[POLICY].unique(),
@@ -93,6 +111,13 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, list(findings(runs)), {"latency": chart})
 
 
+def _samples(runs: Runs) -> dict[str, float]:
+    """Return how far MC-SF's mean latency is from that of the one sample in other samples."""
+    there = (FITTED, FRESH, MC_SF)
+    off = runs.values(there, "mean_latency") / runs.mean((FITTED, SAME, MC_SF), "mean_latency") - 1
+    return {"most": float(off.abs().max()), "deviation": float(off.std())}
+
+
 def _table(runs: Runs) -> str:
     def cell(policy: str, setup: tuple[str, str] | None) -> str:
         if setup is None:
@@ -110,48 +135,62 @@ def _table(runs: Runs) -> str:
 
 
 def findings(runs: Runs) -> Iterable[Finding]:
-    """Compare the order of the schedulers with the paper's, under both clocks."""
-    means = [
-        {policy: runs.mean((clock, SAME, policy), "mean_latency") for policy in PRINTED}
-        for clock in CLOCKS
-    ]
+    """Compare the order of the schedulers with the paper's, under every clock."""
     printed = {policy: average for policy, (average, _) in PRINTED.items()}
+
+    def mean(clock: str, policy: str) -> float:
+        return runs.mean((clock, SAME, policy), "mean_latency")
 
     def paper(policies: Sequence[str]) -> str:
         return ", ".join(f"{printed[p]:.1f}" for p in policies) + " s"
 
     def ours(policies: Sequence[str]) -> str:
-        return " and ".join(", ".join(f"{mean[p]:.1f}" for p in policies) + " s" for mean in means)
+        each = (", ".join(f"{mean(clock, p):.1f}" for p in policies) + " s" for clock in CLOCKS)
+        return " and ".join(each)
 
-    def ordered(*policies: str) -> bool:
-        return all(mean[first] < mean[then] for mean in means for first, then in pairwise(policies))
+    def steps(*orders: Sequence[str]) -> dict[str, list[Ratio]]:
+        """Return how many times a scheduler's latency is that of the next, run by run."""
+        return {
+            title: [
+                runs.ratio((clock, SAME, first), (clock, SAME, then), "mean_latency")
+                for order in orders
+                for first, then in pairwise(order)
+            ]
+            for clock, title in CLOCKS.items()
+        }
 
     def overflows(policies: Sequence[str]) -> float:
         return float((runs.frame[runs.frame[POLICY].isin(policies)]["evictions"] > 0).mean())
 
+    def judged(
+        statement: str, figure: str, found: dict[str, list[Ratio]], why: str, said: str
+    ) -> Finding:
+        return replace(in_settings(statement, figure, found, lower(), why), said=said)
+
     others = [policy for policy in printed if policy not in (MC_SF, MC_BENCHMARK)]
-    yield Finding(
+    yield judged(
         "MC-SF has the least average latency, MC-Benchmark the next",
         f"{printed[MC_SF] / printed[MC_BENCHMARK]:.2f} of MC-Benchmark's",
-        " and ".join(f"{mean[MC_SF] / mean[MC_BENCHMARK]:.2f}" for mean in means),
-        all(ordered(MC_SF, MC_BENCHMARK, other) for other in others),
+        steps(*((MC_SF, MC_BENCHMARK, other) for other in others)),
+        "",
+        " and ".join(f"{mean(clock, MC_SF) / mean(clock, MC_BENCHMARK):.2f}" for clock in CLOCKS),
     )
     less = ("α = 0.2, β = 0.1", "α = 0.25", "α = 0.3")
-    yield Finding(
+    yield judged(
         "less protection is better from α = 0.3 to 0.2, and β makes no difference at 0.2",
         paper(less),
-        ours(less),
-        ordered(*less),
+        steps(less),
         "memory never overflows there" if not overflows(less) else "",
+        ours(less),
     )
-    yield Finding(
+    yield judged(
         "α = 0.1 is worse than α = 0.2, and with β = 0.2 the worst of all",
         paper(CLEARED),
-        ours(CLEARED),
-        ordered("α = 0.2, β = 0.1", *reversed(CLEARED)),
+        steps(("α = 0.2, β = 0.1", *reversed(CLEARED))),
         f"memory overflows in {overflows(CLEARED):.0%} of these runs; see [the page on α "
         f"and β]({EXPERIMENT.name}-parameters.md) for what makes it overflow as often as in the "
         "paper",
+        ours(CLEARED),
     )
     yield _deviations(runs)
 
@@ -174,13 +213,17 @@ def _deviations(runs: Runs) -> Finding:
     return Finding(
         "Table 1 is about 50 independent runs",
         f"standard deviation of MC-Benchmark {printed:.2f} s",
-        f"{same[0]:.2f} and {same[1]:.2f} s if all runs have the same requests, {fresh[0]:.2f} and "
-        f"{fresh[1]:.2f} s if each draws its own",
+        f"{_listed(same)} s if all runs have the same requests, {_listed(fresh)} s if each draws "
+        "its own",
         None,
         f"the mean of {requests:,} Poisson arrivals alone deviates by {arrivals:.3f} s. With "
         f"requests of its own in every run, so small a deviation has the chance {chance:.0e}: "
         "the runs share their requests, and the intervals of the table do not speak about others",
     )
+
+
+def _listed(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.2f}" for value in values)
 
 
 EXPERIMENT = Experiment(__name__, page)

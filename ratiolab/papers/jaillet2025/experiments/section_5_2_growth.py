@@ -11,7 +11,6 @@ from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import Finding, above, at_least, near
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     CLOCK,
-    CLOCKS,
     FITTED,
     HIGH,
     LOW,
@@ -20,9 +19,11 @@ from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     POLICY,
     REQUESTS,
     SETTING,
+    SHEETS,
     SVF,
-    fitted_clock,
+    clocks,
 )
+from ratiolab.papers.jaillet2025.experiments.section_5_2 import CLOCKS as TITLES
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import PRINTED as TABLE_1
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
@@ -32,6 +33,7 @@ from ratiolab.studies.frames import intervals
 if TYPE_CHECKING:
     import pandas as pd
 
+CLOCKS = {clock: TITLES[clock] for clock in (SHEETS, FITTED)}
 PRINTED = {HIGH: (1 / 6, 1 / 2), LOW: (1 / 800, 1 / 100)}
 """Slopes of MC-SF and of the best benchmark."""
 
@@ -63,7 +65,7 @@ def page(frame: "pd.DataFrame") -> Page:
     lines, most = slopes(frame), int(frame[REQUESTS].max())
     largest = Runs(frame[frame[REQUESTS] == most], ("panel", POLICY))
     slots = {
-        "clock": fitted_clock(),
+        "clocks": clocks(),
         "fewest": int(frame[REQUESTS].min()),
         "most": most,
         "slopes": _slope_table(lines),

@@ -1,30 +1,35 @@
 """Section 5.2 of Jaillet et al. (2025), Figures 9, 10, 12, 13: the choice of α and β."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.experiment import Experiment
-from ratiolab.papers.finding import Finding, at_least, every, or_undecided
+from ratiolab.papers.finding import Finding, in_settings, inside
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     HIGH,
     LOW,
     POLICY,
     SETTING,
-    fitted_clock,
+    clocks,
 )
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import PRINTED as PRINTED_TABLE
 from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page
+from ratiolab.papers.runs import Ratio, mean_with_interval
 from ratiolab.studies.frames import intervals
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ALPHA, BETA = "policy.alpha", "policy.beta"
+ALPHA, BETA, OVERFLOW = "policy.alpha", "policy.beta", "policy.overflow"
 LETTERS = {ALPHA: "α", BETA: "β"}
 BY_ALPHA, BY_BETA, LEAST = "Figures 9, 12", "Figures 10, 13", "least alpha"
-SETTINGS = (HIGH, LOW, "all at once", "high demand, half the memory")
+HALF, ON_VIDUR = ", half the memory", ", Vidur's clock"
+SETTINGS = (HIGH, LOW, "all at once", HIGH + HALF)
 STEP = 0.01
 
 GOOD = 1.05
@@ -37,21 +42,15 @@ PRINTED_LEAST = {HIGH: 0.21, LOW: 0.24}
 PRINTED_ALPHA = {HIGH: (0.15, 0.25), LOW: (0.10, 0.25)}
 PRINTED_BETA = {HIGH: (0.05, 0.25), LOW: (0.05, 0.20)}
 
-Curves = dict[float, "pd.Series"]
-"""Average latency over one parameter, by the value of the other."""
-
 
 def page(frame: "pd.DataFrame") -> Page:
     """Compute sweeps, findings, and what makes memory overflow."""
-    by_alpha, by_beta = (
-        intervals(frame[frame[POLICY] == label], [SETTING, ALPHA, BETA], "mean_latency")
-        for label in (BY_ALPHA, BY_BETA)
-    )
     least = least_alpha(frame)
     medians = least.groupby(SETTING)["least"].median()
     nearest = min(SETTINGS, key=lambda setting: abs(float(medians[setting]) - PRINTED_LEAST[HIGH]))
+    above = frame[frame[OVERFLOW] == "allowed"].groupby(SETTING)["overflow_rounds"]
     slots = {
-        "clock": fitted_clock(),
+        "clocks": clocks(),
         "requests": int(frame["workload.n"].max()),
         "good": GOOD,
         "much": MUCH,
@@ -60,12 +59,14 @@ def page(frame: "pd.DataFrame") -> Page:
         "nearest": nearest,
         "median": medians[nearest],
         "paper": PRINTED_LEAST[HIGH],
+        "apart": _apart(frame),
+        "above": above.agg(lambda rounds: float((rounds > 0).mean())).to_dict(),
     }
     charts = {
-        "alpha": _chart(by_alpha, ALPHA, BETA, SETTINGS),
-        "beta": _chart(by_beta, BETA, ALPHA, SETTINGS[-1:]),
+        "alpha": _chart(frame[frame[POLICY] == BY_ALPHA], ALPHA, BETA),
+        "beta": _chart(frame[frame[POLICY] == BY_BETA], BETA, ALPHA),
     }
-    return Page(slots, list(findings(by_alpha, by_beta, least)), charts)
+    return Page(slots, list(findings(frame, least)), charts)
 
 
 def least_alpha(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -78,46 +79,85 @@ def least_alpha(frame: "pd.DataFrame") -> "pd.DataFrame":
     return found.rename("least").reset_index()
 
 
-def _curves(table: "pd.DataFrame", setting: str, over: str, fixed: str) -> Curves:
-    rows = table[table[SETTING] == setting]
+class Curve:
+    """Latencies over one parameter, paired by seed with those of its best value.
+
+    Parameters
+    ----------
+    rows : the runs of one setting, with the other parameter fixed.
+    over : the column of the parameter.
+    """
+
+    def __init__(self, rows: "pd.DataFrame", over: str) -> None:
+        self.evicts = bool((rows["evictions"] > 0).any())
+        table = rows.pivot_table(index="seed", columns=over, values="mean_latency")
+        self.best = float(str(table.mean().idxmin()))
+        quotients = table.div(table[self.best], axis=0)
+        self.over_best = {
+            float(str(value)): mean_with_interval(quotients[value].dropna())
+            for value in table.columns
+        }
+
+    def between(self, low: float, high: float) -> list[Ratio]:
+        """Return the values of a range, over the best."""
+        return [ratio for value, ratio in self.over_best.items() if low <= value <= high]
+
+    @property
+    def good(self) -> str:
+        """Words for where it is good, by the means."""
+        good = [f"{value:g}" for value, ratio in self.over_best.items() if ratio.mean <= GOOD]
+        return f"{good[0]} to {good[-1]}" if len(good) > 1 else good[0]
+
+    @property
+    def ends(self) -> list[Ratio]:
+        """The least and the largest value, over the best."""
+        ratios = list(self.over_best.values())
+        return [ratios[0], ratios[-1]]
+
+
+def curves(frame: "pd.DataFrame", setting: str, over: str, fixed: str) -> dict[str, Curve]:
+    """Return the curves of a setting by the fixed parameter; memory may overflow, as there."""
+    rows = frame[(frame[POLICY] == {ALPHA: BY_ALPHA, BETA: BY_BETA}[over])]
+    rows = rows[(rows[SETTING] == setting) & (rows[OVERFLOW] == "allowed")]
     return {
-        value: rows[rows[fixed] == value].set_index(over)["mean"].sort_index()
-        for value in sorted(rows[fixed].tolist())
+        f"{LETTERS[fixed]} = {value:g}": Curve(part, over) for value, part in rows.groupby(fixed)
     }
 
 
-def _all_good(curve: "pd.Series", low: float, high: float) -> bool:
-    """Return whether every value from low to high is good."""
-    between = curve[(curve.index >= low) & (curve.index <= high)]
-    return bool((between <= GOOD * curve.min()).all())
+def _apart(frame: "pd.DataFrame") -> float:
+    """Return the largest relative difference that keeping to the limit of memory makes."""
+    swept = frame[frame[POLICY].isin([BY_ALPHA, BY_BETA])]
+    table = swept.pivot_table(
+        index=[POLICY, SETTING, ALPHA, BETA], columns=OVERFLOW, values="mean_latency"
+    )
+    return float((table["never"] / table["allowed"] - 1).abs().max())
 
 
-def _good(curve: "pd.Series") -> str:
-    good = [f"{value:g}" for value in curve.index[curve <= GOOD * curve.min()]]
-    return "good from " + (f"{good[0]} to {good[-1]}" if len(good) > 1 else good[0])
+def _both(frame: "pd.DataFrame", demand: str, over: str, fixed: str) -> dict[str, Curve]:
+    """Return the curves of a demand under the fitted clock and Vidur's."""
+    return {
+        f"{name}{' by Vidur' if place else ''}": curve
+        for place in ("", ON_VIDUR)
+        for name, curve in curves(frame, demand + place, over, fixed).items()
+    }
 
 
-def _each(fixed: str, said: Mapping[float, str]) -> str:
-    """Say something of each curve, with the value that the other parameter has on it."""
-    return "; ".join(f"{words} ({LETTERS[fixed]} = {value:g})" for value, words in said.items())
-
-
-def findings(
-    by_alpha: "pd.DataFrame", by_beta: "pd.DataFrame", least: "pd.DataFrame"
-) -> Iterable[Finding]:
+def findings(frame: "pd.DataFrame", least: "pd.DataFrame") -> Iterable[Finding]:
     """Compare where curves are good with the ranges that the paper recommends."""
     for demand, figure in ((HIGH, 9), (LOW, 12)):
         yield from _over_alpha(
             f"Figure {figure}, {demand}",
-            _curves(by_alpha, demand, ALPHA, BETA),
+            _both(frame, demand, ALPHA, BETA),
             *PRINTED_ALPHA[demand],
         )
     for demand, figure in ((HIGH, 10), (LOW, 13)):
         yield from _over_beta(
             f"Figure {figure}, {demand}",
-            _curves(by_beta, demand, BETA, ALPHA),
+            _both(frame, demand, BETA, ALPHA),
             *PRINTED_BETA[demand],
         )
+    tight = curves(frame, HIGH + HALF, BETA, ALPHA)
+    yield from _over_beta("Figure 10 with half the memory", tight, *PRINTED_BETA[HIGH])
     for demand, printed in PRINTED_LEAST.items():
         values = least[least[SETTING] == demand]["least"]
         yield Finding(
@@ -129,59 +169,71 @@ def findings(
         )
 
 
-def _over_alpha(where: str, curves: Curves, low: float, high: float) -> Iterable[Finding]:
-    inside = [_all_good(curve, low, high) for curve in curves.values()]
-    best = {
-        beta: f"least at {float(curve.index.to_numpy()[int(curve.argmin())]):g}, {_good(curve)}"
-        for beta, curve in curves.items()
-    }
-    yield Finding(
-        f"{where}: α from {low} to {high} is best",
-        f"{low} to {high}",
-        inside,
-        or_undecided(every(bool)),
-        "the whole range is good, though the least is elsewhere" if all(inside) else "",
-        otherwise="memory overflows less often here, so that less protection pays",
-        said=_each(BETA, best),
+def _over_alpha(
+    where: str, found: Mapping[str, Curve], low: float, high: float
+) -> Iterable[Finding]:
+    yield replace(
+        in_settings(
+            f"{where}: α from {low} to {high} is best",
+            f"{low} to {high}",
+            {name: curve.between(low, high) for name, curve in found.items()},
+            inside(0, GOOD),
+            "memory overflows less often here, so that less protection pays",
+        ),
+        said=_each(found, lambda curve: f"least at {curve.best:g}, good from {curve.good}"),
     )
-    small = {
-        beta: float(curve[curve.index < 0.1].max() / curve.min()) for beta, curve in curves.items()
-    }
-    degrades = max(small.values()) >= MUCH
-    yield Finding(
-        f"{where}: below α = 0.1 performance degrades significantly",
-        "significantly",
-        small,
-        or_undecided(at_least(MUCH)),
-        otherwise="for the larger β only" if degrades else "",
-        said=_each(BETA, {beta: f"up to {w:.2f} times the least" for beta, w in small.items()}),
+    yield replace(
+        in_settings(
+            f"{where}: below α = 0.1 performance degrades significantly",
+            "significantly",
+            {name: [max(curve.between(0, 0.099), key=float)] for name, curve in found.items()},
+            inside(MUCH, inf),
+        ),
+        said=_each(found, lambda curve: f"{max(map(float, curve.between(0, 0.099))):.2f} times"),
     )
 
 
-def _over_beta(where: str, curves: Curves, low: float, high: float) -> Iterable[Finding]:
-    yield Finding(
-        f"{where}: the algorithm does well with β from {low} to {high}",
-        f"{low} to {high}",
-        [_all_good(curve, low, high) for curve in curves.values()],
-        every(bool),
-        said=_each(ALPHA, {alpha: _good(curve) for alpha, curve in curves.items()}),
+def _over_beta(
+    where: str, found: Mapping[str, Curve], low: float, high: float
+) -> Iterable[Finding]:
+    tested = {name: curve for name, curve in found.items() if curve.evicts}
+    idle = [name for name in found if name not in tested]
+    untested = f"not tested where memory never overflows: {', '.join(idle)}" if idle else ""
+    yield replace(
+        in_settings(
+            f"{where}: the algorithm does well with β from {low} to {high}",
+            f"{low} to {high}",
+            {name: curve.between(low, high) for name, curve in tested.items()},
+            inside(0, GOOD),
+            untested,
+        ),
+        said=_each(found, lambda curve: f"good from {curve.good}"),
     )
-    ends = {
-        alpha: [float(curve.iloc[end] / curve.min()) for end in (0, -1)]
-        for alpha, curve in curves.items()
-    }
-    worse = {
-        alpha: "{:.2f} and {:.2f} times the least".format(*pair) for alpha, pair in ends.items()
-    }
-    yield Finding(
-        f"{where}: very small and very large β do worse",
-        "both ends worse",
-        list(ends.values()),
-        None,
-        "not tested: our runs clear again in the same round until memory suffices, as no schedule "
-        "may exceed it, so that small β costs nothing here; and β ends at 0.3",
-        said=_each(ALPHA, worse),
-    )
+    for end, words in ((0, "small"), (-1, "large")):
+        yield replace(
+            in_settings(
+                f"{where}: very {words} β does worse",
+                "worse",
+                {name: [curve.ends[end]] for name, curve in tested.items()},
+                inside(GOOD, inf),
+                untested,
+            ),
+            said=_each(found, partial(_end, end)),
+        )
+
+
+def _end(end: int, curve: Curve) -> str:
+    return f"{curve.ends[end].mean:.2f} times"
+
+
+def _each(found: Mapping[str, Curve], words: Callable[[Curve], str]) -> str:
+    """Say something of each curve, once for those of which the same is said."""
+    names: dict[str, list[str]] = {}
+    for name, curve in found.items():
+        names.setdefault(words(curve), []).append(name)
+    if len(names) == 1:
+        return f"{next(iter(names))} on all curves"
+    return "; ".join(f"{said} ({'; '.join(each)})" for said, each in names.items())
 
 
 def _least_table(frame: "pd.DataFrame", least: "pd.DataFrame") -> str:
@@ -193,6 +245,7 @@ def _least_table(frame: "pd.DataFrame", least: "pd.DataFrame") -> str:
     for setting in SETTINGS:
         values = least[least[SETTING] == setting]["least"]
         runs = frame[(frame[SETTING] == setting) & (frame[POLICY] == BY_ALPHA)]
+        runs = runs[runs[OVERFLOW] == "never"]
         little, more = (runs[(runs[ALPHA] == a) & (runs[BETA] == 0.2)] for a in (0.1, 0.2))
         quotient = little["mean_latency"].mean() / more["mean_latency"].mean()
         lines.append(
@@ -210,20 +263,25 @@ def _least_table(frame: "pd.DataFrame", least: "pd.DataFrame") -> str:
     return markdown(header, lines)
 
 
-def _chart(table: "pd.DataFrame", over: str, fixed: str, log_y: Iterable[str]) -> Panels:
-    table = table.assign(line=[f"{LETTERS[fixed]} = {value:g}" for value in table[fixed]])
+def _chart(rows: "pd.DataFrame", over: str, fixed: str) -> Panels:
+    rows = rows[rows[OVERFLOW] == "allowed"]
+    lines = [f"{LETTERS[fixed]} = {value:g}" for value in rows[fixed]]
+    table = intervals(rows.assign(line=lines), [SETTING, over, "line"], "mean_latency")
+    settings = list(table[SETTING].unique())
     panels = [
         Panel(
             table[table[SETTING] == setting],
             setting,
-            x_label=LETTERS[over] if number > 1 else "",
+            x_label=LETTERS[over] if number >= len(settings) - 2 else "",
             y_label="mean latency (s)" if number % 2 == 0 else "",
-            log_y=setting in log_y,
+            log_y=HALF in setting,
         )
-        for number, setting in enumerate(SETTINGS)
+        for number, setting in enumerate(settings)
     ]
     labels = list(table["line"].unique())
-    return Panels("lines", over, "line", panels, labels, height=2.8, options={"bottom": 0})
+    return Panels(
+        "lines", over, "line", panels, labels, height=2.6, legend=2, options={"bottom": 0}
+    )
 
 
 EXPERIMENT = Experiment(__name__, page)
