@@ -155,6 +155,7 @@ def over_time(simulation: Simulation, bins: int = 100) -> "pd.DataFrame":
         return np.cumsum(np.bincount(within, minlength=end + 1))[begin:end]
 
     running = count(schedule.start) - count(schedule.stop)
+    making = count(schedule.start + schedule.lead) - count(schedule.stop)
     present = count(schedule.instance.arrival) - count(schedule.completion)
     edges = np.linspace(times[begin], times[end], bins + 1)
 
@@ -172,7 +173,7 @@ def over_time(simulation: Simulation, bins: int = 100) -> "pd.DataFrame":
             "memory": averages(usage[begin + 1 :] * lasted),
             "running": averages(running * lasted),
             "waiting": averages((present - running) * lasted),
-            "throughput": averages(running.astype(np.float64)),
+            "throughput": averages(making.astype(np.float64)),
         }
     )
 

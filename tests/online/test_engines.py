@@ -7,9 +7,10 @@ import pytest
 import reference_engines as literal
 from drawn import drawn, ended, in_two, word
 
-from ratiolab.model import violations
+from ratiolab.model import Instance, violations
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
+from ratiolab.online.metrics import over_time, per_request
 
 VICTIMS = ("last", "least-computed", "most-computed", "longest-remaining")
 
@@ -107,6 +108,20 @@ def test_with_the_last_victim_vllm_keeps_the_order_of_arrival():
         one = simulate(drawn(seed), make("vllm-fcfs", {"batch": 3, "tokens": 0}))
         other = simulate(drawn(seed), make("fcfs", {"batch": 3}), preemption="recompute")
         assert ended(one) == ended(other), seed
+
+
+def test_a_prompt_in_chunks_waits_for_its_first_token_and_makes_none_before():
+    """By hand: 5 prompt tokens, two a batch, make the first of 3 tokens in the third batch."""
+    one = Instance("one", 9, [0], [5], [3], tick_seconds=1)
+    done = simulate(one, make("sarathi", {"batch": 1, "tokens": 2}), clock=CLOCK)
+    seconds = [0.5 + 2 / 8, 0.5 + 2 / 8 + 2 / 32, 0.5 + 1 / 8 + 4 / 32]
+    seconds += [0.5 + 1 / 16 + 6 / 32, 0.5 + 1 / 16 + 7 / 32]
+    assert done.times.tolist() == pytest.approx([sum(seconds[:k]) for k in range(6)])
+    (row,) = per_request(done).to_dict("records")
+    assert row["ttft"] == pytest.approx(sum(seconds[:3]))
+    assert row["latency"] == pytest.approx(sum(seconds))
+    spans = over_time(done, bins=5)
+    assert float((spans["throughput"] * (spans["end"] - spans["begin"])).sum()) == pytest.approx(3)
 
 
 def test_victims_differ():

@@ -1,0 +1,6 @@
+"""Serving engines as they are, on public request traces."""
+
+from ratiolab.papers.experiment import Experiment
+from ratiolab.papers.ours.experiments import _engines
+
+EXPERIMENT = Experiment(__name__, lambda frame: _engines.page(frame, "engines-traces"))

@@ -1,0 +1,86 @@
+"""What studies of serving engines compute beyond the library's tasks."""
+
+from functools import lru_cache
+
+from ratiolab.model import Instance
+from ratiolab.model.streams import stream
+from ratiolab.online import make, simulate
+from ratiolab.online.clock import BatchTime
+from ratiolab.online.metrics import per_request, summary
+from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
+from ratiolab.studies.cell import Cell, Row, Value
+from ratiolab.studies.tasks.runs import short
+from ratiolab.studies.tasks.task import Task
+from ratiolab.workloads.arrivals import poisson_arrivals
+
+TICK = 0.001
+"""Seconds of a tick of the arrivals that are drawn here."""
+
+
+def engine_run(cell: Cell) -> list[Row]:
+    """Return the figures of a run whose arrivals are Poisson at some share of capacity.
+
+    The capacity is the rate at which ``vllm-fcfs`` serves the same requests under the same clock
+    when all are there at once. Beside the figures of `ratiolab.online.metrics.summary`: ``lower``
+    and ``lower_ttft``, bounds on the mean latency and the mean time to first token of every
+    schedule under this clock that keeps what evicted requests made; ``recomputed``, the tokens that
+    were computed again.
+    """
+    clock = cell.clock()
+    assert clock is not None, "the study names clocks"
+    instance = arriving(cell.instance(), clock, float(cell.fields["option.load"]), cell.seed)
+    semantics = cell.fields.get("preemption")
+    done = simulate(
+        instance,
+        cell.policy(),
+        seed=cell.seed,
+        preemption=semantics,  # type: ignore[arg-type]  # checked when the study was read
+        clock=clock,
+    )
+    figures = summary(done)
+    schedule = done.schedule
+    needed = int((instance.prompt + instance.output).sum()) - len(instance)
+    bounds = lower_bounds(bare(instance), clock)
+    row: Row = {
+        "requests": len(instance),
+        "outcome": done.outcome,
+        "preempted_as": done.preemption,
+        "recomputed": schedule.computed_tokens - needed,
+        "max_latency": short(float(per_request(done)["latency"].max())),
+        "lower": short(bounds[0]),
+        "lower_ttft": short(bounds[1]),
+    }
+    row |= {name: short(value) for name, value in figures.items() if value == value}
+    return [row]
+
+
+def arriving(instance: Instance, clock: BatchTime, load: float, seed: int) -> Instance:
+    """Return the instance with arrivals at a share of what vLLM's default engine serves."""
+    rate = load * capacity(bare(instance), clock) * TICK
+    arrival = poisson_arrivals(stream(seed, "arrivals"), len(instance), rate)
+    return instance.replace(arrival=arrival, tick_seconds=TICK)
+
+
+def bare(instance: Instance) -> Instance:
+    """Return the requests without predictions and words, so that equal ones compare equal."""
+    columns = dict.fromkeys(("lower", "upper", "predicted", "location", "scale", "freedom"))
+    return instance.replace(name="bare", source="", **columns)
+
+
+@lru_cache(100)
+def capacity(instance: Instance, clock: BatchTime) -> float:
+    """Return the requests a second that vLLM's default engine serves when all are there at once."""
+    together = instance.replace(arrival=[0] * len(instance), tick_seconds=TICK)
+    return len(instance) / summary(simulate(together, make("vllm-fcfs"), clock=clock))["makespan"]
+
+
+@lru_cache(1000)
+def lower_bounds(instance: Instance, clock: BatchTime) -> tuple[float, float]:
+    """Return bounds on mean latency and mean time to first token, seconds."""
+    latency = clock_lower_bound(instance, clock, "recompute") / len(instance)
+    return latency, ttft_lower_bound(instance, clock) / len(instance)
+
+
+LOAD: dict[str, Value] = {"load": 1.0}
+
+TASKS = (Task("engine-run", engine_run, options=LOAD),)
