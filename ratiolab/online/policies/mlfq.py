@@ -3,6 +3,7 @@
 Source: Wu et al. (2023), FastServe, arXiv 2305.05920, Section 4.1 and Algorithm 1.
 """
 
+from collections import deque
 from dataclasses import dataclass
 from heapq import heapify, heappush
 from typing import ClassVar, TypeAlias
@@ -75,6 +76,7 @@ class _Run:
         self._used: dict[int, int] = {}  # rounds of the slice
         self._since: dict[int, int] = {}  # round from which a request waits without a break
         self._queue: list[Place] = []  # of the waiting requests
+        self._waits: deque[tuple[int, int]] = deque()  # round, request; in order, some are past
         self._joined = self._last = 0
 
     def __call__(self, view: View) -> Decision:
@@ -82,7 +84,7 @@ class _Run:
         for i in view.arrived:
             needed = self._rounds(view, i)
             self._join(i, next(k for k, rounds in enumerate(self._slices) if rounds >= needed))
-            self._since[i] = now
+            self._wait(i, now)
             heappush(self._queue, self._place[i])
         for i in running:
             self._used[i] += now - self._last
@@ -99,7 +101,7 @@ class _Run:
             if not view.generated[i]:
                 self._used[i] += self._rounds(view, i) - 1
         for i in evicted:
-            self._since[i] = now
+            self._wait(i, now)
             heappush(self._queue, self._place[i])
         drop = sorted({*view.paused, *evicted} - {*admitted}, key=self._place.__getitem__)
         return Decision(admitted, evicted, self._wake(now, ranked[:kept], admitted), drop[::-1])
@@ -115,13 +117,13 @@ class _Run:
 
     def _promote(self, now: int) -> None:
         """Put those who have waited too long into the first queue, in the order of their places."""
-        if not self._patience:
-            return
-        starved = sorted(p for p in self._queue if self._since[p[-1]] <= now - self._patience)
+        starved: list[Place] = []
+        while self._patience and self._longest_wait() <= now - self._patience:
+            starved.append(self._place[self._waits.popleft()[1]])
         if starved:
-            for *_, i in starved:
+            for *_, i in sorted(starved):
                 self._join(i, 0)
-                self._since[i] = now
+                self._wait(i, now)
             self._queue = [self._place[i] for *_, i in self._queue]
             heapify(self._queue)
 
@@ -130,6 +132,14 @@ class _Run:
         places = [*kept, *(self._place[i] for i in admitted)]
         ends = [self._slices[queue] - self._used[i] for queue, _, i in places]
         wake = now + max(1, min(ends, default=NEVER))
-        if self._patience and self._queue:
-            wake = min(wake, self._patience + min(self._since[i] for *_, i in self._queue))
-        return wake
+        return min(wake, self._longest_wait() + self._patience) if self._patience else wake
+
+    def _wait(self, i: int, now: int) -> None:
+        self._since[i] = now
+        self._waits.append((now, i))
+
+    def _longest_wait(self) -> int:
+        """Return the round since which somebody waits longest; `NEVER` when nobody does."""
+        while self._waits and self._since.get(self._waits[0][1]) != self._waits[0][0]:
+            self._waits.popleft()
+        return self._waits[0][0] if self._waits else NEVER
