@@ -1,11 +1,14 @@
 """Runs of serving engines by setting, and what the pages call things."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Value = TypeVar("Value")
 
 WORKLOAD, LOAD, CLOCK, POLICY = "workload.label", "option.load", "clock", "policy.label"
 SHORT = {"vidur-llama2-70b-2xa100": "70B", "llama3-8b-a100": "8B"}
@@ -46,6 +49,8 @@ CHUNKS = {
 }
 """Tokens that a batch computes at most; never more than the memory holds."""
 
+SARATHI = "Sarathi, 512 tokens"
+
 WHOLE, SWAP = "whole prompts", "whole prompts, swap"
 FIRST, VOLUME = "knows all: FCFS", "knows all: least volume first"
 LADDER = {
@@ -76,6 +81,11 @@ class Engines:
             f"{workload}, {short(clock)}, load {load:g}": (workload, load, clock)
             for workload, load, clock in keys
         }
+
+    def there(self, names: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the entries whose policies the study has, and the bound."""
+        known = {*self.frame[POLICY], "bound"}
+        return {policy: value for policy, value in names.items() if policy in known}
 
     def ratio(self, setting: str, policy: str, other: str, metric: str) -> Ratio:
         """Return the paired ratio of two policies in a setting."""

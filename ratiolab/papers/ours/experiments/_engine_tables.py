@@ -12,6 +12,7 @@ from ratiolab.papers.ours.experiments._engine_runs import (
     LOAD,
     ORDERS,
     POLICY,
+    SARATHI,
     SHORTEST,
     VICTIMS,
     VLLM,
@@ -39,7 +40,7 @@ def victims_table(engines: Engines) -> str:
     return grid(
         "setting",
         engines.settings.keys(),
-        {VICTIMS[p]: p for p in VICTIMS if p != VLLM},
+        {words: p for p, words in engines.there(VICTIMS).items() if p != VLLM},
         lambda s, p: f"{engines.ratio(s, p, VLLM, 'mean_latency')}",
     )
 
@@ -52,7 +53,9 @@ def tax_table(engines: Engines) -> str:
             return f"{engines.figure(setting, VLLM, 'evictions').mean:.0f}"
         return f"{engines.figure(setting, column, 'recompute_tax').mean:.1%}"
 
-    columns = {"evictions (vLLM)": "evictions"} | {VICTIMS[p]: p for p in VICTIMS}
+    columns = {"evictions (vLLM)": "evictions"} | {
+        words: p for p, words in engines.there(VICTIMS).items()
+    }
     columns |= {"shortest predicted first": SHORTEST, "lengths known": FIRST}
     return grid("setting", engines.settings.keys(), columns, cell)
 
@@ -70,26 +73,31 @@ def orders_table(engines: Engines) -> str:
     return grid(
         "setting",
         engines.settings.keys(),
-        {words: policy for policy, words in ORDERS.items()},
+        {words: policy for policy, words in engines.there(ORDERS).items()},
         cell,
     )
 
 
 def chunks_table(engines: Engines) -> str:
     """Return figures by chunk size over the default's."""
+    sizes = CHUNKS | {SARATHI: 512}
     return grid(
         ("setting", "figure"),
         {(s, words): (s, metric) for s in engines.settings for metric, words in FIGURES.items()},
-        {("whole" if p == WHOLE else str(size)): p for p, size in CHUNKS.items() if p != VLLM},
+        {_chunk(p, size): p for p, size in engines.there(sizes).items() if p != VLLM},
         lambda row, policy: f"{engines.ratio(row[0], policy, VLLM, row[1])}",
     )
+
+
+def _chunk(policy: str, size: int) -> str:
+    return "whole" if policy == WHOLE else "Sarathi (512)" if policy == SARATHI else str(size)
 
 
 def ladder_table(engines: Engines) -> str:
     """Return mean latencies from vLLM down to the bound."""
     return grid(
         "mean latency, s",
-        {"vLLM": VLLM} | {words: policy for policy, words in LADDER.items()},
+        {"vLLM": VLLM} | {words: policy for policy, words in engines.there(LADDER).items()},
         engines.settings.keys(),
         lambda policy, s: float(engines.figure(s, policy, "mean_latency").mean),
     )
@@ -104,7 +112,7 @@ def closed_table(engines: Engines) -> str:
         )
         return f"{(top - at) / (top - bottom):.0%}"
 
-    rows = {words: policy for policy, words in LADDER.items() if policy != "bound"}
+    rows = {words: policy for policy, words in engines.there(LADDER).items() if policy != "bound"}
     return grid("share of the way from vLLM to the bound", rows, engines.settings.keys(), cell)
 
 
@@ -132,7 +140,7 @@ def victims_chart(engines: Engines) -> Panels:
         "setting",
         "victim",
         panels,
-        list(VICTIMS.values()),
+        list(engines.there(VICTIMS).values()),
         legend=4,
         size=(9, 6),
         options={"small": 8},
@@ -164,7 +172,7 @@ def ladder_chart(engines: Engines) -> Panels:
         "setting",
         "rung",
         panels,
-        list(LADDER.values()),
+        list(engines.there(LADDER).values()),
         columns=1,
         legend=2,
         size=(9, 8),
