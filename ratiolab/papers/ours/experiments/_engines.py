@@ -65,7 +65,7 @@ def findings(engines: Engines) -> Iterator[Finding]:
         means = [ratio.mean for ratio in found.values()]
         said = f"{min(means):.2f} to {max(means):.2f} in {len(means)} settings"
         if len(found) < 3:
-            said = "; ".join(f"{name} {ratio}" for name, ratio in found.items())
+            said = "; ".join(f"{name}: {ratio}" for name, ratio in found.items())
         return replace(finding, said=said)
 
     def compared(
@@ -105,7 +105,7 @@ def findings(engines: Engines) -> Iterator[Finding]:
         "throughput",
     )
     yield from compared(
-        "So does mean latency (issue 54644: unchanged)",
+        "Mean latency stays what it is with that victim (issue 54644: unchanged)",
         "within 5 %",
         alike(0.05),
         every,
