@@ -19,8 +19,10 @@ TRACES = (
     "AzureLLMInferenceTrace_code.csv",
     "arxiv_summarization.csv",
 )
-SMALL = {"n": 60, "memory": 2_000}
-"""Of the kinds that draw hundreds of conversations by default; memory is scarcer than there."""
+CONVERSATIONS, SHAPES = {"n": 60, "memory": 2_000}, {"n": 15}
+"""Sizes of the kinds that draw hundreds by default: of chats, where memory becomes scarcer, and in
+the shape of a trace.
+"""
 
 
 @cache
@@ -28,7 +30,8 @@ def workload(name):
     """Few requests of a kind or of a trace, with predictions of every sort."""
     if name in KINDS:
         usual = {parameter.name: parameter.default for parameter in KINDS[name].parameters}
-        instance = generate(name, 1, **(SMALL if usual.get("n") == 200 else {}))
+        small = SHAPES if name.startswith("trace-") else CONVERSATIONS
+        instance = generate(name, 1, **(small if usual.get("n", 0) >= 200 else {}))
     else:
         beside = Path(__file__).parents[2].parent / "shared" / "traces"
         path = Path(os.environ.get("RATIOLAB_TRACES", beside)) / name
