@@ -9,7 +9,7 @@ from ratiolab.hindsight import OptResult
 from ratiolab.online import POLICIES, make
 from ratiolab.online.registry import describe, parameters_of, summary
 from ratiolab.ratio import Comparison, PolicyRow
-from ratiolab.theory.bound_catalogue import Bound
+from ratiolab.theory.bound import Bound
 from ratiolab.workloads.kinds import Kind
 
 

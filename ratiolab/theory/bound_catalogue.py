@@ -1,42 +1,19 @@
-"""The catalogue behind `ratiolab.theory.bounds`: each formula with its source and its scope."""
+"""Bounds of the papers, part of `ratiolab.theory.bounds`: formulas with source and scope."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
+from ratiolab.theory.bound import Bound
 from ratiolab.theory.limits import (
-    independent_offsets,
-    kill_restart,
-    printed_a_min,
     suprema,
-    volume_restart,
 )
 from ratiolab.theory.rayleigh import geometric
 from ratiolab.theory.worst_case import equal_prompts
 
 if TYPE_CHECKING:
     from sympy import Expr
-
-Domain: TypeAlias = Literal["any interval", "lower 1, prompt 0", "constant"]
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A named formula in l, u, s (``lower``, ``upper``, ``prompt``); alpha = l/u.
-
-    ``domain`` says for which arguments it is stated by its source or derived here; outside it
-    there is no value. ``assumptions`` says what it is a bound on, and what is known of it.
-    """
-
-    name: str
-    formula: str
-    source: str
-    assumptions: str
-    expression: Callable[[int, int, int], Expr | Fraction | int] = field(repr=False, compare=False)
-    domain: Domain = "any interval"
 
 
 def _theorem_2_printed(lower: int, upper: int, prompt: int) -> Expr:
@@ -57,10 +34,6 @@ def _theorem_7_printed(lower: int, upper: int, prompt: int) -> Fraction:
     return 1 + alpha / (2 * (1 - alpha)) if 2 * alpha <= 1 else 1 + 2 * alpha**2
 
 
-def _kill_restart(refill: bool, random_offset: bool) -> Callable[[int, int, int], Expr]:
-    return lambda *_: kill_restart.best(refill=refill, random_offset=random_offset)[1]
-
-
 def _chen(place: str) -> str:
     return f"Chen, Ye, Zhou (2025), {place}, arXiv 2508.14544v2"
 
@@ -72,10 +45,6 @@ def _jaillet(place: str) -> str:
 _SERVERS = "A_max against H-SF, n and M to infinity, A_max read as M/(s+u) parallel servers"
 _LEMMA_2 = "the quotient of Lemma 2, which the printed A_min need not follow"
 _OWN = "own derivation, after "
-_THEOREM = "own proof, ratiolab/papers/ours/proofs/"
-_KILL = "own derivation; see ratiolab.theory.limits.kill_restart"
-_VOLUME = "own; see ratiolab.theory.limits.volume_restart and papers/ours/proofs"
-_STAGGERED = "against the true optimum, fluid limit, all requests at round 0, every law and prompt"
 
 ENTRIES: tuple[Bound, ...] = (
     Bound(
@@ -187,88 +156,6 @@ ENTRIES: tuple[Bound, ...] = (
         "constant",
     ),
     Bound(
-        "kill-restart/batches",
-        "min_b b**3/(b-1) = 27/4 at b = 3/2",
-        _KILL,
-        "synchronous batches against H-SF, exact supremum over all lengths >= l, every s",
-        _kill_restart(refill=False, random_offset=False),
-        "constant",
-    ),
-    Bound(
-        "kill-restart/refill",
-        "min_b b(2b-1)/(b-1) = 3 + 2 sqrt(2) at b = 1 + sqrt(2)/2",
-        _KILL,
-        "immediate refill against H-SF, exact supremum over all lengths >= l, every s",
-        _kill_restart(refill=True, random_offset=False),
-        "constant",
-    ),
-    Bound(
-        "kill-restart/batches-random-offset",
-        "min_b b(b+1) / (2 ln b)",
-        _KILL,
-        "synchronous batches, random offset, against H-SF, exact supremum, every s",
-        _kill_restart(refill=False, random_offset=True),
-        "constant",
-    ),
-    Bound(
-        "kill-restart/refill-random-offset",
-        "min_b (b+1)(1 + ln b) / (2 ln b)",
-        _KILL,
-        "immediate refill, random offset, against H-SF, exact supremum at s = 0",
-        _kill_restart(refill=True, random_offset=True),
-        "constant",
-    ),
-    Bound(
-        "kill-restart/refill-independent-offsets",
-        "min_b (b-1)(1 + ln b) / ln(b)**2",
-        _THEOREM + "independent_offsets.md",
-        "immediate refill, an offset for each request, against H-SF, exact supremum at s = 0; the "
-        "least of all rules that reserve their caps",
-        lambda *_: independent_offsets.best()[1],
-        "constant",
-    ),
-    Bound(
-        "volume-restart",
-        "min_r (r-1)(2-1/r) / ln(r)**2 at base r**2 = 13.807",
-        _VOLUME,
-        f"caps in volume, an offset for each request, {_STAGGERED}; exact supremum, and no policy "
-        "that does not know the lengths has a smaller constant",
-        lambda *_: volume_restart.best("request")[1],
-        "constant",
-    ),
-    Bound(
-        "volume-restart/one-offset",
-        "min_r (2 r + 1 - 1/r) / (2 ln r) at base r**2 = 8.157",
-        _VOLUME,
-        f"caps in volume, one offset for all requests, {_STAGGERED}; exact supremum",
-        lambda *_: volume_restart.best("run")[1],
-        "constant",
-    ),
-    Bound(
-        "volume-restart/no-offset",
-        "min_r (r**2 + r - 1) / (r - 1) = 5 at base 4",
-        _VOLUME,
-        f"caps in volume, no offset, requests in random order, {_STAGGERED}; exact supremum",
-        lambda *_: volume_restart.best("none")[1],
-        "constant",
-    ),
-    Bound(
-        "volume-restart/deterministic",
-        "min_b 1 + 2 b**(3/2) / (b - 1) = 1 + 3 sqrt(3) at b = 3",
-        _VOLUME,
-        f"caps in volume, no offset, the adversary orders the requests, {_STAGGERED}",
-        lambda *_: volume_restart.adversarial_order(3),
-        "constant",
-    ),
-    Bound(
-        "volume-restart/finite-range",
-        "min(V, (1 + sqrt(R)) / 2), R = u (2s+u+1) / (l (2s+l+1))",
-        _VOLUME,
-        "upper bound on the best constant for lengths in [l, u], fluid limit, all requests at "
-        "round 0; the second is optimal for R <= 2.618",
-        volume_restart.finite_range,
-    ),
-    Bound(
         "jaillet2025/lemma-4.4-volume",
         "1536",
         _jaillet("Lemma 4.4"),
@@ -307,35 +194,5 @@ ENTRIES: tuple[Bound, ...] = (
         "as theorem-4.3, for every memory; see ours/mc-sf; no constant below 2 is possible",
         lambda *_: equal_prompts.ratio_bound(),
         "constant",
-    ),
-    Bound(
-        "ours/mc-sf",
-        "2 + 1/(3 (1 + 2 s/u)), 7/3 at s = 0",
-        _THEOREM + "mc_sf_constant.md",
-        "MC-SF/OPT; equal prompts, arrivals at 0, exact predictions, u the longest output, any M",
-        lambda lower, upper, prompt: equal_prompts.ratio_bound_at(prompt, upper),
-    ),
-    Bound(
-        "ours/mc-sf-predictions",
-        "max(2 a**2, 1 + 4 a**2/3), a = u/l",
-        _THEOREM + "mc_sf_constant.md",
-        "MC-SF/OPT; as ours/mc-sf, with predictions from o to a o",
-        lambda lower, upper, prompt: equal_prompts.ratio_bound(Fraction(upper, lower)),
-    ),
-    Bound(
-        "ours/mc-sf-arrivals",
-        "(n L + (n-1)(n-2)/2) / (L + n (n+1)/2) = 803/210 at n = 4, L = 200; tends to n",
-        _THEOREM + "mc_sf_arrivals.md",
-        "lower bound on MC-SF/OPT with arrivals over time; n requests, prompts L, M = 2L",
-        lambda *_: Fraction(*equal_prompts.long_first(4, 200)[-2:]),
-        "constant",
-    ),
-    Bound(
-        "ours/a-min-square-root",
-        "(256/337) / (8/(3 sqrt(u)) + 2/u + 32/(9 (u+1))), about 0.2849 sqrt(u)",
-        _THEOREM + "a_min_square_root.md",
-        "lower bound on Algorithm 2 (A_min) against the optimum, lengths 1 and u, n and M large",
-        lambda lower, upper, prompt: printed_a_min.square_root_bound(upper),
-        "lower 1, prompt 0",
     ),
 )

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ratiolab.theory.bound_catalogue import ENTRIES, Bound
+from ratiolab.theory import bound_catalogue, own_bounds
+from ratiolab.theory.bound import Bound
 from ratiolab.theory.laws.distributions import check_range
 
 #: Longest exact expression, in characters, that is given as text.
 EXACT_CHARACTERS = 200
 
-#: The bounds by name, in the order of the papers.
-BOUNDS: Mapping[str, Bound] = MappingProxyType({bound.name: bound for bound in ENTRIES})
+#: The bounds by name: those of the papers, then our own.
+BOUNDS: Mapping[str, Bound] = MappingProxyType(
+    {bound.name: bound for bound in (*bound_catalogue.ENTRIES, *own_bounds.ENTRIES)}
+)
 
 
 @dataclass(frozen=True)
