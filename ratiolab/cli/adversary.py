@@ -36,12 +36,12 @@ def attack(
         list[str] | None, typer.Option(help="A parameter of the policy, name=value; repeatable.")
     ] = None,
     headroom: Annotated[
-        int, typer.Option(help="Memory is at least so many times the largest prompt + output.")
+        int, typer.Option(help="Memory is at least this many times the largest prompt + output.")
     ] = 1,
     prompts: Annotated[str, typer.Option(help="equal for all requests, or any.")] = "equal",
     arrivals: Annotated[str, typer.Option(help="zero: all at round 0; or any.")] = "zero",
-    requests: Annotated[int, typer.Option(help="Requests at most.")] = 16,
-    memory: Annotated[int, typer.Option(help="KV cache size in tokens, at most.")] = 24,
+    requests: Annotated[int, typer.Option(help="Largest number of requests.")] = 16,
+    memory: Annotated[int, typer.Option(help="Largest KV cache size, tokens.")] = 24,
     time_limit: Annotated[
         float | None,
         typer.Option(help="Seconds of search; 60 when --evaluations is not given.", min=0),
@@ -69,7 +69,8 @@ def attack(
         typer.Option(help="Draw the policy's schedule beside an optimal one (png, pdf, svg)."),
     ] = None,
     course: Annotated[
-        Path | None, typer.Option(help="Draw the best ratio over the evaluations, likewise.")
+        Path | None,
+        typer.Option(help="Draw how the best ratio grew with the evaluations (png, pdf, svg)."),
     ] = None,
     limit: Annotated[
         bool,

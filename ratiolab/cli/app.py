@@ -67,7 +67,7 @@ Formats = Annotated[
 ]
 NodeLimit = Annotated[
     int | None,
-    typer.Option(help="Stop after so many search nodes: the same answer on every machine."),
+    typer.Option(help="Stop after this many search nodes: the same answer on every machine."),
 ]
 
 

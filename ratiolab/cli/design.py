@@ -12,7 +12,7 @@ def design(
     file: File,
     memory: Memory = None,
     atoms: Annotated[
-        int, typer.Option(help="Volumes of the law at most; more are brought together.", min=1)
+        int, typer.Option(help="Most volumes that the law may have; more are merged.", min=1)
     ] = 24,
     steps: Annotated[
         int, typer.Option(help="Time steps of the bound on all policies.", min=2, max=1000)

@@ -46,7 +46,10 @@ def evaluate(
     logged: Logged,
     memory: Annotated[
         int | None,
-        typer.Option(help="KV cache size in tokens; needed but for an instance file.", min=1),
+        typer.Option(
+            help="KV cache size in tokens; needed for a request log; an instance has its own.",
+            min=1,
+        ),
     ] = None,
     preemption: Annotated[
         str,
@@ -70,7 +73,7 @@ def evaluate(
     ] = 0,
     json: Json = False,
 ) -> None:
-    """Say how far each policy is from any schedule on a log, and what to deploy.
+    """Say how far each policy can be from the best schedule of a log, and which to deploy.
 
     FILE is a request log, as `ratiolab trace` reads it, or an instance. All policies run under the
     same clock and the same semantics of evictions, and so does the bound: no schedule whatever is

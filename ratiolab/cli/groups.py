@@ -82,7 +82,7 @@ class Logged:
         bool, typer.Option("--strict", help="Refuse the log rather than leave any request out.")
     ] = False
     sample: Annotated[
-        int | None, typer.Option(help="Keep so many requests, drawn at random.", min=1)
+        int | None, typer.Option(help="Keep this many requests, drawn at random.", min=1)
     ] = None
     seed: Seed = 0
     start: Annotated[float | None, typer.Option(help="Window: from this second on.")] = None

@@ -21,7 +21,7 @@ from ratiolab.cli.studies import bar
 
 Instances = Annotated[Path, typer.Option(help="Folder of the instances.")]
 Results = Annotated[Path, typer.Option(help="Folder of records.csv and of its files.")]
-Only = Annotated[str, typer.Option(help="Names to take, a pattern as jaillet2025/model-1-*.")]
+Only = Annotated[str, typer.Option(help="Names of records, as a pattern: jaillet2025/model-1-*.")]
 INSTANCES, RESULTS = Path("instances"), Path("results")
 
 records = typer.Typer(
@@ -107,7 +107,7 @@ def verify(
 
 @records.command()
 def improve(
-    minutes: Annotated[float, typer.Option(help="Stop after about so many minutes.", min=0)],
+    minutes: Annotated[float, typer.Option(help="Stop after about this many minutes.", min=0)],
     only: Only = "*",
     workers: Annotated[int, typer.Option(help="Processes, each with its own solve.", min=1)] = 1,
     executor: Where = "local",

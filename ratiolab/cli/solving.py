@@ -41,7 +41,7 @@ def solve(
     file: File,
     memory: Memory = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds with both bounds.", min=0)
+        float | None, typer.Option(help="Stop after this many seconds, with both bounds.", min=0)
     ] = None,
     node_limit: NodeLimit = None,
     backend: Annotated[

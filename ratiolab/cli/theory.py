@@ -105,7 +105,7 @@ def claims(
     paper: Annotated[str | None, typer.Option(help="Only this paper, as in chen2025.")] = None,
     id: Annotated[list[str] | None, typer.Option(help="Only this claim; repeatable.")] = None,
     slow: Annotated[
-        bool, typer.Option("--slow", help="Search for minutes where a check can.")
+        bool, typer.Option("--slow", help="Let checks that search take minutes.")
     ] = False,
     listing: Annotated[bool, typer.Option("--list", help="List the claims, check none.")] = False,
     recheck: Annotated[

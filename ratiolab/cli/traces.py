@@ -45,7 +45,7 @@ def trace(
     logged: Logged,
     memory: Annotated[
         int | None,
-        typer.Option(help="KV cache size in tokens; needed but with --describe.", min=1),
+        typer.Option(help="KV cache size in tokens; needed, except with --describe.", min=1),
     ] = None,
     describe: Annotated[
         bool,

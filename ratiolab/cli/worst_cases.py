@@ -20,7 +20,7 @@ from ratiolab.cli.app import (
 @app.command("worst-cases")
 def worst_cases(
     evaluations: Annotated[
-        int, typer.Option(help="Search first, so many cases for each policy.", min=0)
+        int, typer.Option(help="Search first, over this many cases for each policy.", min=0)
     ] = 0,
     only: Annotated[
         list[str] | None, typer.Option(help="Search for this entry alone; repeatable.")
