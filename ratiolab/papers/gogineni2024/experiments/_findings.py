@@ -1,29 +1,12 @@
 """What Gogineni et al. (2024) say in Sections 3.4 to 3.6, beside what was found."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 
 import numpy as np
 
-from ratiolab.papers.finding import (
-    Finding,
-    above,
-    all_of,
-    at_least,
-    at_most,
-    below,
-    between,
-    largest,
-    least,
-    named,
-    similar,
-    within,
-)
-from ratiolab.papers.runs import Runs, growth, swing
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ratiolab.papers.finding import Finding, Rule, below, higher, in_settings, inside, lower
+from ratiolab.papers.runs import Ratio, Runs, growth, mean_with_interval
 
 COMPARED = ("fcfs", "sjf", "rr", "rr-sjf")
 LARGEST = 25
@@ -46,150 +29,170 @@ DRAMATIC = 1.5
 """Dramatically: by at least this factor."""
 
 
-def at_every_spread(bursts: Mapping[float, Runs]) -> Iterable[Finding]:
-    """Compare the policies when all arrive at once; undecided where the lengths' spread decides.
+SPOKEN = ("fcfs", "sjf", "rr")
 
-    The first spread is the one that the page shows; what others give stands in the last column.
+
+def at_once(bursts: Mapping[str, Runs]) -> Iterable[Finding]:
+    """Compare the policies when all arrive at once; undecided where settings disagree.
+
+    Parameters
+    ----------
+    bursts : by the spread of the lengths and the clock; the first is the one that the page shows.
     """
-    shown, *others = (list(at_once(burst)) for burst in bursts.values())
-    for finding, *same in zip(shown, *others, strict=True):
-        differing = [
-            f"{other.cells()[2]} at spread {spread:g}"
-            for spread, other in zip(list(bursts)[1:], same, strict=True)
-            if other.reproduced != finding.reproduced
-        ]
-        if differing:
-            why = "; ".join([*filter(None, [finding.why]), *differing])
-            said = finding.cells()[2]
-            yield replace(finding, rule=None, why=why, otherwise="", said=said)
-        else:
-            yield finding
+    first = next(iter(bursts.values()))
 
-
-def at_once(burst: Runs) -> Iterable[Finding]:
-    """Compare the policies when all requests arrive at once."""
+    def over(
+        policies: Iterable[str], column: str, *, reverse: bool = False
+    ) -> dict[str, list[Ratio]]:
+        """Return policies over RR-SJF, or RR-SJF over them, in every setting."""
+        return {
+            name: [
+                burst.ratio("rr-sjf", other, column)
+                if reverse
+                else burst.ratio(other, "rr-sjf", column)
+                for other in policies
+            ]
+            for name, burst in bursts.items()
+        }
 
     def if_rr_is_fair(column: str) -> str:
         """Say what becomes of a ratio of RR and RR-SJF under the other reading of RR."""
-        ours, other = (burst.ratio_of_means(rr, "rr-sjf", column) for rr in ("rr", "rr, first"))
-        return f"RR / RR-SJF is {ours:.2f}, and {other:.2f} if RR preempts who started first"
+        return f"{first.ratio('rr, first', 'rr-sjf', column):.2f} if RR preempts who started first"
 
-    median = {policy: burst.mean(policy, "median_ttft") for policy in ("rr-sjf", "rr", "fcfs")}
-    rr_sjf, rr, fcfs = median.values()
-    yield Finding(
+    yield in_settings(
         "Figure 3: RR-SJF has a lower median TTFT than RR and FCFS",
         "lower",
-        median,
-        least("rr-sjf"),
-        said=f"{rr_sjf:.2f} s; RR {rr:.2f} s, FCFS {fcfs:.2f} s",
+        over(("rr", "fcfs"), "median_ttft", reverse=True),
+        lower(),
+        said=_means,
     )
-    yield Finding(
+    yield in_settings(
         "Figure 3: the median TTFT of RR-SJF is 9 times smaller than FCFS's",
-        9,
-        burst.ratio_of_means("fcfs", "rr-sjf", "median_ttft"),
-        within(AGREE, "{:.1f}"),
+        "9",
+        over(["fcfs"], "median_ttft"),
+        _within(9),
+        said=_means,
     )
-    ours = burst.ratio_of_means("sjf", "rr-sjf", "median_ttft")
-    yield Finding(
+    yield in_settings(
         "Figure 3: SJF has a similar median TTFT as RR-SJF",
         "about 1",
-        ours,
-        similar(SIMILAR),
-        said=f"SJF's is {ours:.2f} times RR-SJF's",
-        otherwise="it depends on the lengths below the limit",
+        over(["sjf"], "median_ttft"),
+        inside(1 / SIMILAR, SIMILAR),
+        "it depends on the lengths below the limit",
+        said=_means,
     )
     for policy, paper in (("sjf", 5.0), ("fcfs", 5.0), ("rr", 1.5)):
-        yield Finding(
+        yield in_settings(
             f"Figure 3: the largest TTFT of RR-SJF is {paper:g} times smaller than "
             f"{policy.upper()}'s",
-            paper,
-            burst.ratio_of_means(policy, "rr-sjf", "p100_ttft"),
-            all_of(above(1), within(AGREE)),
+            f"{paper:g}",
+            over([policy], "p100_ttft"),
+            inside(max(1, paper / AGREE), paper * AGREE),
             if_rr_is_fair("p100_ttft") if policy == "rr" else "",
+            said=_means,
         )
-    middle = {policy: burst.mean(policy, "median_latency") for policy in COMPARED}
-    spread = max(middle.values()) / min(middle.values())
-    yield Finding(
+    yield in_settings(
         "Figure 4: median end-to-end latencies are similar",
         "similar",
-        spread,
-        at_most(SIMILAR),
-        "the shortest first gain at the median, too; by more if RR preempts who started first: "
-        f"{burst.mean('rr, first', 'median_latency'):.1f} s",
-        said=f"{named(middle, '{:.1f}')} s: a factor of {spread:.3f}",
+        {name: [_apart(burst, "median_latency")] for name, burst in bursts.items()},
+        inside(1, SIMILAR),
+        "the shortest first gain at the median, too",
+        said=lambda ratios: f"largest over least {ratios[0]:.3f}",
     )
-    yield Finding(
+    yield in_settings(
         "Figure 4: RR-SJF's 25th percentile of end-to-end latency is 9 times smaller than RR's",
-        9,
-        burst.ratio_of_means("rr", "rr-sjf", "p25_latency"),
-        within(AGREE, "{:.1f}"),
+        "9",
+        over(["rr"], "p25_latency"),
+        _within(9),
         if_rr_is_fair("p25_latency"),
-        otherwise="smaller, but by less; ",
+        said=_means,
     )
-    last = {policy: burst.mean(policy, "p100_latency") for policy in COMPARED}
-    yield Finding(
+    yield in_settings(
         "Figure 4: RR-SJF has the largest maximum end-to-end latency",
         "largest",
-        last,
-        largest("rr-sjf"),
+        over(SPOKEN, "p100_latency", reverse=True),
+        higher(),
         if_rr_is_fair("p100_latency"),
-        said=f"{named(last, '{:.1f}')} s",
+        said=_means,
     )
+
+
+def _within(paper: float) -> Rule:
+    return inside(paper / AGREE, paper * AGREE)
+
+
+def _means(ratios: Sequence[Ratio]) -> str:
+    return ", ".join(f"{ratio.mean:.3g}" for ratio in ratios)
+
+
+def _apart(burst: Runs, column: str) -> Ratio:
+    """Return how many times the least figure the largest is, of the policies compared."""
+    import pandas as pd
+
+    table = pd.DataFrame({policy: burst.values(policy, column) for policy in COMPARED})
+    return mean_with_interval(table.max(axis=1) / table.min(axis=1))
 
 
 def with_noise(noise: Runs) -> Iterable[Finding]:
     """Say how figures vary with the noise of predictions."""
     most = int(noise.frame["noise"].max())
 
-    def swings(policies: Iterable[str], *columns: str) -> tuple[float, float]:
-        """Return the largest factor between levels of noise, up to moderate ones and to all."""
-        series = [
-            noise.series(policy, "noise", column) for policy in policies for column in columns
-        ]
-        judged, beyond = (max(swing(s[s.index <= top]) for s in series) for top in (MODERATE, most))
-        return judged, beyond
+    def swings(policies: Iterable[str], *columns: str, top: int = MODERATE) -> list[Ratio]:
+        """Return figures at the level of noise where they are largest over where they are least."""
+        found = []
+        for policy in policies:
+            for column in columns:
+                means = noise.series(policy, "noise", column)
+                means = means[means.index <= top]
+                high, low = (
+                    noise.at(noise=level).values(policy, column)
+                    for level in (means.idxmax(), means.idxmin())
+                )
+                found.append(mean_with_interval(high / low))
+        return found
 
-    ours, beyond = swings(["rr-sjf"], "median_ttft", "p75_ttft")
+    def worst(ratios: Iterable[Ratio]) -> str:
+        return f"{max(ratios, key=float):.2f}"
+
+    both = ("median_ttft", "p75_ttft")
+    ours = swings(["rr-sjf"], *both)
     yield Finding(
         "Figure 5: noise does not significantly affect the TTFTs of RR-SJF",
         "not affected",
         ours,
-        at_most(STEADY),
-        said=f"median and 75th percentile vary by a factor of at most {ours:.2f}, up to sigma "
-        f"{most:,} by {beyond:.2f}",
+        inside(1, STEADY),
+        said=f"median and 75th percentile vary by a factor of at most {worst(ours)}, up to sigma "
+        f"{most:,} by {worst(swings(['rr-sjf'], *both, top=most))}",
     )
-    ours, beyond = swings(["sjf"], "p75_ttft")
-    middle, middle_beyond = swings(["sjf"], "median_ttft")
+    ours, middle = swings(["sjf"], "p75_ttft"), swings(["sjf"], "median_ttft")
     yield Finding(
         "Figure 5: the 75th percentile of SJF's TTFT changes dramatically with noise",
         "dramatically",
         ours,
-        at_least(DRAMATIC),
-        said=f"by a factor of {ours:.2f}, up to sigma {most:,} by {beyond:.2f}; its median by "
-        f"{middle:.2f} and {middle_beyond:.2f}",
+        inside(DRAMATIC, inf),
+        said=f"by a factor of {worst(ours)}, up to sigma {most:,} by "
+        f"{worst(swings(['sjf'], 'p75_ttft', top=most))}; its median by {worst(middle)} and "
+        f"{worst(swings(['sjf'], 'median_ttft', top=most))}",
         otherwise="three quarters of the way are requests at the limit, all alike: noise changes "
         "who of them goes first, not when one of them does. The median feels strong noise",
     )
-    ours, beyond = swings(["sjf", "rr-sjf"], "median_latency")
+    ours = swings(["sjf", "rr-sjf"], "median_latency")
     yield Finding(
         "Figure 6: end-to-end latency varies little with noise under both",
         "little",
         ours,
-        at_most(SIMILAR),
-        said=f"medians by a factor of at most {ours:.2f}, up to sigma {most:,} by {beyond:.2f}",
+        inside(1, SIMILAR),
+        said=f"medians by a factor of at most {worst(ours)}, up to sigma {most:,} by "
+        f"{worst(swings(['sjf', 'rr-sjf'], 'median_latency', top=most))}",
     )
 
 
-def at_rates(rate: Runs, all_at_once: float) -> Iterable[Finding]:
+def at_rates(rate: Runs, all_at_once: Ratio) -> Iterable[Finding]:
     """Compare the policies at request rates; FCFS over RR-SJF, median TTFT, if all are at once."""
+    rates = [value for value in rate.levels("rate") if value >= LARGEST]
 
-    def over(policy: str, other: str, column: str) -> "pd.Series":
-        mine, theirs = (rate.series(name, "rate", column) for name in (policy, other))
-        quotients: pd.Series = (mine / theirs).loc[LARGEST:]
-        return quotients
-
-    def span(values: "pd.Series", spec: str) -> str:
-        return f"{values.min():{spec}} to {values.max():{spec}}"
+    def over(policy: str, other: str, column: str) -> list[Ratio]:
+        return [rate.at(rate=value).ratio(policy, other, column) for value in rates]
 
     gain = over("fcfs", "rr-sjf", "median_ttft")
     yield Finding(
@@ -197,35 +200,35 @@ def at_rates(rate: Runs, all_at_once: float) -> Iterable[Finding]:
         "smaller than FCFS's",
         "nearly 10",
         gain,
-        between(10 / AGREE, 10 * AGREE),
-        f"it grows with the overload: {gain.iloc[0]:.1f} at {gain.index[0]:g}, {gain.iloc[-1]:.1f} "
-        f"at {gain.index[-1]:g}, {all_at_once:.1f} all at once",
-        said=span(gain, ".1f"),
+        _within(10),
+        f"it grows with the overload: {gain[0]:.1f} at {rates[0]:g}, {gain[-1]:.1f} at "
+        f"{rates[-1]:g}, {all_at_once:.1f} all at once",
+        said=_span(gain, ".1f"),
     )
     more = over("rr-sjf", "sjf", "median_ttft")
     yield Finding(
         "Figure 8: RR-SJF has a higher median TTFT than SJF",
         "higher",
         more,
-        above(1),
-        said=f"{span(more, '.1f')} times SJF's",
+        higher(),
+        said=f"{_span(more, '.1f')} times SJF's",
     )
-    shares = [_share_below(rate.at(rate=value)) for value in gain.index]
+    shares = [_share_below(rate.at(rate=value)) for value in rates]
     yield Finding(
         "Figure 8: the worst TTFT of RR-SJF is about the 60th percentile of SJF's",
         "60th",
         shares,
-        between(50, 70),
-        said=f"{min(shares):.0f} % to {max(shares):.0f} % of SJF's are below it",
+        inside(50, 70),
+        said=f"{_span(shares, '.0f')} % of SJF's are below it",
     )
     cost, over_sjf = (over("rr-sjf", other, "median_latency") for other in ("fcfs", "sjf"))
     yield Finding(
         "Figure 7: lower TTFT comes at a slight cost of end-to-end latency",
         "slightly higher",
         cost,
-        at_most(SIMILAR),
-        "below FCFS's: shorter requests end earlier" if cost.max() < 1 else "",
-        said=f"median {span(cost, '.2f')} times FCFS's, {span(over_sjf, '.2f')} times SJF's",
+        inside(0, SIMILAR),
+        "below FCFS's: shorter requests end earlier" if max(cost, key=float).mean < 1 else "",
+        said=f"median {_span(cost, '.2f')} times FCFS's, {_span(over_sjf, '.2f')} times SJF's",
     )
     means = rate.series("rr-sjf", "rate", "median_ttft")
     up_to, above_it = growth(means.loc[:LARGEST]), growth(means.loc[LARGEST:])
@@ -242,9 +245,21 @@ def at_rates(rate: Runs, all_at_once: float) -> Iterable[Finding]:
     )
 
 
-def _share_below(runs: Runs) -> float:
-    """Return the percentage of SJF's requests whose TTFT is below the worst of RR-SJF."""
+def _span(ratios: Sequence[Ratio], spec: str) -> str:
+    values = [ratio.mean for ratio in ratios]
+    return f"{min(values):{spec}} to {max(values):{spec}}"
+
+
+def _share_below(runs: Runs) -> Ratio:
+    """Return the percentage of SJF's requests whose TTFT is below the worst of RR-SJF, by seed."""
+    import pandas as pd
+
     from ratiolab.studies.tasks.runs import SHARES
 
-    values = [runs.mean("sjf", f"p{share}_ttft") for share in SHARES]
-    return float(np.interp(runs.mean("rr-sjf", "p100_ttft"), values, SHARES))
+    worst = runs.values("rr-sjf", "p100_ttft")
+    quantiles = runs.rows("sjf")[[f"p{share}_ttft" for share in SHARES]]
+    return mean_with_interval(
+        pd.Series(
+            [np.interp(worst[seed], quantiles.loc[seed], SHARES) for seed in worst.index],
+        )
+    )

@@ -1,5 +1,6 @@
 """Sections 3.4 to 3.6 of Gogineni, Paul, Stec, Zhang (2024), Figures 3 to 8."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ratiolab.online.clock import LLAMA3_1B_L4
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SETTING, POLICY = "workload.label", "policy.label"
+CLOCK, VIDUR = "clock", "vidur-llama2-70b-2xa100"
 SPREAD, RATE, NOISE = "workload.sigma", "workload.rate", "workload.predict"
 SHAPE = 3.0
 """Spread of the lengths in Figures 3 to 8, of three tried the one whose factors are nearest to the
@@ -33,12 +35,15 @@ def page(frame: "pd.DataFrame") -> Page:
         noise=frame[NOISE].str.removeprefix("gaussian:").astype(int),
         rate=(1000 * frame[RATE]).round(3),
     )
+    vidur = Runs(frame[frame[CLOCK] == VIDUR], [POLICY])
+    frame = frame[frame[CLOCK] != VIDUR]
     bursts, noise, rate = (frame[frame[SETTING] == name] for name in ("burst", "noise", "rate"))
     once = bursts[bursts[SPREAD] == SHAPE]
     noise = pd.concat([once, noise]).sort_values("noise", kind="stable")
     burst = Runs(once, [POLICY])
     spreads = sorted(set(bursts[SPREAD]) - {SHAPE}, reverse=True)
-    others = {spread: Runs(bursts[bursts[SPREAD] == spread], [POLICY]) for spread in spreads}
+    others = {f"spread {s:g}": Runs(bursts[bursts[SPREAD] == s], [POLICY]) for s in spreads}
+    judged = {f"spread {SHAPE:g}": burst, **others, f"spread {SHAPE:g}, Vidur's clock": vidur}
     tokens, seconds = (burst.mean(VARIANTS[-1], c) for c in ("prefill_tokens", "makespan"))
     slots = {
         "shape": SHAPE,
@@ -46,11 +51,12 @@ def page(frame: "pd.DataFrame") -> Page:
         "limits": _limit_table(burst),
         "prefill_share": tokens * LLAMA3_1B_L4.prefill / seconds,
         "readings": _reading_table(burst),
-        "shapes": _shape_table(bursts),
+        "shapes": _shape_table(judged),
+        "settings": list(judged),
     }
-    gain = burst.ratio_of_means("fcfs", "rr-sjf", "median_ttft")
+    gain = burst.ratio("fcfs", "rr-sjf", "median_ttft")
     findings = [
-        *said.at_every_spread({SHAPE: burst} | others),
+        *said.at_once(judged),
         *said.with_noise(Runs(noise, [POLICY])),
         *said.at_rates(Runs(rate, [POLICY]), gain),
     ]
@@ -97,7 +103,7 @@ def _reading_table(burst: Runs) -> str:
     return grid("policy", (*COMPARED, *VARIANTS), columns, cell)
 
 
-def _shape_table(bursts: "pd.DataFrame") -> str:
+def _shape_table(judged: Mapping[str, Runs]) -> str:
     columns = {
         "median TTFT, FCFS / RR-SJF (paper: 9)": ("fcfs", "median_ttft"),
         "SJF / RR-SJF (1)": ("sjf", "median_ttft"),
@@ -106,13 +112,11 @@ def _shape_table(bursts: "pd.DataFrame") -> str:
         "E2EL, 25th percentile, RR / RR-SJF (9)": ("rr", "p25_latency"),
         "largest E2EL, RR / RR-SJF (below 1)": ("rr", "p100_latency"),
     }
-    spreads = sorted(bursts[SPREAD].unique())
-    runs = {spread: Runs(bursts[bursts[SPREAD] == spread], [POLICY]) for spread in spreads}
     return grid(
-        "spread",
-        {f"{spread:g}": at for spread, at in runs.items()},
+        "lengths, clock",
+        judged,
         columns,
-        lambda at, column: at.ratio_of_means(column[0], "rr-sjf", column[1]),
+        lambda at, column: f"{at.ratio(column[0], 'rr-sjf', column[1]):.2f}",
     )
 
 
