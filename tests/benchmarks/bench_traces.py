@@ -18,6 +18,7 @@ from ratiolab.hindsight.scale.growth import growth_bounds
 from ratiolab.model import Instance, Schedule
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import clock_of
+from ratiolab.ratio import clock_search
 from ratiolab.ratio.clock_bound import clock_lower_bound
 from ratiolab.ratio.clock_search import search_order, total_seconds
 from ratiolab.workloads.generators import generate
@@ -100,7 +101,8 @@ def split(limit: float, seeds: range, long: float) -> Iterator[str]:
     The first three figures are bounds, in percent below the optimum: the linear relaxation, growth
     rows beside its prices, and all rows over tokens held and rounds left of those who run at one
     time. Then schedules, in percent above it: the portfolio of beams and annealing that instances
-    of traces get, and smallest volume first. Means over the seeds that are proven.
+    of traces get, and smallest volume first. Means over the seeds that are proven, which are the
+    easier ones where few are.
     """
     yield "| shape | requests | memory | relaxation | growth | one time | beams | SVF | proven |"
     yield "|---|---|---|---|---|---|---|---|---|"
@@ -156,9 +158,9 @@ def clock(limit: float, seeds: range, long: float) -> Iterator[str]:
 
 
 def count_cpu() -> None:
-    """Let limits of solves of many requests count the processor time of each thread."""
+    """Let limits of searches and of solves of many requests count each thread's processor time."""
     seconds = SimpleNamespace(perf_counter=thread_time)
-    for module in (state, many_requests, portfolio, growth, ascent):
+    for module in (state, many_requests, portfolio, growth, ascent, clock_search):
         module.time = seconds
 
 
