@@ -1,16 +1,16 @@
 """The hindsight solver in one table: proofs, gaps and times, beside the plain integer program.
 
-Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED]
-[--long SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``proofs``, ``gaps``,
-``plain``, ``scale`` (the default), and ``traces``, ``split``, ``clock``, see `bench_traces.py`,
-and ``rows``, see `bench_rows.py`. With ``--write`` the sections of these parts are written anew;
-other sections of the page stay, each with the command that made it. Small instances are drawn as in Jaillet et al. (2025), Section 5.1,
-with n fixed, half of the seeds from each arrival model. Large ones have log-normal lengths and
-memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of
-the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows alone, and the section
-keeps the others. Times are wall clock, limits too; compare ratios: machines differ. With ``--cpu``
-the limits of ``traces`` and ``clock`` are seconds of processor time of each of the two threads, as
-on two idle cores, so that a busy machine shows the same.
+Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED] [--long
+SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``proofs``, ``gaps``,
+``plain``, ``scale`` (the default), and ``traces``, ``split``, ``clock``, see `bench_traces.py`, and
+``rows``, see `bench_rows.py`. With ``--write`` the sections of these parts are written anew; other
+sections of the page stay, each with the command that made it. Small instances are drawn as in
+Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from each arrival model. Large
+ones have log-normal lengths and memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are
+samples of the public traces of the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these
+rows alone, and the section keeps the others. Times are wall clock, limits too; compare ratios:
+machines differ. With ``--cpu`` the limits of ``traces`` and ``clock`` are seconds of processor time
+of each of the two threads, as on two idle cores, so that a busy machine shows the same.
 """
 
 import argparse
