@@ -91,18 +91,21 @@ def require_no_pipe(path: Path) -> None:
         raise FormatError(f"{path}: is a named pipe, not a file")
 
 
-def csv_rows(text: str, most: int = MOST_REQUESTS) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(
+    text: str, most: int = MOST_REQUESTS, delimiter: str = ","
+) -> Iterator[tuple[int, list[str]]]:
     """Return line number and values of each row of a CSV text, the header first.
 
     Parameters
     ----------
     most : rows below the header that are read.
+    delimiter : between the values of a row.
     """
     if "\0" in text:
         raise ValueError("holds a NUL byte: is not CSV")
     if text.count("\n") > most + 1:
         raise ValueError(f"has more than {most} rows, the most that are read")
-    rows = csv.reader(text.splitlines(), strict=True)
+    rows = csv.reader(text.splitlines(), strict=True, delimiter=delimiter)
     try:
         header = [column.strip() for column in next(rows)]
         if len(set(header)) != len(header):

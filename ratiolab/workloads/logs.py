@@ -16,8 +16,16 @@ if TYPE_CHECKING:
 
 Seconds = NDArray[np.float64]
 
-ABSENT = ("", "nan", "null", "none", "na", "nat")
+ABSENT = ("", "nan", "null", "none", "na", "n/a", "#n/a", "nat", "-")
 """Words, in small letters, of a value that is not there."""
+
+
+FORMS = tuple(
+    f"{date} {time}"
+    for date in ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y")
+    for time in ("%H:%M:%S", "%H:%M:%S.%f", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
+)
+"""Forms of dates that are tried after ISO 8601; each log has one."""
 
 
 class Columns(NamedTuple):
@@ -161,12 +169,36 @@ def _dates(values: "pd.Series", name: str, table: Table) -> tuple[IntArray, NDAr
 
     there = values.notna().to_numpy(bool)
     stamps = pd.to_datetime(values, utc=True, format="ISO8601", errors="coerce")
+    if there.any() and stamps[there].isna().all():
+        stamps = _local_dates(values, name, there)
     wrong = there & (stamps.isna() | (stamps.dt.year < 1970) | (stamps.dt.year >= 2100)).to_numpy()
     rule = "must be a time of the years 1970 to 2099 like 2023-11-16 18:15:46.6805900"
     _refuse(wrong, values, name, table, rule)
     whole = stamps.dt.as_unit("ns").fillna(pd.Timestamp(0, tz="UTC"))
     nanoseconds: IntArray = np.asarray(whole.astype(np.int64), np.int64)
     return nanoseconds, there
+
+
+def _local_dates(values: "pd.Series", name: str, there: NDArray[np.bool_]) -> "pd.Series":
+    """Return dates as people write them, in the one form of `FORMS` that reads all of them.
+
+    Where day and month could change places, that order is taken in which the log is sorted.
+    """
+    import pandas as pd
+
+    read = {form: pd.to_datetime(values, utc=True, format=form, errors="coerce") for form in FORMS}
+    whole = {form: dates for form, dates in read.items() if dates[there].notna().all()}
+    if len(whole) > 1:
+        ordered = {form: d for form, d in whole.items() if d[there].is_monotonic_increasing}
+        if len(ordered) != 1:
+            raise ValueError(
+                f"{name}: {shown(values[there].iloc[0])} may begin with the day or with the month: "
+                "write dates as 2023-11-16 18:15:46"
+            )
+        whole = ordered
+    if not whole:  # told with the first that the best form does not read
+        return max(read.values(), key=lambda dates: int(dates.notna().sum()))
+    return next(iter(whole.values()))
 
 
 def _span(values: "pd.Series", name: str, table: Table, per_second: int) -> Seconds:

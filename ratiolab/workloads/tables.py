@@ -59,7 +59,10 @@ def read_table(path: PathLike) -> Table:
 
 
 def _csv(text: str) -> Table:
-    rows = csv_rows(text, MOST_ROWS)
+    first = next(line for line in text.splitlines() if line.strip())
+    # spreadsheets of many countries write semicolons, exports of databases tabs
+    delimiter = max(",;\t|", key=first.count)
+    rows = csv_rows(text, MOST_ROWS, delimiter)
     _, header = next(rows)
     lines, values = [], []
     for line, row in rows:

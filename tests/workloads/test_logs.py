@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -248,3 +249,49 @@ def test_a_log_is_described_in_words_numbers_and_a_picture(
     assert found["load"] == pytest.approx((130 + 215) / (100 * 2 * 20))
     assert ended_with("trace", tmp_path / "log.csv") == 2
     assert "--memory is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "form"),
+    [
+        (";", "%d/%m/%Y %H:%M:%S.%f"),
+        ("\t", "%m/%d/%Y %I:%M:%S %p"),
+        ("|", "%d.%m.%Y %H:%M:%S"),
+        (",", "%Y/%m/%d %H:%M:%S"),
+        (",", "%d %b %Y %H:%M"),
+    ],
+)
+def test_exports_of_spreadsheets_are_read(delimiter: str, form: str, tmp_path: Path) -> None:
+    """A byte order mark, any delimiter, dates as people write them, and cells without a value."""
+    start = datetime(2024, 10, 27, 11, 58, 30)
+    lines = [delimiter.join(("When", "Input tokens", "Output tokens"))]
+    for minute in range(30):
+        when = (start + timedelta(minutes=minute)).strftime(form)
+        prompt = "N/A" if minute == 7 else "12"
+        lines.append(delimiter.join((when if minute != 9 else "", prompt, str(minute + 1))))
+    file = tmp_path / "requests.csv"
+    file.write_text("\n".join(lines), encoding="utf-8-sig")
+    asked = "arrival=When,prompt=Input tokens,output=Output tokens"
+    log = read_trace(file, columns=asked)
+    assert len(log) == 28
+    assert sum(log.dropped.values()) == 2
+    assert log.seconds is not None
+    assert log.seconds[-1] == 29 * 60
+
+
+def test_days_and_months_that_could_change_places_are_settled_by_the_order(tmp_path: Path) -> None:
+    file = tmp_path / "requests.csv"
+    asked = "arrival=ts,prompt=p,output=o"
+    rows = [
+        "ts,p,o",
+        "01/02/2024 10:00:00,1,1",
+        "02/02/2024 10:00:00,1,1",
+        "01/03/2024 10:00:00,1,1",
+    ]
+    file.write_text("\n".join(rows))
+    log = read_trace(file, columns=asked)  # days first: 1 and 2 February, 1 March
+    assert log.seconds is not None
+    assert log.seconds.tolist() == [0, 86_400, 29 * 86_400]
+    file.write_text("\n".join(rows[:2]))
+    with pytest.raises(FormatError, match="may begin with the day or with the month"):
+        read_trace(file, columns=asked)
