@@ -1,6 +1,7 @@
 """How an adversary draws a case, and how it changes one."""
 
 from collections.abc import Iterator
+from math import isqrt
 
 from numpy.random import Generator
 
@@ -12,7 +13,7 @@ FEW = 0.7
 
 def draw(limits: Limits, rng: Generator) -> Case:
     """Draw a case within the limits: few blocks of equal requests, or many of one each."""
-    memory = int(rng.integers(2 * limits.headroom, limits.memory + 1))
+    memory = _memory(limits, rng)
     highest = memory // limits.headroom
     common = int(rng.integers(0, max(1, highest // 2)))
     kinds = int(rng.integers(1, 4)) if rng.random() < FEW else limits.requests
@@ -27,6 +28,14 @@ def draw(limits: Limits, rng: Generator) -> Case:
         blocks.append((arrival, prompt, output, min(count, left)))
         left -= min(count, left)
     return Case.of(memory, blocks)
+
+
+def _memory(limits: Limits, rng: Generator) -> int:
+    """Draw a memory, even in its value or, half of the time, in its logarithm."""
+    least, most = 2 * limits.headroom, limits.memory
+    if rng.random() < 0.5:
+        return int(rng.integers(least, most + 1))
+    return min(most, int(least * (most / least + 1) ** rng.random()))
 
 
 def neighbour(case: Case, limits: Limits, rng: Generator) -> Case:
@@ -91,8 +100,9 @@ def families(limits: Limits) -> Iterator[Case]:
     """Yield members of closed families that are bad for some policy, as large as the limits allow.
 
     Equal requests; one long request before or after many short ones; a long request with short
-    ones that arrive just after it; small volumes of long outputs before large prompts of one token;
-    outputs that halve; outputs just above powers of two; two lengths.
+    ones that arrive just after it; thin requests without prompt before fat ones of one token, as
+    long as a smaller volume allows, or of two tokens; outputs that halve; outputs just above powers
+    of two; two lengths.
     """
     for case in _closed(limits.memory, limits.requests, limits.headroom):
         if limits.allow(case):
@@ -117,7 +127,8 @@ def _closed(most: int, n: int, headroom: int) -> Iterator[Case]:
             powers = [2**k + 1 for k in range(longest.bit_length()) if 2**k + 1 <= longest]
             for output in powers:
                 yield Case.of(memory, [(0, prompt, output, n)])
-        for small in {highest // 45, highest // 8, highest // 2}:
+        thin = (isqrt(8 * highest - 7) - 1) // 2  # the longest with less volume than a fat one
+        for small in sorted({2, thin, highest // 2}):
             if 1 <= small <= highest and n > 1:
                 for count in range(1, n):
                     rest = Block(0, highest - 1, 1, n - count)

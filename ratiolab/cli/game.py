@@ -1,11 +1,19 @@
-"""The command of the finite game: game."""
+"""The commands of the finite game: game, games."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ratiolab.cli.app import Json, app, print_json, print_rich, progress, require_no_folder
+from ratiolab.cli.app import (
+    Json,
+    app,
+    end_interrupted,
+    print_json,
+    print_rich,
+    progress,
+    require_no_folder,
+)
 
 
 @app.command()
@@ -108,3 +116,43 @@ def _lengths(text: str, requests: int, lower: int, upper: int) -> tuple[int, ...
             f"--multiset {text!r} must hold {requests} outputs between {lower} and {upper}"
         )
     return lengths
+
+
+@app.command()
+def games(
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Compute again what the table has already.")
+    ] = False,
+    page: Annotated[Path, typer.Option(help="Page to write; table and figure stand beside it.")] = (
+        Path("results/games.md")
+    ),
+    json: Json = False,
+) -> None:
+    """Compute the values of many finite games, and write their table, page and figure.
+
+    Games that the table has already are taken from it. All take some minutes. Ctrl-C keeps the
+    table of what was computed, and leaves page and figure as they are.
+
+    Example: ratiolab games
+    """
+    from ratiolab.game import table
+    from ratiolab.report.games_page import picture, write_page
+    from ratiolab.report.plots import save
+
+    rows_file, figure = page.with_suffix(".csv"), page.with_suffix(".png")
+    require_no_folder(page, rows_file, figure)
+    known = [] if anew or not rows_file.exists() else table.read_rows(rows_file)
+    with progress() as display:
+        task = display.add_task("games")
+        found, stopped = table.rows(
+            table.games(), known, lambda game: display.update(task, description=str(game))
+        )
+    table.write_rows(found, rows_file)
+    if stopped:
+        end_interrupted(f"{rows_file} keeps {len(found)} games")
+    save(picture(found), figure)
+    write_page(found, page, rows_file.name, figure.name)
+    if json:
+        print_json("games", {"page": str(page), "games": len(found)})
+    else:
+        print_rich(f"{page}: {len(found)} games")

@@ -1,0 +1,135 @@
+"""A table of the values of many finite games, kept as a CSV file."""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from io import StringIO
+from math import comb
+from pathlib import Path
+from typing import NamedTuple
+
+from ratiolab.game.configurations import arena
+from ratiolab.game.deterministic import deterministic_value
+from ratiolab.game.randomised import randomised_value
+from ratiolab.game.rules import Game
+from ratiolab.model.io import write_text
+
+MOST_MULTISETS = 250
+"""With more, only the value without randomness is computed: it takes seconds, the other minutes."""
+
+LONE = (
+    (2, 1, 5, 1, 4),
+    (3, 1, 7, 1, 6),
+    (3, 0, 7, 1, 7),
+    (4, 1, 5, 1, 3),
+    (4, 2, 8, 1, 5),
+    (4, 1, 7, 1, 6),
+    (5, 0, 3, 1, 3),
+    (5, 1, 5, 1, 4),
+    (5, 1, 6, 1, 5),
+    (6, 0, 3, 1, 3),
+    (6, 1, 5, 1, 4),
+    (7, 0, 3, 1, 3),
+    (8, 0, 3, 1, 3),
+    (9, 0, 3, 1, 3),
+    (10, 0, 3, 1, 3),
+)
+"""Games whose values bound every policy: requests, prompt, memory, least and largest output."""
+
+CURVES = ((2, 20), (3, 9), (4, 6))
+"""Requests and largest output of games with every least output, no prompt, memory for one."""
+
+
+class Row(NamedTuple):
+    """Values of one game.
+
+    Parameters
+    ----------
+    deterministic : exact.
+    least, most : what the value with randomness lies between, equal where it is exact; None where
+        it was not computed.
+    """
+
+    game: Game
+    configurations: int
+    deterministic: Fraction
+    least: Fraction | None
+    most: Fraction | None
+
+    @property
+    def alpha(self) -> Fraction:
+        """Least over largest output."""
+        return Fraction(self.game.lower, self.game.upper)
+
+
+def games() -> Iterator[Game]:
+    """Yield the games of the table."""
+    for lone in LONE:
+        yield Game(*lone)
+    for requests, upper in CURVES:
+        for lower in range(1, upper + 1):
+            yield Game(requests, 0, upper, lower, upper)
+
+
+def row_of(game: Game) -> Row:
+    """Compute the values of a game."""
+    board = arena(game)
+    value = deterministic_value(game, board).value
+    least = most = None
+    if comb(game.requests + game.upper - game.lower, game.requests) <= MOST_MULTISETS:
+        mixed = randomised_value(game, known=board)
+        least, most = mixed.lower, mixed.upper
+    return Row(game, len(board.configurations), value, least, most)
+
+
+def rows(
+    chosen: Iterable[Game], known: Sequence[Row] = (), tell: Callable[[Game], None] = lambda _: None
+) -> tuple[list[Row], bool]:
+    """Compute the values of games, but for known ones; return rows and whether Ctrl-C ended it.
+
+    `tell` is called before a game is computed.
+    """
+    by_game = {row.game: row for row in known}
+    found: list[Row] = []
+    try:
+        for game in chosen:
+            if game not in by_game:
+                tell(game)
+                by_game[game] = row_of(game)
+            found.append(by_game[game])
+    except KeyboardInterrupt:
+        return found, True
+    return found, False
+
+
+HEAD = "requests", "prompt", "memory", "lower", "upper"
+VALUES = "configurations", "deterministic", "randomised_least", "randomised_most"
+
+
+def write_rows(found: Sequence[Row], path: Path) -> None:
+    """Write a table in one step."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*HEAD, *VALUES])
+    for row in found:
+        game = row.game
+        writer.writerow([*(getattr(game, name) for name in HEAD), *row[1:]])
+    write_text(path, text.getvalue())
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read a table; ValueError names the file and line of what is not one."""
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        if next(reader, []) != [*HEAD, *VALUES]:
+            raise ValueError(f"{path}: columns must be {', '.join([*HEAD, *VALUES])}")
+        try:
+            return [_row(cells) for cells in reader]
+        except ValueError as error:
+            raise ValueError(f"{path}: line {reader.line_num}: {error}") from None
+
+
+def _row(cells: Sequence[str]) -> Row:
+    game = Game(*map(int, cells[:5]))
+    least, most = (Fraction(cell) if cell else None for cell in cells[7:9])
+    return Row(game, int(cells[5]), Fraction(cells[6]), least, most)

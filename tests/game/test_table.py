@@ -1,0 +1,76 @@
+"""The table of games and its page: values are those of single games, files are read as written."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from ratiolab.game import Game
+from ratiolab.game.table import games, read_rows, row_of, write_rows
+from ratiolab.game.table import rows as compute
+from ratiolab.game.tree import tree
+from ratiolab.report.games_page import picture, write_page
+
+ROOT = Path(__file__).parents[2]
+SMALL = [Game(2, 1, 5, 1, 4), *(Game(2, 0, 3, lower, 3) for lower in (1, 2, 3))]
+
+
+def test_a_table_is_read_as_it_was_written_and_its_page_has_the_values(tmp_path):
+    told = []
+    rows, stopped = compute(SMALL, tell=told.append)
+    assert (told, stopped) == (SMALL, False)
+    assert compute(SMALL, rows[1:], tell=told.append) == (rows, False)
+    assert told == [*SMALL, SMALL[0]]  # what is known is not computed again
+    assert rows[0].deterministic == Fraction(10, 7)
+    assert rows[0].least == rows[0].most == Fraction(5, 4)
+    assert (rows[-1].deterministic, rows[-1].alpha) == (1, 1)  # equal lengths: nothing is unknown
+    values = [row.deterministic for row in rows[1:]]
+    assert values == sorted(values, reverse=True)  # a narrower interval never costs more
+    write_rows(rows, tmp_path / "games.csv")
+    assert read_rows(tmp_path / "games.csv") == rows
+    write_page(rows, tmp_path / "games.md", "games.csv", "games.png")
+    text = (tmp_path / "games.md").read_text()
+    assert "| 2 | 1 | 5 | 1 | 4 | 79 | 10/7 | 1.428571 | 5/4 | 1.250000 |" in text
+    assert "worst output 2: latency 10, optimum 7 *" in text
+    assert len(picture(rows).axes) == 2
+
+
+def test_a_file_that_is_no_table_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "games.csv"
+    path.write_text("requests\n1\n")
+    with pytest.raises(ValueError, match="columns must be"):
+        read_rows(path)
+    write_rows([], path)
+    path.write_text(path.read_text() + "2,0,3,1,3,5,x,,\n")
+    with pytest.raises(ValueError, match="line 2"):
+        read_rows(path)
+
+
+def test_the_stored_table_holds_the_games_of_the_table_and_small_ones_come_out_again():
+    stored = {row.game: row for row in read_rows(ROOT / "results" / "games.csv")}
+    assert list(stored) == list(games())
+    for game in [game for game in stored if stored[game].configurations < 100][:12]:
+        assert row_of(game) == stored[game]
+
+
+def test_a_narrower_interval_never_has_a_larger_value_in_the_stored_table():
+    stored = {row.game: row for row in read_rows(ROOT / "results" / "games.csv")}
+    for game, row in stored.items():
+        if game.lower == 1:
+            continue
+        wider = replace(game, lower=game.lower - 1)
+        if wider in stored:
+            assert stored[wider].deterministic >= row.deterministic
+
+
+def test_the_latencies_of_a_tree_are_the_value_times_the_optimum_where_the_adversary_gains():
+    from ratiolab.game import deterministic_value
+
+    found = deterministic_value(Game(3, 0, 3, 1, 3))
+    tight = [line for line in tree(found) if line.endswith("*") and "latency" in line]
+    for line in tight:
+        latency, optimum = map(int, re.findall(r"(?:latency|optimum) (\d+)", line))
+        assert Fraction(latency, optimum) == found.value
+    assert tight
