@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 PAPERS = ("chen2025", "jaillet2025", "trail")
 """Claim against computation: many pictures and tables of verdicts."""
 
-NAMES = (*PAPERS, "experiments", "your_own")
+NAMES = (*PAPERS, "experiments", "worst_cases", "your_own")
 SECONDS = 180
 """For a whole cell; a notebook takes less on two cores."""
 

@@ -142,14 +142,18 @@ def games(
     rows_file, figure = page.with_suffix(".csv"), page.with_suffix(".png")
     require_no_folder(page, rows_file, figure)
     known = [] if anew or not rows_file.exists() else table.read_rows(rows_file)
-    with progress() as display:
-        task = display.add_task("games")
-        found, stopped = table.rows(
-            table.games(), known, lambda game: display.update(task, description=str(game))
-        )
+    try:
+        with progress() as display:
+            task = display.add_task("games")
+            found = table.rows(
+                table.games(),
+                known,
+                lambda game: display.update(task, description=str(game)),
+                lambda rows: table.write_rows(rows, rows_file),
+            )
+    except KeyboardInterrupt:
+        end_interrupted(f"{rows_file} keeps the games that were computed; {page} is as it was")
     table.write_rows(found, rows_file)
-    if stopped:
-        end_interrupted(f"{rows_file} keeps {len(found)} games")
     save(picture(found), figure)
     write_page(found, page, rows_file.name, figure.name)
     if json:

@@ -43,7 +43,7 @@ def worst_cases(
     With --evaluations a search for worse ones goes first, from the instances of all entries; a file
     is replaced only by a worse one. Ctrl-C keeps the files that are finished and leaves the page.
     """
-    from ratiolab.adversary.library import PROOF_NODES, improve, read, replay, targets
+    from ratiolab.adversary.library import PROOF_NODES, improve, replays, targets
     from ratiolab.model import read_instance
     from ratiolab.report.worst_cases_page import write_page
 
@@ -66,14 +66,11 @@ def worst_cases(
                         task, description=f"{name}: {'worse found' if found else 'as before'}"
                     ),
                 )
-            entries, missing = [], []
-            for target in targets():
-                display.update(task, description=f"{target.name}: replay")
-                instance = read(target, instances)
-                if instance is None:
-                    missing.append(target.name)
-                else:
-                    entries.append(replay(target, instance, runs))
+            entries, missing = replays(
+                instances,
+                runs,
+                tell=lambda name: display.update(task, description=f"{name}: replay"),
+            )
     except KeyboardInterrupt:
         end_interrupted(f"finished searches are kept in {instances}")
     write_page(entries, page, PROOF_NODES, missing)

@@ -83,23 +83,27 @@ def row_of(game: Game) -> Row:
 
 
 def rows(
-    chosen: Iterable[Game], known: Sequence[Row] = (), tell: Callable[[Game], None] = lambda _: None
-) -> tuple[list[Row], bool]:
-    """Compute the values of games, but for known ones; return rows and whether Ctrl-C ended it.
+    chosen: Iterable[Game],
+    known: Sequence[Row] = (),
+    tell: Callable[[Game], None] = lambda _: None,
+    keep: Callable[[list[Row]], None] = lambda _: None,
+) -> list[Row]:
+    """Return the values of games, computing those that are not known.
 
-    `tell` is called before a game is computed.
+    Parameters
+    ----------
+    tell : called before a game is computed.
+    keep : called after it with all rows, known ones of other games, too.
     """
     by_game = {row.game: row for row in known}
     found: list[Row] = []
-    try:
-        for game in chosen:
-            if game not in by_game:
-                tell(game)
-                by_game[game] = row_of(game)
-            found.append(by_game[game])
-    except KeyboardInterrupt:
-        return found, True
-    return found, False
+    for game in chosen:
+        if game not in by_game:
+            tell(game)
+            by_game[game] = row_of(game)
+            keep(list(by_game.values()))
+        found.append(by_game[game])
+    return found
 
 
 HEAD = "requests", "prompt", "memory", "lower", "upper"

@@ -18,11 +18,12 @@ SMALL = [Game(2, 1, 5, 1, 4), *(Game(2, 0, 3, lower, 3) for lower in (1, 2, 3))]
 
 
 def test_a_table_is_read_as_it_was_written_and_its_page_has_the_values(tmp_path):
-    told = []
-    rows, stopped = compute(SMALL, tell=told.append)
-    assert (told, stopped) == (SMALL, False)
-    assert compute(SMALL, rows[1:], tell=told.append) == (rows, False)
+    told, kept = [], []
+    rows = compute(SMALL, tell=told.append)
+    assert told == SMALL
+    assert compute(SMALL, rows[1:], told.append, kept.append) == rows
     assert told == [*SMALL, SMALL[0]]  # what is known is not computed again
+    assert kept == [[*rows[1:], rows[0]]]  # and is kept
     assert rows[0].deterministic == Fraction(10, 7)
     assert rows[0].least == rows[0].most == Fraction(5, 4)
     assert (rows[-1].deterministic, rows[-1].alpha) == (1, 1)  # equal lengths: nothing is unknown
