@@ -75,6 +75,7 @@ def game(
         "requests": requests, "prompt": prompt, "memory": memory, "lower": lower, "upper": upper,
     }  # fmt: skip
     claims: list[dict[str, Any]] = []
+    stopped = False
     lines = [str(played)]
     with progress() as display:
         task = display.add_task("configurations")
@@ -100,9 +101,12 @@ def game(
                 lines.append(f"with randomness: at least {float(mixed.lower):.6f}{top}")
             lines += [f"  {w} on {','.join(map(str, k))}" for k, w in mixed.weights.items()]
             claims.append(mixed.to_dict())
+            stopped = mixed.interrupted
     if certificate is not None:
         write_certificates(claims, certificate)
     print_json("game", data) if json else print_rich(*lines)
+    if stopped:
+        end_interrupted("the bounds with randomness hold; closer ones were not searched for")
 
 
 def _lengths(text: str, requests: int, lower: int, upper: int) -> tuple[int, ...]:

@@ -20,17 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from ratiolab.game.configurations import DONE, Arena, Configuration, arena
+from ratiolab.game.configurations import Arena, arena
 from ratiolab.game.deterministic import game_fields
 from ratiolab.game.exact_solve import solve_exactly
+from ratiolab.game.masses import Masses
 from ratiolab.game.rules import Game, Lengths
 from ratiolab.model.footprint import IntArray
 
 LARGEST_WEIGHT = 10**6
 """Denominators of weights that floats give, at most."""
-
-NUDGE = 1e-7
-"""Weight of multisets that the adversary does not use: a policy must end on them, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +42,7 @@ class Randomised:
         for.
     weights : of the multisets, with sum 1.
     mixture : probabilities of policies, each an action by configuration.
+    interrupted : whether Ctrl-C ended the search for further policies.
     """
 
     arena: Arena = field(repr=False)
@@ -51,6 +50,7 @@ class Randomised:
     upper: Fraction | None
     weights: dict[Lengths, Fraction]
     mixture: tuple[tuple[Fraction, dict[int, int]], ...] = field(repr=False)
+    interrupted: bool = False
 
     @property
     def game(self) -> Game:
@@ -96,114 +96,6 @@ class Randomised:
         }
 
 
-def orders(configuration: Configuration, lengths: Lengths) -> int:
-    """Return in how many of the n! orders of some lengths a configuration can be reached.
-
-    Of the requests that are done each takes one of the equal lengths. Of the others those with the
-    largest bound choose first: whatever exceeds their bound exceeds that of the rest.
-    """
-    number = 1
-    left = list(lengths)
-    for sort in configuration:
-        if sort.state == DONE:
-            number *= left.count(sort.bound)
-            if number == 0:
-                return 0
-            left.remove(sort.bound)
-    bounds = sorted((sort.bound for sort in configuration if sort.state != DONE), reverse=True)
-    for taken, bound in enumerate(bounds):
-        number *= sum(length > bound for length in left) - taken
-        if number <= 0:
-            return 0
-    return number
-
-
-class Masses:
-    """Masses of the configurations of a game, in orders, for each multiset of a list."""
-
-    def __init__(self, board: Arena, multisets: Sequence[Lengths]) -> None:
-        self.board, self.multisets = board, tuple(multisets)
-        self.orders = np.array(
-            [[orders(c, lengths) for c in board.configurations] for lengths in multisets], np.int64
-        )
-        inner = np.flatnonzero(board.unfinished > 0)
-        self.inner, self.starts = inner, np.searchsorted(board.owner, inner)
-        self.optima = [board.game.optima[lengths] for lengths in multisets]
-
-    def least_costs(self, weights: Any) -> Any:
-        """Return the least expected cost from each configuration on, in orders times the weights.
-
-        `weights` are floats, or integers for an exact answer.
-        """
-        board = self.board
-        exact = not isinstance(weights[0], float)
-        mass: Any
-        if exact:
-            bound = max(map(int, weights)) * len(weights) * factorial(board.game.requests)
-            kind = np.int64 if bound * 4 * max(self.optima) < 2**62 else object
-            mass = np.array([int(w) for w in weights], kind) @ self.orders.astype(kind)
-            far: Any = 2**62 if kind is np.int64 else 2**200
-            value = np.full(len(mass), far, kind)
-        else:
-            mass, far = np.asarray(weights) @ self.orders, np.inf
-            value = np.full(len(mass), far)
-        value[board.leaves] = 0
-        held = (mass * board.unfinished)[self.inner]
-        while True:
-            reached = np.where(value[board.target] < far, value[board.target], 0)
-            blocked = np.add.reduceat((value[board.target] >= far).astype(np.int64), board.first)
-            sums = np.add.reduceat(board.ways * reached, board.first)
-            sums[blocked > 0] = far
-            least = np.minimum.reduceat(sums, self.starts)
-            better = np.where(least < far, held + np.where(least < far, least, 0), far)
-            if (better >= value[self.inner]).all():
-                return value
-            value[self.inner] = np.minimum(value[self.inner], better)
-
-    def answer(self, weights: Sequence[float]) -> dict[int, int]:
-        """Return the best policy against weights: an action for each configuration it reaches."""
-        board = self.board
-        nudged = np.asarray(weights, float) + NUDGE / len(weights)
-        value = self.least_costs(list(map(float, nudged)))
-        sums = np.add.reduceat(board.ways * value[board.target], board.first)
-        policy: dict[int, int] = {}
-        open_ = [0]
-        while open_:
-            c = open_.pop()
-            if c in policy or board.unfinished[c] == 0:
-                continue
-            first, last = np.searchsorted(board.owner, [c, c + 1])
-            policy[c] = int(first + sums[first:last].argmin())
-            open_ += board.target[board.outcomes(policy[c])].tolist()
-        return policy
-
-    def costs(self, policy: dict[int, int]) -> IntArray:
-        """Return the cost of a policy summed over all orders, for each multiset; exact."""
-        board = self.board
-        done: dict[int, IntArray] = {}
-        path = [0]
-        while path:
-            c = path[-1]
-            if c in done:
-                path.pop()
-                continue
-            if board.unfinished[c] == 0:
-                done[c] = np.zeros(len(self.multisets), np.int64)
-                continue
-            outcomes = board.outcomes(policy[c])
-            missing = [int(t) for t in board.target[outcomes] if int(t) not in done]
-            if missing:
-                if any(t in path for t in missing):
-                    raise AssertionError(f"{board.game}: a policy of the mixture does not end")
-                path += missing
-                continue
-            total = self.orders[:, c] * board.unfinished[c]
-            for k in outcomes:
-                total = total + board.ways[k] * done[int(board.target[k])]
-            done[c] = total
-        return done[0]
-
-
 def randomised_value(
     game: Game,
     *,
@@ -219,6 +111,8 @@ def randomised_value(
         stays valid, and there is no upper one.
     rounds : new policies at most.
 
+    Ctrl-C ends the search for policies; those found by then enclose the value.
+
     >>> randomised_value(Game(2, 1, 5, 1, 4)).lower
     Fraction(5, 4)
     """
@@ -231,9 +125,16 @@ def randomised_value(
     policies: list[dict[int, int]] = []
     rows: list[IntArray] = []
     ratios: list[list[Fraction]] = []
+    stopped = False
     for _ in range(rounds):
-        policy = masses.answer((shares / optima).tolist())
-        cost = masses.costs(policy)
+        try:
+            policy = masses.answer((shares / optima).tolist())
+            cost = masses.costs(policy)
+        except KeyboardInterrupt:
+            if not policies:
+                raise
+            stopped = True
+            break
         repeated = any((cost == row).all() for row in rows)
         if not repeated:
             policies.append(policy)
@@ -249,14 +150,14 @@ def randomised_value(
     lower, normal = _certified_lower(masses, weights)
     used_weights = {o: w for o, w in zip(chosen, normal, strict=True) if w}
     if multisets is not None and set(multisets) != set(game.lengths):
-        return Randomised(board, lower, None, used_weights, ())
+        return Randomised(board, lower, None, used_weights, (), stopped)
     parts = exact.mixture if exact else _rounded(mixture)
     upper = max(
         sum((p * r[k] for p, r in zip(parts, ratios, strict=True)), Fraction())
         for k in range(len(chosen))
     )
     used = tuple((p, policy) for p, policy in zip(parts, policies, strict=True) if p)
-    return Randomised(board, lower, upper, used_weights, used)
+    return Randomised(board, lower, upper, used_weights, used, stopped)
 
 
 def _float_solution(matrix: Any) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from ratiolab.game.certificate import read_certificates, write_certificates
 from ratiolab.game.checker import CheckError
 from ratiolab.game.configurations import DONE, arena
 from ratiolab.game.exact_solve import solve_exactly
-from ratiolab.game.randomised import orders
+from ratiolab.game.masses import orders
 from ratiolab.game.tree import tree
 from ratiolab.model.io import FormatError
 
@@ -132,3 +132,21 @@ def test_a_matrix_game_is_solved_in_fractions():
     assert found.value == Fraction(2, 3)
     assert found.mixture == found.shares == [Fraction(2, 3), Fraction(1, 3)]
     assert solve_exactly(matrix, [1.0, 0.0], [1.0, 0.0]) is None
+
+
+def test_ctrl_c_leaves_bounds_that_enclose_the_value(monkeypatch):
+    from ratiolab.game.masses import Masses
+
+    real, calls = Masses.answer, []
+
+    def answer(self, weights):
+        calls.append(weights)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(self, weights)
+
+    monkeypatch.setattr(Masses, "answer", answer)
+    found = randomised_value(SMALL)
+    assert found.interrupted
+    assert found.lower <= Fraction(5, 4) <= found.upper
+    assert "at most" in check(found.to_dict())
