@@ -1,16 +1,20 @@
 """Schedulers of serving engines against the literal loop over lists, and laws of their own."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
+import numpy as np
 import pytest
 import reference_engines as literal
 from drawn import drawn, ended, in_two, word
 
 from ratiolab.model import Instance, violations
-from ratiolab.online import make, simulate
+from ratiolab.online import PolicyError, make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import over_time, per_request
+from ratiolab.online.policies.greedy import FCFS
+from ratiolab.online.policies.vllm import VLLMFCFS
 
 VICTIMS = ("last", "least-computed", "most-computed", "longest-remaining")
 
@@ -135,3 +139,50 @@ def test_victims_differ():
     }
     for one in VICTIMS:
         assert all(runs[one] != runs[other] for other in VICTIMS if other != one)
+
+
+@dataclass(frozen=True)
+class Eager(FCFS):
+    """First come, first served in batches of so many tokens, whatever an eviction costs."""
+
+    tokens: int = 3
+
+    name: ClassVar[str] = "eager"
+
+    @property
+    def budget(self):
+        return self.tokens
+
+
+def test_a_policy_may_not_run_more_requests_than_a_batch_computes_tokens():
+    crowd = Instance("crowd", 90, [0] * 4, [1] * 4, [2] * 4)
+    with pytest.raises(PolicyError, match="4 requests run in a batch of 3 tokens"):
+        simulate(crowd, Eager())
+    assert simulate(crowd, Eager(batch=3)).outcome == "complete"
+
+
+def test_chunks_need_evictions_that_lose_the_cache():
+    one = Instance("one", 9, [0], [5], [3])
+    for preemption in ("swap", "pause"):
+        with pytest.raises(ValueError, match="a budget of tokens needs restart or recompute"):
+            simulate(one, Eager(), preemption=preemption)
+
+
+def test_under_restart_every_token_of_an_evicted_run_is_made_again():
+    lost = 0
+    for seed in range(60):
+        schedule = simulate(drawn(seed), Chunked(batch=2, tokens=3), preemption="restart").schedule
+        assert violations(schedule) == []
+        made = np.bincount(schedule.request, schedule.made, len(schedule.instance))
+        again = np.bincount(schedule.request[~schedule.completes], minlength=len(made)) > 0
+        assert (made >= schedule.instance.output).all()
+        assert (made[~again] == schedule.instance.output[~again]).all()
+        lost += int(again.sum())
+    assert lost > 10
+
+
+@dataclass(frozen=True)
+class Chunked(VLLMFCFS):
+    """vLLM's rule where evicted requests lose what they made."""
+
+    semantics: ClassVar = ("restart", "recompute")
