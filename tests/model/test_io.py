@@ -1,8 +1,6 @@
 """Files: what is written is read back, and whatever else is read gives one line for people."""
 
-import gzip
 import json
-import os
 import tempfile
 from pathlib import Path
 
@@ -13,12 +11,9 @@ from hypothesis import strategies as st
 from ratiolab.model import (
     FormatError,
     Instance,
-    Schedule,
     files,
     read_instance,
-    read_schedule,
     write_instance,
-    write_schedule,
 )
 from ratiolab.model.instance import LARGEST
 
@@ -279,130 +274,3 @@ def test_any_json_gives_an_instance_or_a_format_error(data):
 @given(st.text(st.sampled_from('0123-.,\r\n\t "\x1c\u2028xe'), max_size=40))
 def test_any_table_gives_an_instance_or_a_format_error(rows):
     read_or_format_error(("arrival,prompt,output\n" + rows).encode(), "x.csv")
-
-
-def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    path = tmp_path / "x.json"
-    write_instance(Instance("old", 2, [0], [1], [1]), path)
-    old = path.read_bytes()
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_instance(Instance("new", 2, [0], [1], [1]), path)
-    assert path.read_bytes() == old
-    assert [file.name for file in tmp_path.iterdir()] == ["x.json"]
-
-
-def test_a_write_creates_its_folder_and_leaves_one_readable_file(tmp_path):
-    path = tmp_path / "new" / "folder" / "x.json"
-    write_instance(Instance("a", 2, [0], [1], [1]), path)
-    write_instance(Instance("b", 2, [0], [1], [1]), path)
-    assert list(path.parent.iterdir()) == [path]
-    assert read_instance(path).name == "b"
-    assert path.stat().st_mode & 0o444 == 0o444
-
-
-# schedules
-
-
-def schedule_message(folder: Path, **changes) -> str:
-    instance = Instance("two", 9, [0, 1], [1, 2], [3, 2])
-    path = folder / "schedule.json"
-    write_schedule(Schedule.from_starts(instance, [0, 1]), path)
-    data = json.loads(path.read_text()) | changes
-    path.write_text(json.dumps({k: v for k, v in data.items() if v is not None}))
-    with pytest.raises(FormatError) as caught:
-        read_schedule(path, instance)
-    return str(caught.value).removeprefix(f"{path}: ")
-
-
-def test_schedules_are_read_back(tmp_path):
-    instance = Instance("two", 9, [0, 1], [1, 2], [3, 2])
-    schedule = Schedule.from_runs(instance, [(0, 0, 2), (0, 2, 5), (1, 3, 5)])
-    write_schedule(schedule, tmp_path / "s.json")
-    again = read_schedule(tmp_path / "s.json", instance)
-    assert list(again.runs) == list(schedule.runs)
-    assert "preemption" not in (tmp_path / "s.json").read_text(), "as it was before there were two"
-    assert again.preemption == "restart"
-
-
-@pytest.mark.parametrize("preemption", ["recompute", "swap"])
-def test_schedules_that_keep_tokens_are_read_back_as_such(tmp_path, preemption):
-    instance = Instance("two", 9, [0, 1], [1, 2], [3, 2])
-    schedule = Schedule.from_runs(instance, [(0, 0, 2), (0, 2, 3), (1, 3, 5)], preemption)
-    write_schedule(schedule, tmp_path / "s.json")
-    again = read_schedule(tmp_path / "s.json", instance)
-    assert list(again.runs) == list(schedule.runs)
-    assert (again.preemption, again.total_latency) == (preemption, 3 + 4)
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"start": None}, "start is missing"),
-        ({"start": 5}, "start 5 must be a list"),
-        ({"start": [0, 1.0]}, "run 1: start 1.0 must be an integer"),
-        ({"stop": [3, True]}, "run 1: stop True must be an integer"),
-        (
-            {"stop": [10**30, 3]},
-            f"run 0: stop {10**30} must be at most 1000000000000",
-        ),
-        ({"request": [0]}, "request, start and stop must have one value for each run"),
-        ({"total_latency": 6}, "total_latency 6 is not that of the runs, 5"),
-        ({"total_latency": 5.0}, "total_latency 5.0 must be an integer"),
-        (
-            {"preemption": "kill"},
-            "preemption 'kill' must be one of restart, recompute, swap, pause",
-        ),
-        ({"release": [2, 3]}, "release belongs to preemption pause, not restart"),
-        ({"preemption": ["swap"]}, "preemption ['swap'] must be one of restart, recompute, swap"),
-        ({"extra": 1}, "unknown key 'extra'; known are instance, digest, request, start, stop, "),
-        ({"digest": "0" * 12}, "digest '000000000000' is not that of instance two, "),
-        ({"format": 7}, "format 7 must be 'ratiolab-schedule/1'"),
-    ],
-)
-def test_each_broken_rule_of_a_schedule_is_named(tmp_path, changes, expected):
-    assert schedule_message(tmp_path, **changes).startswith(expected)
-
-
-def test_a_missing_schedule_is_named_once(tmp_path):
-    with pytest.raises(FormatError) as caught:
-        read_schedule(tmp_path / "no.json", Instance("a", 2, [0], [1], [1]))
-    assert str(caught.value) == f"{tmp_path / 'no.json'}: No such file or directory"
-
-
-def test_what_is_no_regular_file_is_written_to_and_never_replaced(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    write_instance(Instance("x", 2, [0], [1], [1]), pipe)
-    assert b"ratiolab-instance/1" in os.read(reader, 1000)
-    os.close(reader)
-    assert pipe.is_fifo()
-    with pytest.raises(IsADirectoryError):
-        write_instance(Instance("x", 2, [0], [1], [1]), tmp_path)
-
-
-def test_a_link_keeps_pointing_where_it_did(tmp_path):
-    (tmp_path / "target.json").write_text("old")
-    (tmp_path / "link.json").symlink_to("target.json")
-    write_instance(Instance("new", 2, [0], [1], [1]), tmp_path / "link.json")
-    assert (tmp_path / "link.json").is_symlink()
-    assert read_instance(tmp_path / "target.json").name == "new"
-
-
-def test_a_path_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
-    (tmp_path / "file").write_text("")
-    path = tmp_path / "file" / "x.json"
-    with pytest.raises(OSError) as caught:
-        write_instance(Instance("x", 2, [0], [1], [1]), path)
-    assert caught.value.filename == str(path)
-
-
-def test_compressed_text_is_told_by_its_content_not_by_its_name(tmp_path):
-    path = tmp_path / "instance.csv"
-    path.write_bytes(gzip.compress(b"arrival,prompt,output\n0,1,2\n"))
-    assert read_instance(path, 5).output.tolist() == [2]
