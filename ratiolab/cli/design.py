@@ -1,16 +1,22 @@
 """The command that designs caps for known lengths: design."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import File, Json, Memory, app, print_json, print_rich, progress
+from ratiolab.cli.app import Json, Memory, app, print_json, print_rich, progress
 
 
 @app.command()
 def design(
-    file: File,
+    file: Annotated[Path | None, typer.Argument(help="An instance file.")] = None,
     memory: Memory = None,
+    lower: Annotated[
+        int | None, typer.Option(help="Least length, in place of a file: any law.", min=1)
+    ] = None,
+    upper: Annotated[int | None, typer.Option(help="Largest length.", min=1)] = None,
+    prompt: Annotated[int, typer.Option(help="Prompt of all, with --lower.", min=0)] = 0,
     atoms: Annotated[
         int, typer.Option(help="Most volumes that the law may have; more are merged.", min=1)
     ] = 24,
@@ -25,8 +31,15 @@ def design(
     request has which length. Costs are over the optimum in the fluid limit: many requests, all at
     round 0. `ratiolab generate` and `ratiolab trace` make files of laws and of traces.
 
+    With --lower and --upper: what encloses the best constant for all laws on these lengths.
+
     Example: ratiolab design instances/small/geometric.json --steps 40
     """
+    if file is None or lower is not None or upper is not None:
+        if file is not None or lower is None or upper is None:
+            raise ValueError("design needs a file, or both --lower and --upper")
+        _any_law(lower, upper, prompt, json=json)
+        return
     from collections import Counter
     from dataclasses import asdict
 
@@ -54,5 +67,28 @@ def design(
         f"best list of caps: {found.cost:.4f}, in volume "
         + ", ".join(f"{cap:,.0f}" for cap in found.caps),
         f"volume-restart, which knows nothing: {found.universal:.4f}",
+        f"never to kill: {found.never_kill:.4f}",
+    )
+
+
+def _any_law(lower: int, upper: int, prompt: int, *, json: bool) -> None:
+    """Print what encloses the best constant for lengths from lower to upper."""
+    from dataclasses import asdict
+
+    from ratiolab.model.footprint import volume
+    from ratiolab.theory.limits.finite_range import enclosure
+
+    if upper < lower:
+        raise ValueError(f"--upper {upper} must be at least --lower {lower}")
+    found = enclosure(volume(prompt, upper) / volume(prompt, lower))
+    if json:
+        data = {"lower_length": lower, "upper_length": upper, "prompt": prompt}
+        print_json("design", {**data, **asdict(found), "gap": found.gap})
+        return
+    exact = f"exactly {found.lower:.4f}, never to kill"
+    print_rich(
+        f"lengths {lower} to {upper}, prompt {prompt}: volumes within a factor {found.ratio:,.4g}",
+        "best constant of policies that do not know the lengths, but may know their law: "
+        + (exact if not found.gap else f"{found.lower:.4f} to {found.upper:.4f}"),
         f"never to kill: {found.never_kill:.4f}",
     )

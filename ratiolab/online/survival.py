@@ -1,5 +1,6 @@
 """What is learned of the lengths while requests run, and what it says of the memory to come."""
 
+from functools import cache
 from math import isqrt
 from typing import Any
 
@@ -55,8 +56,10 @@ class Survival:
         prompt : beyond the oldest age that was seen, the share that survives falls like one over
             the root of the volume with this prompt, the hardest law; None: nobody ends there.
         """
-        share = self._ended / (self._reached + 0.5)
-        self.log = np.cumsum(np.log1p(-np.minimum(share, 0.999)))
+        known = slice(0, self.seen + 1)  # nobody was seen to end later
+        share = self._ended[known] / (self._reached[known] + 0.5)
+        self.log[known] = np.cumsum(np.log1p(-np.minimum(share, 0.999)))
+        self.log[self.seen + 1 :] = self.log[self.seen]
         if prompt is not None:
             oldest = max(self.seen, 1)
             ages = np.arange(oldest, len(self.log))
@@ -86,6 +89,7 @@ class Survival:
         return np.where(then <= cap[:, None], alive * (prompt[:, None] + then), 0.0)
 
 
+@cache
 def horizons(cap: int) -> Any:
     """Return the rounds ahead at which expected memory is looked at: 1, 2, 3, then sparser.
 

@@ -104,6 +104,24 @@ ENTRIES: tuple[Bound, ...] = (
         "constant",
     ),
     Bound(
+        "volume-restart/one-machine",
+        "min_r (r-1)(2-1/r) / ln(r)**2 at base r**2 = 13.807",
+        _VOLUME,
+        "the same caps in processing time, one machine without memory, sum of completion times, "
+        "every number of jobs, all at time 0; no randomised kill-and-restart rule is better",
+        lambda *_: volume_restart.best("request")[1],
+        "constant",
+    ),
+    Bound(
+        "volume-restart/tokens-kept",
+        "2",
+        _VOLUME,
+        "evicted requests keep their tokens at no cost; caps that grow slowly in volume, against "
+        f"the optimum, {_STAGGERED}; no policy that does not know the lengths is better",
+        lambda *_: 2,
+        "constant",
+    ),
+    Bound(
         "volume-restart/finite-range",
         "min(V, (1 + sqrt(R)) / 2), R = u (2s+u+1) / (l (2s+l+1))",
         _VOLUME,

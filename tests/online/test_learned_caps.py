@@ -36,11 +36,12 @@ class Literal(Paced):
         done = [job for job in jobs if job.done]
         fresh = [job for job in done if job.index not in self.ended]
         self.ended |= {job.index: volume(job.prompt, job.output) for job in fresh}
-        if not (fresh or arrived) and now < self.due:
-            return
-        self.due = now + PATIENCE
+        touched = {self.kind(job) for job in [*fresh, *arrived]}
+        if now >= self.due:
+            self.due, touched = now + PATIENCE, set(self.jobs)
         renewed = False
-        for kind, those in self.jobs.items():
+        for kind in touched:
+            those = self.jobs[kind]
             prompts = sorted(job.prompt for job in those)
             seen = max((to for _, to, _ in self.facts[kind]), default=0)
             self.curve[kind] = self.extended(those[0], seen, prompts[len(prompts) // 2])

@@ -12,7 +12,12 @@ from ratiolab.theory.worst_case.volume_bound import volume_lower_bound
 
 INTERVALS = list(product((1, 3, 10), (1, 2, 7, 90), (0, 1, 40, 3000)))
 
-TRANSCENDENTAL = {"volume-restart", "volume-restart/one-offset", "volume-restart/finite-range"}
+TRANSCENDENTAL = {
+    "volume-restart",
+    "volume-restart/one-machine",
+    "volume-restart/one-offset",
+    "volume-restart/finite-range",
+}
 """Roots of equations with logarithms, as those of the names that end with random-offset."""
 
 

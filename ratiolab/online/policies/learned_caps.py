@@ -18,8 +18,9 @@ NEWS = 1.5
 """A plan is made again when so many times as many requests have ended, or the oldest age or the
 number of arrivals has grown by so much."""
 
-PATIENCE = 16
-"""Rounds after which survival curves are brought up to date though nobody ended or arrived."""
+PATIENCE = 64
+"""Rounds after which all survival curves are brought up to date, not only those of kinds of which
+somebody has ended or arrived."""
 
 
 @dataclass(frozen=True)
@@ -95,16 +96,17 @@ class _Run(PacedRun):
         return prompt.bit_length()
 
     def learned(self, view: View) -> None:
+        touched = {self.kind[i] for i in (*view.completed, *view.arrived)}
         for i in view.completed:
             insort(self._kinds[self.kind[i]].ended, volume(view.prompt[i], view.output[i]))
         for i in view.arrived:
             kind = self._kinds.setdefault(self.kind[i], _Kind())
             insort(kind.prompts, view.prompt[i])
             kind.lower = min(kind.lower or view.lower[i], view.lower[i])
-        if not (view.completed or view.arrived) and view.now < self._due:
-            return
-        self._due = view.now + PATIENCE
-        renewed = [key for key in self._kinds if self._renew(view, key)]
+        if view.now >= self._due:
+            self._due = view.now + PATIENCE
+            touched = set(self._kinds)
+        renewed = [key for key in sorted(touched) if self._renew(view, key)]
         if renewed:
             for _, _, i in self.take_queue():
                 if self.key[i] > 0:  # pilots stay what they are
