@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
+from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.model.footprint import IntArray
@@ -21,6 +22,13 @@ MOST_WIDTH = 400_000
 
 BEAMS = 2_000, 8_000, 32_000
 """Widths of the walks that look for schedules."""
+
+LEAST_BUNDLE = 26
+"""With fewer requests, walks that remember some close the gap sooner under the first multipliers:
+potentials made for other ones leave more slack."""
+
+PATIENCE, GAINED = 5, 0.03
+"""The search for multipliers ends when so many steps close less than this part of the gap."""
 
 FIRST_STEPS = 4
 """The first target above what paths cost that remember nobody is so far of the way to go."""
@@ -79,6 +87,8 @@ class _Proof:
     def run(self) -> None:
         """Prove what paths cost that remember nobody, then ever more."""
         self._first()
+        if len(self.potentials.instance) >= LEAST_BUNDLE:
+            self._raise_multipliers()
         for width in BEAMS:
             if self.ended:
                 return
@@ -109,6 +119,23 @@ class _Proof:
                 return
             width = min(8 * width, self.most)
             target = min(target, passes.latency(walked.least))
+
+    def _raise_multipliers(self) -> None:
+        """Look for multipliers that make the cheapest path dearer, as long as that gains."""
+        instance, first = self.potentials.instance, self.multipliers / self.potentials.unit
+        values: list[float] = []
+        for value, passes in bundle.steps(
+            instance, self.proven, first, self.upper, self.width, lambda: self.ended
+        ):
+            values.append(value)
+            if passes is not None and passes.bound >= self.bound:
+                self.potentials, self.multipliers = passes.potentials, passes.multipliers
+                self.proven = passes.proven
+                self._keep(passes)
+            if len(values) > PATIENCE:
+                gained = value - values[-1 - PATIENCE]
+                if gained < GAINED * (self.upper() - value):
+                    return
 
     def _reach(self, target: int) -> bool:
         """Return whether passes prove a target, or as much as the schedule that they find."""

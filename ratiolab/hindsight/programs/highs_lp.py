@@ -78,6 +78,11 @@ class LinearProgram:
         )
         require_ok(status, "columns")
 
+    def set_rows(self, lower: FloatArray, upper: FloatArray) -> None:
+        """Change the sides of all rows."""
+        rows = np.arange(len(lower), dtype=np.int32)
+        require_ok(self._highs.changeRowsBounds(len(rows), rows, lower, upper), "sides of rows")
+
     def delete_rows(self, rows: IntArray) -> None:
         """Remove rows by number; later rows move up."""
         require_ok(self._highs.deleteRows(len(rows), rows.astype(np.int32)), "to delete rows")

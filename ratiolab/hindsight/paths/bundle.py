@@ -1,0 +1,131 @@
+"""Multipliers that make paths dearer: a proximal bundle method.
+
+For multipliers v let L(v) be the least of latency + sum over i of v_i (1 - starts of i) over all
+paths. It is what walks that remember nobody prove, whatever the potentials; it is concave, and each
+cheapest path gives a plane above it. The next v is the best under the planes known, less a
+penalty for the distance from the best v so far: Kiwiel (1990), Proximity control in bundle methods
+for convex nondifferentiable minimization, Mathematical Programming 46. Potentials are made anew for
+each v (`ratiolab.hindsight.paths.refit`).
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ratiolab.hindsight.certificates.certificate import DualCertificate
+from ratiolab.hindsight.paths.passes import Passes
+from ratiolab.hindsight.paths.potentials import Potentials
+from ratiolab.hindsight.paths.refit import Refit
+from ratiolab.hindsight.programs.highs_lp import FloatArray
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+
+FIRST_STEP = 1.0
+"""First weight of distance: a step is so many times the mean direction of planes."""
+
+LONGER, SHORTER = 1.6, 0.85
+"""The weight grows after steps that gain half of what was expected, and shrinks after bad ones."""
+
+SERIOUS = 0.1
+"""Part of what was expected that a step has to gain, to go on from there."""
+
+MOST_PIVOTS = 3_000
+"""Steps of the small quadratic program."""
+
+
+def steps(
+    instance: Instance,
+    proven: DualCertificate,
+    multipliers: FloatArray,
+    upper: Callable[[], int],
+    width: int,
+    stop: Callable[[], bool],
+) -> Iterator[tuple[float, Passes | None]]:
+    """Yield, after each step, the best value and, when it rose, the complete walk that proves it.
+
+    Parameters
+    ----------
+    proven : duals whose tables and spans potentials are made of.
+    multipliers : the first ones, rounds. upper : latency of the best schedule.
+    width : states that a layer of a walk may keep; what it leaves out ends the search.
+    """
+    refit = Refit(instance, proven.duals)
+    best, planes, weight = -np.inf, Planes(instance), FIRST_STEP
+    center, trial, expected = multipliers, multipliers, float(upper())
+    while not stop():
+        potentials, rounded, made = refit(trial)
+        walked = _walked(potentials, rounded, made, min(expected, upper()), width, stop)
+        if walked is None:
+            return
+        passes, value, path = walked
+        serious = value > best + SERIOUS * max(0.0, expected - best) or best == -np.inf
+        if serious:
+            half = best + 0.5 * (expected - best)
+            weight *= LONGER if best > -np.inf and value > half else 1.0
+            center, best = trial, value
+        else:
+            weight *= SHORTER
+        yield best, passes if serious else None
+        if path is None or not planes.add(path):
+            return
+        trial, expected = planes.best(center, weight)
+
+
+def _walked(
+    potentials: Potentials,
+    multipliers: IntArray,
+    proven: DualCertificate,
+    target: float,
+    width: int,
+    stop: Callable[[], bool],
+) -> tuple[Passes, float, list[tuple[int, int]] | None] | None:
+    """Return a complete walk that remembers nobody, its value, and the path below the target."""
+    passes = Passes(potentials, multipliers, proven, int(target) + 2)
+    walked = passes.go(width, stop)
+    if walked.table is None:
+        return None
+    value = (passes.base + walked.least) / potentials.unit
+    return passes, value, walked.path or None
+
+
+class Planes:
+    """Planes above L: a path gives its latency and, for each request, 1 less its starts."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.slope = np.zeros((0, len(instance)))
+        self.height = np.zeros(0)
+
+    def add(self, path: list[tuple[int, int]]) -> bool:
+        """Add the plane of a path; return whether it is new."""
+        instance = self.instance
+        start, request = np.array(path, np.int64).T
+        slope = 1.0 - np.bincount(request, minlength=len(instance))
+        height = (start + instance.output[request] - instance.arrival[request]).sum()
+        if ((self.slope == slope).all(axis=1) & (self.height == height)).any():
+            return False
+        self.slope = np.vstack([self.slope, slope])
+        self.height = np.append(self.height, float(height))
+        return True
+
+    def best(self, center: FloatArray, weight: float) -> tuple[FloatArray, float]:
+        """Return the best multipliers, penalised by their distance, and their value by planes.
+
+        The dual program chooses a mean of planes; pairs of its parts are improved in turn.
+        """
+        now, gram = self.slope @ center + self.height, self.slope @ self.slope.T
+        part = np.zeros(len(now))
+        part[now.argmin()] = 1.0
+        for _ in range(MOST_PIVOTS):
+            gradient = now + weight * (gram @ part)
+            least = int(gradient.argmin())
+            most = int(np.where(part > 0, gradient, -np.inf).argmax())
+            if gradient[most] - gradient[least] < 1e-4:
+                break
+            curve = gram[least, least] + gram[most, most] - 2 * gram[least, most]
+            step = (gradient[most] - gradient[least]) / (weight * max(curve, 1e-9))
+            step = min(float(part[most]), step)
+            part[least] += step
+            part[most] -= step
+        trial = center + weight * (part @ self.slope)
+        return trial, float((self.slope @ trial + self.height).min())

@@ -1,0 +1,72 @@
+"""Better multipliers: potentials fit them, planes bound them, and what is proven is certified."""
+
+import numpy as np
+from oracle import least_latency
+from tiny_instances import tiny
+
+from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.paths import bundle
+from ratiolab.hindsight.paths.bundle import Planes
+from ratiolab.hindsight.paths.potentials import Potentials
+from ratiolab.hindsight.paths.refit import Refit
+from ratiolab.model import Instance
+
+
+def nine() -> Instance:
+    rng = np.random.default_rng(2)
+    prompt = rng.integers(1, 4, 9)
+    output = [int(rng.integers(1, 16 - s)) for s in prompt]
+    return Instance("nine", 16, [0] * 9, prompt, output)
+
+
+def test_the_refit_of_the_multipliers_of_a_program_gives_its_bound() -> None:
+    """At the program's own multipliers no potentials can do better than its duals."""
+    for seed in range(8):
+        instance = tiny(seed, most=5, longest=4) if seed else nine()
+        proven = cut_bound(instance, rounds=4).certificate
+        least = Potentials.of(instance, proven.duals).least / 2**20
+        potentials, multipliers, made = Refit(instance, proven.duals)(least)
+        assert abs(made.bound - proven.bound) <= 1
+        assert (multipliers <= potentials.least).all()
+        assert (np.abs(multipliers / 2**20 - least) < 1e-3).all()
+        assert certify(made, instance) == made.bound
+
+
+def test_multipliers_rise_above_those_of_the_program_and_prove_no_more_than_the_optimum() -> None:
+    instance = nine()
+    optimum = least_latency(instance)
+    proven = cut_bound(instance, rounds=1).certificate
+    first = Potentials.of(instance, proven.duals).least / 2**20
+    values = []
+    search = bundle.steps(instance, proven, first, lambda: optimum + 4, 10**5, lambda: False)
+    for number, (value, passes) in enumerate(search):
+        values.append(value)
+        if passes is not None:
+            assert passes.bound <= optimum
+            assert certify(passes.certificate(), instance) == passes.bound
+        if number == 6:
+            break
+    assert values == sorted(values)
+    assert values[0] + 0.1 < values[-1] <= optimum
+
+
+def test_the_best_of_planes_is_that_of_a_search_over_a_grid() -> None:
+    """Two requests: the value of the penalised program against all points of a fine grid."""
+    instance = Instance("two", 9, [0, 0], [1, 1], [2, 3])
+    planes = Planes(instance)
+    assert planes.add([(0, 0), (4, 0)])
+    assert planes.add([(1, 1), (2, 1), (5, 1)])
+    assert planes.add([(0, 0), (1, 1)])
+    assert not planes.add([(0, 0), (1, 1)])
+    center, weight = np.array([3.0, 4.0]), 0.7
+    found, value = planes.best(center, weight)
+
+    def worth(v: np.ndarray) -> float:
+        below = float((planes.slope @ v + planes.height).min())
+        return below - float(((v - center) ** 2).sum()) / (2 * weight)
+
+    grid = np.arange(-3, 10, 0.02)
+    best = max(worth(np.array([x, y])) for x in grid for y in grid[::5])
+    assert worth(found) >= best - 1e-3
+    assert value == float((planes.slope @ found + planes.height).min())
