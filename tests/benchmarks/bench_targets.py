@@ -1,23 +1,29 @@
 """The hindsight solver in one table: proofs, gaps and times, beside the plain integer program.
 
 Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED] [--long
-SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``proofs``, ``gaps``,
-``plain``, ``scale`` (the default), and ``traces``, ``split``, ``clock``, see `bench_traces.py`, and
-``rows``, see `bench_rows.py`. With ``--write`` the sections of these parts are written anew; other
-sections of the page stay, each with the command that made it. Small instances are drawn as in
-Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from each arrival model. Large
-ones have log-normal lengths and memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are
-samples of the public traces of the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these
-rows alone, and the section keeps the others. Times are wall clock, limits too; compare ratios:
-machines differ. With ``--cpu`` the limits of ``traces`` and ``clock`` are seconds of processor time
-of each of the two threads, as on two idle cores, so that a busy machine shows the same.
+SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, ``proofs``,
+``gaps``, ``plain``, ``scale`` (the default), and ``traces``, ``split``, ``clock``, see
+`bench_traces.py`, and ``rows``, see `bench_rows.py`. With ``--write`` the sections of these parts
+are written anew; other sections of the page stay, each with the command that made it. Small
+instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from
+each arrival model. Large ones have log-normal lengths and memory 16,492, see
+`bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of the folder that
+``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows (or sizes) alone, and the section keeps
+the others. Times are wall clock, limits too; compare ratios: machines differ. With ``--cpu``
+seconds and limits of ``proofs``, ``gaps``, ``traces`` and ``clock`` are those of processor time of
+each of the two threads, as on two idle cores, so that a busy machine shows the same.
 """
 
 import argparse
 import inspect
-from collections.abc import Iterator
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import NamedTuple
 
 import bench_rows
@@ -33,6 +39,10 @@ from ratiolab.workloads.generators import generate
 PROOFS = (10, 15, 20, 25, 30)
 GAPS = (40, 50, 60)
 CLOSE = 0.045
+now: Callable[[], float] = perf_counter
+"""The clock: of the wall, or of this thread."""
+
+COLD = "from ratiolab.hindsight import solve; from ratiolab.model import Instance; "
 
 
 class Trace(NamedTuple):
@@ -59,25 +69,55 @@ def drawn(n: int, seed: int) -> Instance:
 
 
 def traced(instance: Instance, limit: float, method: str = "auto") -> Trace:
-    began, close = perf_counter(), None
+    began, close = now(), None
 
-    def watch(now: Progress) -> None:
+    def watch(known: Progress) -> None:
         nonlocal close
-        if close is None and now.upper - now.lower <= CLOSE * now.lower:
-            close = perf_counter() - began
+        if close is None and known.upper - known.lower <= CLOSE * known.lower:
+            close = now() - began
 
     result = solve(instance, method=method, time_limit=limit, progress=watch)
-    seconds = perf_counter() - began
+    seconds = now() - began
     if close is None and result.upper - result.lower <= CLOSE * result.lower:
         close = seconds
     return Trace(result, seconds, close)
 
 
-def proofs(limit: float, seeds: range, long: float) -> Iterator[str]:
+def cold(limit: float, seeds: range, long: float) -> Iterator[str]:
+    """Ten requests in a fresh process, nothing compiled before.
+
+    Seconds of processor time of the whole process, imports included, of a plain `solve`.
+    """
+    yield "| seed | result | processor s |"
+    yield "|---|---|---|"
+    taken = []
+    for seed in seeds:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ten = drawn(10, seed)
+        columns = [ten.memory, ten.arrival.tolist(), ten.prompt.tolist(), ten.output.tolist()]
+        with tempfile.TemporaryDirectory() as empty:
+            done = subprocess.run(
+                [sys.executable, "-c", f"{COLD}print(solve(Instance('ten', *{columns})).status)"],
+                env=os.environ | {"NUMBA_CACHE_DIR": empty},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        yield f"| {seed} | {done.stdout.strip()} | {taken[-1]:.1f} |"
+    yield f"| median | | {sorted(taken)[len(taken) // 2]:.1f} |"
+
+
+def _sizes(sizes: tuple[int, ...], rows: str) -> list[int]:
+    return [n for n in sizes if not rows or str(n) in rows.split(",")]
+
+
+def proofs(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[str]:
     """How many are proven optimal, by number of requests."""
     yield "| n | proven optimal | seconds of the proofs, median | largest gap of the rest, % |"
     yield "|---|---|---|---|"
-    for n in PROOFS:
+    for n in _sizes(PROOFS, rows):
         runs = [traced(drawn(n, seed), limit) for seed in seeds]
         proven = sorted(run.seconds for run in runs if run.result.is_exact)
         rest = max((run.gap for run in runs if not run.result.is_exact), default=None)
@@ -89,7 +129,7 @@ def proofs(limit: float, seeds: range, long: float) -> Iterator[str]:
         yield f"| {n} | " + " | ".join(cells) + " |"
 
 
-def gaps(limit: float, seeds: range, long: float) -> Iterator[str]:
+def gaps(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[str]:
     """Certified gaps at the sizes of the paper, and how soon they are small."""
     yield (
         f"| n | seed | seconds to {100 * CLOSE:.1f} % | gap after {limit:.0f} s, % | "
@@ -97,7 +137,7 @@ def gaps(limit: float, seeds: range, long: float) -> Iterator[str]:
     )
     yield "|---|---|---|---|---|"
     short_gaps, long_gaps = [], []
-    for n in GAPS:
+    for n in _sizes(GAPS, rows):
         for seed in seeds:
             run = traced(drawn(n, seed), limit)
             short_gaps.append(run.gap)
@@ -134,9 +174,9 @@ def scale(limit: float, seeds: range, long: float) -> Iterator[str]:
             yield f"| {requests:,} | {arrivals} | {run.gap:.2f} | {run.seconds:.1f} |"
 
 
-PARTS = {part.__name__: part for part in (proofs, gaps, plain, scale)} | bench_traces.PARTS
+PARTS = {part.__name__: part for part in (cold, proofs, gaps, plain, scale)} | bench_traces.PARTS
 PARTS |= {"rows": bench_rows.rows}
-DEFAULT = ("proofs", "gaps", "plain", "scale")
+DEFAULT = ("cold", "proofs", "gaps", "plain", "scale")
 
 
 def main() -> None:
@@ -146,26 +186,26 @@ def main() -> None:
     parser.add_argument("--long", type=float, default=0, help="seconds of a second, longer solve")
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument(
-        "--cpu", action="store_true", help="limits of `traces` and `clock` are processor time"
-    )
-    parser.add_argument("--rows", default="", help="numbers of rows of `traces`: 0,3")
+    parser.add_argument("--cpu", action="store_true", help="count processor time")
+    parser.add_argument("--rows", default="", help="rows of `traces`, sizes of others: 0,3")
     parser.add_argument("--write", type=Path, help="also write the sections of this page")
     wish = parser.parse_args()
     for part in wish.parts:
         if part not in PARTS:
             parser.error(f"part {part!r} must be one of {', '.join(PARTS)}")
-    for small in (drawn(9, 0), drawn(9, 1)):  # compile first
+    for small in (drawn(14, 0), drawn(13, 1)):  # compile first
         traced(small, 20)
     traced(log_normal(600, 2.0), 20)
     if wish.cpu:
+        global now
         bench_traces.count_cpu()
+        now = thread_time
     seeds = range(wish.first, wish.first + wish.seeds)
     options = f"--limit {wish.limit:g} --seeds {wish.seeds}"
     options += f" --first {wish.first}" * (wish.first > 0) + " --cpu" * wish.cpu
     options += f" --long {wish.long:g}" if wish.long else ""
     for name in wish.parts or DEFAULT:
-        rows = {"rows": wish.rows} if name == "traces" else {}
+        rows = {"rows": wish.rows} if name in ("proofs", "gaps", "traces") else {}
         given = options + f" --rows {wish.rows}" * bool(rows and wish.rows)
         command = f"python tests/benchmarks/bench_targets.py {given} {name}"
         title = title_of(name)

@@ -12,6 +12,7 @@ from time import thread_time
 from types import SimpleNamespace
 
 from ratiolab.hindsight import many_requests, solve, state
+from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.scale import ascent, growth, portfolio
 from ratiolab.hindsight.scale.growth import growth_bounds
@@ -158,9 +159,9 @@ def clock(limit: float, seeds: range, long: float) -> Iterator[str]:
 
 
 def count_cpu() -> None:
-    """Let limits of searches and of solves of many requests count each thread's processor time."""
+    """Let limits of searches and of solves count each thread's processor time."""
     seconds = SimpleNamespace(perf_counter=thread_time)
-    for module in (state, many_requests, portfolio, growth, ascent, clock_search):
+    for module in (state, cuts, many_requests, portfolio, growth, ascent, clock_search):
         module.time = seconds
 
 
