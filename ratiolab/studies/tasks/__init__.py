@@ -3,6 +3,7 @@
 from ratiolab.studies.cell import Value
 from ratiolab.studies.tasks.bounds import bound, bracket
 from ratiolab.studies.tasks.limited_queue import queue_means
+from ratiolab.studies.tasks.optimum import optimum
 from ratiolab.studies.tasks.refinement import prediction_errors
 from ratiolab.studies.tasks.runs import against_bound, quantiles, simulate, timeline
 from ratiolab.studies.tasks.task import Task
@@ -23,6 +24,7 @@ TASKS: dict[str, Task] = {
         Task("timeline", timeline, options={"width": 1.0}),
         Task("bound", bound, policy=False, options={"steps": 0}),
         Task("bracket", bracket, policy=False, options={"steps": 200_000, "rounds": 8}),
+        Task("optimum", optimum, policy=False),
         Task("against-bound", against_bound),
         Task("refinement", prediction_errors, policy=False, options=_REFINEMENT),
         Task("limited-queue", queue_means, workload=False, policy=False, options=_QUEUE),

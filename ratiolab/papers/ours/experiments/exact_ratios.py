@@ -1,0 +1,83 @@
+"""MC-SF over the optimum itself, with few requests, and what the optimum does differently."""
+
+from typing import TYPE_CHECKING
+
+from ratiolab.papers.experiment import Experiment
+from ratiolab.papers.markdown import markdown
+from ratiolab.papers.page import Page
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ratiolab.report.plots.canvas import Chart
+
+MC_SF, SVF, WORKLOAD = "mc-sf", "svf", "workload.label"
+LEVELS = (0.5, 0.9)
+
+
+def page(frame: "pd.DataFrame") -> Page:
+    """Compute the distribution of exact ratios, and features of optimal schedules."""
+    exact = frame[frame["opt_lower"] == frame["opt_upper"]]
+    exact = exact.assign(ratio=exact["total_latency"] / exact["opt_upper"])
+    groups = {
+        str(label): {key: rows[rows["policy"] == key].set_index("seed") for key in (MC_SF, SVF)}
+        for label, rows in exact.groupby(WORKLOAD, sort=False)
+    }
+    slots = {
+        "draws": int((frame["policy"] == MC_SF).sum()),
+        "solved": int((exact["policy"] == MC_SF).sum()),
+        "table": markdown(
+            ("", "optimal", "mean ratio", "median", "90 %", "worst"),
+            [
+                (
+                    f"{label}, {key}",
+                    f"{int((rows['ratio'] == 1).sum())} of {len(rows)}",
+                    f"{rows['ratio'].mean():.4f}",
+                    *(f"{rows['ratio'].quantile(level):.4f}" for level in LEVELS),
+                    f"{rows['ratio'].max():.4f}",
+                )
+                for label, kinds in groups.items()
+                for key, rows in kinds.items()
+            ],
+        ),
+        "differs": markdown(
+            ("", "inverted, mean", "schedules without", "held back, mean", "schedules without"),
+            [
+                (
+                    label,
+                    f"{rows['inverted'].mean():.1%}",
+                    f"{(rows['inverted'] == 0).mean():.0%}",
+                    f"{rows['held_back'].mean():.1%}",
+                    f"{(rows['held_back'] == 0).mean():.0%}",
+                )
+                for label, rows in ((label, kinds[MC_SF]) for label, kinds in groups.items())
+            ],
+        ),
+        "inverted_rank": _ranks(groups, "inverted"),
+        "held_rank": _ranks(groups, "held_back"),
+    }
+
+    def ratio() -> "Chart":
+        from ratiolab.papers.ours.experiments._exact_figures import ratios_chart
+
+        return ratios_chart(
+            {name: {k: r["ratio"] for k, r in g.items()} for name, g in groups.items()}
+        )
+
+    def optimum() -> "Chart":
+        from ratiolab.papers.ours.experiments._exact_figures import optimum_chart
+
+        return optimum_chart({name: kinds[MC_SF] for name, kinds in groups.items()})
+
+    return Page(slots, charts={"ratio": ratio, "optimum": optimum})
+
+
+def _ranks(groups: "dict[str, dict[str, pd.DataFrame]]", column: str) -> dict[str, float]:
+    """Return Spearman's rank correlation of a column with MC-SF's ratio, by workload."""
+    return {
+        label: float(kinds[MC_SF][column].rank().corr(kinds[MC_SF]["ratio"].rank()))
+        for label, kinds in groups.items()
+    }
+
+
+EXPERIMENT = Experiment(__name__, page)
