@@ -90,9 +90,9 @@ def evaluate(
             rows[number] = row_of(own)
             report(ordered[number].name)
         if search and clock is not None:
-            report("search")
             found = search_order(instance, clock, search, preemption=preemption, seed=seed)
             rows[len(ordered)] = replace(row_of([found]), name=Searched.name)
+            report("search")
     except KeyboardInterrupt:
         if 0 not in rows:  # nothing to compare with
             raise
