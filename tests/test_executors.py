@@ -4,15 +4,33 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ratiolab.executors import Dask, Executor, Local, opened
 from ratiolab.model import Instance, write_instance
+from ratiolab.online import make
+from ratiolab.ratio.evaluate import evaluate
 from ratiolab.records.improve import Try, improve
 from ratiolab.records.store import RecordStore, faults
 
 EASY = Instance("easy", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])
+
+
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+from ratiolab.online.policies.greedy import Greedy
+
+@dataclass(frozen=True)
+class Last(Greedy):
+    name: ClassVar[str] = "last"
+    source: ClassVar[str] = "an example"
+
+    def key(self, view, request):
+        return -view.arrival[request]
+"""
 
 
 def square_plus(item: int, table: list[int], last: int) -> int:
@@ -102,6 +120,13 @@ def test_a_dask_cluster_of_two_workers_obeys_the_same_contract(tmp_path: Path) -
         for record in store.records().values():
             assert record.proved == record.upper
             assert faults(store, record) == []
+        (tmp_path / "own.py").write_text(OWN)
+        policies = [make("fcfs"), make("a-random"), make(f"{tmp_path / 'own.py'}:Last")]
+        (tmp_path / "own.py").unlink()  # machines of a cluster do not have it
+        options: dict[str, Any] = {"preemption": "restart", "runs": 3}
+        here = evaluate(EASY, policies, **options)
+        there = evaluate(EASY, policies, **options, executor=executor)
+        assert here.to_dict() == there.to_dict()
         with pytest.raises(OSError, match="the cluster gave a call up"):
             list(executor.unordered(end_the_process, [1]))
 

@@ -189,7 +189,8 @@ class Evaluation(Result):
             return "There are too few requests to judge the choice."
         return (
             f"Chosen on a part of the log and judged on the rest, {RESAMPLES} times, a switch is "
-            f"{saving.held_out:.1%} better (95 % interval {saving.low:.1%} to {saving.high:.1%}); "
+            f"{_percent(saving.held_out)} better (95 % interval {_percent(saving.low)} to "
+            f"{_percent(saving.high)}); "
             f"{saving.again:.0%} of these choices are {self.deployable[0].name}."
         )
 
@@ -253,3 +254,8 @@ class Evaluation(Result):
 def _is_schedule(row: Row) -> bool:
     """Return whether what a row did is a schedule under the evaluation's rules: not the log."""
     return bool(row.services) and row.policy is not None and not row.policy.may_overflow
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent; what is rounded to nothing has no sign."""
+    return f"{share:.1%}".replace("-0.0%", "0.0%")

@@ -159,7 +159,7 @@ def _slots(
     return {
         "title": f"Schedulers on {instance.headline}",
         "recommendation": made.headline,
-        "lines": list(lines),
+        "lines": [made.enclosed, *lines],
         "note": f"{NOTE} Times are {'rounds' if made.clock is None else 'seconds'}, evictions "
         f"{made.preemption}.",
         "header": ["policy", "knows", made.metric.title, "at most", *titles, "evictions"],

@@ -69,6 +69,7 @@ def test_the_page_says_what_the_evaluation_says(made: Evaluation, page: Path) ->
     for row in made.rows:
         assert f"<td>{row.name}</td>" in text
     assert "A line of its own." in text
+    assert made.enclosed in text
     assert "<dd>ratiolab x</dd>" in text
     assert made.instance.digest in text
     assert NAME not in text  # a name is text, not markup
