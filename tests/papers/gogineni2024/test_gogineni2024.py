@@ -61,7 +61,7 @@ def test_the_page_on_slices_has_a_verdict_on_every_statement(
 ) -> None:
     text = page_text(GOGINENI2024_SLICES, slices, tmp_path, quick=False)
     found = verdicts(text)
-    assert len(found) == 6
+    assert len(found) == 7
     assert found[0] == "holds"
     assert "nan" not in text
     turned = slices.copy()  # the longest slice for the shortest
@@ -108,6 +108,8 @@ def test_no_run_in_unit_rounds_is_below_the_optima_of_servers(slices: pd.DataFra
     pairs = rounds.pivot_table(
         index=["seed", POLICY, QUANTUM], columns="preempted_as", values="total_latency"
     )
+    pairs = pairs.dropna()
+    assert len(pairs) > 10
     assert (pairs["recompute"] == pairs["swap"]).all()
 
 

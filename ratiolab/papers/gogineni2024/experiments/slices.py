@@ -1,34 +1,36 @@
 """Section 3.3 of Gogineni, Paul, Stec, Zhang (2024), Figure 2: the tokens of a slice."""
 
-from collections.abc import Iterable
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.experiment import Experiment
-from ratiolab.papers.finding import Finding, at_least, at_most
+from ratiolab.papers.gogineni2024.experiments._slices import (
+    CLOCK,
+    COMPARABLE,
+    GROWS,
+    LATENCY,
+    MEMORY,
+    POLICY,
+    QUANTUM,
+    RANKS,
+    READING,
+    ROUNDS,
+    SECONDS,
+    SEMANTICS,
+    SETTING,
+    SETTINGS,
+    SLICED,
+    TTFT,
+    Slices,
+    findings,
+)
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
-from ratiolab.papers.runs import Runs, growth
 from ratiolab.studies.frames import intervals
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SETTING, POLICY, QUANTUM = "workload.label", "policy.label", "policy.quantum"
-MEMORY, CLOCK, SEMANTICS = "workload.memory", "clock", "preempted_as"
-SECONDS, ROUNDS = "llama3-1b-l4", "unit"
-READING = "rr-sjf, fill"
-SLICED = (READING, "rr-sjf, one", "rr-sjf, all", "rr, last", "rr, first")
-TTFT, LATENCY = "mean_ttft", "mean_latency"
-
-GROWS = 1.05
-"""A positive correlation: the figure at the longest slice is at least so many times that at the
-shortest, and the rank correlation of slices and means is at least `RANKS`."""
-
-RANKS = 0.9
-COMPARABLE = 1.25
-"""Comparable to SJF: at most so many times as much."""
 
 
 def page(frame: "pd.DataFrame") -> Page:
@@ -52,10 +54,11 @@ def page(frame: "pd.DataFrame") -> Page:
         "growth": _growth_table(slices),
         "preemption": _preemption_table(slices),
         "longer": evictions.index[-1] / evictions.index[0],
-        "preemptions": growth(evictions),
+        "preemptions": slices.growth(READING, "evictions"),
         "in_rounds": slices.growth(READING, LATENCY, clock=ROUNDS),
         "blind": slices.growth(READING, LATENCY, clock=ROUNDS, setting="blind"),
         "last": slices.growth("rr, last", LATENCY),
+        "settings": list(SETTINGS),
         "optima": _ratio_table(ratios, quanta),
     }
     charts = {"seconds": _seconds_chart(seconds), "ratio": _ratios_chart(ratios)}
@@ -74,97 +77,6 @@ def _against_optimum(rounds: "pd.DataFrame", n: int, batch: int) -> "pd.DataFram
     )
 
 
-class Slices:
-    """Means over seeds by slice, by default in seconds with all the memory and recompute."""
-
-    def __init__(self, frame: "pd.DataFrame") -> None:
-        self.memories = sorted((int(m) for m in frame[MEMORY].unique()), reverse=True)
-        self._runs = Runs(frame, (POLICY, SEMANTICS, CLOCK, SETTING, MEMORY))
-
-    def means(
-        self,
-        policy: str,
-        column: str,
-        *,
-        semantics: str = "recompute",
-        clock: str = SECONDS,
-        setting: str = "burst",
-        memory: int | None = None,
-    ) -> "pd.Series":
-        """Return a figure for every slice."""
-        place = (policy, semantics, clock, setting, memory or self.memories[0])
-        return self._runs.series(place, QUANTUM, column)
-
-    def growth(self, policy: str, column: str, **choice: Any) -> float:
-        """Return how many times a figure grows from the shortest to the longest slice."""
-        return growth(self.means(policy, column, **choice))
-
-
-def findings(slices: Slices, ratios: "pd.DataFrame") -> Iterable[Finding]:
-    """Compare what the paper says of slices and of optimality with the runs."""
-    first = {column: slices.means(READING, column) for column in (TTFT, LATENCY)}
-    for (column, means), name in zip(first.items(), ("TTFT", "end-to-end latency"), strict=True):
-        others = ", ".join(f"{p} {slices.growth(p, column):.2f}" for p in SLICED if p != READING)
-        ranks = float(means.rank().corr(means.index.to_series().rank()))
-        yield Finding(
-            f"Figure 2: mean {name} and the tokens before preemption are positively correlated",
-            "positive",
-            f"{means.iloc[0]:.2f} to {means.iloc[-1]:.2f} s, {growth(means):.2f} times ({others})",
-            growth(means) >= GROWS and ranks >= RANKS,
-            "below is why" if column == LATENCY else "",
-        )
-    at = {column: means.idxmin() for column, means in first.items()}
-    yield Finding(
-        "Section 3.4: slices of 5 tokens minimise TTFT without a significant increase in "
-        "end-to-end latency",
-        "5 is best",
-        f"the least TTFT is at {at[TTFT]:g}, the least latency at {at[LATENCY]:g}",
-        all(at[column] == means.index[0] for column, means in first.items()),
-        otherwise="not even an increase: both are nearly flat there",
-    )
-    sjf = float(slices.means("sjf", LATENCY).iloc[0])
-    swapped = float(slices.means(READING, LATENCY, semantics="swap").iloc[0]) / sjf
-    ratio = float(first[LATENCY].iloc[0]) / sjf
-    yield Finding(
-        "Section 3: RR-SJF has end-to-end latency comparable to SJF",
-        "comparable",
-        ratio,
-        at_most(COMPARABLE),
-        said=f"mean {ratio:.2f} times SJF's under recompute, {swapped:.2f} under swap",
-    )
-    shortest = float(ratios.loc[ratios[POLICY] == "sjf", "ttft_ratio"].mean())
-    best = ratios.groupby([POLICY, QUANTUM])["ttft_ratio"].mean()
-    winner, slice_ = best.index[int(best.argmin())]
-    yield Finding(
-        "Section 1: SJF is optimal for mean TTFT",
-        "optimal",
-        shortest,
-        at_most(float(best.min())),
-        "optimal only among rules that never preempt: first tokens need one round each",
-        said=f"{shortest:.0f} times the optimum in unit rounds; "
-        f"{winner} with slices of {slice_:g} has {best.min():.2f}",
-    )
-    small = slices.memories[-1]
-    tight = {
-        policy: float(slices.means(policy, LATENCY, clock=ROUNDS, memory=small).min())
-        for policy in ("sjf", *SLICED)
-    }
-    under_tight = min(tight[policy] for policy in SLICED) / tight["sjf"]
-    least = float(ratios["latency_ratio"].min())
-    said = f"in unit rounds with a batch limit the least of all runs is {least:.3f} times SJF's"
-    if len(slices.memories) > 1:
-        said += f"; with {small:,} tokens, where memory decides, {under_tight:.3f}"
-    yield Finding(
-        "Section 1: SJF is optimal for mean end-to-end latency",
-        "optimal",
-        (least, under_tight),
-        at_least(1),
-        "proved for a batch limit alone; a memory limit is another matter, as the paper's last "
-        "section supposes",
-        said=said,
-    )
-
-
 def _growth_table(slices: Slices) -> str:
     choices: dict[str, dict[str, Any]] = {
         "recompute, seconds": {},
@@ -174,12 +86,15 @@ def _growth_table(slices: Slices) -> str:
     }
     for size in slices.memories[1:]:
         choices[f"{size:,} tokens, recompute, seconds"] = {"memory": size}
-    return grid(
-        "end-to-end latency",
-        SLICED,
-        choices,
-        lambda policy, choice: f"{slices.growth(policy, LATENCY, **choice):.2f}",
-    )
+    choices |= {name: each for name, each in SETTINGS.items() if each}
+
+    def cell(policy: str, choice: dict[str, Any]) -> str:
+        try:
+            return f"{slices.growth(policy, LATENCY, **choice):.2f}"
+        except KeyError:  # was not run
+            return ""
+
+    return grid("end-to-end latency", SLICED, choices, cell)
 
 
 def _preemption_table(slices: Slices) -> str:
