@@ -196,7 +196,8 @@ class Dask(Executor):
         """Yield each item with ``function(item, *shared)``, as answers come."""
         from dask.distributed import KilledWorker, as_completed
 
-        sent = [self.client.scatter(each, broadcast=True, hash=False) for each in shared]
+        # in a list: what is a list itself is sent whole, not item by item
+        sent = [self.client.scatter([each], hash=False)[0] for each in shared]
         waiting, of = iter(items), dict[Any, Item]()
         ahead = self.slots if lazily or interruptible else None
 
