@@ -49,24 +49,25 @@ def load_user_policy(key: str) -> type[Policy]:
     level = policy.information
     if not isinstance(level, Information | property):
         raise ValueError(f"policy {key}: information {level!r} must be a member of Information")
-    _travels(policy, file)
+    _travels(policy, str(file.absolute()), file.read_text(encoding="utf-8"))
     return policy
 
 
-def _travels(policy: type[Policy], file: Path) -> None:
+def _travels(policy: type[Policy], path: str, text: str) -> None:
     """Let instances be sent to other processes and machines, which cannot import their file."""
-    text = file.read_text(encoding="utf-8")
 
     def reduce(self: Policy) -> tuple[Any, ...]:
         values = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
-        return _revived, (str(file.absolute()), text, type(self).__name__, values)
+        return _revived, (path, text, type(self).__name__, values)
 
     policy.__reduce__ = reduce  # type: ignore[assignment, method-assign]
 
 
 def _revived(path: str, text: str, name: str, values: dict[str, Any]) -> Policy:
-    policy: Policy = getattr(_module_of(path, text), name)(**values)
-    return policy
+    kind: type[Policy] = getattr(_module_of(path, text), name)
+    if "__reduce__" not in vars(kind):  # it travels on, with what it has done
+        _travels(kind, path, text)
+    return kind(**values)
 
 
 @cache
