@@ -94,7 +94,8 @@ def test_nobody_is_below_the_certified_bound_and_mc_sf_is_below_its_benchmark(
 ) -> None:
     for name in ("", "-growth"):
         frame = frames[name]
-        assert (frame["total_latency"] > frame["lower"]).all()
+        ended = frame[frame["outcome"] == "complete"]
+        assert (ended["total_latency"] > ended["lower"]).all()
         high = frame[frame["workload.rate"] == 0.05]
         means = high.groupby(["clock", "policy.label"])["mean_latency"].mean().unstack()
         assert (means[MC_SF] < means[MC_BENCHMARK]).all()

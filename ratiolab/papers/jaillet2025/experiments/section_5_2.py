@@ -78,6 +78,7 @@ def page(frame: "pd.DataFrame") -> Page:
         "requests": int(frame["requests"].max()),
         "table": _table(runs),
         "samples": _samples(runs),
+        "loops": int((frame["outcome"] != "complete").sum()),
         "varied": grid(
             "scheduler",
             frame[POLICY].unique(),
