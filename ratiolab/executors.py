@@ -126,13 +126,18 @@ class Local(Executor):
 
         fetched = {"batch_size": 1, "pre_dispatch": "n_jobs"} if lazily else {}
         parallel = Parallel(n_jobs=self.workers, return_as="generator_unordered", **fetched)
-        with _deaf_children():
-            answers = parallel(
-                delayed(_in_child)(function, item, shared, os.getpid()) for item in items
-            )
         with warnings.catch_warnings():  # Ctrl-C cancels calls on purpose
             warnings.filterwarnings("ignore", "[0-9]+ tasks ", UserWarning)
-            yield from answers
+            answers: Any = None
+            try:
+                with _deaf_children():
+                    answers = parallel(
+                        delayed(_in_child)(function, item, shared, os.getpid()) for item in items
+                    )
+                yield from answers
+            finally:
+                if answers is not None:
+                    answers.close()  # here, where its warning is not shown
 
     def _told_of_interrupts(
         self,

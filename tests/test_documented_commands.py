@@ -55,6 +55,7 @@ MINUTES = (
     "claims",
     "evaluate conv.csv",
     "game --check",
+    "games",
     "records generate",
     "records improve",
     "records page",

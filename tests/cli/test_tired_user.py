@@ -333,9 +333,9 @@ def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(
         '[[workload]]\nkind = "uniform"\nn = 5000\n[[policy]]\nkey = "a-min"\n'
     )
     code = (
-        "from ratiolab.studies import run; saved = run._on_cores\n"
+        "from ratiolab.executors import Local; saved = Local._in_pool\n"
         "def told(*each):\n    print('ready', flush=True)\n    yield from saved(*each)\n"
-        "run._on_cores = told\n"
+        "Local._in_pool = told\n"
         "from ratiolab.cli import main; main()"
     )
     words = "study many.toml --workers 2 --out many"

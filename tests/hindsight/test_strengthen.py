@@ -93,7 +93,7 @@ def test_methods_are_named() -> None:
         solve(Instance("one", 3, [0], [1], [1]), method="magic")
 
 
-TWELVE = Instance("twelve", 30, [0] * 9, [2] * 9, [3, 4, 6, 7, 9, 11, 13, 15, 20])
+TWELVE = Instance("", 30, [0] * 12, [2] * 12, [3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 20])
 
 
 def test_ctrl_c_in_the_search_for_cuts_keeps_the_bound_and_its_proof(

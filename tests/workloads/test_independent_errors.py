@@ -37,6 +37,8 @@ def drawn(kind: str) -> Instance:
         return generate(kind, SEED, n_least=N, n_most=N)
     if kind == "jaillet-model-2":
         return generate(kind, SEED, horizon_least=N, horizon_most=N)
+    if kind.startswith("trace-"):
+        return generate(kind, SEED, n=N)
     return generate(kind, SEED, n=N, rate=1.0)
 
 

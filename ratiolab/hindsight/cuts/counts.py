@@ -40,8 +40,8 @@ class CountSeparator:
     def __call__(self, m: IntArray, r: IntArray, amount: FloatArray) -> Table | None:
         """Return the most violated row for these amounts of items, unless there is none or known.
 
-        >>> CountSeparator(Instance("", 5, [0], [1], [2]))(*np.array([[2], [1], [2]]))
-        Table(cap=1, items=((2, 1, 1),))
+        >>> CountSeparator(Instance("", 5, [0], [1], [2]))(*np.array([[2], [1], [2]])).items
+        ((4, 0, 1), (2, 1, 1))
         """
         best, table = 1 + LEAST_VIOLATION, None
         for cap in range(1, MOST_COUNT + 1):
