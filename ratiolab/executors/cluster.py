@@ -1,0 +1,74 @@
+"""Calls on a Dask cluster."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ratiolab.executors.executor import Answer, Executor, Item
+
+
+class Dask(Executor):
+    """The workers of a Dask cluster.
+
+    A worker that dies costs nothing but the calls that ran on it: others repeat them, until as many
+    have died under one call as the cluster's ``allowed-failures``.
+    """
+
+    def __init__(self, client: Any) -> None:
+        """Take a ``dask.distributed.Client``."""
+        self.client = client
+
+    @property
+    def slots(self) -> int:
+        """Number of threads of the workers that are there now, or 1."""
+        threads: dict[str, int] = self.client.nthreads()
+        return max(1, sum(threads.values()))
+
+    def unordered(
+        self,
+        function: Callable[..., Answer],
+        items: Iterable[Item],
+        *shared: Any,
+        lazily: bool = False,
+        interruptible: bool = False,
+    ) -> Iterator[tuple[Item, Answer]]:
+        """Yield each item with ``function(item, *shared)``, as answers come."""
+        from dask.distributed import KilledWorker, as_completed
+
+        # in a list: what is a list itself is sent whole, not item by item
+        sent = [self.client.scatter([each], hash=False)[0] for each in shared]
+        waiting, of = iter(items), dict[Any, Item]()
+        ahead = self.slots if lazily or interruptible else None
+
+        def begin() -> list[Any]:
+            drawn = []
+            for item in waiting:
+                drawn.append(item)
+                if ahead is not None and len(of) + len(drawn) >= ahead:
+                    break
+            futures: list[Any] = self.client.map(
+                _on_cluster,
+                drawn,
+                function=function,
+                shared=sent,
+                pure=False,
+                key=getattr(function, "__name__", "call"),
+            )
+            of.update(zip(futures, drawn, strict=True))
+            return futures
+
+        running: Any = as_completed(begin(), with_results=True)  # type: ignore[no-untyped-call]
+        try:
+            for future, answer in running:
+                item = of.pop(future)
+                future.release()
+                if ahead is not None:
+                    running.update(begin())
+                yield item, answer
+        except KilledWorker as error:
+            raise OSError(f"the cluster gave a call up: {error}") from None
+        finally:
+            self.client.cancel(list(of))
+
+
+def _on_cluster(item: Item, function: Callable[..., Answer], shared: list[Any]) -> Answer:
+    return function(item, *shared)

@@ -1,0 +1,47 @@
+"""What an executor is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+class Executor(ABC):
+    """A place where calls run."""
+
+    @property
+    @abstractmethod
+    def slots(self) -> int:
+        """Number of calls that run at once."""
+
+    @abstractmethod
+    def unordered(
+        self,
+        function: Callable[..., Answer],
+        items: Iterable[Item],
+        *shared: Any,
+        lazily: bool = False,
+        interruptible: bool = False,
+    ) -> Iterator[tuple[Item, Answer]]:
+        """Yield each item with ``function(item, *shared)``, as answers come.
+
+        Parameters
+        ----------
+        function : of a module, so that other processes find it.
+        shared : the same for all items; a cluster is sent it once.
+        lazily : an item is drawn when a call can begin, rather than long before: for items that
+            depend on the time or on earlier answers.
+        interruptible : the function makes a partial answer of Ctrl-C. Other processes of this
+            machine then hear it, and their answers come before KeyboardInterrupt is raised; in this
+            process and on a cluster nothing changes. Items are drawn lazily.
+
+        Raises
+        ------
+        OSError
+            when a process ends under its call (most often because the memory is full), or a cluster
+            does not answer.
+        Exception
+            of the first call that fails; calls that have not begun are left out.
+        """
