@@ -3,38 +3,33 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ratiolab.report.plots.canvas import Chart
-from ratiolab.report.plots.layout import finish, panels
+from ratiolab.report.plots.layout import finish, looks, panels, shared_legend
 
 if TYPE_CHECKING:
     import pandas as pd
-
-BIN = 0.005
-"""Width of the bars of a histogram."""
 
 FEATURES = {"inverted": "pairs inverted", "held_back": "requests held back"}
 
 
 def ratios_chart(ratios: "Mapping[str, Mapping[str, pd.Series]]") -> Chart:
-    """Draw a histogram of exact ratios for each workload, policies beside each other."""
-    figure, axes = panels(len(ratios), columns=2)
-    for ax, (title, policies) in zip(axes, ratios.items(), strict=False):
-        most = max(float(values.max()) for values in policies.values())
-        edges = 1 + BIN * np.arange(np.ceil((most - 1) / BIN) + 2)
-        ax.hist(list(policies.values()), bins=edges.tolist(), label=list(policies))
-        ax.legend(frameon=False)
-        finish(ax, title, "ratio to the optimum", "draws")
+    """Draw the distribution of exact ratios of each policy, a panel for each workload."""
+    figure, axes = panels(len(ratios))
+    for ax, (title, policies) in zip(axes, ratios.items(), strict=True):
+        for key, look in looks(list(policies)).items():
+            ax.ecdf(policies[key], color=look["color"], ls=look["ls"], label=key)
+        finish(ax, title, "ratio to the optimum", "share of draws up to it")
+    shared_legend(figure, axes)
     return figure
 
 
 def optimum_chart(rows: "Mapping[str, pd.DataFrame]") -> Chart:
     """Draw features of optimal schedules against MC-SF / OPT."""
     figure, axes = panels(len(FEATURES), columns=2)
-    for ax, (feature, words) in zip(axes, FEATURES.items(), strict=False):
-        for label, table in rows.items():
-            ax.scatter(100 * table[feature], table["ratio"], s=14, alpha=0.6, label=label)
-        ax.legend(frameon=False)
+    for ax, (feature, words) in zip(axes, FEATURES.items(), strict=True):
+        for label, look in looks(list(rows)).items():
+            table, shown = rows[label], {"color": look["color"], "marker": look["marker"]}
+            ax.scatter(100 * table[feature], table["ratio"], s=14, alpha=0.6, label=label, **shown)
         finish(ax, "", f"{words} in the optimum, %", "MC-SF / OPT")
+    shared_legend(figure, axes)
     return figure
