@@ -143,7 +143,9 @@ def picture(rows: Sequence[Row]) -> "Chart":
             ]
             look = {"color": colour, "marker": "o", "ms": 3, "lw": 1.2}
             drawn.append(Curve(label, [x for x, _ in values], [y for _, y in values], look))
-        panels.append(Panel(title, "alpha = l/u", "ratio", [*drawn, *formulas], y_range=(1.0, 2.6)))
+        panels.append(
+            Panel(title, r"$\alpha = \ell/u$", "ratio", [*drawn, *formulas], y_range=(1.0, 2.6))
+        )
     return chart(panels, height=6.2)
 
 
