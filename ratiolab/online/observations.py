@@ -45,7 +45,8 @@ def observable_columns(instance: Instance, policy: Policy) -> dict[str, Sequence
         elif name in required_columns(policy.information):
             raise ValueError(
                 f"{instance.name}: policy {policy.name} reads predicted lengths, "
-                f"but the instance has no column {name!r}"
+                f"but the instance has no column {name!r}; "
+                "--predict adds one where instances are made"
             )
     if policy.information is Information.TRUE_LENGTH:
         columns["output"] = instance.output.tolist()
