@@ -14,6 +14,9 @@ def heard() -> Iterator[None]:
     try:
         yield
     except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
-            raise KeyboardInterrupt from None
+        behind: BaseException | None = error
+        while behind is not None:  # such errors may stand behind each other
+            if isinstance(behind, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            behind = behind.__cause__ or behind.__context__
         raise
