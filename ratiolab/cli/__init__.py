@@ -6,7 +6,9 @@ that broke a rule, 2 bad input, 3 a certificate that is refused unchecked becaus
 too much, 130 an interrupt, also where what it left is reported.
 """
 
+import atexit
 import re
+import signal
 import sys
 
 REFUSED = 3
@@ -18,6 +20,8 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a letter that the terminal lacks is no error
             stream.reconfigure(errors="replace")
+    # what is done stays done: Ctrl-C while Python itself ends is no failure
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     try:  # imports belong inside: Ctrl-C may come while they run
         from ratiolab.cli.commands import app
         from ratiolab.model.interrupts import heard
