@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import PATIENCE
 
 from ratiolab.model import Instance, write_instance
 
@@ -57,7 +58,7 @@ def steps(inputs: dict[str, str], folder: Path) -> subprocess.CompletedProcess[s
             env=env | filled,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             check=False,
         )
         if done.returncode:

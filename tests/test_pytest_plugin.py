@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from processes import PATIENCE
+
 from ratiolab.model import Instance, write_instance
 
 TEST = """
@@ -37,7 +39,7 @@ def test_baselines_become_tests_and_the_fixture_holds_policies_to_a_ratio(tmp_pa
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
         env=os.environ | {"GITHUB_ACTIONS": "true"},
     )
@@ -54,7 +56,7 @@ def test_a_malformed_baseline_is_told_in_one_line(tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
     baseline.write_text('{"format": "ratiolab-baseline/1", "entries": []}')
     command = [sys.executable, "-m", "pytest", "-q", f"--ratiolab-baseline={baseline}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 4
     assert "INTERNALERROR" not in done.stdout + done.stderr
     (line,) = filter(None, done.stderr.splitlines())

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from processes import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 
@@ -27,7 +28,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         str(folder),
         str(ROOT),
     ]
-    built = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    built = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     if built.returncode:
         pytest.skip(f"no wheel can be built here: {built.stderr.splitlines()[-1:]}")
     (wheel,) = folder.glob("*.whl")
@@ -49,7 +50,7 @@ def run(installed: Path, folder: Path, *arguments: str) -> "subprocess.Completed
         [sys.executable, "-c", program, *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         cwd=folder,
         env=environment | {"PYTHONPATH": str(installed)},
         check=False,

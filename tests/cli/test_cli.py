@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 import pytest
 from command_line import run, run_json
+from processes import PATIENCE
 
 from ratiolab.model import (
     Instance,
@@ -311,7 +312,7 @@ def test_ctrl_c_keeps_the_best_answer_so_far(
     assert process.stderr is not None
     assert json.loads(process.stderr.readline())["stage"] == "orders"
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert b"Traceback" not in err
     assert process.returncode == 130
     data = json.loads(out)

@@ -1,8 +1,8 @@
 """HiGHS proves what it claims, stops when told, and keeps what it knows."""
 
+import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from oracle import least_latency, optimal_schedule
 from tiny_instances import tiny
 
 from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.programs import highs
 from ratiolab.hindsight.programs.highs import SolverError, solve_program
 from ratiolab.hindsight.programs.timeindexed import Program, build
 from ratiolab.hindsight.schedules.heuristics import list_schedule
@@ -54,9 +55,10 @@ def test_the_tail_relaxation_bounds_the_optimum_for_any_horizon(horizon: int) ->
             assert outcome.lower == best.total_latency
 
 
-def test_a_start_is_kept_when_a_limit_leaves_no_time() -> None:
+@pytest.mark.parametrize("limit", [{"time_limit": 0}, {"node_limit": 0}])
+def test_a_start_is_kept_when_a_limit_leaves_no_time(limit: dict[str, int]) -> None:
     program, first = hard()
-    outcome = solve_program(program, start=program.counts(first.starts), time_limit=0.3)
+    outcome = solve_program(program, start=program.counts(first.starts), **limit)
     assert not outcome.optimal
     assert outcome.counts is not None
     assert program.cost @ outcome.counts <= first.total_latency
@@ -76,7 +78,10 @@ def test_a_start_of_the_wrong_shape_is_an_error() -> None:
         solve_program(program, start=counts)
 
 
-def test_progress_is_reported_and_its_errors_come_through() -> None:
+def test_progress_is_reported_and_its_errors_come_through(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(highs, "REPORT_EVERY", 0.01)
     program, first = hard()
     seen: list[tuple[int, int | None]] = []
 
@@ -86,10 +91,8 @@ def test_progress_is_reported_and_its_errors_come_through() -> None:
             raise RuntimeError("the bar broke")
 
     start = program.counts(first.starts)
-    began = time.process_time()  # other processes take none of these seconds
     with pytest.raises(RuntimeError, match="the bar broke"):
-        solve_program(program, start=start, time_limit=60, progress=fail_in_the_end)
-    assert time.process_time() - began < 30
+        solve_program(program, start=start, progress=fail_in_the_end)
     assert len(seen) == 3
     assert all(nodes >= 0 and (low is None or low <= first.total_latency) for nodes, low in seen)
 
@@ -111,13 +114,17 @@ def test_ctrl_c_keeps_incumbent_and_bound(ctrl_c: None) -> None:
     assert 0 < outcome.lower <= program.cost @ outcome.counts <= first.total_latency
 
 
-def test_ctrl_c_at_any_moment_ends_the_solve(ctrl_c: None) -> None:
+def test_ctrl_c_from_outside_ends_the_solve(ctrl_c: None) -> None:
+    """While the solver's caller waits, and HiGHS still presolves."""
     program, first = hard()
-    timer = threading.Timer(0.4, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    began = time.process_time()
-    outcome = solve_program(program, start=program.counts(first.starts), time_limit=60)
-    timer.join()
+    pressing = threading.Thread(target=os.kill, args=[os.getpid(), signal.SIGINT])
+
+    def press_once(nodes: int, lower: int | None) -> None:
+        if not pressing.ident:
+            pressing.start()
+
+    outcome = solve_program(program, start=program.counts(first.starts), progress=press_once)
+    pressing.join()
     assert outcome.interrupted
-    assert time.process_time() - began < 30
+    assert outcome.status == "Interrupted by user"
     assert outcome.counts is not None

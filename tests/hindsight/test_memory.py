@@ -18,10 +18,14 @@ from ratiolab.hindsight.memory import (
 from ratiolab.workloads.generators import generate
 
 CODE = """
-import json, re, resource, sys
+import itertools, json, re, resource, sys, time
 from pathlib import Path
-from ratiolab.hindsight import solve
+from ratiolab.hindsight.solve import PLANS, solve
+from ratiolab.hindsight.stages import Cuts
 from ratiolab.workloads.generators import generate
+PLANS["dp"] = (("few cuts", Cuts(rounds=2, part=1.0)), PLANS["dp"][-1])
+readings = itertools.count()
+time.perf_counter = lambda: next(readings) / 10_000  # the same stages on every machine
 kind, seed, settings, options = json.loads(sys.argv[1])
 result = solve(generate(kind, seed, **settings), **options)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -75,6 +79,7 @@ def test_more_room_is_more_width_and_none_is_none() -> None:
 def test_a_program_that_grows_to_the_limit_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ratiolab.hindsight.memory.resident", lambda: 10**12)
     instance = generate(MANY[0], MANY[1], **MANY[2])
+    monkeypatch.setattr("ratiolab.hindsight.programs.highs.REPORT_EVERY", 0.0)
     result = solve(instance, method="ip", memory_limit=4000, steps=0)
     assert result.note == "HiGHS stopped before proof: memory limit"
     assert not result.interrupted

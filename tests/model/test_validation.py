@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import pytest
+from processes import PATIENCE
 from pydantic import Field
 
 from ratiolab.model import FormatError
@@ -104,4 +105,4 @@ def test_the_library_is_imported_by_readers_alone() -> None:
         "import sys, ratiolab.model, ratiolab.studies, ratiolab.hindsight, ratiolab.papers.witness;"
         "sys.exit('pydantic' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE).returncode == 0

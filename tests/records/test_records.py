@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from command_line import run
+from processes import PATIENCE
 from regenerate import regenerate
 
 from ratiolab.hindsight import OptResult, bracket, solve
@@ -331,7 +332,7 @@ def test_sigint_ends_two_workers_and_keeps_their_tries(
     assert process.stdout is not None
     assert {process.stdout.readline() for _ in range(2)} == {b"running\n"}
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert f"what was better is kept in {store.results}\nratiolab: interrupted\n" in err.decode()
     assert json.loads(out)["tried"] == 2

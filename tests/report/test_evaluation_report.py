@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import PATIENCE
 
 from ratiolab.model import Instance
 from ratiolab.online import make
@@ -169,7 +170,7 @@ def test_a_browser_renders_the_page_and_zooms_its_figures(
         [browser, *options, "--dump-dom", checked.as_uri()],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=True,
     )
     assert 'data-ready="yes"' in done.stdout
