@@ -191,8 +191,7 @@ def deliver(
             print_rich(
                 evaluation_table(made),
                 *by_reason(made.skipped),
-                made.headline,
-                made.enclosed,
+                *made.advice,
                 *lines,
             )
     if made.interrupted:

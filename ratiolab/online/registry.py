@@ -90,7 +90,12 @@ def describe(policy: Policy) -> dict[str, Any]:
 
 def summary(key: str) -> str:
     """Return the first sentence of a policy's description."""
-    return (POLICIES[key].__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+    return rule(POLICIES[key])
+
+
+def rule(kind: type[Policy]) -> str:
+    """Return the first paragraph of the description of a class of policies, on one line."""
+    return " ".join((kind.__doc__ or "").strip().split("\n\n")[0].split())
 
 
 def _convert(name: str, value: Any, kind: Any) -> Any:

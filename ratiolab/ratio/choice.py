@@ -27,7 +27,9 @@ def usable_policies(
         policy = make(key)
         missing = [c for c in required_columns(policy.information) if getattr(instance, c) is None]
         if preemption is None and policy.preemption != "restart":
-            skipped.append((key, "its evictions keep tokens, which the optimum may not"))
+            skipped.append(
+                (key, "its evictions keep tokens; the optimum is over runs without a break")
+            )
         elif preemption is not None and preemption not in policy.semantics:
             skipped.append((key, f"it is not made for {preemption}"))
         elif missing:

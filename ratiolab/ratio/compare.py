@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ratiolab.online.policy import require_policy
 from ratiolab.online.registry import describe
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.interval import RatioInterval
+from ratiolab.ratio.ranking import Ranked, Ranking, best_first
 from ratiolab.ratio.runs import simulated
 from ratiolab.theory.estimate import Estimate
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PolicyRow:
+class PolicyRow(Ranked):
     """The runs of one policy on one instance and what they cost.
 
     Parameters
@@ -106,8 +108,8 @@ class PolicyRow:
 
 
 @dataclass(frozen=True)
-class Comparison(Result):
-    """The certified optimum of an instance and a row for each policy."""
+class Comparison(Ranking[PolicyRow], Result):
+    """The certified optimum of an instance and a row for each policy, the best first."""
 
     instance: Instance
     optimum: OptResult
@@ -190,7 +192,8 @@ def compare(
 
     Returns
     -------
-    The optimum interval and one row a policy, in the order given.
+    The optimum interval and one row a policy, in the order of their mean total latency; a policy
+    that does not end comes last.
     """
     skipped: Skipped = []
     if policies is None:
@@ -209,10 +212,11 @@ def compare(
         found[number] = tuple(own)
         report(policies[number].name)
     optimum = _tightened(optimum, [run for runs_ in found for run in runs_])
-    rows = (
-        PolicyRow(policy, runs_, optimum) for policy, runs_ in zip(policies, found, strict=True)
+    rows = best_first(
+        (PolicyRow(policy, runs_, optimum) for policy, runs_ in zip(policies, found, strict=True)),
+        lambda row: nan if row.mean_cost is None else row.mean_cost,
     )
-    return Comparison(instance, optimum, tuple(rows), tuple(skipped))
+    return Comparison(instance, optimum, rows, tuple(skipped))
 
 
 def _tightened(optimum: OptResult, runs: Sequence[Simulation]) -> OptResult:

@@ -14,9 +14,10 @@ from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.clock_search import Searched, search_order
 from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.ratio.load import sustained_load
+from ratiolab.ratio.ranking import best_first
 from ratiolab.ratio.runs import simulated
 from ratiolab.ratio.saving import saved
-from ratiolab.ratio.service import METRICS, Metric, Service, Slo, bound_of, metric_of
+from ratiolab.ratio.service import METRICS, Service, Slo, bound_of, metric_of
 
 
 def evaluate(
@@ -97,14 +98,14 @@ def evaluate(
         if 0 not in rows:  # nothing to compare with
             raise
         interrupted = True
-    listed = [rows[number] for number in sorted(rows)]
+    found_rows = [rows[number] for number in sorted(rows)]
     if observed is not None:
-        listed.append(Row("observed", (observed,)))
-    listed.sort(key=lambda row: _rank(chosen, row.value(chosen)))
+        found_rows.append(Row("observed", (observed,)))
+    listed = best_first(found_rows, lambda row: row.value(chosen), chosen.larger_is_better)
     bounds = {each.key: bound_of(each, instance, clock, preemption) for each in metrics}
     report("bounds")
     made = Evaluation(
-        *(instance, clock, preemption, chosen, metrics, bounds, tuple(listed), current),
+        *(instance, clock, preemption, chosen, metrics, bounds, listed, current),
         None,
         tuple(skipped),
         interrupted,
@@ -136,7 +137,3 @@ def row_of(runs: Sequence[Simulation]) -> Row:
     ended = all(run.outcome == "complete" for run in runs)
     services = tuple(map(Service.of, runs)) if ended else ()
     return Row(policy.name, services, policy, evictions, runs[0])
-
-
-def _rank(metric: Metric, value: float) -> tuple[bool, float]:
-    return isnan(value), -value if metric.larger_is_better else value

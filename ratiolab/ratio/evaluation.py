@@ -11,8 +11,8 @@ from ratiolab.model.display import Result
 from ratiolab.online import Policy, Simulation
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.registry import describe
-from ratiolab.ratio.choice import knows_everything
 from ratiolab.ratio.load import keeps_up
+from ratiolab.ratio.ranking import Ranked, Ranking
 from ratiolab.ratio.saving import RESAMPLES, Saving, bootstrap
 from ratiolab.ratio.service import Metric, Service
 
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+NOTICED = 0.01
+"""Part by which another metric must get worse before a recommendation says so."""
+
+
 @dataclass(frozen=True)
-class Row:
+class Row(Ranked):
     """What one policy, or the log itself, makes of the requests.
 
     Parameters
@@ -38,11 +42,6 @@ class Row:
     policy: Policy | None = None
     evictions: float = 0.0
     run: Simulation | None = field(default=None, repr=False)
-
-    @property
-    def knows_everything(self) -> bool:
-        """Whether the policy cannot be deployed: it knows output lengths, or its ties do."""
-        return self.policy is not None and knows_everything(self.policy)
 
     @property
     def keeps_up(self) -> bool:
@@ -64,7 +63,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Evaluation(Result):
+class Evaluation(Ranking[Row], Result):
     """Rows sorted by a metric, a certified bound on it, and a recommendation.
 
     Parameters
@@ -90,16 +89,6 @@ class Evaluation(Result):
     saving: Saving | None
     skipped: tuple[tuple[str, str], ...] = ()
     interrupted: bool = False
-
-    @property
-    def deployable(self) -> list[Row]:
-        """Rows of policies that one can deploy, the best first."""
-        return [row for row in self.rows if row.policy and not row.knows_everything]
-
-    @property
-    def knowing(self) -> list[Row]:
-        """Rows of policies that know everything, the best first."""
-        return [row for row in self.rows if row.knows_everything]
 
     @property
     def observed(self) -> Row | None:
@@ -165,19 +154,41 @@ class Evaluation(Result):
                 f"than {self._shown(now)}. {limit}"
             )
         saving = self.saving
-        change = f"{abs(saving.relative):.1%} {'better' if saving.relative > 0 else 'worse'}"
+        change = f"{_percent(abs(saving.relative))} {'better' if saving.relative > 0 else 'worse'}"
         if saving.low <= 0:
             return (
                 f"Nothing is certain: {best.name} has a {title} of {self._shown(then)}, "
                 f"{self.current} {self._shown(now)}, {change} on this log. {self.judgement} {limit}"
             )
         words = (
-            f"Switch from {self.current} to {best.name}: {title} {self._shown(now)} -> "
-            f"{self._shown(then)}, {change} on this log. {self.judgement} {limit}"
+            f"Switch from {self.current} to {best.name}: {title} {self._shown(then)} instead of "
+            f"{self._shown(now)}, {change} on this log. {self.judgement} {limit}"
         )
         if saving.servers is not None:
-            words += f" At equal {title}, about {saving.servers:.0%} fewer GPUs."
+            words += f" At equal {title}, about {100 * saving.servers:.0f} % fewer GPUs."
         return words
+
+    @property
+    def drawbacks(self) -> str:
+        """What a switch makes worse, by more than `NOTICED`, in a sentence; or nothing."""
+        if self.saving is None:
+            return ""
+        best, current = self.deployable[0], self.row(self.current)
+        words = []
+        for metric in self.metrics:
+            now, then = current.value(metric), best.value(metric)
+            ratio = now / then if metric.larger_is_better else then / now
+            if metric.key != self.metric.key and then and ratio > 1 + NOTICED:
+                old, new = self._shown(now, metric), self._shown(then, metric)
+                words.append(f"{metric.title} {new} instead of {old}")
+        if not words:
+            return f"Nothing else that is measured here gets worse by {best.name}."
+        return f"What gets worse by {best.name}: {', '.join(words)}."
+
+    @property
+    def advice(self) -> list[str]:
+        """The recommendation, what speaks against it, and what is possible at all: sentences."""
+        return [words for words in (self.headline, self.drawbacks, self.enclosed) if words]
 
     @property
     def judgement(self) -> str:
@@ -191,11 +202,12 @@ class Evaluation(Result):
             f"Chosen on a part of the log and judged on the rest, {RESAMPLES} times, a switch is "
             f"{_percent(saving.held_out)} better (95 % interval {_percent(saving.low)} to "
             f"{_percent(saving.high)}); "
-            f"{saving.again:.0%} of these choices are {self.deployable[0].name}."
+            f"{100 * saving.again:.0f} % of these choices are {self.deployable[0].name}."
         )
 
-    def _shown(self, value: float) -> str:
-        return f"{value:.1%}" if self.metric.key == "goodput" else f"{value:.4g} {self.unit}"
+    def _shown(self, value: float, metric: Metric | None = None) -> str:
+        share = (metric or self.metric).key == "goodput"
+        return _percent(value) if share else f"{value:.4g} {self.unit}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, without the times of single requests."""
@@ -225,6 +237,7 @@ class Evaluation(Result):
                 "servers": saving.servers,
             },
             "recommendation": self.headline,
+            "drawbacks": self.drawbacks,
             "skipped": [{"policy": key, "why": why} for key, why in self.skipped],
         }
 
@@ -258,4 +271,4 @@ def _is_schedule(row: Row) -> bool:
 
 def _percent(share: float) -> str:
     """Return a share in percent; what is rounded to nothing has no sign."""
-    return f"{share:.1%}".replace("-0.0%", "0.0%")
+    return f"{100 * share:.1f} %".replace("-0.0 %", "0.0 %")

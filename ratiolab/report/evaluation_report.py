@@ -13,6 +13,7 @@ from markupsafe import Markup
 from ratiolab.model.io import write_bytes, write_text
 from ratiolab.ratio.choice import by_reason
 from ratiolab.ratio.evaluation import Evaluation, Row
+from ratiolab.report.evaluation_setting import rules, setting
 from ratiolab.report.evaluation_table import ratio_words, shown
 from ratiolab.report.plots.evaluation import CHARTS, chart, inline_svg
 from ratiolab.report.plots.pages import INNER, Pages, pages
@@ -63,7 +64,7 @@ def write_report(
     for name, drawn in charts.items():
         where: str | Markup
         if kind == ".html":
-            where = Markup(inline_svg(drawn, name))
+            where = Markup(inline_svg(drawn, name))  # its axes can be read off by a script
         else:
             ending = "pdf" if kind == ".tex" else "png"
             file = path.with_name(f"{path.stem}-{name}.{ending}")
@@ -84,6 +85,8 @@ def _pdf(made: Evaluation, slots: dict[str, Any]) -> bytes:
         page.heading(slots["title"], 15)
         for words in (slots["recommendation"], *slots["lines"]):
             page.paragraph(words)
+        page.heading("Setting")
+        page.pairs(slots["setting"])
         page.heading("Policies")
         page.paragraph(slots["note"], 9)
         page.table(slots["header"], slots["groups"])
@@ -92,6 +95,8 @@ def _pdf(made: Evaluation, slots: dict[str, Any]) -> bytes:
         for plate in CHARTS.values():
             width, height = plate.size(made)
             page.chart(partial(plate.draw, made), plate.caption, min(height * INNER / width, 7.5))
+        page.heading("Rules of the policies")
+        page.pairs(slots["rules"])
         page.heading("Provenance")
         page.pairs(slots["provenance"])
 
@@ -148,22 +153,20 @@ def _slots(
         return [row.name, knows, value, ratio_words(made, row), *rest, evictions]
 
     bounds = [shown(made.bounds[metric.key], metric) for metric in (made.metric, *others)]
-    groups = [
-        ("Policies that can be deployed", [cells(row) for row in made.deployable]),
-        ("Policies that know every output length", [cells(row) for row in made.knowing]),
-        ("The log itself", [cells(made.observed)] if made.observed else []),
-        ("Bound on any schedule", [["bound", "", bounds[0], "1", *bounds[1:], ""]]),
-    ]
+    groups = [(title, [cells(row) for row in rows]) for title, rows in made.groups]
+    groups.append(("Bound on any schedule", [["bound", "", bounds[0], "1", *bounds[1:], ""]]))
     instance = made.instance
+    recommendation, *advice = made.advice
     titles = (metric.title for metric in others)
     return {
         "title": f"Schedulers on {instance.headline}",
-        "recommendation": made.headline,
-        "lines": [made.enclosed, *lines],
-        "note": f"{NOTE} Times are {'rounds' if made.clock is None else 'seconds'}, evictions "
-        f"{made.preemption}.",
+        "recommendation": recommendation,
+        "lines": [*advice, *lines],
+        "setting": setting(made),
+        "rules": rules(made),
+        "note": f"{NOTE} Times are {'rounds' if made.clock is None else 'seconds'}.",
         "header": ["policy", "knows", made.metric.title, "at most", *titles, "evictions"],
-        "groups": [(name, rows) for name, rows in groups if rows],
+        "groups": groups,
         "left_out": [f"{line[0].upper()}{line[1:]}." for line in by_reason(made.skipped)],
         "provenance": [
             *provenance,

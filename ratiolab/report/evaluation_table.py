@@ -26,8 +26,7 @@ def evaluation_table(made: Evaluation) -> Table:
     for metric in others:
         table.add_column(metric.title, justify="right")
     table.add_column("evictions", justify="right")
-    groups = [made.deployable, made.knowing, [made.observed] if made.observed else []]
-    for group in groups:
+    for _, group in made.groups:
         for row in group:
             values = [shown(row.value(metric), metric) for metric in others]
             table.add_row(

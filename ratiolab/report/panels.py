@@ -37,5 +37,4 @@ def _chosen(comparison: Comparison, policies: Sequence[str] | None) -> list[Poli
             if key not in names:
                 raise ValueError(f"{key!r} is not among the policies that ended: {names}")
         return [row for key in policies for row in ended if row.policy.name == key]
-    ranked = sorted(ended, key=lambda row: row.mean_cost or 0)
-    return ranked[:1] + ranked[1:][-1:]
+    return ended[:1] + ended[1:][-1:]

@@ -35,11 +35,15 @@ DISPENSABLE = ("knows", "wasted", "mean", "TTFT", "evictions", "P99", "95 %")
 def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
     """Return a table with one row for each policy: latency, ratio to the optimum, evictions, TTFT.
 
+    Policies that can be deployed come first, then those that know every output length, each group
+    in the order of the total latency.
+
     Parameters
     ----------
     width : letters in a line; columns that do not fit are left out, for half a number is none.
     """
-    rows = [_comparison_row(row) for row in comparison.rows]
+    groups = [[_comparison_row(row) for row in rows] for _, rows in comparison.groups]
+    rows = [row for group in groups for row in group]
     sizes = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
     dropped = []
     for name in DISPENSABLE:
@@ -60,8 +64,10 @@ def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
         words = name in ("policy", "knows")
         style = "bold" if name == "policy" else None
         table.add_column(name, justify="left" if words else "right", no_wrap=True, style=style)
-    for row in rows:
-        table.add_row(*(row[name] for name in sizes))
+    for group in groups:
+        for row in group:
+            table.add_row(*(row[name] for name in sizes))
+        table.add_section()
     return table
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 from fractions import Fraction
+from math import inf
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +29,7 @@ def test_no_policy_beats_the_optimum(instance: Instance) -> None:
 
 def test_rows_are_means_over_the_seeds() -> None:
     result = compare(TIGHT, [make("a-min"), make("mc-sf")], runs=5, seed=3)
-    random, fixed = result.rows
+    random, fixed = result.row("a-min"), result.row("mc-sf")
     assert [run.seed for run in random.runs] == [3, 4, 5, 6, 7]
     assert random.mean_cost == Fraction(sum(run.schedule.total_latency for run in random.runs), 5)
     low, high = random.cost_interval or (1, 0)
@@ -38,6 +39,20 @@ def test_rows_are_means_over_the_seeds() -> None:
     assert fixed.ratio is not None
     assert fixed.ratio.is_exact
     assert len(random.latencies) == 5 * len(TIGHT)
+
+
+def test_rows_are_in_the_order_of_their_cost_and_who_never_ends_is_last() -> None:
+    chosen = [make(key) for key in ("a-max", "fcfs", "alpha-protection", "mc-sf", "a-min")]
+    looping = Instance("looping", 16, [0] * 3, [1] * 3, [14] * 3)
+    for instance in (TIGHT.replace(lower=[1] * 4, upper=[9] * 4), looping):
+        result = compare(instance, chosen, runs=3)
+        costs = [inf if row.mean_cost is None else row.mean_cost for row in result.rows]
+        assert costs == sorted(costs)
+        assert [row.policy.name for row in result.knowing] == ["mc-sf"]
+        groups = [row for _, rows in result.groups for row in rows]
+        assert groups == [*result.deployable, *result.knowing]
+        assert len(groups) == 5
+    assert inf in costs
 
 
 def test_a_policy_that_beats_the_best_known_schedule_becomes_it() -> None:
@@ -64,7 +79,7 @@ def test_policies_that_lack_their_column_are_left_out_with_the_reason() -> None:
     reasons = dict(skipped)
     assert reasons["sjf"] == "the instance has no column 'predicted'; --predict adds one"
     assert reasons["tie"] == "the instance has no column 'location'; --predict adds one"
-    assert reasons["srpt"] == "its evictions keep tokens, which the optimum may not"
+    assert reasons["srpt"] == "its evictions keep tokens; the optimum is over runs without a break"
     with pytest.raises(ValueError, match="no column 'predicted'"):
         compare(bare, [make("sjf")])
 

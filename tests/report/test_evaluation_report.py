@@ -3,12 +3,14 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import PATIENCE
+from browser import browser, visit
 
 from ratiolab.model import Instance
 from ratiolab.online import make
@@ -59,6 +61,7 @@ def test_the_page_needs_nothing_from_elsewhere(page: Path) -> None:
     assert "@import" not in text
     assert not re.search(r"url\((?!#)", text)
     assert parsed.seen.count("svg") == parsed.seen.count("figure") == 4
+    assert parsed.seen.count("dl") == 3  # setting, rules, provenance
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids)) > 0
     assert set(re.findall(r'(?:href="#|url\(#)([^")]+)', text)) <= set(ids)
@@ -70,7 +73,12 @@ def test_the_page_says_what_the_evaluation_says(made: Evaluation, page: Path) ->
     for row in made.rows:
         assert f"<td>{row.name}</td>" in text
     assert "A line of its own." in text
-    assert made.enclosed in text
+    assert all(escape(words) in text for words in made.advice)
+    assert "KV cache</dt><dd>600 tokens" in text
+    assert "7.88 ms" in text  # the clock's time of a batch
+    for row in made.rows:
+        assert row.policy is not None
+        assert f"<dt>{row.name}</dt>" in text
     assert "<dd>ratiolab x</dd>" in text
     assert made.instance.digest in text
     assert NAME not in text  # a name is text, not markup
@@ -117,6 +125,30 @@ def test_the_table_in_latex_is_whole_and_obeys_no_name(made: Evaluation, tmp_pat
         assert (tmp_path / f"my report_1-{chart}.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.long
+def test_latex_sets_the_table(made: Evaluation, tmp_path: Path) -> None:
+    compiler = shutil.which("pdflatex")
+    if compiler is None:
+        pytest.skip("there is no pdflatex on this machine")
+    odd = r"50 % of $x_1^2$ \ {a & b} #3 ~ \input{x} <é> |ß| \"c\" -- ^^M"
+    named = replace(made, instance=made.instance.replace(name=odd))
+    write_report(named, tmp_path / "table_1.tex")
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass{article}\\usepackage{booktabs}\\begin{document}See "
+        "\\ref{tab:table-1}.\\input{table_1}\\end{document}"
+    )
+    options = ["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
+    for _ in range(2):  # the second run knows the label
+        done = subprocess.run(
+            [compiler, *options], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout[-1500:]
+    assert (tmp_path / "paper.pdf").read_bytes().startswith(b"%PDF")
+    assert "undefined" not in done.stdout
+    assert "Missing character" not in done.stdout
+    assert "Overfull" not in done.stdout
+
+
 def test_lines_are_wrapped_to_their_width() -> None:
     words = "a paragraph of several words and " + "one-word-that-is-wider-than-the-line" * 3
     lines = wrapped(words, 10, 2.0)
@@ -141,38 +173,75 @@ def test_other_formats_are_refused(made: Evaluation, tmp_path: Path) -> None:
         write_report(made, tmp_path / "out.docx")
 
 
-CHECK = """<script>
-const wide = document.documentElement.scrollWidth > window.innerWidth + 1;
-const drawn = [...document.querySelectorAll("figure svg")].every(s => s.getBBox().width > 100);
-const svg = document.querySelector("figure svg"), before = svg.getAttribute("viewBox");
-const turn = {deltaY: -1, clientX: 50, clientY: 50, cancelable: true};
-svg.dispatchEvent(new WheelEvent("wheel", turn));
-const zoomed = svg.getAttribute("viewBox") !== before;
-document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}));
-const back = svg.getAttribute("viewBox").split(" ").every((v, i) => +v === +before.split(" ")[i]);
-document.documentElement.dataset.found = [wide, drawn, zoomed, back].join();
-</script></body>"""
+READS = """
+(() => {
+  const figures = [...document.querySelectorAll("figure")];
+  const svgs = figures.map(figure => figure.querySelector("svg"));
+  const view = svg => svg.getAttribute("viewBox").split(/[ ,]+/).map(Number);
+  const before = svgs.map(view), found = {};
+  found.width = innerWidth;
+  found.overflow = document.documentElement.scrollWidth > innerWidth;
+  found.drawn = svgs.every(svg => svg.getBBox().width > 100);
+  found.ready = document.documentElement.dataset.ready;
+  const turn = {deltaY: -1, clientX: 50, clientY: 50, cancelable: true};
+  svgs[0].dispatchEvent(new WheelEvent("wheel", turn));
+  found.scrolls = view(svgs[0])[2] === before[0][2];
+  svgs[0].dispatchEvent(new WheelEvent("wheel", {...turn, ctrlKey: true}));
+  found.zooms = view(svgs[0])[2] < before[0][2];
+  figures[1].querySelector("button").click();
+  found.button = view(svgs[1])[2] === before[1][2] / 2;
+  document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}));
+  found.back = svgs.every((svg, k) => view(svg).join() === before[k].join());
+  const place = svgs[1].getBoundingClientRect(), own = JSON.parse(svgs[1].dataset.axes)[0];
+  const scale = place.width / before[1][2];
+  svgs[1].dispatchEvent(new PointerEvent("pointermove", {
+    clientX: place.left + own.x[1] * scale - 0.01, clientY: place.top + own.y[0] * scale + 0.01
+  }));
+  found.told = figures[1].querySelector("output").textContent;
+  found.end = own.from[1];
+  return found;
+})()
+"""
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("width", [375, 1440])
-def test_a_browser_renders_the_page_and_zooms_its_figures(
-    page: Path, tmp_path: Path, width: int
+def test_a_browser_renders_the_page_zooms_its_figures_and_reads_them_off(
+    page: Path, tmp_path: Path
 ) -> None:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
+    if browser() is None:
         pytest.skip("there is no chromium on this machine")
-    checked = tmp_path / "checked.html"
-    checked.write_text(page.read_text(encoding="utf-8").replace("</body>", CHECK), encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"]
-    options += [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={width},900"]
-    done = subprocess.run(
-        [browser, *options, "--dump-dom", checked.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=True,
-    )
-    assert 'data-ready="yes"' in done.stdout
-    assert 'data-found="false,true,true,true"' in done.stdout
-    assert "CONSOLE" not in done.stderr
+    widths = (375, 1440)
+    for width, seen in zip(
+        widths, visit([(page.as_uri(), width, READS) for width in widths], tmp_path), strict=True
+    ):
+        assert seen.faults == []
+        told, end = seen.value.pop("told"), seen.value.pop("end")
+        assert seen.value == {
+            "width": width,
+            "overflow": False,
+            "drawn": True,
+            "ready": "yes",
+            "scrolls": True,  # the wheel alone moves the page, as everywhere
+            "zooms": True,
+            "button": True,
+            "back": True,
+        }
+        # the upper right corner of the first axes: the largest latency, all requests
+        x, y = re.findall(r"[0-9.]+(?:e[-+]?[0-9]+)?", told)
+        assert float(x) == pytest.approx(end, rel=0.02)
+        assert float(y) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.long
+def test_a_telephone_can_scroll_to_the_end_of_wide_figures_and_tables(
+    page: Path, tmp_path: Path
+) -> None:
+    if browser() is None:
+        pytest.skip("there is no chromium on this machine")
+    reach = """[...document.querySelectorAll(".pane, .wide")].map(pane => {
+        pane.scrollLeft = 1e6;
+        const end = pane.firstElementChild.getBoundingClientRect().right;
+        return end <= innerWidth && getComputedStyle(pane.firstElementChild).touchAction === "auto";
+    })"""
+    (seen,) = visit([(page.as_uri(), 375, reach)], tmp_path)
+    assert seen.value == [True] * 5

@@ -1,7 +1,9 @@
-"""Pictures of an evaluation: how far policies are from any schedule, and what requests feel."""
+"""Pictures of an evaluation: how far policies are from any schedule, and times of requests."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -166,11 +168,15 @@ class Plate(NamedTuple):
 CHARTS: Mapping[str, Plate] = {
     "ratios": Plate(
         draw_ratios,
-        "How far each policy is from any schedule at most",
+        "How far each policy is from the best schedule at most",
         lambda made: (8, 1.0 + 0.26 * len(_with_ratio(made))),
     ),
-    "distributions": Plate(draw_distributions, "What the requests feel", lambda _: (9, 3.2)),
-    "time": Plate(draw_time, "The server over time", lambda _: (9, 3.2)),
+    "distributions": Plate(
+        draw_distributions,
+        "Latency, time to first token (TTFT) and time per output token (TPOT)",
+        lambda _: (9, 3.2),
+    ),
+    "time": Plate(draw_time, "Memory and waiting requests over time", lambda _: (9, 3.2)),
     "gantt": Plate(
         draw_gantt,
         f"The {IN_A_ROW} consecutive requests of the longest latency under the policy in use",
@@ -201,8 +207,26 @@ def _simulated(made: Evaluation) -> list[Row]:
 def inline_svg(figure: Chart, name: str) -> str:
     """Return a chart as an SVG element for a page, its ids told apart by a name.
 
-    Letters are outlines: a browser that lacks the font would set wider ones, over the edge.
+    Letters are outlines: a browser that lacks the font would set wider ones, over the edge. The
+    places and scales of its axes stand in an attribute, for a script that reads values off.
     """
     svg = figure.vector("svg").decode()
-    element = svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{name}"', 1)
+    axes = escape(json.dumps([_scale(ax, figure) for ax in figure.axes]), quote=True)
+    words = f'<svg role="img" aria-label="{name}" data-axes="{axes}"'
+    element = svg[svg.index("<svg") :].replace("<svg", words, 1)
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", element)
+
+
+def _scale(ax: "Axes", figure: Chart) -> dict[str, Any]:
+    """Return where axes are in a chart, in points from its upper left corner, and their scales."""
+    width, height = (72 * float(inches) for inches in figure.get_size_inches())
+    place = ax.get_position()
+    return {
+        "x": [place.x0 * width, place.x1 * width],
+        "y": [(1 - place.y1) * height, (1 - place.y0) * height],
+        "from": [*map(float, ax.get_xlim())],
+        "up": [*map(float, ax.get_ylim())],
+        "log": ax.get_xscale() == "log",
+        "name": ax.get_xlabel(),
+        "what": ax.get_ylabel(),
+    }
