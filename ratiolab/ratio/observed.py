@@ -135,8 +135,9 @@ class Judgement:
             f"The clock fitted to it takes {clock.fixed:.3g} s for a batch, {clock.prefill:.3g} "
             f"a token prefilled, {clock.decode:.3g} a request decoding, {clock.kv:.3g} a token "
             f"read, and explains {100 * share:.0f} % of the variance of TPOT; under it the log is "
-            f"at most {self.refitted:.3f} times the best schedule, and {self.policy} simulated has a "
-            f"mean latency of {self.predicted:.4g} s, {100 * (self.predicted / self.mean - 1):+.0f} %.",
+            f"at most {self.refitted:.3f} times the best schedule, and {self.policy} simulated "
+            f"has a mean latency of {self.predicted:.4g} s, "
+            f"{100 * (self.predicted / self.mean - 1):+.0f} %.",
         ]
 
     def to_dict(self) -> dict[str, Any]:

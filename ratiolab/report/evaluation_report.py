@@ -104,25 +104,33 @@ def _pdf(made: Evaluation, slots: dict[str, Any]) -> bytes:
 
 
 def _latex(slots: dict[str, Any], label: str) -> str:
-    """Return the table of policies in LaTeX, with the rules of the package booktabs."""
+    """Return the table of policies in LaTeX, with the rules of the package booktabs.
+
+    Words of the header stand below one another; a table that is wider than the text is scaled down.
+    """
     header, groups = slots["header"], slots["groups"]
     lines = [
-        f"% {slots['title']}; needs \\usepackage{{booktabs}}",
+        f"% {slots['title']}; needs \\usepackage{{booktabs,graphicx}}",
         r"\begin{table}",
-        r"\centering\small",
+        r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
         rf"\caption{{{_tex(slots['title'])}. {_tex(slots['note'])}}}",
         rf"\label{{tab:{re.sub('[^a-zA-Z0-9-]', '-', label)}}}",
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}",
         r"\toprule",
-        " & ".join(map(_tex, header)) + r" \\",
+        " & ".join(rf"\shortstack[r]{{{_stacked(name)}}}" for name in header) + r" \\",
     ]
     for title, rows in groups:
         lines.append(r"\midrule")
         if len(rows) > 1:
             lines.append(rf"\multicolumn{{{len(header)}}}{{l}}{{\emph{{{_tex(title)}}}}} \\")
         lines += [" & ".join(map(_tex, row)) + r" \\" for row in rows]
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    lines += [r"\bottomrule", r"\end{tabular}}", r"\end{table}"]
     return "\n".join(lines) + "\n"
+
+
+def _stacked(words: str) -> str:
+    return r"\\".join(map(_tex, words.split()))
 
 
 SPECIAL = {
@@ -130,6 +138,10 @@ SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
 }
 
 
