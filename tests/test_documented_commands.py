@@ -74,7 +74,10 @@ def texts() -> Iterator[tuple[str, str]]:
     """Yield every text that may name a command, with the file that holds it."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "instances/README.md"]
     pages += [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "results").glob("*.md"))]
-    pages += sorted((ROOT / "ratiolab").rglob("*.toml"))
+    pages += [ROOT / ".ci/run", *sorted((ROOT / ".github").rglob("*.yml"))]
+    pages += sorted(
+        p for ending in ("toml", "md") for p in (ROOT / "ratiolab").rglob(f"*.{ending}")
+    )
     for page in pages:
         yield page.name, page.read_text()
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
@@ -82,7 +85,11 @@ def texts() -> Iterator[tuple[str, str]]:
             yield notebook.name, "".join(cell["source"])
     for module in sorted((ROOT / "ratiolab").rglob("*.py")):
         for node in ast.walk(ast.parse(module.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if isinstance(node, ast.JoinedStr):
+                for piece in node.values:  # what is put in later is no command to run
+                    if isinstance(piece, ast.Constant):
+                        piece.value = re.sub(r"ratiolab [\w-]+ ?$", "", str(piece.value))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield str(module.relative_to(ROOT)), node.value
 
 
@@ -92,6 +99,7 @@ def commands_in(text: str) -> Iterator[str]:
     >>> list(commands_in("Run `ratiolab solve FILE`; Example: ratiolab policies, then ratiolab x"))
     ['ratiolab solve FILE', 'ratiolab policies', 'ratiolab x']
     """
+    text = re.sub(r"^#!.*bash\n(.*)", r"```sh\n\1```", text, flags=re.S)
     spans = re.findall(
         r"(?<!`)(?:``|`)([^`]+?)(?:``|`)(?!`)", re.sub(r"```.*?```", "", text, flags=re.S)
     )
@@ -185,6 +193,22 @@ def test_commands_are_found_everywhere() -> None:
     assert len(COMMANDS) > 60
 
 
+def test_no_command_is_named_in_a_way_that_is_not_found() -> None:
+    names = "|".join(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    for place, text in texts():
+        found = " ".join(commands_in(text))
+        for named in re.findall(rf"ratiolab (?:{names})\b(?!::)", text):
+            assert named in found, f"{place}: {named}"
+
+
+def test_every_script_that_a_page_names_is_there() -> None:
+    words = [
+        found for _, text in texts() for found in re.findall(r"python ((?:\w+/)+\w+\.py)", text)
+    ]
+    assert {"docs/build.py", "tests/benchmarks/bench_solve.py"} <= set(words)
+    assert [word for word in words if not (ROOT / word).exists()] == []
+
+
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_command_works(command: str) -> None:
@@ -226,6 +250,8 @@ def find(arguments: list[str]) -> tuple[Any, list[str]]:
 
 def is_a_mention(arguments: list[str]) -> bool:
     """Return whether a text speaks of a command, or of one option of it, and gives no example."""
+    if arguments[0].startswith("-"):
+        return False
     command, words = find(arguments)
     needs = any(each.required for each in command.params)
     return needs and (words == [] or (len(words) == 1 and words[0].startswith("-")))
