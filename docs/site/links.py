@@ -4,6 +4,8 @@ import re
 import shutil
 from pathlib import Path
 
+from reading import with_lines
+
 ROOT = Path(__file__).parents[2]
 
 LINK = re.compile(
@@ -83,7 +85,7 @@ class Assembly:
                 f"{found['image']}[{found['text']}]({up}{where.as_posix()}{found['anchor'] or ''})"
             )
 
-        adapted = LINK.sub(replace, text)
+        adapted = LINK.sub(replace, with_lines(text))
         if place.parts[0] == "proofs":  # written for the page of claims, which shows them all
             adapted = adapted.replace("](#", "](../../results/claims.md#")
         return adapted
