@@ -14,10 +14,10 @@ from ratiolab.cli import REFUSED, main
 from ratiolab.hindsight.certificates import certify_steps
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
-    CostToGoCertificate,
     DualCertificate,
     DynamicProgrammingCertificate,
     GrowthCertificate,
+    PathCertificate,
     StepDualCertificate,
     read_certificate,
     write_certificate,
@@ -55,7 +55,7 @@ HOSTILE: dict[str, tuple[Callable[..., Certificate], Instance, tuple[Any, ...]]]
     "long outputs": (DualCertificate, LONG, (Duals(1, (1,) * 5000, (), ()),)),
     "a table of much memory": (DualCertificate, WIDE, (replace(ITEMS, tables=(Table(1, ()),)),)),
     "a table of many items": (DualCertificate, DEEP, (ITEMS,)),
-    "windows of many cuts": (CostToGoCertificate, TWO, (CUTS, ((0, 1),))),
+    "paths under many cuts": (PathCertificate, TWO, (CUTS, 1, (0, 0), (0,))),
 }
 
 

@@ -1,4 +1,4 @@
-"""CostToGoBounds keep every optimal schedule, and are much shorter than the paper's horizon."""
+"""Windows of starts keep every optimal schedule, and are much shorter than the paper's horizon."""
 
 from itertools import product
 

@@ -1,0 +1,175 @@
+"""Each rule of walks by itself loses no schedule, and two rules that look as good do.
+
+`two_sided_walks` has the rules that the product does not use, because they are wrong, or because
+the right ones are not worth their place.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from oracle import least_latency
+from test_pruning_rules import drawn_duals
+from tiny_instances import tiny
+from two_sided_walks import EVERYTHING, Rules, TwoSided
+
+from ratiolab.hindsight.certificates.duals import Duals, Table
+from ratiolab.hindsight.cuts.configurations import heaviest, real_items
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.paths import walk as walks
+from ratiolab.hindsight.paths.potentials import Potentials, directions
+from ratiolab.model import Instance
+
+
+def duals_of(instance: Instance, seed: int) -> Duals:
+    if seed % 2:
+        return drawn_duals(instance, np.random.default_rng(seed))
+    return cut_bound(instance, rounds=seed // 2 % 3).certificate.duals
+
+
+def no_dominance(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(walks._Walk, "_undominated", lambda self, rows, compared: rows)
+
+
+def no_order_of_equals(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(walks, "_twins", lambda instance, remembered, forward: [0] * len(instance))
+
+
+def no_due(patch: pytest.MonkeyPatch) -> None:
+    genuine = walks._Walk._step
+
+    def step(self: walks._Walk, t: int) -> walks.Step:
+        self.due[:] = 0
+        return genuine(self, t)
+
+    patch.setattr(walks._Walk, "_step", step)
+
+
+SWITCHES = {"dominance": no_dominance, "equal requests": no_order_of_equals, "due": no_due}
+
+
+def loses_nothing(seed: int, alone: str, patch: Callable[[], pytest.MonkeyPatch]) -> None:
+    """With this rule alone, both directions find the optimum of brute force, and none below it."""
+    instance = tiny(seed, most=5, longest=4)
+    potentials = Potentials.of(instance, duals_of(instance, seed))
+    everyone = 2 ** len(instance) - 1
+    base = int(potentials.least.sum() - potentials.capacity.sum())
+    limit = least_latency(instance) * potentials.unit - base
+    assert limit >= 0, seed
+    sides = directions(potentials, potentials.least, limit)
+    for rule, switch_off in SWITCHES.items():
+        if rule != alone:
+            switch_off(patch())
+    for side, other in (sides, sides[::-1]):
+        table = None
+        if alone in ("join", "join to paths"):
+            known = everyone if alone == "join" else 0
+            table = walks.walk(instance, other, limit, 10**6, remembered=known).table
+        found = walks.walk(instance, side, limit, 10**6, remembered=everyone, join=table)
+        assert found.least == limit, (seed, alone)
+
+
+RULES = (*SWITCHES, "join", "join to paths", "remembering")
+
+
+@pytest.mark.parametrize("alone", RULES)
+def test_each_rule_by_itself_loses_no_optimum(alone: str) -> None:
+    for seed in range(0, 16, 2):
+        with pytest.MonkeyPatch.context() as patch:
+            loses_nothing(seed, alone, lambda patch=patch: patch)  # type: ignore[misc]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("alone", RULES)
+def test_each_rule_by_itself_loses_no_optimum_of_many(alone: str) -> None:
+    for seed in range(1, 1_500):
+        with pytest.MonkeyPatch.context() as patch:
+            loses_nothing(seed, alone, lambda patch=patch: patch)  # type: ignore[misc]
+
+
+def two_sided(seed: int) -> tuple[TwoSided, int]:
+    """Walks of a tiny instance, and the cost of its optimal schedules."""
+    instance = tiny(seed, most=4, longest=4)
+    both = TwoSided(instance, duals_of(instance, seed))
+    return both, both.limit(least_latency(instance))
+
+
+NARROW = ([EVERYTHING] * 4, [2, 3, 4, EVERYTHING], [1, 2, EVERYTHING, EVERYTHING])
+
+
+def proves_no_more(seed: int) -> None:
+    both, optimum = two_sided(seed)
+    cheapest = both.least_cost(optimum, Rules("never"), [EVERYTHING])
+    for widths in NARROW:
+        assert both.least_cost(optimum, Rules(), widths) == cheapest <= optimum, seed
+
+
+def test_bounds_of_each_layer_prove_no_more_than_is_true() -> None:
+    for seed in range(12):
+        proves_no_more(seed)
+
+
+@pytest.mark.long
+def test_bounds_of_each_layer_prove_no_more_than_is_true_of_many() -> None:
+    for seed in range(12, 1_500):
+        proves_no_more(seed)
+
+
+@pytest.mark.parametrize("seed", [39, 96, 267])
+def test_totals_of_what_was_left_out_prove_a_bound_above_the_optimum(seed: int) -> None:
+    """Brute force finds a schedule that the walks say there is none of; with what was paid, not."""
+    both, optimum = two_sided(seed)
+    wrong, right = Rules(left_out="total"), Rules(left_out="paid")
+    assert any(both.proves(optimum, wrong, widths) for widths in NARROW)
+    assert not any(both.proves(optimum, right, widths) for widths in NARROW)
+
+
+def counted(seed: int) -> Instance:
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(2, 6)), int(rng.integers(4, 9))
+    prompt = rng.integers(0, 3, n)
+    output = np.minimum(rng.integers(1, 5, n), memory - prompt)
+    return Instance("counted", memory, [0] * n, prompt, output)
+
+
+def counting_duals(instance: Instance, seed: int) -> Duals:
+    """Tables drawn at random, with prices at single times: few tokens may pay much."""
+    rng = np.random.default_rng([1, seed])
+    items = [(int(m), int(r)) for m, r in real_items(instance)]
+    tables = []
+    for weights in rng.integers(0, 3, (3, len(items))).tolist():
+        table = Table(1, tuple((m, r, w) for (m, r), w in zip(items, weights, strict=True) if w))
+        dense = table.dense(instance.memory)
+        most, _ = heaviest(items, [int(dense[m, r]) for m, r in items], instance.memory)
+        if most:
+            tables.append(replace(table, cap=most))
+    spans = [(int(rng.integers(len(tables))), t, t + 1) for t in range(1, 9) if tables]
+    cuts = tuple((k, t, e, int(rng.integers(0, 300)) // tables[k].cap) for k, t, e in spans)
+    return Duals(60, (0,) * 8, tuple(tables), cuts)
+
+
+def excess(seed: int, rules: Rules) -> int:
+    """How far f is above what some path of cost at most the limit has paid."""
+    instance = counted(seed)
+    both = TwoSided(instance, counting_duals(instance, seed))
+    limit = max(0, both.limit(int(instance.output.sum()) + 8))
+    limit = both.least_cost(limit, Rules(), [EVERYTHING]) + both.potentials.unit
+    claimed, paid = both.claimed(limit, rules), both.paid(limit)
+    return max((f - least for f, least in zip(claimed, paid, strict=True)), default=0)
+
+
+@pytest.mark.parametrize("seed", [223, 485, 734])
+def test_dominance_by_what_is_settled_bounds_a_layer_above_what_a_path_has_paid(seed: int) -> None:
+    """All paths are tried; with dominance by what is paid at each time, no bound is too high."""
+    assert excess(seed, Rules("settled")) > 0
+    assert excess(seed, Rules("paid")) == 0
+
+
+def test_dominance_by_what_is_paid_bounds_no_layer_too_high() -> None:
+    assert all(excess(seed, Rules()) == 0 for seed in range(10))
+
+
+@pytest.mark.long
+def test_dominance_by_what_is_paid_bounds_no_layer_too_high_of_many() -> None:
+    assert all(excess(seed, Rules()) == 0 for seed in range(10, 1_000))
