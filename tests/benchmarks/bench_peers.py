@@ -1,16 +1,20 @@
-"""Other solvers on the same instances: CP-SAT, SCIP and plain HiGHS beside `ratiolab solve`.
+"""Other solvers on the same instances: CP-SAT, SCIP and HiGHS beside `ratiolab solve`.
 
-Run ``python tests/benchmarks/bench_peers.py [--limit SECONDS] [--seeds N] [--threads K] [n ...]``.
-Requests are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed. Every solver runs in a
-process of its own with the same wall-clock limit and number of threads; what is not installed
-(``pip install ortools pyscipopt``) is left out and named. The peers get
+Run ``python tests/benchmarks/bench_peers.py [--limit SECONDS] [--seeds N] [--threads K] [--peers
+NAMES] [n ...]``. Instances are those of `bench_targets.py`: requests of even seeds arrive together,
+those of odd seeds one after another. Every solver runs in a process of its own; limits and times
+are seconds of the processor for each thread. What is not installed (``pip install
+"ratiolab[peers]"``) is left out and named. Each peer gets
 
-- ``cp-sat program``, ``scip``, ``highs``: the integer program of the paper, with the last starts
-  that a good schedule allows, the same arrays for all;
-- ``cp-sat cumulative``: one start variable a request and a cumulative resource, in which each round
-  of a request is an interval of length 1 with its own demand.
+- ``program``: the integer program of the paper, with the last starts that a good schedule allows,
+  and that schedule to begin with; the same arrays for all;
+- ``+ cuts``: the same with our cuts as rows and without the columns that their bound excludes: what
+  a user gets who takes only the cuts. The search for them counts;
+- ``cumulative``, CP-SAT only: one start variable a request and a cumulative resource, in which each
+  round of a request is an interval of length 1 with its own demand.
 
-A cell is the wall-clock time of a proof, or the interval that was proved; every schedule is
+``cuts alone`` is the bound of the cuts beside that schedule, with no solver after them. A cell is
+the time of a proof, or the interval that was proved and its width in percent; every schedule is
 rechecked, and a bound above another solver's schedule stops the benchmark.
 """
 
@@ -19,37 +23,57 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from math import ceil
-from time import perf_counter
-from typing import Any
+from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
 
+import bench_traces
 import numpy as np
+from bench_targets import drawn
 
 from ratiolab.hindsight import solve
+from ratiolab.hindsight.cuts.cut_bound import CutBound, cut_bound
+from ratiolab.hindsight.cuts.strengthen import strengthen
 from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.programs.highs import solve_program
 from ratiolab.hindsight.programs.timeindexed import Program, build
-from ratiolab.hindsight.schedules.heuristics import (
-    best_list_schedule,
-    improved_schedule,
-)
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule, improved_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.footprint import held
-from ratiolab.workloads.generators import generate
 
-Answer = tuple[np.ndarray | None, float]
-"""Starts of the requests, if a schedule was found, and the solver's lower bound."""
+CUTS_PART = 0.4
+"""Part of the limit that the search for cuts may take, as in `solve`."""
+
+Answer = tuple[np.ndarray | None, float, float]
+"""Starts of the requests, if a schedule was found; the solver's lower bound; and processor seconds
+that it took in a process of its own."""
 
 
-def drawn(n: int, seed: int) -> Instance:
-    return generate("jaillet-model-1", seed, n_least=n, n_most=n)
+class Task(NamedTuple):
+    """An instance with a good schedule of it, and what a peer may use."""
 
+    instance: Instance
+    known: Schedule
+    ends: float
+    threads: int
 
-def full_program(instance: Instance) -> Program:
-    return build(
-        instance,
-        last_starts(instance, improved_schedule(best_list_schedule(instance)).total_latency),
-    )
+    @property
+    def left(self) -> float:
+        """Return the processor seconds that are left, of all threads together."""
+        return max(0.1, self.ends - process_time())
+
+    def cuts(self) -> CutBound:
+        limit, target = CUTS_PART * self.left / self.threads, self.known.total_latency
+        horizon = self.known.makespan
+        return cut_bound(self.instance, horizon=horizon, rounds=40, time_limit=limit, target=target)
+
+    def program(self, with_cuts: bool) -> Program:
+        upper = self.known.total_latency
+        program = build(self.instance, last_starts(self.instance, upper))
+        return strengthen(program, self.cuts().certificate, upper) if with_cuts else program
 
 
 def _rows(program: Program) -> list[list[tuple[int, int]]]:
@@ -61,56 +85,57 @@ def _rows(program: Program) -> list[list[tuple[int, int]]]:
     return rows
 
 
-def cp_sat_program(instance: Instance, limit: float, threads: int) -> Answer:
-    from ortools.sat.python import cp_model
+def cp_sat(task: Task, with_cuts: bool) -> Answer:
+    program = task.program(with_cuts)
+    columns = [([c for c, _ in row], [value for _, value in row]) for row in _rows(program)]
+    bounds = program.row_lower.tolist(), program.row_upper.tolist()
+    data = {
+        "upper": program.upper.tolist(),
+        "cost": program.cost.tolist(),
+        "rows": [(*row, low, high) for row, low, high in zip(columns, *bounds, strict=True)],
+        "hint": program.counts(task.known.starts).tolist(),
+    }
+    values, *answer = _run_cp_sat(data, task)
+    return (None if values is None else program.starts(np.array(values)), *answer)
 
-    program, model = full_program(instance), cp_model.CpModel()
-    x = [model.new_int_var(0, int(most), "") for most in program.upper]
-    for row, low, high in zip(_rows(program), program.row_lower, program.row_upper, strict=True):
-        total = cp_model.LinearExpr.weighted_sum([x[c] for c, _ in row], [v for _, v in row])
-        model.add_linear_constraint(total, int(low), int(high))
-    model.minimize(cp_model.LinearExpr.weighted_sum(x, program.cost.tolist()))
-    solver, found = _cp_sat(model, limit, threads)
-    counts = np.array([solver.value(v) for v in x]) if found else None
-    return None if counts is None else program.starts(counts), solver.best_objective_bound
+
+def cp_sat_cumulative(task: Task) -> Answer:
+    instance = task.instance
+    last = last_starts(instance, task.known.total_latency).tolist()
+    requests = [
+        (arrival, latest, [held(prompt, age) for age in range(1, output + 1)])
+        for (arrival, prompt, output), latest in zip(instance.requests, last, strict=True)
+    ]
+    data = {
+        "memory": instance.memory,
+        "requests": requests,
+        "constant": int((instance.output - instance.arrival).sum()),
+        "hint": task.known.starts.tolist(),
+    }
+    values, *answer = _run_cp_sat(data, task)
+    return (None if values is None else np.array(values), *answer)
 
 
-def cp_sat_cumulative(instance: Instance, limit: float, threads: int) -> Answer:
-    from ortools.sat.python import cp_model
-
-    last = last_starts(instance, improved_schedule(best_list_schedule(instance)).total_latency)
-    model, starts, intervals, demands = cp_model.CpModel(), [], [], []
-    for (arrival, prompt, output), latest in zip(instance.requests, last.tolist(), strict=True):
-        start = model.new_int_var(arrival, latest, "")
-        starts.append(start)
-        for age in range(1, output + 1):
-            intervals.append(model.new_fixed_size_interval_var(start + age, 1, ""))
-            demands.append(held(prompt, age))
-    model.add_cumulative(intervals, demands, instance.memory)
-    model.minimize(sum(starts) + int((instance.output - instance.arrival).sum()))
-    solver, found = _cp_sat(model, limit, threads)
-    return (
-        np.array([solver.value(v) for v in starts]) if found else None,
-        solver.best_objective_bound,
+def _run_cp_sat(data: dict[str, Any], task: Task) -> tuple[list[int] | None, float, float]:
+    more = {"limit": task.left, "threads": task.threads}
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("peer_cp_sat.py")],
+        input=json.dumps(data | more),
+        capture_output=True,
+        text=True,
+        check=True,
     )
+    answer = json.loads(done.stdout)
+    return answer["values"], answer["bound"], answer["seconds"]
 
 
-def _cp_sat(model: Any, limit: float, threads: int) -> tuple[Any, bool]:
-    from ortools.sat.python import cp_model
-
-    solver = cp_model.CpSolver()
-    solver.parameters.max_time_in_seconds = limit
-    solver.parameters.num_workers = threads
-    return solver, solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE)
-
-
-def scip(instance: Instance, limit: float, threads: int) -> Answer:
-    """SCIP is sequential: `threads` is not used."""
+def scip(task: Task, with_cuts: bool) -> Answer:
+    """SCIP is sequential: it uses one thread of them."""
     import pyscipopt
 
-    program, model = full_program(instance), pyscipopt.Model()
+    program, model = task.program(with_cuts), pyscipopt.Model()
     model.hideOutput()
-    model.setParam("limits/time", limit)
+    model.setParam("timing/clocktype", 1)  # of the processor
     model.setParam("limits/gap", 0.0)
     x = [
         model.addVar(vtype="I", lb=0, ub=int(most), obj=int(cost))
@@ -121,45 +146,70 @@ def scip(instance: Instance, limit: float, threads: int) -> Answer:
         model.addCons((total >= int(low)) if low == high else (total <= int(high)))
         if low == high:
             model.addCons(total <= int(high))
+    first = model.createSol()
+    for variable, count in zip(x, program.counts(task.known.starts).tolist(), strict=True):
+        model.setSolVal(first, variable, count)
+    model.addSol(first)
+    model.setParam("limits/time", task.left)
     model.optimize()
     best = model.getBestSol() if model.getNSols() else None
     counts = None if best is None else np.array([round(best[v]) for v in x])
-    return None if counts is None else program.starts(counts), model.getDualbound()
+    return None if counts is None else program.starts(counts), model.getDualbound(), 0.0
 
 
-def highs(instance: Instance, limit: float, threads: int) -> Answer:
-    """One thread: the parallel search of HiGHS does not pay on these programs."""
-    result = solve(instance, method="ip", time_limit=limit)
-    return result.schedule.starts, result.lower
+def highs(task: Task, with_cuts: bool) -> Answer:
+    program = task.program(with_cuts)
+    found = solve_program(
+        program,
+        start=program.counts(task.known.starts),
+        threads=task.threads,
+        stop=lambda: process_time() >= task.ends,
+    )
+    starts = None if found.counts is None else program.starts(found.counts)
+    return starts, 0 if found.lower is None else found.lower, 0.0
 
 
-def ratiolab(instance: Instance, limit: float, threads: int) -> Answer:
-    result = solve(instance, time_limit=limit)
-    return result.schedule.starts, result.lower
+def cuts_alone(task: Task) -> Answer:
+    return task.known.starts, task.cuts().lower, 0.0
 
 
-PEERS: dict[str, tuple[Callable[[Instance, float, int], Answer], str]] = {
+def ratiolab(task: Task) -> Answer:
+    result = solve(task.instance, time_limit=task.left / task.threads, threads=task.threads)
+    return result.schedule.starts, result.lower, 0.0
+
+
+PEERS: dict[str, tuple[Callable[[Task], Answer], str]] = {
     "ratiolab": (ratiolab, "ratiolab"),
-    "cp-sat program": (cp_sat_program, "ortools"),
+    "cuts alone": (cuts_alone, "ratiolab"),
     "cp-sat cumulative": (cp_sat_cumulative, "ortools"),
-    "scip": (scip, "pyscipopt"),
-    "highs": (highs, "highspy"),
+    "cp-sat program": (partial(cp_sat, with_cuts=False), "ortools"),
+    "cp-sat + cuts": (partial(cp_sat, with_cuts=True), "ortools"),
+    "scip program": (partial(scip, with_cuts=False), "pyscipopt"),
+    "scip + cuts": (partial(scip, with_cuts=True), "pyscipopt"),
+    "highs program": (partial(highs, with_cuts=False), "highspy"),
+    "highs + cuts": (partial(highs, with_cuts=True), "highspy"),
 }
+
+
+def task_of(n: int, seed: int, limit: float, threads: int) -> Task:
+    instance = drawn(n, seed)
+    ends = process_time() + limit * threads
+    return Task(instance, improved_schedule(best_list_schedule(instance)), ends, threads)
 
 
 def run_here(peer: str, n: int, seed: int, limit: float, threads: int) -> dict[str, Any]:
     """Solve in this process; compiled and imported before the clock starts."""
     solver, _ = PEERS[peer]
-    solver(drawn(5, 0), limit, threads)
-    if peer == "ratiolab":  # all its stages
-        solver(drawn(9, 0), limit, threads)
-    instance = drawn(n, seed)
-    began = perf_counter()
-    starts, bound = solver(instance, limit, threads)
-    seconds = perf_counter() - began
+    bench_traces.count_cpu()
+    for small in (5, 0), (14, 0), (13, 1):
+        if small[0] == 5 or peer == "ratiolab":  # all its stages
+            solver(task_of(*small, 20, threads))
+    began = process_time()
+    starts, bound, apart = solver(task_of(n, seed, limit, threads))
+    seconds = (process_time() - began + apart) / threads
     upper = None
     if starts is not None:
-        upper = require_feasible(Schedule.from_starts(instance, starts)).total_latency
+        upper = require_feasible(Schedule.from_starts(drawn(n, seed), starts)).total_latency
     return {"seconds": seconds, "lower": ceil(bound - 1e-6), "upper": upper}
 
 
@@ -174,10 +224,12 @@ def run_apart(peer: str, n: int, seed: int, limit: float, threads: int) -> dict[
 
 
 def cell(answer: dict[str, Any]) -> str:
-    if answer["lower"] == answer["upper"]:
+    lower, upper = answer["lower"], answer["upper"]
+    if lower == upper:
         return f"{answer['seconds']:.1f} s"
-    upper = "none" if answer["upper"] is None else f"{answer['upper']}"
-    return f"[{answer['lower']}, {upper}]"
+    if upper is None:
+        return f"{lower} to none"
+    return f"{lower} to {upper}: {100 * (upper / lower - 1):.1f} %"
 
 
 def main() -> None:
@@ -189,16 +241,18 @@ def main() -> None:
     parser.add_argument("n", nargs="*", type=int, default=[10, 12, 15, 20])
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--peers", default=",".join(PEERS), help="which of them, with commas")
     wish = parser.parse_args()
-    peers = [peer for peer, (_, module) in PEERS.items() if find_spec(module)]
-    for peer in sorted(set(PEERS) - set(peers)):
+    peers = [peer for peer in wish.peers.split(",") if find_spec(PEERS[peer][1])]
+    for peer in sorted(set(wish.peers.split(",")) - set(peers)):
         print(f"{peer}: {PEERS[peer][1]} is not installed")
-    print(f"{'n':>3} {'seed':>4}  " + "".join(f"{peer:20}" for peer in peers))
+    print("| n | seed | " + " | ".join(peers) + " |")
+    print("|---|---|" + "---|" * len(peers))
     for n in wish.n:
         for seed in range(wish.seeds):
             answers = [run_apart(peer, n, seed, wish.limit, wish.threads) for peer in peers]
-            print(f"{n:3} {seed:4}  " + "".join(f"{cell(a):20}" for a in answers), flush=True)
+            print(f"| {n} | {seed} | " + " | ".join(map(cell, answers)) + " |", flush=True)
             least = min(a["upper"] for a in answers if a["upper"] is not None)
             for peer, answer in zip(peers, answers, strict=True):
                 if answer["lower"] > least:

@@ -9,10 +9,7 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``layers``: duals, and a search guided by them that excludes every schedule of a smaller latency,
   which the checker does again;
 - ``paths``: duals, a multiplier for each request, and what walks from both ends of time remember,
-  which the checker does again (`ratiolab.hindsight.certificates.certify_paths`);
-- ``windows``: duals, and costs that the latency beyond the duals reaches after each of some times;
-  the checker searches again for a cheaper way through each window
-  (`ratiolab.hindsight.certificates.certify_cost_to_go`).
+  which the checker does again (`ratiolab.hindsight.certificates.certify_paths`).
 
 `ratiolab.hindsight.certificates.certificate_file` describes the fields of each kind, and
 ``ratiolab schema certificate`` prints them. Duals come with ``check``, twelve hexadecimal digits of
@@ -39,7 +36,6 @@ CERTIFICATE_FORMAT = "ratiolab-certificate/1"
 _NUMBERS = {
     "prices": ("denominator", "value", "memory", "tables", "cuts"),
     "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
-    "windows": ("bound", "denominator", "value", "memory", "tables", "cuts", "windows"),
     "paths": (
         *("bound", "denominator", "value", "memory", "tables", "cuts"),
         *("unit", "multipliers", "passes"),
@@ -106,20 +102,6 @@ class DynamicProgrammingCertificate(_DualClaim):
 
 
 @dataclass(frozen=True)
-class CostToGoCertificate(_DualClaim):
-    """The claim that costs of windows, each proven with those before it, prove ``bound``.
-
-    Parameters
-    ----------
-    windows : (time, cost) in falling time, the last time 0; costs over the denominator.
-        ``bound`` is the integer at or above (value + last cost) / denominator.
-    """
-
-    source: ClassVar[str] = "cost-to-go bounds"
-    windows: tuple[tuple[int, int], ...] = field(repr=False)
-
-
-@dataclass(frozen=True)
 class PathCertificate(_DualClaim):
     """The claim that walks under these duals and multipliers find no path below ``bound``.
 
@@ -136,9 +118,7 @@ class PathCertificate(_DualClaim):
     passes: tuple[int, ...] = field(repr=False)
 
 
-CertificateWithDuals: TypeAlias = (
-    DualCertificate | DynamicProgrammingCertificate | CostToGoCertificate | PathCertificate
-)
+CertificateWithDuals: TypeAlias = DualCertificate | DynamicProgrammingCertificate | PathCertificate
 CertificateInRuns: TypeAlias = StepDualCertificate | GrowthCertificate
 Certificate: TypeAlias = FormulaCertificate | CertificateInRuns | CertificateWithDuals
 
@@ -221,8 +201,6 @@ def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str
     numbers = {"bound": certificate.bound, **numbers}
     if isinstance(certificate, DynamicProgrammingCertificate):
         return "layers", numbers
-    if isinstance(certificate, CostToGoCertificate):
-        return "windows", {**numbers, "windows": certificate.windows}
     own = {"unit": certificate.unit, "multipliers": certificate.multipliers}
     return "paths", {**numbers, **own, "passes": certificate.passes}
 

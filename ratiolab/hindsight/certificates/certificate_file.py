@@ -9,7 +9,6 @@ from pydantic_core import PydanticCustomError
 
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
-    CostToGoCertificate,
     DualCertificate,
     DynamicProgrammingCertificate,
     FormulaCertificate,
@@ -36,7 +35,6 @@ Integers: TypeAlias = Annotated[tuple[int, ...], _FROM_LIST, FailFast()]
 TableRow: TypeAlias = Annotated[Integers, AfterValidator(_table)]
 Cut: TypeAlias = Annotated[tuple[int, int, int, int], _FROM_LIST]
 GrowthRow: TypeAlias = Annotated[tuple[int, int], _FROM_LIST]
-Window: TypeAlias = Annotated[tuple[int, int], _FROM_LIST]
 
 
 class _File(Strict):
@@ -128,7 +126,6 @@ class DualsFile(_ProofFile):
     nouns: ClassVar[dict[str, str]] = {
         "tables": "table {}:",
         "cuts": "cut {}:",
-        "windows": "window {}:",
     }
 
     kind: Literal["prices", "layers"]
@@ -153,20 +150,6 @@ class DualsFile(_ProofFile):
         return kind(self.instance, self.digest, self.bound, self.value, self.duals)
 
 
-class WindowsFile(DualsFile):
-    """A bound that costs of windows prove, each with those before it."""
-
-    kind: Literal["windows"]  # type: ignore[assignment]
-    windows: Annotated[tuple[Window, ...], _FROM_LIST, FailFast()]
-    """Time and D times the cost of what runs or starts after it, in falling time, the last 0."""
-
-    def certificate(self) -> Certificate:
-        """Return the claim of the file."""
-        self.require_check()
-        claim = (self.instance, self.digest, self.bound, self.value, self.duals)
-        return CostToGoCertificate(*claim, self.windows)
-
-
 class PathsFile(DualsFile):
     """A bound that walks from both ends of time prove, under duals and multipliers."""
 
@@ -188,7 +171,7 @@ class PathsFile(DualsFile):
 class CertificateFile(
     RootModel[
         Annotated[
-            FormulaFile | StepDualsFile | GrowthDualsFile | DualsFile | WindowsFile | PathsFile,
+            FormulaFile | StepDualsFile | GrowthDualsFile | DualsFile | PathsFile,
             Field(discriminator="kind"),
         ]
     ]

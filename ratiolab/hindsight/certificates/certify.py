@@ -1,7 +1,7 @@
 """The independent checker of certificates, in plain Python integers.
 
 The exceptions are the searches of `ratiolab.hindsight.certificates.certify_dynamic_programming` and
-`ratiolab.hindsight.certificates.certify_cost_to_go`, which are compiled.
+`ratiolab.hindsight.certificates.certify_paths`, whose loops are compiled.
 
 It shares nothing with the solver but the footprint and the names of what it reads. What a
 certificate of duals proves, and why, stands in `ratiolab.hindsight.relaxation.lagrangian` (the
@@ -21,7 +21,6 @@ from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     DynamicProgrammingCertificate,
     FormulaCertificate,
-    PathCertificate,
     StepDualCertificate,
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
@@ -32,8 +31,8 @@ from ratiolab.hindsight.certificates.effort import (
     TooCostlyError,
     duals_effort,
     layers_effort,
+    paths_effort,
     steps_effort,
-    windows_effort,
 )
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
@@ -173,15 +172,10 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
             bound = certificate.bound
             require_no_better(instance, bound, duals.denominator, value, own, items, paid)
             return bound
-        if isinstance(certificate, PathCertificate):
-            from ratiolab.hindsight.certificates.certify_paths import require_no_path
+        from ratiolab.hindsight.certificates.certify_paths import require_no_path
 
-            require_no_path(certificate, instance, items, paid)
-            return certificate.bound
-        from ratiolab.hindsight.certificates.certify_cost_to_go import proven_cost
-
-        cost = proven_cost(instance, certificate.windows, own, items, paid)
-        return -(-(value + cost) // duals.denominator)
+        require_no_path(certificate, instance, items, paid)
+        return certificate.bound
     except TooCostlyError:
         raise
     except ValueError as error:
@@ -195,7 +189,7 @@ def _effort(certificate: CertificateWithDuals, instance: Instance) -> Effort:
         return layers_effort(duals, instance).plus(duals_effort(duals, instance))
     if isinstance(certificate, DualCertificate):
         return duals_effort(duals, instance)
-    return windows_effort(duals, instance).plus(duals_effort(duals, instance))
+    return paths_effort(duals, instance).plus(duals_effort(duals, instance))
 
 
 def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:

@@ -66,10 +66,6 @@ def require_no_path(
     """
     unit, multipliers, passes = certificate.unit, certificate.multipliers, certificate.passes
     n = len(instance)
-    if n > effort.MOST_REQUESTS or instance.memory > effort.MOST_MEMORY:
-        size = f"{n} requests and memory {instance.memory}"
-        most = f"{effort.MOST_REQUESTS} and {effort.MOST_MEMORY}"
-        raise ValueError(f"{size}: paths are checked up to {most}")
     if unit < 1 or len(multipliers) != n or not 1 <= len(passes) <= effort.MOST_PASSES:
         raise ValueError(
             f"paths need a unit, {n} multipliers, and 1 to {effort.MOST_PASSES} passes"

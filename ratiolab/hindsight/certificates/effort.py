@@ -28,7 +28,7 @@ MOST_REQUESTS = 64
 """Most requests of a search over layers: sets of started requests are compared as words."""
 
 MOST_MEMORY = 127
-"""Most memory of a search through windows: tokens are counted in seven bits of a byte."""
+"""Most memory of walks over paths: sums of tokens stand in a byte."""
 
 MOST_STATES = 2 * 10**8
 """Most states of all walks of a certificate of paths, partial ones too: some minutes."""
@@ -153,10 +153,12 @@ def layers_effort(duals: Duals, instance: Instance) -> Effort:
     return Effort(costs * (3 * _POINTER + _OBJECT), costs).plus(_items(duals, instance, ages))
 
 
-def windows_effort(duals: Duals, instance: Instance) -> Effort:
-    """Return what a search through windows takes, beside its duals and its states."""
-    if instance.memory > MOST_MEMORY:
-        raise CertificateError(f"memory {instance.memory}, windows are checked up to {MOST_MEMORY}")
+def paths_effort(duals: Duals, instance: Instance) -> Effort:
+    """Return what walks over paths take, beside their duals and their states."""
+    if len(instance) > MOST_REQUESTS or instance.memory > MOST_MEMORY:
+        size = f"{len(instance)} requests and memory {instance.memory}"
+        most = f"{MOST_REQUESTS} and {MOST_MEMORY}"
+        raise CertificateError(f"{size}: paths are checked up to {most}")
     return _items(duals, instance, 2 * sum(instance.output.tolist()))
 
 

@@ -57,6 +57,7 @@ def solve_program(
     time_limit: float | None = None,
     node_limit: int | None = None,
     seed: int = 0,
+    threads: int = 1,
     progress: Report | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> ProgramResult:
@@ -67,6 +68,7 @@ def solve_program(
     start : start counts of each column, a feasible solution to begin with, shape (columns,).
     time_limit : seconds.
     node_limit : nodes of the search tree.
+    threads : with more than one, the way of the search differs from run to run.
     progress : called every `REPORT_EVERY` seconds by the calling thread.
     stop : asked as often; True ends the solve as a limit does.
 
@@ -84,11 +86,13 @@ def solve_program(
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     options: dict[str, Any] = {
         "output_flag": False,
-        "threads": 1,
+        "threads": threads,
         "random_seed": seed,
         "mip_rel_gap": 0.0,
         "mip_abs_gap": 0.0,
     }
+    if threads > 1:
+        options["parallel"] = "on"
     if time_limit is not None:
         options["time_limit"] = float(time_limit)
     if node_limit is not None:
