@@ -20,8 +20,8 @@ from ratiolab.version import __version__
 
 if TYPE_CHECKING:
     from ratiolab.hindsight import OptResult, bracket, solve
-    from ratiolab.hindsight.certificates.certificate import read_certificate, write_certificate
     from ratiolab.hindsight.certificates.certify import certify
+    from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
     from ratiolab.model import (
         Instance,
         Schedule,
@@ -126,7 +126,7 @@ _PLACES = {  # module, and the name there where it differs
     "instance_from_trace": "ratiolab.workloads.traces",
     "make_policy": "ratiolab.online:make",
     "policies": "ratiolab.online:POLICIES",
-    "read_certificate": "ratiolab.hindsight.certificates.certificate",
+    "read_certificate": "ratiolab.hindsight.certificates.io",
     "read_instance": "ratiolab.model",
     "read_schedule": "ratiolab.model",
     "read_study": "ratiolab.studies",
@@ -137,7 +137,7 @@ _PLACES = {  # module, and the name there where it differs
     "simulate": "ratiolab.online",
     "solve": "ratiolab.hindsight",
     "violations": "ratiolab.model",
-    "write_certificate": "ratiolab.hindsight.certificates.certificate",
+    "write_certificate": "ratiolab.hindsight.certificates.io",
     "write_instance": "ratiolab.model",
     "write_report": "ratiolab.report.evaluation_report",
     "write_schedule": "ratiolab.model",

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from ratiolab.baseline.entries import Entry, OneEntry
-from ratiolab.model.io import FormatError, PathLike, json_object, read_text, write_text
+from ratiolab.model.files import FormatError, PathLike, json_object, read_text, write_text
 from ratiolab.model.validation import Strict, validated
 
 FORMAT = "ratiolab-baseline/1"

@@ -101,7 +101,7 @@ def attack(
     from ratiolab.adversary.limit import LimitAttack
     from ratiolab.adversary.several import Order, search, worst_of
     from ratiolab.executors import opened
-    from ratiolab.hindsight.certificates.certificate import write_certificate
+    from ratiolab.hindsight.certificates.io import write_certificate
     from ratiolab.model import read_instance, write_instance
     from ratiolab.online import make
     from ratiolab.online.registry import describe

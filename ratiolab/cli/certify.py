@@ -26,10 +26,10 @@ def certify(
     Exit code 0 when it proves what it claims, 1 when it does not, 3 when it is refused unchecked,
     because checking would take more than a gigabyte or than --seconds.
     """
-    from ratiolab.hindsight.certificates.certificate import read_certificate
     from ratiolab.hindsight.certificates.certify import CertificateError
     from ratiolab.hindsight.certificates.certify import certify as check
     from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
+    from ratiolab.hindsight.certificates.io import read_certificate
     from ratiolab.model import read_instance
 
     instance = read_instance(file, memory)

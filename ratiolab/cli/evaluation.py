@@ -142,7 +142,7 @@ def evaluated(
     """Evaluate policies, with progress on standard error."""
     from ratiolab.executors import opened
     from ratiolab.model import Preemption
-    from ratiolab.model.schedule import require_preemption
+    from ratiolab.model.run import require_preemption
     from ratiolab.ratio.evaluate import evaluate as evaluate_policies
 
     require_preemption(preemption)
@@ -215,6 +215,7 @@ def _provenance(file: Path, clock: str, seed: int) -> list[tuple[str, str]]:
 
 def _is_instance(file: Path) -> bool:
     """Return whether a file is an instance rather than a log."""
-    from ratiolab.model.io import INSTANCE_FORMAT, read_content
+    from ratiolab.model.files import read_content
+    from ratiolab.model.io import INSTANCE_FORMAT
 
     return INSTANCE_FORMAT.encode() in read_content(file)[:200]

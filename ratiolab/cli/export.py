@@ -48,7 +48,7 @@ def export(
     from ratiolab.hindsight.horizon import last_starts, naive_horizon
     from ratiolab.hindsight.programs.pulp import write
     from ratiolab.hindsight.schedules.heuristics import best_list_schedule
-    from ratiolab.model.io import write_bytes
+    from ratiolab.model.files import write_bytes
 
     targets = {".lp": lp, ".mps": mps}
     if lp is None and mps is None:

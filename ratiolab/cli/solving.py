@@ -107,7 +107,7 @@ def solve(
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
     from ratiolab.hindsight import solve as solve_instance
-    from ratiolab.hindsight.certificates.certificate import write_certificate
+    from ratiolab.hindsight.certificates.io import write_certificate
     from ratiolab.model import read_instance, write_schedule
     from ratiolab.report.tables import stages_line
 

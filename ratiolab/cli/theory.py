@@ -168,7 +168,7 @@ def claims(
 
         reports = run_claims(chosen, slow, advance)
     if page is not None:
-        from ratiolab.model.io import write_text
+        from ratiolab.model.files import write_text
 
         write_text(page, claims_page(reports))
     if json:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from ratiolab.model.io import PathLike, write_text
+from ratiolab.model.files import PathLike, write_text
 from ratiolab.model.validation import Strict, absent, read_file
 
 FORMAT = "ratiolab-game/1"

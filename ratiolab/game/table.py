@@ -12,7 +12,7 @@ from ratiolab.game.configurations import arena
 from ratiolab.game.deterministic import deterministic_value
 from ratiolab.game.randomised import randomised_value
 from ratiolab.game.rules import Game
-from ratiolab.model.io import write_text
+from ratiolab.model.files import write_text
 
 MOST_MULTISETS = 250
 """With more, only the value without randomness is computed: it takes seconds, the other minutes."""

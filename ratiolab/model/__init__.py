@@ -6,15 +6,11 @@ from ratiolab.model.feasibility import (
     require_feasible,
     violations,
 )
+from ratiolab.model.files import FormatError
 from ratiolab.model.instance import Instance, Request
-from ratiolab.model.io import (
-    FormatError,
-    read_instance,
-    read_schedule,
-    write_instance,
-    write_schedule,
-)
-from ratiolab.model.schedule import Preemption, Run, Schedule
+from ratiolab.model.io import read_instance, read_schedule, write_instance, write_schedule
+from ratiolab.model.run import Preemption, Run
+from ratiolab.model.schedule import Schedule
 
 __all__ = [
     "FormatError",

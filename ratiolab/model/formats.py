@@ -15,8 +15,7 @@ from ratiolab.model.instance import (
     SHORTEST_TICK,
     is_one_line,
 )
-from ratiolab.model.io import LARGEST_ROUND, RUN_COLUMNS
-from ratiolab.model.schedule import Preemption
+from ratiolab.model.run import LARGEST_ROUND, RUN_COLUMNS, Preemption
 from ratiolab.model.validation import Strict, absent
 
 

@@ -10,46 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ratiolab.model.files import (
-    GZIP as GZIP,
-)
-from ratiolab.model.files import (
-    LARGEST_FILE as LARGEST_FILE,
-)
-from ratiolab.model.files import (
-    FormatError as FormatError,
-)
-from ratiolab.model.files import (
-    PathLike as PathLike,
-)
-from ratiolab.model.files import (
-    csv_integer as csv_integer,
-)
-from ratiolab.model.files import (
-    csv_rows as csv_rows,
-)
-from ratiolab.model.files import (
-    json_lines as json_lines,
-)
-from ratiolab.model.files import (
-    json_object as json_object,
-)
-from ratiolab.model.files import (
-    read_content as read_content,
-)
-from ratiolab.model.files import (
-    read_text as read_text,
-)
-from ratiolab.model.files import (
-    require_keys as require_keys,
-)
-from ratiolab.model.files import (
-    require_no_pipe as require_no_pipe,
-)
-from ratiolab.model.files import (
-    write_bytes as write_bytes,
-)
-from ratiolab.model.files import (
-    write_text as write_text,
+    FormatError,
+    PathLike,
+    csv_integer,
+    csv_rows,
+    json_lines,
+    json_object,
+    read_text,
+    require_keys,
+    write_text,
 )
 from ratiolab.model.instance import (
     COLUMNS,
@@ -64,9 +33,6 @@ if TYPE_CHECKING:
 
 INSTANCE_FORMAT = "ratiolab-instance/1"
 SCHEDULE_FORMAT = "ratiolab-schedule/1"
-RUN_COLUMNS = ("request", "start", "stop", "release", "lead", "unfilled")
-LARGEST_ROUND = 10**12
-"""Latest round of a schedule: a million latencies of this size still fit a 64-bit integer."""
 
 
 def read_instance(path: PathLike, memory: int | None = None) -> Instance:

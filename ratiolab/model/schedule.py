@@ -3,37 +3,18 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model.display import Result
 from ratiolab.model.footprint import IntArray, held
-from ratiolab.model.instance import Column, Instance, shown
+from ratiolab.model.instance import Column, Instance
+from ratiolab.model.run import Preemption, Run, require_preemption
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Preemption: TypeAlias = Literal["restart", "recompute", "swap", "pause"]
-"""What an eviction costs: every token (``restart``); none, but the cache is built again from
-prompt and tokens when the request resumes (``recompute``); none, and the cache goes to the host
-and back (``swap``); nothing while memory lasts (``pause``): the request only stops, its cache stays
-until others need the memory, and from then on it is a request evicted under ``recompute``. The
-last three allow the same runs; a clock tells them apart, and the memory that is in use."""
-
-
-class Run(NamedTuple):
-    """One uninterrupted stay of a request in memory, rounds ``start`` to ``stop`` (half open).
-
-    In ``stop - start`` rounds the request produces as many tokens, but for the ``lead`` of its run,
-    see `Schedule`; it is then complete or was evicted.
-    """
-
-    request: int
-    start: int
-    stop: int
-    completed: bool
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -299,10 +280,3 @@ class Schedule(Result):
         np.add.at(level, self.release + 1, -paused)
         time = np.arange(end)
         return (np.cumsum(level) + np.cumsum(slope) * time)[:-1]
-
-
-def require_preemption(preemption: object) -> None:
-    """Raise ValueError unless these are semantics of preemption that the model knows."""
-    if preemption not in get_args(Preemption):
-        known = ", ".join(get_args(Preemption))
-        raise ValueError(f"preemption {shown(preemption)} must be one of {known}")

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic.types import FailFast
 from pydantic_core import PydanticCustomError
 
+from ratiolab.model.files import FormatError, PathLike, json_object, read_text
 from ratiolab.model.instance import shown
-from ratiolab.model.io import FormatError, PathLike, json_object, read_text
 
 Kind = TypeVar("Kind")
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ratiolab.model import Instance
-from ratiolab.model.io import FormatError, PathLike, csv_rows, read_text, require_keys
+from ratiolab.model.files import FormatError, PathLike, csv_rows, read_text, require_keys
 
 PICOSECONDS = 10**12
 """In a second. The clock counts them in integers: sums are exact, whatever their order."""

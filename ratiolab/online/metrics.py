@@ -5,15 +5,15 @@ is derived from the schedule and the boundaries of its rounds.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.model import Schedule
 from ratiolab.model.footprint import volume
 from ratiolab.model.streams import stream
 from ratiolab.online.clock import BatchTime
-from ratiolab.online.simulation import Simulation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,12 +24,27 @@ TIMES = ("latency", "ttft", "tpot", "per_token", "waiting", "slowdown")
 """Columns of `per_request` of which `summary` gives mean, median and tails."""
 
 
-def unit(simulation: Simulation) -> str:
+class Timed(Protocol):
+    """What the measures need of a `ratiolab.online.simulation.Simulation`."""
+
+    @property
+    def schedule(self) -> Schedule: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def clock(self) -> BatchTime | None: ...
+    @property
+    def times(self) -> FloatArray | None: ...
+    @property
+    def arrivals(self) -> FloatArray | None: ...
+
+
+def unit(simulation: Timed) -> str:
     """Return the unit of the times of a run: ``rounds`` or ``seconds``."""
     return "rounds" if simulation.clock is None else "seconds"
 
 
-def per_request(simulation: Simulation) -> "pd.DataFrame":
+def per_request(simulation: Timed) -> "pd.DataFrame":
     """Return one row a request; requests that never completed have no times (NaN).
 
     ``latency`` is completion minus arrival, ``ttft`` first token minus arrival, ``tpot`` the time
@@ -79,7 +94,7 @@ def per_request(simulation: Simulation) -> "pd.DataFrame":
     )
 
 
-def summary(simulation: Simulation) -> dict[str, float]:
+def summary(simulation: Timed) -> dict[str, float]:
     """Return the figures of one run, flat; NaN where a run that stalled has none.
 
     ``mean_``, ``median_``, ``p90_`` and ``p99_`` of each of `TIMES`; ``total_latency``,
@@ -127,7 +142,7 @@ def summary(simulation: Simulation) -> dict[str, float]:
     }
 
 
-def over_time(simulation: Simulation, bins: int = 100) -> "pd.DataFrame":
+def over_time(simulation: Timed, bins: int = 100) -> "pd.DataFrame":
     """Return averages over equal spans of time, from the first round to the last.
 
     Columns ``begin``, ``end``, ``unit``; ``memory`` (tokens held), ``running`` and ``waiting``
@@ -242,7 +257,7 @@ def isolated_latency(
     return seconds
 
 
-def _times(simulation: Simulation) -> FloatArray:
+def _times(simulation: Timed) -> FloatArray:
     """Return the beginning of every round, with one more beyond the last."""
     if simulation.times is not None:
         return simulation.times

@@ -6,7 +6,7 @@ import numpy as np
 
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
 from ratiolab.model.feasibility import InfeasibleScheduleError, violations
-from ratiolab.model.schedule import require_preemption
+from ratiolab.model.run import require_preemption
 from ratiolab.model.streams import stream
 from ratiolab.online.batch_timeline import BatchTimeline
 from ratiolab.online.cache import Cache

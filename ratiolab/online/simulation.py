@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ratiolab.model import Preemption, Schedule
 from ratiolab.model.display import Result
 from ratiolab.online.clock import BatchTime
+from ratiolab.online.metrics import per_request, summary, unit
 from ratiolab.online.policy import Policy
 
 if TYPE_CHECKING:
@@ -62,8 +63,6 @@ class Simulation(Result):
         ``figures`` are those of `ratiolab.online.metrics.summary`, in ``unit``; None where a run
         that stalled has none.
         """
-        from ratiolab.online.metrics import summary, unit
-
         ended = self.outcome == "complete"
         return {
             "seed": self.seed,
@@ -79,6 +78,4 @@ class Simulation(Result):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the table `ratiolab.online.metrics.per_request`, one row for each request."""
-        from ratiolab.online.metrics import per_request
-
         return per_request(self)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Literal
 
+from ratiolab.model.files import FormatError, PathLike, csv_rows, read_text, write_text
 from ratiolab.model.instance import shown
-from ratiolab.model.io import FormatError, PathLike, csv_rows, read_text, write_text
 
 Status = Literal["certified", "proved", "open"]
 

@@ -12,12 +12,9 @@ from pathlib import Path
 from filelock import FileLock
 
 from ratiolab.hindsight import OptResult
-from ratiolab.hindsight.certificates.certificate import (
-    Certificate,
-    read_certificate,
-    write_certificate,
-)
+from ratiolab.hindsight.certificates.certificate import Certificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.model import (
     FormatError,
     Instance,

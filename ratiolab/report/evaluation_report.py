@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ratiolab.model.io import write_bytes, write_text
+from ratiolab.model.files import write_bytes, write_text
 from ratiolab.ratio.choice import by_reason
 from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.report.evaluation_setting import rules, setting

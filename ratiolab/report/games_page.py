@@ -9,7 +9,7 @@ from ratiolab.game.deterministic import deterministic_value
 from ratiolab.game.rules import Game
 from ratiolab.game.table import Row
 from ratiolab.game.tree import tree
-from ratiolab.model.io import write_text
+from ratiolab.model.files import write_text
 from ratiolab.theory.bounds import evaluate
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from ratiolab.model.io import write_text
+from ratiolab.model.files import write_text
 from ratiolab.records.library import recipes
 from ratiolab.records.record import Record, read_records
 from ratiolab.records.store import TABLE

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ratiolab.adversary.known import ANY_PROMPTS, FAMILIES, PUBLISHED, known_bound, known_family
 from ratiolab.adversary.library import Entry
-from ratiolab.model.io import write_text
+from ratiolab.model.files import write_text
 
 HEAD = """# Worst cases
 

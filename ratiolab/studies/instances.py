@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ratiolab.model import Instance, read_instance
+from ratiolab.model.files import require_no_pipe
 from ratiolab.model.instance import shown
-from ratiolab.model.io import require_no_pipe
 from ratiolab.workloads.generators import find_kind, generate
 from ratiolab.workloads.predictions import add_predictions
 from ratiolab.workloads.traces import ROUNDS_PER_SECOND, Trace, instance_from_trace, read_trace
@@ -53,7 +53,7 @@ def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         names the setting, value and rule.
     """
     from ratiolab.model.validation import validated
-    from ratiolab.studies.study_file import InstanceSettings, TraceSettings
+    from ratiolab.studies.settings import InstanceSettings, TraceSettings
 
     given = dict(settings)
     predict = given.pop("predict", None)

@@ -16,13 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ratiolab.model import FormatError
-from ratiolab.model.io import (
-    json_lines,
-    json_object,
-    read_text,
-    write_bytes,
-    write_text,
-)
+from ratiolab.model.files import json_lines, json_object, read_text, write_bytes, write_text
 from ratiolab.studies.cell import FORMAT, Cell, Row
 from ratiolab.studies.spec import Study
 from ratiolab.version import __version__

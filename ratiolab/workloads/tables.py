@@ -7,8 +7,8 @@ from io import BytesIO
 from typing import Any
 
 from ratiolab.model import FormatError
+from ratiolab.model.files import PathLike, csv_rows, read_content
 from ratiolab.model.instance import shown
-from ratiolab.model.io import PathLike, csv_rows, read_content
 
 MOST_ROWS = 4 * 10**6
 """Most rows of a log that are read."""

@@ -33,7 +33,7 @@ from bench_scale_bounds import log_normal
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.hindsight.result import Progress
 from ratiolab.model import Instance
-from ratiolab.model.io import write_text
+from ratiolab.model.files import write_text
 from ratiolab.workloads.generators import generate
 
 PROOFS = (10, 15, 20, 25, 30)

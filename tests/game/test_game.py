@@ -12,7 +12,7 @@ from ratiolab.game.configurations import DONE, arena
 from ratiolab.game.exact_solve import solve_exactly
 from ratiolab.game.masses import orders
 from ratiolab.game.tree import tree
-from ratiolab.model.io import FormatError
+from ratiolab.model.files import FormatError
 
 SMALL = Game(2, 1, 5, 1, 4)
 

@@ -8,13 +8,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from ratiolab.hindsight.certificates.certificate import (
-    Certificate,
-    numbers_check,
-    read_certificate,
-    write_certificate,
-)
+from ratiolab.hindsight.certificates.certificate import Certificate, numbers_check
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.model import FormatError, Instance
 
 Change: TypeAlias = Callable[[dict[str, Any]], Any]

@@ -16,8 +16,6 @@ from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     FormulaCertificate,
     dual_certificate,
-    read_certificate,
-    write_certificate,
 )
 from ratiolab.hindsight.certificates.certify import (
     CertificateError,
@@ -26,6 +24,7 @@ from ratiolab.hindsight.certificates.certify import (
     certify,
 )
 from ratiolab.hindsight.certificates.effort import table_steps
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.configurations import heaviest
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound

@@ -10,12 +10,9 @@ from oracle import least_latency
 from tiny_instances import tiny
 
 from ratiolab.hindsight.certificates import certify_dynamic_programming
-from ratiolab.hindsight.certificates.certificate import (
-    DynamicProgrammingCertificate,
-    read_certificate,
-    write_certificate,
-)
+from ratiolab.hindsight.certificates.certificate import DynamicProgrammingCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.dynamic_programming.beam import beam
 from ratiolab.hindsight.schedules.heuristics import list_schedule

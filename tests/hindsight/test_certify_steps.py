@@ -14,15 +14,12 @@ from tiny_instances import tiny
 
 from ratiolab.hindsight import bracket
 from ratiolab.hindsight.certificates import certify_growth
-from ratiolab.hindsight.certificates.certificate import (
-    StepDualCertificate,
-    read_certificate,
-    write_certificate,
-)
+from ratiolab.hindsight.certificates.certificate import StepDualCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.certify_steps import scaled_value
 from ratiolab.hindsight.certificates.duals import StepDuals
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.relaxation.dual_bound import (
     BucketDuals,
     dual_bound,

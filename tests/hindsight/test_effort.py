@@ -19,8 +19,6 @@ from ratiolab.hindsight.certificates.certificate import (
     GrowthCertificate,
     PathCertificate,
     StepDualCertificate,
-    read_certificate,
-    write_certificate,
 )
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.duals import Duals, StepDuals, Table
@@ -34,6 +32,7 @@ from ratiolab.hindsight.certificates.effort import (
     steps_effort,
 )
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.model import FormatError, Instance, write_instance
 

@@ -16,15 +16,12 @@ from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates import certify_growth as checker
-from ratiolab.hindsight.certificates.certificate import (
-    GrowthCertificate,
-    read_certificate,
-    write_certificate,
-)
+from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.growth import certified, growth_row
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule

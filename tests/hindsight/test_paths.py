@@ -11,13 +11,9 @@ from oracle import least_latency
 from tiny_instances import tiny
 
 from ratiolab.hindsight.certificates import effort
-from ratiolab.hindsight.certificates.certificate import (
-    DualCertificate,
-    PathCertificate,
-    read_certificate,
-    write_certificate,
-)
+from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.potentials import Potentials, directions

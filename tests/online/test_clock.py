@@ -8,7 +8,7 @@ import reference
 from drawn import drawn, ended
 
 from ratiolab.model import Instance
-from ratiolab.model.io import FormatError
+from ratiolab.model.files import FormatError
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import (
     LLAMA2_70B_2XA100,

@@ -22,17 +22,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 from ratiolab.hindsight.certificates.duals import Duals, StepDuals
-from ratiolab.hindsight.certificates.effort import LARGEST_FILE
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
-from ratiolab.model.io import FormatError, PathLike, json_lines, write_text
 
-CERTIFICATE_FORMAT = "ratiolab-certificate/1"
 _NUMBERS = {
     "prices": ("denominator", "value", "memory", "tables", "cuts"),
     "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
@@ -150,80 +146,7 @@ def dual_certificate(instance: Instance, duals: Duals, value: int) -> DualCertif
     return DualCertificate(instance.name, instance.digest, bound, value, kept)
 
 
-def write_certificate(certificate: Certificate, path: PathLike) -> None:
-    """Write a certificate as JSON, in one step."""
-    data: dict[str, Any] = {
-        "format": CERTIFICATE_FORMAT,
-        "instance": certificate.instance,
-        "digest": certificate.digest,
-        "bound": certificate.bound,
-    }
-    if isinstance(certificate, FormulaCertificate):
-        data |= {"kind": "formula", "source": certificate.source}
-    else:
-        kind, numbers = _numbers(certificate)
-        data |= {"kind": kind, **numbers, "check": numbers_check(kind, numbers)}
-    write_text(path, json_lines(data))
-
-
-def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str, dict[str, Any]]:
-    """Return the kind and numbers of a proof by duals."""
-    if isinstance(certificate, StepDualCertificate):
-        steps = certificate.steps
-        return "steps", {
-            "denominator": steps.denominator,
-            "value": certificate.value,
-            "begin": steps.begin,
-            "ends": steps.ends,
-            "token": steps.token,
-        }
-    if isinstance(certificate, GrowthCertificate):
-        growth = certificate.duals
-        return "growth", {
-            "denominator": growth.denominator,
-            "value": certificate.value,
-            "begin": growth.begin,
-            "ends": growth.ends,
-            "token": growth.token,
-            "rows": growth.rows,
-            "growth": growth.growth,
-        }
-    duals = certificate.duals
-    numbers = {
-        "denominator": duals.denominator,
-        "value": certificate.value,
-        "memory": duals.memory,
-        "tables": [[table.cap, *chain(*table.items)] for table in duals.tables],
-        "cuts": duals.cuts,
-    }
-    if isinstance(certificate, DualCertificate):
-        return "prices", numbers
-    numbers = {"bound": certificate.bound, **numbers}
-    if isinstance(certificate, DynamicProgrammingCertificate):
-        return "layers", numbers
-    own = {"unit": certificate.unit, "multipliers": certificate.multipliers}
-    return "paths", {**numbers, **own, "passes": certificate.passes}
-
-
 def numbers_check(kind: str, data: Mapping[str, Any]) -> str:
     """Return the digits that tie the numbers of a file of this kind together."""
     numbers = json.dumps([data[name] for name in _NUMBERS[kind]])
     return hashlib.sha256(numbers.encode()).hexdigest()[:12]
-
-
-def read_certificate(path: PathLike) -> Certificate:
-    """Read a certificate; nothing in it is believed beyond its types.
-
-    Raises
-    ------
-    FormatError
-        when the file cannot be read or is not of this format.
-    """
-    from ratiolab.hindsight.certificates.certificate_file import CertificateFile
-    from ratiolab.model.validation import read_file
-
-    file = read_file(path, CERTIFICATE_FORMAT, CertificateFile, largest=LARGEST_FILE).root
-    try:
-        return file.certificate()
-    except ValueError as error:
-        raise FormatError(f"{path}: {error}") from None

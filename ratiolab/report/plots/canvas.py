@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from ratiolab.model.io import PathLike, write_bytes
+from ratiolab.model.files import PathLike, write_bytes
 
 Format: TypeAlias = Literal["png", "svg", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
