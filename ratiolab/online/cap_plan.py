@@ -53,14 +53,22 @@ class CapPlan:
         ages = np.minimum(ages, (memory - few)[:, None])
         shortest = [[volume(s, lower)] for s in few.tolist()]
         ages[np.array(self._volumes)[None, :] < np.array(shortest)] = 0
-        above = np.where(ages < (memory - few)[:, None], survival.alive[ages], 0.0)
-        filled = few[:, None] * survival.rounds[ages] + survival.tokens[ages]
+        above = np.where(ages < (memory - few)[:, None], np.exp(survival.log[ages]), 0.0)
+        rounds, tokens = survival.sums(ages)
+        filled = few[:, None] * rounds + tokens
         lost = (few[:, None] * ages + ages * (ages + 1) // 2) * above * (not keeps)
         costs = cap_costs(*(part.mean(axis=0) for part in (above, filled, lost)))
         self._following = costs.argmin(axis=1).tolist()
+        self._caps: dict[tuple[int, int], int] = {}  # that were asked for
 
     def next_cap(self, prompt: int, bound: int) -> int:
         """Return the age at which a request known to outlive a bound is to be killed next."""
+        cap = self._caps.get((prompt, bound))
+        if cap is None:
+            cap = self._caps[prompt, bound] = self._next_cap(prompt, bound)
+        return cap
+
+    def _next_cap(self, prompt: int, bound: int) -> int:
         most, node = self._memory - prompt, 0
         if bound:
             node = bisect_right(self._volumes, volume(prompt, bound)) - 1

@@ -6,22 +6,31 @@ has come, each start delaying the next by the volume that it is expected to take
 the memory that all running requests are expected to hold leaves room for it, now and at rounds
 ahead. When nothing runs, it starts at once. Should memory overflow, the requests that ran least
 return to the queue with the caps that they had.
+
+The rule looks at every round. Rounds in which it could do nothing are skipped: before the next turn
+has come; while the next round has no room, which only an end or a kill can change; and, while the
+curves stay as they are, rounds for which it is seen ahead that memory further on has none.
 """
 
 from abc import ABC, abstractmethod
 from heapq import heappop, heappush
-from typing import Any
+from math import floor
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model.footprint import held, volume
+from ratiolab.online.columns import BOUND, FIRST, ROW, Columns, expected_tokens
 from ratiolab.online.policy import Setting
 from ratiolab.online.survival import Survival, horizons
 from ratiolab.online.view import NEVER, Decision, View
 
 BLOCK = 64
 """Requests whose start is weighed together."""
+
+FORESIGHT = 32
+"""Rounds that are looked at together for the first in which the next request may fit."""
 
 CLOSE = 1e-9
 """Difference of expected tokens, or of rounds, that rounding may make."""
@@ -43,20 +52,27 @@ class PacedRun(ABC):
     setting : memory, and whether evicted requests keep their tokens.
     pace : part of the expected volume by which a start delays the next, in (0, 1].
     margin : share of memory that expectations leave free, in [0, 1).
+    kinds : number of kinds of requests.
 
     Attributes
     ----------
     curves : survival curves of the lengths seen so far, by kind of request.
-    kind : of each request.
-    bound : age that each request is known to outlive.
+    kind : of each request, counted from 0.
+    bound : age that each request that waits is known to outlive.
     cap : age at which it is to be killed, if it runs; more than its bound.
     key : its place in the queue; the least goes first, equal ones in random order.
     kept : tokens that it would start with.
     """
 
-    def __init__(self, setting: Setting, pace: float, margin: float, rng: Generator) -> None:
+    moving: ClassVar[bool] = False
+    """Whether curves move from round to round even where no request arrives, ends or is killed."""
+
+    def __init__(
+        self, setting: Setting, pace: float, margin: float, rng: Generator, kinds: int = 1
+    ) -> None:
         self._memory, self._keeps, self.rng = setting.memory, setting.keeps, rng
         self._pace, self._margin = pace, margin
+        self._logs = np.zeros((kinds, setting.memory + 2))
         self.curves: dict[int, Survival] = {}
         self.kind: dict[int, int] = {}
         self.bound: dict[int, int] = {}
@@ -65,13 +81,22 @@ class PacedRun(ABC):
         self.kept: dict[int, int] = {}
         self._tie: dict[int, float] = {}
         self._queue: list[tuple[float, float, int]] = []  # (key, tie, request)
-        # running: the round in which it had or would have had no token, and age when last seen
-        self._ages: dict[int, tuple[int, int]] = {}
+        self._columns = Columns()
+        self._turn: dict[int, int] = {}  # of the last start, counted from 0
+        self._starts = 0
+        self._kills: list[tuple[int, int, int]] = []  # round, turn, request; some have ended
         self._clock = 0.0
 
     @abstractmethod
     def learned(self, view: View) -> None:
-        """Bring the survival curves up to date, before what has arrived enters."""
+        """Take note of what has ended and arrived, before what has arrived enters."""
+
+    def before_weighing(self, view: View) -> None:
+        """Bring the survival curves up to date before starts are weighed."""
+
+    def next_learning(self) -> int:
+        """Return the round in which `learned` is to be called next, if requests run."""
+        return NEVER
 
     def kind_of(self, prompt: int) -> int:
         """Return the kind of requests with a prompt; all are of one."""
@@ -90,12 +115,13 @@ class PacedRun(ABC):
         """Set cap and key of a request that has been killed at its cap."""
 
     def __call__(self, view: View) -> Decision:
-        self._learn(view)
+        for i in view.completed:
+            self._leave(view, i)
         for i in view.arrived:
             self.bound[i], self.kept[i] = view.lower[i] - 1, 0
-            self.kind[i] = self.kind_of(view.prompt[i])
-            if self.kind[i] not in self.curves:
-                self.curves[self.kind[i]] = Survival(self._memory)
+            kind = self.kind[i] = self.kind_of(view.prompt[i])
+            if kind not in self.curves:
+                self.curves[kind] = Survival(self._memory, self._logs[kind])
         self.learned(view)
         for i in view.arrived:
             self.enter(view, i)
@@ -103,120 +129,170 @@ class PacedRun(ABC):
             self.enqueue(i)
         evicted = self._at_their_caps(view)
         evicted += self._overflowing(view)
-        admitted = self._admit(view)
-        for i in admitted:
-            self._ages[i] = (view.now - self.kept[i], self.kept[i])
-        return Decision(admitted, evicted, wake=view.now + 1 if self._ages else NEVER)
+        admitted, wake = self._admit(view)
+        if self._columns:
+            wake = min(wake, self._next_kill(), max(self.next_learning(), view.now + 1))
+        return Decision(admitted, evicted, wake=wake)
 
-    def _learn(self, view: View) -> None:
-        ended = set(view.completed)
-        for i, (start, seen) in list(self._ages.items()):
-            age = view.output[i] if i in ended else view.now - start
-            above = max(seen, self.bound[i])
-            if age > above:
-                self.curve(i).saw(above, age, i in ended)
-                self.bound[i] = age
-            if i in ended:
-                del self._ages[i]
-            else:
-                self._ages[i] = (start, age)
+    def learn(self, kind: int, now: int, prompt: int | None = None) -> Survival:
+        """Bring a curve up to date with those that run now; see `Survival.learn`."""
+        curve = self.curves[kind]
+        facts = self._columns.all
+        if len(self.curves) > 1:
+            facts = facts[:, facts[ROW] == kind * self._logs.shape[1]]
+        age = now - facts[FIRST]
+        curve.learn(prompt, facts[BOUND], age)
+        return curve
 
     def enqueue(self, i: int) -> None:
         """Let a request wait with the key that it has."""
         heappush(self._queue, (self.key[i], self._tie[i], i))
 
-    def take_queue(self) -> list[tuple[float, float, int]]:
-        """Empty the queue; the entries are (key, tie, request), in no order."""
-        entries, self._queue = self._queue, []
-        return entries
+    def waiting(self) -> list[int]:
+        """Return the requests in the queue, in no order."""
+        return [i for _, _, i in self._queue]
 
-    def _leave(self, i: int) -> None:
-        """Take a request out of memory."""
-        _, age = self._ages.pop(i)
+    def enqueue_anew(self) -> None:
+        """Order the queue by the keys that its requests have now."""
+        self._queue = [(self.key[i], self._tie[i], i) for _, _, i in self._queue]
+        self._queue.sort()  # faster than a heap's first order, and a heap as well
+
+    def _row(self, i: int) -> int:
+        return self.kind[i] * self._logs.shape[1]
+
+    def _start(self, view: View, i: int) -> None:
+        first, cap = view.now - self.kept[i], self.cap[i]
+        self._columns.add(i, first, view.prompt[i], self.bound[i], cap, self._row(i))
+        self._turn[i] = self._starts
+        heappush(self._kills, (first + cap, self._starts, i))
+        self._starts += 1
+
+    def _leave(self, view: View, i: int) -> None:
+        """Take a request out of memory, and enter what its run has shown."""
+        first, _, known, *_ = self._columns.remove(i)
+        ended = i in view.output
+        age = view.output[i] if ended else view.now - first
+        self.curve(i).saw(known, age, ended)
+        self.bound[i] = max(known, age)
         if self._keeps:
             self.kept[i] = age
 
+    def _next_kill(self) -> int:
+        """Return the round in which a running request reaches its cap next."""
+        while self._kills:
+            due, turn, i = self._kills[0]
+            if i in self._columns and self._turn[i] == turn:
+                return due
+            heappop(self._kills)
+        return NEVER
+
     def _at_their_caps(self, view: View) -> list[int]:
-        killed = [i for i, (_, age) in self._ages.items() if age >= self.cap[i]]
+        due = []
+        while self._next_kill() <= view.now:
+            due.append(heappop(self._kills)[1:])
+        killed = [i for _, i in sorted(due)]
         for i in killed:
-            self._leave(i)
+            self._leave(view, i)
             self.reached(view, i)
             self.enqueue(i)
         return killed
 
     def _overflowing(self, view: View) -> list[int]:
         """Take out the youngest until the others fit in the next round."""
-        tokens = sum(held(view.prompt[i], age + 1) for i, (_, age) in self._ages.items())
-        out = []
-        for i, (_, age) in sorted(self._ages.items(), key=lambda entry: (entry[1][1], -entry[0])):
-            if tokens <= self._memory:
+        out = list[int]()
+        if self._room(view.now) >= 0:
+            return out
+        first = self._columns.column(FIRST).tolist()
+        for _, i in sorted(zip(first, self._columns.requests, strict=True), reverse=True):
+            if self._room(view.now) >= 0:
                 break
-            tokens -= held(view.prompt[i], age + 1)
-            self._leave(i)
+            self._leave(view, i)
             self.enqueue(i)
             out.append(i)
         return out
 
-    def _admit(self, view: View) -> list[int]:
+    def _room(self, now: int) -> int:
+        """Return the tokens that the running requests leave in the next round."""
+        return self._memory - self._columns.tokens - len(self._columns) * (now + 1)
+
+    def _admit(self, view: View) -> tuple[list[int], int]:
+        """Return who starts, and when to look again if nobody arrives or leaves until then."""
+        admitted = list[int]()
         if not self._queue:
-            return []
-        now = view.now
+            return admitted, NEVER
+        now, running = view.now, len(self._columns) > 0
+        # where nothing runs, what was expected to fill memory has ended early
+        self._clock = max(self._clock, float(now)) if running else float(now)
+        if running and (again := self._earliest(view)) > now:
+            return admitted, again
+        self.before_weighing(view)
         ahead = horizons(self.cap[self._queue[0][2]])
-        room = np.where(ahead == 1, self._memory, (1 - self._margin) * self._memory)
-        if self._ages:
-            room = room - self._expected(view, list(self._ages), ahead).sum(0)
-            self._clock = max(self._clock, float(now))
-        else:  # what was expected to fill memory has ended early
-            self._clock = float(now)
-        admitted: list[int] = []
+        limit = np.where(ahead == 1, self._memory, (1 - self._margin) * self._memory)
+        room = limit - self._expected(self._columns.all, now, ahead).sum(axis=0)
         while self._queue:
-            block: list[tuple[float, float, int]] = []
-            clock = self._clock
+            block, steps, clock = list[tuple[float, float, int]](), list[float](), self._clock
             while self._queue and len(block) < BLOCK and clock < now + 1 - CLOSE:
                 block.append(heappop(self._queue))
-                clock += self._step(view, block[-1][2])
+                steps.append(self._step(view, block[-1][2]))
+                clock += steps[-1]
             if not block:
                 break
             chosen = [i for _, _, i in block]
-            needed = np.cumsum(self._expected(view, chosen, ahead), axis=0)
+            needed = np.cumsum(self._expected(self._facts(view, chosen), now, ahead), axis=0)
             fits = (needed <= room + CLOSE).all(axis=1)
             number = len(chosen) if fits.all() else int(fits.argmin())
-            if number == 0 and not self._ages and not admitted:
+            if number == 0 and not running and not admitted:
                 number = 1
             for entry in block[number:]:
                 heappush(self._queue, entry)
-            for i in chosen[:number]:
-                self._clock += self._step(view, i)
+            for i, step in zip(chosen[:number], steps, strict=False):
+                self._clock += step
+                self._start(view, i)
             admitted += chosen[:number]
             if number < len(chosen):
                 break
             room = room - needed[-1]
-        return admitted
+        if admitted or self.moving:
+            return admitted, self._earliest(view, now + 1)
+        worst = int((needed[0] - room).argmax())
+        return admitted, self._foreseen(now, ahead[worst], limit[worst] - needed[0, worst])
+
+    def _earliest(self, view: View, now: int | None = None) -> int:
+        """Return the first round from a round on, by default this one, that may start somebody."""
+        now = view.now if now is None else now
+        if not self._queue:
+            return NEVER
+        i = self._queue[0][2]
+        if self._room(view.now) < held(view.prompt[i] + self.kept[i], 1):
+            return NEVER  # until then everybody grows
+        turn = max(now, floor(self._clock) - 1)
+        while not self._clock < turn + 1 - CLOSE:
+            turn += 1
+        return turn
+
+    def _foreseen(self, now: int, ahead: int, room: float) -> int:
+        """Return the first of the next rounds in which all leave room at a round ahead of it.
+
+        Returns the round after those that were looked at if there is none.
+        """
+        rounds = np.arange(now + 1, min(now + FORESIGHT, self._next_kill()) + 1)
+        fits = self._expected(self._columns.all, rounds, ahead).sum(axis=0) <= room + CLOSE
+        return int(rounds[fits.argmax()] if fits.any() else rounds[-1] + 1)
 
     def _step(self, view: View, i: int) -> float:
         if self.key[i] <= 0:
             return 0.0
         tokens = self.curve(i).expected_volume(view.prompt[i], self.bound[i], self.cap[i])
-        return self._pace * (tokens - volume(view.prompt[i], self.kept[i])) / self._memory
+        return float(self._pace * (tokens - volume(view.prompt[i], self.kept[i])) / self._memory)
 
-    def _expected(self, view: View, requests: list[int], ahead: Any) -> Any:
-        """Return the tokens that requests are expected to hold, shape (requests, rounds ahead)."""
-        table = np.array(
+    def _facts(self, view: View, requests: list[int]) -> Any:
+        """Return the columns of requests that would start now."""
+        return np.array(
             [
-                (
-                    self.kind[i],
-                    self._ages[i][1] if i in self._ages else self.kept[i],
-                    view.prompt[i],
-                    self.bound[i],
-                    self.cap[i],
-                )
+                (view.now - self.kept[i], view.prompt[i], self.bound[i], self.cap[i], self._row(i))
                 for i in requests
             ]
-        )
-        kinds = table[:, 0]
-        tokens = np.empty((len(requests), len(ahead)))
-        for kind in set(kinds.tolist()):
-            rows = kinds == kind
-            age, prompt, bound, cap = table[rows, 1:].T
-            tokens[rows] = self.curves[kind].expected_memory(age, prompt, bound, cap, ahead)
-        return tokens
+        ).T
+
+    def _expected(self, facts: Any, now: Any, ahead: Any) -> Any:
+        return expected_tokens(self._logs.ravel(), facts, now, ahead)

@@ -1,7 +1,7 @@
 """What is learned of the lengths while requests run, and what it says of the memory to come."""
 
-from functools import cache
-from math import isqrt
+from functools import cache, lru_cache
+from math import exp, isqrt
 from typing import Any
 
 import numpy as np
@@ -26,67 +26,97 @@ def longest_within(prompt: int, area: float) -> int:
 class Survival:
     """The share of requests that reach each age, learned from those that did or ended there.
 
+    Parameters
+    ----------
+    memory : tokens; ages up to this are known of.
+    log : where the curve is written, shape (memory + 2,); by default a new array.
+
     Attributes
     ----------
     log : logarithm of the share that outlives each age, shape (memory + 2,).
-    alive : that share.
-    rounds, tokens : ages and output tokens that a run to each age has on average, shape as `log`.
     seen : oldest age that a request was seen to reach.
     """
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, memory: int, log: Any = None) -> None:
         ages = memory + 2
         self._reached, self._ended = np.zeros(ages), np.zeros(ages)
-        self.log = np.zeros(ages)
+        self.log = np.zeros(ages) if log is None else log
         self.seen = 0
-        self._age = np.arange(1, ages)
-        self._sum()
+        self._oldest, self._tail = 1, extension(None, ages)
+        self._sums: tuple[Any, Any] | None = None
 
     def saw(self, above: int, age: int, ended: bool) -> None:
         """Enter a request known to outlive `above` that went on to an age, and whether it ended."""
-        self._reached[above + 1 : age + 1] += 1
-        self._ended[age] += ended
-        self.seen = max(self.seen, age)
+        if age > above:
+            self._reached[above + 1 : age + 1] += 1
+            self._ended[age] += ended
+            self.seen = max(self.seen, age)
 
-    def learn(self, prompt: int | None = None) -> None:
+    def learn(self, prompt: int | None = None, above: Any = None, age: Any = None) -> None:
         """Bring the curve up to date.
 
         Parameters
         ----------
         prompt : beyond the oldest age that was seen, the share that survives falls like one over
             the root of the volume with this prompt, the hardest law; None: nobody ends there.
+        above, age : arrays of the requests that run now, which are not entered yet: the age that
+            each was known to outlive, and its present age.
         """
+        reached: Any = 0.0
+        if age is not None and (goes := age > above).any():
+            above, age = above[goes], age[goes]
+            self.seen = max(self.seen, int(age.max()))
+            change = np.bincount(above + 1, minlength=self.seen + 2)
+            change -= np.bincount(age + 1, minlength=self.seen + 2)
+            reached = np.cumsum(change[:-1])
         known = slice(0, self.seen + 1)  # nobody was seen to end later
-        share = self._ended[known] / (self._reached[known] + 0.5)
+        share = self._ended[known] / (self._reached[known] + reached + 0.5)
         self.log[known] = np.cumsum(np.log1p(-np.minimum(share, 0.999)))
-        self.log[self.seen + 1 :] = self.log[self.seen]
-        if prompt is not None:
-            oldest = max(self.seen, 1)
-            ages = np.arange(oldest, len(self.log))
-            tokens = np.log(volume(np.full_like(ages, prompt), ages))
-            self.log[oldest:] -= (tokens - tokens[0]) / 2
-        self._sum()
+        self._oldest = oldest = max(self.seen, 1)
+        self._tail = extension(prompt, len(self.log))
+        falls = self._tail[0]
+        np.add(falls[oldest:], self.log[self.seen] - falls[oldest], out=self.log[oldest:])
+        self._sums = None
 
-    def _sum(self) -> None:
-        self.alive = np.exp(self.log)
-        self._alive = np.maximum(self.alive, 1e-300)
-        self.rounds = np.append(0.0, np.cumsum(self.alive[:-1]))
-        self.tokens = np.append(0.0, np.cumsum(self._age * self.alive[:-1]))
+    def sums(self, age: Any) -> tuple[Any, Any]:
+        """Return the rounds and the output tokens that a run to an age has on average."""
+        if self._sums is None:
+            alive = np.exp(self.log[: self._oldest])
+            tokens = np.cumsum(np.arange(1, self._oldest + 1) * alive)
+            self._sums = np.append(0.0, np.cumsum(alive)), np.append(0.0, tokens)
+        near, far = np.minimum(age, self._oldest), np.maximum(age, self._oldest)
+        falls, *beyond = self._tail
+        scale = exp(self.log[self._oldest] - falls[self._oldest])
+        rounds, tokens = (
+            within[near] + scale * (later[far] - later[self._oldest])
+            for within, later in zip(self._sums, beyond, strict=True)
+        )
+        return rounds, tokens
 
-    def expected_volume(self, prompt: int, bound: int, cap: int) -> float:
-        """Return the volume of a run to a cap of a request known to outlive `bound`."""
-        sure = min(bound, cap)
-        beyond = prompt * (self.rounds[cap] - self.rounds[sure])
-        beyond += self.tokens[cap] - self.tokens[sure]
-        return volume(prompt, sure) + float(beyond / self._alive[sure])
+    def expected_volume(self, prompt: Any, bound: Any, cap: Any) -> Any:
+        """Return the volume of a run to a cap of a request known to outlive `bound`; broadcasts."""
+        sure = np.minimum(bound, cap)
+        rounds, tokens = self.sums(cap)
+        rounds_before, tokens_before = self.sums(sure)
+        beyond = prompt * (rounds - rounds_before) + tokens - tokens_before
+        return volume(prompt, sure) + beyond / np.maximum(np.exp(self.log[sure]), 1e-300)
 
-    def expected_memory(self, age: Any, prompt: Any, bound: Any, cap: Any, ahead: Any) -> Any:
-        """Return the tokens expected to be held in rounds ahead, shape (requests, rounds)."""
-        then = age[:, None] + ahead[None, :]
-        known = np.maximum(bound, age)[:, None]
-        before = np.minimum(then - 1, len(self.log) - 1)
-        alive = np.exp(self.log[np.maximum(before, known)] - self.log[known])
-        return np.where(then <= cap[:, None], alive * (prompt[:, None] + then), 0.0)
+
+@lru_cache(maxsize=32)
+def extension(prompt: int | None, ages: int) -> tuple[Any, Any, Any]:
+    """Return a curve to continue a survival curve with, as `Survival.learn` describes it.
+
+    Returns logarithm of the share that outlives each age, up to a constant, and sums of the shares
+    and of shares times the next age, over all smaller ages. Age 0 counts for prompt None only.
+    """
+    if prompt is None:
+        log = np.zeros(ages)
+    else:
+        tokens = volume(np.full(ages, prompt), np.arange(ages))
+        log = np.append(0.0, np.log(tokens[1:]) / -2)
+    alive = np.exp(log)
+    later = np.arange(1, ages) * alive[:-1]
+    return log, np.append(0.0, np.cumsum(alive[:-1])), np.append(0.0, np.cumsum(later))
 
 
 @cache

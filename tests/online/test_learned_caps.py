@@ -125,7 +125,7 @@ class Literal(Paced):
                 break
         self.cap[job.index] = cap
         ends = 1.0 if cap == most else 1 - self.outlive(job, cap) / self.outlive(job, bound)
-        self.key[job.index] = self.work(job) / max(ends, 1e-9)
+        self.key[job.index] = float(np.float32(self.work(job) / max(ends, 1e-9)))
 
 
 @pytest.mark.parametrize("mode", ["restart", "recompute"])

@@ -1,10 +1,11 @@
 """Kill and restart with the best caps for the law of lengths, which is learned on the way."""
 
 from bisect import insort
+from collections import defaultdict
 from dataclasses import dataclass, field
-from math import exp
 from typing import ClassVar
 
+import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model import Preemption
@@ -86,7 +87,8 @@ class _Kind:
 
 class _Run(PacedRun):
     def __init__(self, policy: LearnedCaps, setting: Setting, rng: Generator) -> None:
-        super().__init__(setting, policy.pace, policy.margin, rng)
+        kinds = self.kind_of(setting.memory) + 1
+        super().__init__(setting, policy.pace, policy.margin, rng, kinds)
         self._pilots, self._setting = policy.pilots, setting
         self._kinds: dict[int, _Kind] = {}
         self._arrivals: dict[int, int] = {}
@@ -94,6 +96,9 @@ class _Run(PacedRun):
 
     def kind_of(self, prompt: int) -> int:
         return prompt.bit_length()
+
+    def next_learning(self) -> int:
+        return self._due
 
     def learned(self, view: View) -> None:
         touched = {self.kind[i] for i in (*view.completed, *view.arrived)}
@@ -106,17 +111,19 @@ class _Run(PacedRun):
         if view.now >= self._due:
             self._due = view.now + PATIENCE
             touched = set(self._kinds)
-        renewed = [key for key in sorted(touched) if self._renew(view, key)]
-        if renewed:
-            for _, _, i in self.take_queue():
+        if any([self._renew(view, key) for key in sorted(touched)]):
+            waiting = defaultdict(list)
+            for i in self.waiting():
                 if self.key[i] > 0:  # pilots stay what they are
-                    self.reached(view, i)
-                self.enqueue(i)
+                    waiting[self.kind[i]].append(i)
+            for requests in waiting.values():
+                self._plan(view, requests)
+            self.enqueue_anew()
 
     def _renew(self, view: View, key: int) -> bool:
         """Bring the curve of a kind up to date, and its plan if there is enough news."""
-        kind, curve = self._kinds[key], self.curves[key]
-        curve.learn(kind.prompts[len(kind.prompts) // 2])
+        kind = self._kinds[key]
+        curve = self.learn(key, view.now, kind.prompts[len(kind.prompts) // 2])
         know = (len(kind.ended), curve.seen, len(kind.prompts))
         if not any(new > NEWS * old for new, old in zip(know, kind.known, strict=True)):
             return False
@@ -131,18 +138,27 @@ class _Run(PacedRun):
         if self.rng.random() < 1 / (1 + before / self._pilots):
             self.cap[i], self.key[i] = view.memory - view.prompt[i], 0.0
         else:
-            self.reached(view, i)
+            self._plan(view, [i])
 
     def reached(self, view: View, i: int) -> None:
-        plan = self._kinds[self.kind[i]].plan
-        assert plan is not None  # made when the first of the kind arrived
-        self.cap[i] = plan.next_cap(view.prompt[i], self.bound[i])
-        self.key[i] = self._price(view, i)
+        self._plan(view, [i])
 
-    def _price(self, view: View, i: int) -> float:
-        """Return the expected volume of the run to its cap for each completion expected of it."""
-        prompt, bound, cap, curve = view.prompt[i], self.bound[i], self.cap[i], self.curve(i)
-        work = curve.expected_volume(prompt, bound, cap) - volume(prompt, self.kept[i])
-        to_the_end = cap == view.memory - prompt
-        ends = 1.0 if to_the_end else 1 - exp(curve.log[cap] - curve.log[bound])
-        return work / max(ends, 1e-9)
+    def _plan(self, view: View, requests: list[int]) -> None:
+        """Set caps and keys of requests of a kind.
+
+        A key is the expected volume of the run to the cap for each completion expected of it.
+        """
+        plan = self._kinds[self.kind[requests[0]]].plan
+        assert plan is not None  # made when the first of the kind arrived
+        prompt, bound = [view.prompt[i] for i in requests], [self.bound[i] for i in requests]
+        cap = list(map(plan.next_cap, prompt, bound))
+        self.cap.update(zip(requests, cap, strict=True))
+        kept = np.array([self.kept[i] for i in requests])
+        prompts, bounds, caps = np.array(prompt), np.array(bound), np.array(cap)
+        curve = self.curve(requests[0])
+        work = curve.expected_volume(prompts, bounds, caps) - volume(prompts, kept)
+        ends = 1 - np.exp(curve.log[caps] - curve.log[bounds])
+        ends[caps == view.memory - prompts] = 1.0  # to the end
+        # half as many digits: keys that are equal but for rounding are equal
+        keys = (work / np.maximum(ends, 1e-9)).astype(np.float32).tolist()
+        self.key.update(zip(requests, keys, strict=True))

@@ -63,14 +63,18 @@ class VolumeRestart(Policy):
 
 
 class _Run(PacedRun):
+    moving: ClassVar[bool] = True
+
     def __init__(self, policy: VolumeRestart, setting: Setting, rng: Generator) -> None:
         super().__init__(setting, policy.pace, policy.margin, rng)
         self._policy = policy
         self._common = float(rng.random()) if policy.offset == "run" else 0.0
 
     def learned(self, view: View) -> None:
-        for curve in self.curves.values():
-            curve.learn()
+        pass  # nothing is asked of the curve before starts are weighed
+
+    def before_weighing(self, view: View) -> None:
+        self.learn(0, view.now)
 
     def enter(self, view: View, i: int) -> None:
         draw = float(self.rng.random()) if self._policy.offset == "request" else self._common
