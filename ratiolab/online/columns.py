@@ -10,8 +10,8 @@ from ratiolab.model.footprint import held
 
 FIRST, PROMPT, BOUND, CAP, ROW = range(5)
 """Columns: the round in which a request had or would have had no token; its prompt; the age that it
-was known to outlive when it started; the age at which it is killed; where the row of its survival
-curve begins."""
+is known to outlive, as far as survival curves have been told; the age at which it is killed; where
+the row of its survival curve begins."""
 
 
 class Columns:
@@ -61,10 +61,6 @@ class Columns:
             self._requests[place] = last
         return facts
 
-    def column(self, number: int) -> NDArray[np.int64]:
-        """Return a column, as a view."""
-        return self._table[number, : len(self._requests)]
-
     @property
     def all(self) -> NDArray[np.int64]:
         """All columns, as a view of shape (5, requests)."""
@@ -81,11 +77,12 @@ def expected_tokens(logs: Any, facts: Any, now: Any, ahead: Any) -> Any:
     facts : columns of the requests, shape (5, requests).
     now, ahead : present rounds, and rounds after them; arrays of the same length, or numbers.
     """
-    first, prompt, bound, cap, row = (column[:, None] for column in facts)
+    first, prompt, bound, cap, row = facts[:, :, None]
     age = now - first
     then = age + ahead
     known = np.maximum(bound, age)
-    # whoever is killed before counts nothing, whatever the curve says of ages that do not exist
-    before = np.minimum(np.maximum(then - 1, known), cap)
-    alive = np.exp(logs[row + before] - logs[row + np.minimum(known, cap)])
+    outlived = row + known
+    # the curve has no ages beyond the caps, where nothing counts anyway
+    before = np.maximum(row + np.minimum(then, cap) - 1, outlived)
+    alive = np.exp(logs.take(before) - logs.take(outlived))
     return np.where(then <= cap, alive * (prompt + then), 0.0)

@@ -25,6 +25,7 @@ from ratiolab.online.columns import BOUND, FIRST, ROW, Columns, expected_tokens
 from ratiolab.online.policy import Setting
 from ratiolab.online.survival import Survival, horizons
 from ratiolab.online.view import NEVER, Decision, View
+from ratiolab.online.waiting import Entry, Waiting
 
 BLOCK = 64
 """Requests whose start is weighed together."""
@@ -80,7 +81,7 @@ class PacedRun(ABC):
         self.key: dict[int, float] = {}
         self.kept: dict[int, int] = {}
         self._tie: dict[int, float] = {}
-        self._queue: list[tuple[float, float, int]] = []  # (key, tie, request)
+        self.queue = Waiting()
         self._columns = Columns()
         self._turn: dict[int, int] = {}  # of the last start, counted from 0
         self._starts = 0
@@ -126,7 +127,7 @@ class PacedRun(ABC):
         for i in view.arrived:
             self.enter(view, i)
             self._tie[i] = float(self.rng.random())
-            self.enqueue(i)
+            self.enqueue(view, i)
         evicted = self._at_their_caps(view)
         evicted += self._overflowing(view)
         admitted, wake = self._admit(view)
@@ -134,37 +135,31 @@ class PacedRun(ABC):
             wake = min(wake, self._next_kill(), max(self.next_learning(), view.now + 1))
         return Decision(admitted, evicted, wake=wake)
 
-    def learn(self, kind: int, now: int, prompt: int | None = None) -> Survival:
-        """Bring a curve up to date with those that run now; see `Survival.learn`."""
-        curve = self.curves[kind]
-        facts = self._columns.all
+    def observe(self, kind: int, now: int) -> Survival:
+        """Enter how far those of a kind that run have come; returns its survival curve."""
+        curve, facts = self.curves[kind], self._columns.all
+        those: Any = slice(None)
         if len(self.curves) > 1:
-            facts = facts[:, facts[ROW] == kind * self._logs.shape[1]]
-        age = now - facts[FIRST]
-        curve.learn(prompt, facts[BOUND], age)
+            those = np.flatnonzero(facts[ROW] == self._row(kind))
+        above, age = facts[BOUND, those], now - facts[FIRST, those]
+        curve.saw_all(above, age)
+        facts[BOUND, those] = np.maximum(above, age)
         return curve
 
-    def enqueue(self, i: int) -> None:
+    def enqueue(self, view: View, i: int) -> None:
         """Let a request wait with the key that it has."""
-        heappush(self._queue, (self.key[i], self._tie[i], i))
+        known = self.kind[i], view.prompt[i], self.bound[i], self.kept[i], self.cap[i]
+        self.queue.push(Entry(self.key[i], self._tie[i], i, *known))
 
-    def waiting(self) -> list[int]:
-        """Return the requests in the queue, in no order."""
-        return [i for _, _, i in self._queue]
+    def _row(self, kind: int) -> int:
+        return kind * self._logs.shape[1]
 
-    def enqueue_anew(self) -> None:
-        """Order the queue by the keys that its requests have now."""
-        self._queue = [(self.key[i], self._tie[i], i) for _, _, i in self._queue]
-        self._queue.sort()  # faster than a heap's first order, and a heap as well
-
-    def _row(self, i: int) -> int:
-        return self.kind[i] * self._logs.shape[1]
-
-    def _start(self, view: View, i: int) -> None:
-        first, cap = view.now - self.kept[i], self.cap[i]
-        self._columns.add(i, first, view.prompt[i], self.bound[i], cap, self._row(i))
+    def _start(self, entry: Entry, now: int) -> None:
+        _, _, i, kind, prompt, bound, kept, cap = entry
+        self.cap[i], self.key[i] = cap, entry.key
+        self._columns.add(i, now - kept, prompt, bound, cap, self._row(kind))
         self._turn[i] = self._starts
-        heappush(self._kills, (first + cap, self._starts, i))
+        heappush(self._kills, (now - kept + cap, self._starts, i))
         self._starts += 1
 
     def _leave(self, view: View, i: int) -> None:
@@ -194,7 +189,7 @@ class PacedRun(ABC):
         for i in killed:
             self._leave(view, i)
             self.reached(view, i)
-            self.enqueue(i)
+            self.enqueue(view, i)
         return killed
 
     def _overflowing(self, view: View) -> list[int]:
@@ -202,12 +197,12 @@ class PacedRun(ABC):
         out = list[int]()
         if self._room(view.now) >= 0:
             return out
-        first = self._columns.column(FIRST).tolist()
+        first = self._columns.all[FIRST].tolist()
         for _, i in sorted(zip(first, self._columns.requests, strict=True), reverse=True):
             if self._room(view.now) >= 0:
                 break
             self._leave(view, i)
-            self.enqueue(i)
+            self.enqueue(view, i)
             out.append(i)
         return out
 
@@ -217,55 +212,60 @@ class PacedRun(ABC):
 
     def _admit(self, view: View) -> tuple[list[int], int]:
         """Return who starts, and when to look again if nobody arrives or leaves until then."""
-        admitted = list[int]()
-        if not self._queue:
+        admitted, queue = list[int](), self.queue
+        if not queue:
             return admitted, NEVER
         now, running = view.now, len(self._columns) > 0
         # where nothing runs, what was expected to fill memory has ended early
         self._clock = max(self._clock, float(now)) if running else float(now)
-        if running and (again := self._earliest(view)) > now:
+        if running and (again := self._earliest(now, now)) > now:
             return admitted, again
         self.before_weighing(view)
-        ahead = horizons(self.cap[self._queue[0][2]])
+        ahead = horizons(queue.first.cap)
         limit = np.where(ahead == 1, self._memory, (1 - self._margin) * self._memory)
-        room = limit - self._expected(self._columns.all, now, ahead).sum(axis=0)
-        while self._queue:
-            block, steps, clock = list[tuple[float, float, int]](), list[float](), self._clock
-            while self._queue and len(block) < BLOCK and clock < now + 1 - CLOSE:
-                block.append(heappop(self._queue))
-                steps.append(self._step(view, block[-1][2]))
+        room = limit
+        while queue:
+            block, steps, clock = list[Entry](), list[float](), self._clock
+            while queue and len(block) < BLOCK and clock < now + 1 - CLOSE:
+                block.append(queue.pop())
+                steps.append(self._step(block[-1]))
                 clock += steps[-1]
             if not block:
                 break
-            chosen = [i for _, _, i in block]
-            needed = np.cumsum(self._expected(self._facts(view, chosen), now, ahead), axis=0)
+            facts = np.array(
+                [(now - e.kept, e.prompt, e.bound, e.cap, self._row(e.kind)) for e in block]
+            ).T
+            if not admitted:  # those who run are weighed along with the first block
+                facts = np.concatenate([self._columns.all, facts], axis=1)
+            needed = expected_tokens(self._logs.ravel(), facts, now, ahead)
+            room = room - needed[: -len(block)].sum(axis=0)
+            needed = np.cumsum(needed[-len(block) :], axis=0)
             fits = (needed <= room + CLOSE).all(axis=1)
-            number = len(chosen) if fits.all() else int(fits.argmin())
+            number = len(block) if fits.all() else int(fits.argmin())
             if number == 0 and not running and not admitted:
                 number = 1
             for entry in block[number:]:
-                heappush(self._queue, entry)
-            for i, step in zip(chosen[:number], steps, strict=False):
+                queue.push(entry)
+            for entry, step in zip(block[:number], steps, strict=False):
                 self._clock += step
-                self._start(view, i)
-            admitted += chosen[:number]
-            if number < len(chosen):
+                self._start(entry, now)
+                admitted.append(entry.request)
+            if number < len(block):
                 break
             room = room - needed[-1]
         if admitted or self.moving:
-            return admitted, self._earliest(view, now + 1)
+            return admitted, self._earliest(now, now + 1)
         worst = int((needed[0] - room).argmax())
         return admitted, self._foreseen(now, ahead[worst], limit[worst] - needed[0, worst])
 
-    def _earliest(self, view: View, now: int | None = None) -> int:
-        """Return the first round from a round on, by default this one, that may start somebody."""
-        now = view.now if now is None else now
-        if not self._queue:
+    def _earliest(self, now: int, after: int) -> int:
+        """Return the first round that may start somebody, not before `after`; now or later."""
+        if not self.queue:
             return NEVER
-        i = self._queue[0][2]
-        if self._room(view.now) < held(view.prompt[i] + self.kept[i], 1):
+        first = self.queue.first
+        if self._room(now) < held(first.prompt + first.kept, 1):
             return NEVER  # until then everybody grows
-        turn = max(now, floor(self._clock) - 1)
+        turn = max(after, floor(self._clock) - 1)
         while not self._clock < turn + 1 - CLOSE:
             turn += 1
         return turn
@@ -276,23 +276,13 @@ class PacedRun(ABC):
         Returns the round after those that were looked at if there is none.
         """
         rounds = np.arange(now + 1, min(now + FORESIGHT, self._next_kill()) + 1)
-        fits = self._expected(self._columns.all, rounds, ahead).sum(axis=0) <= room + CLOSE
+        tokens = expected_tokens(self._logs.ravel(), self._columns.all, rounds, ahead)
+        fits = tokens.sum(axis=0) <= room + CLOSE
         return int(rounds[fits.argmax()] if fits.any() else rounds[-1] + 1)
 
-    def _step(self, view: View, i: int) -> float:
-        if self.key[i] <= 0:
+    def _step(self, entry: Entry) -> float:
+        if entry.key <= 0:
             return 0.0
-        tokens = self.curve(i).expected_volume(view.prompt[i], self.bound[i], self.cap[i])
-        return float(self._pace * (tokens - volume(view.prompt[i], self.kept[i])) / self._memory)
-
-    def _facts(self, view: View, requests: list[int]) -> Any:
-        """Return the columns of requests that would start now."""
-        return np.array(
-            [
-                (view.now - self.kept[i], view.prompt[i], self.bound[i], self.cap[i], self._row(i))
-                for i in requests
-            ]
-        ).T
-
-    def _expected(self, facts: Any, now: Any, ahead: Any) -> Any:
-        return expected_tokens(self._logs.ravel(), facts, now, ahead)
+        curve = self.curves[entry.kind]
+        tokens = curve.expected_volume(entry.prompt, entry.bound, entry.cap)
+        return float(self._pace * (tokens - volume(entry.prompt, entry.kept)) / self._memory)

@@ -11,6 +11,9 @@ from ratiolab.model.footprint import volume
 HORIZONS = 14
 """Rounds ahead, in geometric progression, at which expected memory is looked at."""
 
+MANY = 16
+"""Requests from which on sums over all ages are quicker than one after the other."""
+
 
 def longest_within(prompt: int, area: float) -> int:
     """Return the largest number of tokens whose volume is at most `area`; at least 1.
@@ -52,26 +55,29 @@ class Survival:
             self._ended[age] += ended
             self.seen = max(self.seen, age)
 
-    def learn(self, prompt: int | None = None, above: Any = None, age: Any = None) -> None:
+    def saw_all(self, above: Any, age: Any) -> None:
+        """Enter many requests that run on; arrays as the arguments of `saw`."""
+        if len(age) < MANY:
+            for known, reached in zip(above.tolist(), age.tolist(), strict=True):
+                self.saw(known, reached, False)
+        elif (further := age > above).any():
+            self.seen = max(self.seen, int(age.max()))
+            change = np.bincount(above[further] + 1, minlength=self.seen + 2)
+            change -= np.bincount(age[further] + 1, minlength=self.seen + 2)
+            self._reached[: self.seen + 1] += np.cumsum(change[:-1])
+
+    def learn(self, prompt: int | None = None) -> None:
         """Bring the curve up to date.
 
         Parameters
         ----------
         prompt : beyond the oldest age that was seen, the share that survives falls like one over
             the root of the volume with this prompt, the hardest law; None: nobody ends there.
-        above, age : arrays of the requests that run now, which are not entered yet: the age that
-            each was known to outlive, and its present age.
         """
-        reached: Any = 0.0
-        if age is not None and (goes := age > above).any():
-            above, age = above[goes], age[goes]
-            self.seen = max(self.seen, int(age.max()))
-            change = np.bincount(above + 1, minlength=self.seen + 2)
-            change -= np.bincount(age + 1, minlength=self.seen + 2)
-            reached = np.cumsum(change[:-1])
         known = slice(0, self.seen + 1)  # nobody was seen to end later
-        share = self._ended[known] / (self._reached[known] + reached + 0.5)
-        self.log[known] = np.cumsum(np.log1p(-np.minimum(share, 0.999)))
+        share = self._ended[known] / (self._reached[known] + 0.5)
+        np.minimum(share, 0.999, out=share)
+        np.cumsum(np.log1p(np.negative(share, out=share), out=share), out=self.log[known])
         self._oldest = oldest = max(self.seen, 1)
         self._tail = extension(prompt, len(self.log))
         falls = self._tail[0]
@@ -84,22 +90,26 @@ class Survival:
             alive = np.exp(self.log[: self._oldest])
             tokens = np.cumsum(np.arange(1, self._oldest + 1) * alive)
             self._sums = np.append(0.0, np.cumsum(alive)), np.append(0.0, tokens)
+        rounds, tokens = self._sums
+        if isinstance(age, int) and age <= self._oldest:
+            return rounds[age], tokens[age]
         near, far = np.minimum(age, self._oldest), np.maximum(age, self._oldest)
-        falls, *beyond = self._tail
+        falls, rounds_beyond, tokens_beyond = self._tail
         scale = exp(self.log[self._oldest] - falls[self._oldest])
-        rounds, tokens = (
-            within[near] + scale * (later[far] - later[self._oldest])
-            for within, later in zip(self._sums, beyond, strict=True)
+        return (
+            rounds[near] + scale * (rounds_beyond[far] - rounds_beyond[self._oldest]),
+            tokens[near] + scale * (tokens_beyond[far] - tokens_beyond[self._oldest]),
         )
-        return rounds, tokens
 
     def expected_volume(self, prompt: Any, bound: Any, cap: Any) -> Any:
-        """Return the volume of a run to a cap of a request known to outlive `bound`; broadcasts."""
-        sure = np.minimum(bound, cap)
+        """Return the volume of a run to a cap of a request known to outlive `bound`, below it.
+
+        Takes integers or integer arrays.
+        """
         rounds, tokens = self.sums(cap)
-        rounds_before, tokens_before = self.sums(sure)
+        rounds_before, tokens_before = self.sums(bound)
         beyond = prompt * (rounds - rounds_before) + tokens - tokens_before
-        return volume(prompt, sure) + beyond / np.maximum(np.exp(self.log[sure]), 1e-300)
+        return volume(prompt, bound) + beyond / np.maximum(np.exp(self.log[bound]), 1e-300)
 
 
 @lru_cache(maxsize=32)

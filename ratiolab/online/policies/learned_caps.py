@@ -1,9 +1,8 @@
 """Kill and restart with the best caps for the law of lengths, which is learned on the way."""
 
 from bisect import insort
-from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -112,18 +111,13 @@ class _Run(PacedRun):
             self._due = view.now + PATIENCE
             touched = set(self._kinds)
         if any([self._renew(view, key) for key in sorted(touched)]):
-            waiting = defaultdict(list)
-            for i in self.waiting():
-                if self.key[i] > 0:  # pilots stay what they are
-                    waiting[self.kind[i]].append(i)
-            for requests in waiting.values():
-                self._plan(view, requests)
-            self.enqueue_anew()
+            self.queue.change(self._plan_anew)
 
     def _renew(self, view: View, key: int) -> bool:
         """Bring the curve of a kind up to date, and its plan if there is enough news."""
         kind = self._kinds[key]
-        curve = self.learn(key, view.now, kind.prompts[len(kind.prompts) // 2])
+        curve = self.observe(key, view.now)
+        curve.learn(kind.prompts[len(kind.prompts) // 2])
         know = (len(kind.ended), curve.seen, len(kind.prompts))
         if not any(new > NEWS * old for new, old in zip(know, kind.known, strict=True)):
             return False
@@ -138,27 +132,34 @@ class _Run(PacedRun):
         if self.rng.random() < 1 / (1 + before / self._pilots):
             self.cap[i], self.key[i] = view.memory - view.prompt[i], 0.0
         else:
-            self._plan(view, [i])
+            self.reached(view, i)
 
     def reached(self, view: View, i: int) -> None:
-        self._plan(view, [i])
+        cap, key = self._plan(self.kind[i], view.prompt[i], self.bound[i], self.kept[i])
+        self.cap[i], self.key[i] = int(cap), float(key)
 
-    def _plan(self, view: View, requests: list[int]) -> None:
-        """Set caps and keys of requests of a kind.
+    def _plan_anew(self, keys: Any, facts: Any) -> tuple[Any, Any]:
+        """Return keys and caps after plans have been made; a `ratiolab.online.waiting.Replan`."""
+        _, kinds, *known, caps = facts
+        for kind in self._kinds:
+            those = (kinds == kind) & (keys > 0)  # pilots stay what they are
+            if those.any():
+                caps[those], keys[those] = self._plan(kind, *(column[those] for column in known))
+        return keys, caps
+
+    def _plan(self, number: int, prompt: Any, bound: Any, kept: Any) -> tuple[Any, Any]:
+        """Return caps and keys of requests of a kind.
 
         A key is the expected volume of the run to the cap for each completion expected of it.
         """
-        plan = self._kinds[self.kind[requests[0]]].plan
+        plan, curve = self._kinds[number].plan, self.curves[number]
         assert plan is not None  # made when the first of the kind arrived
-        prompt, bound = [view.prompt[i] for i in requests], [self.bound[i] for i in requests]
-        cap = list(map(plan.next_cap, prompt, bound))
-        self.cap.update(zip(requests, cap, strict=True))
-        kept = np.array([self.kept[i] for i in requests])
-        prompts, bounds, caps = np.array(prompt), np.array(bound), np.array(cap)
-        curve = self.curve(requests[0])
-        work = curve.expected_volume(prompts, bounds, caps) - volume(prompts, kept)
-        ends = 1 - np.exp(curve.log[caps] - curve.log[bounds])
-        ends[caps == view.memory - prompts] = 1.0  # to the end
+        memory = self._setting.memory
+        codes, which = np.unique(prompt * (memory + 1) + bound, return_inverse=True)
+        caps = [plan.next_cap(*divmod(code, memory + 1)) for code in codes.tolist()]
+        cap = np.array(caps)[which]
+        work = curve.expected_volume(prompt, bound, cap) - volume(prompt, kept)
+        share = np.exp(curve.log[cap] - curve.log[bound])
+        ends = np.where(cap == memory - prompt, 1.0, 1 - share)
         # half as many digits: keys that are equal but for rounding are equal
-        keys = (work / np.maximum(ends, 1e-9)).astype(np.float32).tolist()
-        self.key.update(zip(requests, keys, strict=True))
+        return cap, (work / np.maximum(ends, 1e-9)).astype(np.float32)

@@ -74,7 +74,7 @@ class _Run(PacedRun):
         pass  # nothing is asked of the curve before starts are weighed
 
     def before_weighing(self, view: View) -> None:
-        self.learn(0, view.now)
+        self.observe(0, view.now).learn()
 
     def enter(self, view: View, i: int) -> None:
         draw = float(self.rng.random()) if self._policy.offset == "request" else self._common
