@@ -141,6 +141,8 @@ class PacedRun(ABC):
         those: Any = slice(None)
         if len(self.curves) > 1:
             those = np.flatnonzero(facts[ROW] == self._row(kind))
+            if not len(those):
+                return curve
         above, age = facts[BOUND, those], now - facts[FIRST, those]
         curve.saw_all(above, age)
         facts[BOUND, those] = np.maximum(above, age)

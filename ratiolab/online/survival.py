@@ -46,13 +46,17 @@ class Survival:
         self.log = np.zeros(ages) if log is None else log
         self.seen = 0
         self._oldest, self._tail = 1, extension(None, ages)
-        self._sums: tuple[Any, Any] | None = None
+        self._learned: tuple[int, int | None] = 0, None  # facts entered, and prompt
+        self._facts = 0
+        self._sums: Any = None
+        self._age = np.arange(1, ages)
 
     def saw(self, above: int, age: int, ended: bool) -> None:
         """Enter a request known to outlive `above` that went on to an age, and whether it ended."""
         if age > above:
             self._reached[above + 1 : age + 1] += 1
             self._ended[age] += ended
+            self._facts += 1
             self.seen = max(self.seen, age)
 
     def saw_all(self, above: Any, age: Any) -> None:
@@ -61,6 +65,7 @@ class Survival:
             for known, reached in zip(above.tolist(), age.tolist(), strict=True):
                 self.saw(known, reached, False)
         elif (further := age > above).any():
+            self._facts += 1
             self.seen = max(self.seen, int(age.max()))
             change = np.bincount(above[further] + 1, minlength=self.seen + 2)
             change -= np.bincount(age[further] + 1, minlength=self.seen + 2)
@@ -74,6 +79,9 @@ class Survival:
         prompt : beyond the oldest age that was seen, the share that survives falls like one over
             the root of the volume with this prompt, the hardest law; None: nobody ends there.
         """
+        if self._learned == (self._facts, prompt):
+            return
+        self._learned = self._facts, prompt
         known = slice(0, self.seen + 1)  # nobody was seen to end later
         share = self._ended[known] / (self._reached[known] + 0.5)
         np.minimum(share, 0.999, out=share)
@@ -87,9 +95,10 @@ class Survival:
     def sums(self, age: Any) -> tuple[Any, Any]:
         """Return the rounds and the output tokens that a run to an age has on average."""
         if self._sums is None:
+            self._sums = np.zeros((2, self._oldest + 1))
             alive = np.exp(self.log[: self._oldest])
-            tokens = np.cumsum(np.arange(1, self._oldest + 1) * alive)
-            self._sums = np.append(0.0, np.cumsum(alive)), np.append(0.0, tokens)
+            np.cumsum(alive, out=self._sums[0, 1:])
+            np.cumsum(alive * self._age[: self._oldest], out=self._sums[1, 1:])
         rounds, tokens = self._sums
         if isinstance(age, int) and age <= self._oldest:
             return rounds[age], tokens[age]

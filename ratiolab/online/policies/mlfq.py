@@ -75,7 +75,7 @@ class _Run:
         self._place: dict[int, Place] = {}
         self._used: dict[int, int] = {}  # rounds of the slice
         self._since: dict[int, int] = {}  # round from which a request waits without a break
-        self._queue: list[Place] = []  # of the waiting requests
+        self._queue: list[Place] = []  # of the waiting requests; places before a promotion are past
         self._waits: deque[tuple[int, int]] = deque()  # round, request; in order, some are past
         self._joined = self._last = 0
 
@@ -94,7 +94,7 @@ class _Run:
                 self._join(i, queue + 1)
         self._promote(now)
         ranked = sorted(self._place[i] for i in running)
-        kept, admitted = keep_and_start(view, ranked, self._queue, self._most)
+        kept, admitted = keep_and_start(view, ranked, self._queue, self._most, self._past)
         evicted = [i for *_, i in ranked[kept:]]
         for i in admitted:
             del self._since[i]
@@ -120,12 +120,17 @@ class _Run:
         starved: list[Place] = []
         while self._patience and self._longest_wait() <= now - self._patience:
             starved.append(self._place[self._waits.popleft()[1]])
-        if starved:
-            for *_, i in sorted(starved):
-                self._join(i, 0)
-                self._wait(i, now)
-            self._queue = [self._place[i] for *_, i in self._queue]
+        for *_, i in sorted(starved):
+            self._join(i, 0)
+            self._wait(i, now)
+            heappush(self._queue, self._place[i])
+        if len(self._queue) > 2 * len(self._since):
+            self._queue = [self._place[i] for i in self._since]
             heapify(self._queue)
+
+    def _past(self, place: Place) -> bool:
+        """Return whether the place of a waiting request was one before its promotion."""
+        return self._place[place[-1]] != place
 
     def _wake(self, now: int, kept: list[Place], admitted: list[int]) -> int:
         """Return the next round in which a slice ends, or patience."""

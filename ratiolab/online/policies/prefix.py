@@ -89,7 +89,11 @@ class Victims:
 
 
 def keep_and_start(
-    view: View, ranked: Sequence[Any], queue: list[Any], most: int
+    view: View,
+    ranked: Sequence[Any],
+    queue: list[Any],
+    most: int,
+    past: Callable[[Any], bool] = lambda rank: False,
 ) -> tuple[int, list[int]]:
     """Go down the ranks of all requests, running or not, and serve while the next round fits.
 
@@ -101,12 +105,17 @@ def keep_and_start(
     ranked : ranks of the running requests, sorted; the last part of a rank is the request.
     queue : ranks of the waiting requests, a heap; those who start are taken out.
     most : requests in memory at once.
+    past : whether a rank in the queue is one of before; such ranks are thrown away.
 
     Returns how many of the ranked ones stay, and who starts.
     """
     admitted: list[int] = []
     tokens, kept, starting = 0, 0, True
-    while kept < len(ranked) or (starting and queue):
+    while True:
+        while queue and past(queue[0]):
+            heappop(queue)
+        if kept == len(ranked) and not (starting and queue):
+            return kept, admitted
         waits = starting and queue and (kept == len(ranked) or queue[0] < ranked[kept])
         i = queue[0][-1] if waits else ranked[kept][-1]
         made = 0 if waits else view.now - view.running[i]
@@ -121,8 +130,7 @@ def keep_and_start(
         elif waits:
             starting = False
         else:
-            break
-    return kept, admitted
+            return kept, admitted
 
 
 class Timers:
