@@ -66,7 +66,7 @@ class PacedRun(ABC):
     """
 
     moving: ClassVar[bool] = False
-    """Whether curves move from round to round even where no request arrives, ends or is killed."""
+    """Whether all survival curves are brought up to date whenever starts are weighed."""
 
     def __init__(
         self, setting: Setting, pace: float, margin: float, rng: Generator, kinds: int = 1
@@ -91,9 +91,6 @@ class PacedRun(ABC):
     @abstractmethod
     def learned(self, view: View) -> None:
         """Take note of what has ended and arrived, before what has arrived enters."""
-
-    def before_weighing(self, view: View) -> None:
-        """Bring the survival curves up to date before starts are weighed."""
 
     def next_learning(self) -> int:
         """Return the round in which `learned` is to be called next, if requests run."""
@@ -222,7 +219,8 @@ class PacedRun(ABC):
         self._clock = max(self._clock, float(now)) if running else float(now)
         if running and (again := self._earliest(now, now)) > now:
             return admitted, again
-        self.before_weighing(view)
+        for kind in self.curves if self.moving else ():
+            self.observe(kind, now).learn()
         ahead = horizons(queue.first.cap)
         limit = np.where(ahead == 1, self._memory, (1 - self._margin) * self._memory)
         room = limit

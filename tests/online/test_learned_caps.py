@@ -5,7 +5,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from drawn import drawn
+from drawn import drawn, in_two
 from reference_paced import Paced
 from round_by_round import serve
 
@@ -128,10 +128,11 @@ class Literal(Paced):
         self.key[job.index] = float(np.float32(self.work(job) / max(ends, 1e-9)))
 
 
+@in_two(15, 250)
 @pytest.mark.parametrize("mode", ["restart", "recompute"])
-def test_it_makes_every_run_of_the_literal_version(mode):
+def test_it_makes_every_run_of_the_literal_version(mode, seeds):
     evictions = 0
-    for seed in range(15):
+    for seed in seeds:
         instance = drawn(seed, most_requests=7)
         expected, complete = serve(instance, Literal(seed, mode), 1000, mode)
         assert complete
@@ -140,6 +141,15 @@ def test_it_makes_every_run_of_the_literal_version(mode):
         assert found == expected, instance.name
         evictions += simulation.schedule.evictions
     assert evictions > 5
+
+
+@pytest.mark.parametrize("policy", ["learned-caps", "volume-restart"])
+def test_rounds_in_which_nothing_can_start_are_skipped(policy):
+    n, rng = 300, stream(0, "cases")
+    output = np.minimum(1 + rng.lognormal(3, 1, n).astype(int), 400)
+    instance = Instance("skip", 2_000, [0] * n, rng.integers(20, 60, n), output)
+    simulation = simulate(instance, make(policy))
+    assert simulation.decisions < 0.5 * simulation.schedule.makespan
 
 
 def test_it_obeys_the_laws_of_a_policy():

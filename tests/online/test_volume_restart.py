@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn import drawn
+from drawn import drawn, in_two
 from reference_paced import Paced
 from round_by_round import serve
 
@@ -39,11 +39,12 @@ class Literal(Paced):
             self.cap[job.index] = self.longest(job)
 
 
+@in_two(12, 200)
 @pytest.mark.parametrize("mode", ["restart", "recompute"])
 @pytest.mark.parametrize("offset", ["request", "run", "none"])
-def test_it_makes_every_run_of_the_literal_version(offset, mode):
+def test_it_makes_every_run_of_the_literal_version(offset, mode, seeds):
     evictions = 0
-    for seed in range(12):
+    for seed in seeds:
         instance = drawn(seed, most_requests=7)
         for base in (2.5, 13.807):
             policy = make("volume-restart", {"offset": offset, "base": base})

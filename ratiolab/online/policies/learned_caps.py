@@ -110,7 +110,8 @@ class _Run(PacedRun):
         if view.now >= self._due:
             self._due = view.now + PATIENCE
             touched = set(self._kinds)
-        if any([self._renew(view, key) for key in sorted(touched)]):
+        renewed = [key for key in sorted(touched) if self._renew(view, key)]
+        if renewed:
             self.queue.change(self._plan_anew)
 
     def _renew(self, view: View, key: int) -> bool:

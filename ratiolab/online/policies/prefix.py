@@ -110,27 +110,29 @@ def keep_and_start(
     Returns how many of the ranked ones stay, and who starts.
     """
     admitted: list[int] = []
-    tokens, kept, starting = 0, 0, True
+    prompt, generated, running = view.prompt, view.generated, view.running
+    room, kept, starting = view.memory, 0, True
     while True:
         while queue and past(queue[0]):
             heappop(queue)
-        if kept == len(ranked) and not (starting and queue):
-            return kept, admitted
         waits = starting and queue and (kept == len(ranked) or queue[0] < ranked[kept])
-        i = queue[0][-1] if waits else ranked[kept][-1]
-        made = 0 if waits else view.now - view.running[i]
-        needed = held(view.prompt[i] + view.generated[i] + made, 1)
-        if tokens + needed <= view.memory and kept + len(admitted) < most:
-            tokens += needed
-            if waits:
-                heappop(queue)
-                admitted.append(i)
-            else:
-                kept += 1
-        elif waits:
-            starting = False
-        else:
+        if not waits and kept == len(ranked):
             return kept, admitted
+        i = queue[0][-1] if waits else ranked[kept][-1]
+        made = 0 if waits else view.now - running[i]
+        needed = held(prompt[i] + generated[i] + made, 1)
+        fits = needed <= room and kept + len(admitted) < most
+        if fits:
+            room -= needed
+        if not waits:
+            if not fits:
+                return kept, admitted
+            kept += 1
+        elif fits:
+            heappop(queue)
+            admitted.append(i)
+        else:
+            starting = False
 
 
 class Timers:

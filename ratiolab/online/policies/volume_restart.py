@@ -73,9 +73,6 @@ class _Run(PacedRun):
     def learned(self, view: View) -> None:
         pass  # nothing is asked of the curve before starts are weighed
 
-    def before_weighing(self, view: View) -> None:
-        self.observe(0, view.now).learn()
-
     def enter(self, view: View, i: int) -> None:
         draw = float(self.rng.random()) if self._policy.offset == "request" else self._common
         lower = view.lower[i]
