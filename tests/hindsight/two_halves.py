@@ -85,9 +85,9 @@ class Layer(NamedTuple):
     def room(cls, size: int, most: int, longest: int) -> "Layer":
         running, since = np.zeros((2, size, most), np.int16)
         tokens, paid = np.zeros((size, longest), np.uint8), np.zeros((size, longest + 1), np.int32)
-        return cls(
-            np.zeros(size, np.uint64), np.zeros(size, np.int16), running, since, tokens, paid
-        )
+        mask, low = np.zeros(size, np.uint64), np.zeros(size, np.int64)
+        count = np.zeros(size, np.int16)
+        return cls(low, mask, count, running, since, tokens, paid)
 
     def rows(self, chosen: Any) -> "Layer":
         return Layer._make(column[chosen] for column in self)
