@@ -33,8 +33,9 @@ ONLY = {
     "policy.workloads": "workload.label",
     "workload.clocks": "clock",
     "workload.tasks": "task",
+    "workload.seeds": "seed",
 }
-"""Fields of entries that are for some workloads, clocks or tasks only; no fields of cells."""
+"""Fields of entries that are for some workloads, clocks, tasks or seeds only; not of cells."""
 
 MOST_CELLS = 10**6
 """Most cells of one study."""
@@ -125,7 +126,9 @@ def _cells(file: "StudyFile", traces: Path, home: Path) -> dict[tuple[object, ..
     ticked: Fields = {} if tick is None else {"workload.tick_seconds": tick}
     workloads = [
         workload | ticked
-        for workload in _numbered("workload", file.workload, lambda w: _workload(w, traces))
+        for workload in _numbered(
+            "workload", file.workload, lambda w: _workload(w, traces, file.study.seeds)
+        )
     ]
     modes = _modes(file.study.preemption)
     policies = [
@@ -177,7 +180,9 @@ def _cells(file: "StudyFile", traces: Path, home: Path) -> dict[tuple[object, ..
 def _wanted(fields: Fields) -> bool:
     """Say whether the entries of a cell are for each other; what says so is taken out."""
     limits = [(str(fields.pop(name, "")), fields.get(column)) for name, column in ONLY.items()]
-    return all(not named or value in (None, *named.split("\n")) for named, value in limits)
+    return all(
+        not named or value is None or str(value) in named.split("\n") for named, value in limits
+    )
 
 
 def _limits(table: str, entry: "Workload | PolicyEntry", *names: str) -> Fields:
@@ -209,11 +214,13 @@ def _numbered(
             raise ValueError(f"[[{table}]] {number}: {error}") from None
 
 
-def _workload(entry: "Workload", traces: Path) -> Iterator[Fields]:
+def _workload(entry: "Workload", traces: Path, seeds: list[int]) -> Iterator[Fields]:
     source, name = entry.source
     head: Fields = {"workload": name if source == "kind" else source}
     head |= {"workload.label": entry.label or name}
     head |= _limits("workload", entry, "clocks", "tasks")
+    if most := entry.given().get("seeds"):
+        head |= {"workload.seeds": "\n".join(map(str, seeds[:most]))}
     if source != "kind":
         if not (traces / name).is_file():
             raise ValueError(f"{source} {name!r}: is no file in {traces} (--traces FOLDER)")

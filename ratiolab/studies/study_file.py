@@ -106,6 +106,8 @@ class Workload(Strict):
     """Clocks of the study under which it is run; by default all."""
     tasks: Annotated[list[Text], _list_or_one(Text)] = absent()
     """Tasks of the study that are done with it; by default all."""
+    seeds: _Count = absent()
+    """The first so many seeds of the study; by default all."""
 
     @property
     def source(self) -> tuple[Literal["kind", "trace", "instance"], str]:

@@ -1,8 +1,10 @@
 """The task that solves to proof, and features of schedules, on cases by hand."""
 
+import pytest
+
 from ratiolab.model import Instance, Schedule
 from ratiolab.papers.ours.experiments.exact_ratios import EXPERIMENT
-from ratiolab.studies.tasks.optimum import held_back, inverted, optimum
+from ratiolab.studies.tasks.optimum import held_back, idle, inverted, optimum
 
 
 def test_pairs_are_inverted_when_the_longer_starts_strictly_first() -> None:
@@ -19,6 +21,14 @@ def test_a_request_is_held_back_when_it_fits_to_its_end_and_waits() -> None:
     assert held_back(Schedule.from_starts(two, [0, 2])) == 1 / 2
     roomy = two.replace(memory=9)
     assert held_back(Schedule.from_starts(roomy, [0, 1])) == 1 / 2
+
+
+def test_memory_is_idle_while_somebody_waits() -> None:
+    two = Instance("two", 5, [0, 0], [1, 1], [2, 3])
+    # 2, 3 + 2 tokens at times 1 and 2, then 3, 4: before the last start, at 1, only the first time
+    assert idle(Schedule.from_starts(two, [0, 1])) == 1 - 2 / 5
+    assert idle(Schedule.from_starts(two, [0, 0])) == 0
+    assert idle(Schedule.from_starts(two, [0, 3])) == pytest.approx(1 - (2 + 3 + 0) / 15)
 
 
 def test_rows_of_a_cell_are_exact() -> None:

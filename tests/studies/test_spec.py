@@ -78,6 +78,16 @@ def test_a_workload_may_name_clocks_and_tasks_that_it_is_for(tmp_path: Path) -> 
             read_study(written(tmp_path, two.replace('label = "one"', f'{name} = "no"')))
 
 
+def test_a_workload_may_take_the_first_seeds_alone(tmp_path: Path) -> None:
+    text = SMALL.replace("seeds = 3", "seeds = [7, 5, 9]").replace("n = [4, 8]", "n = 4\nseeds = 2")
+    cells = read_study(written(tmp_path, text)).cells
+    assert {cell.seed for cell in cells} == {7, 5}
+    whole = read_study(written(tmp_path, text.replace("seeds = 2\n", "")))
+    assert {cell.id for cell in cells} < {cell.id for cell in whole.cells}
+    with pytest.raises(FormatError, match=r"seeds"):
+        read_study(written(tmp_path, text.replace("seeds = 2\n", "seeds = 0\n")))
+
+
 def test_bounds_are_cells_without_a_policy_and_with_their_options(tmp_path: Path) -> None:
     text = SMALL.replace("seeds = 3", 'seeds = [7]\ntasks = ["simulate", "bound"]')
     study = read_study(written(tmp_path, text + "[options]\nsteps = [0, 9]\n"))

@@ -24,7 +24,7 @@ TASKS: dict[str, Task] = {
         Task("timeline", timeline, options={"width": 1.0}),
         Task("bound", bound, policy=False, options={"steps": 0}),
         Task("bracket", bracket, policy=False, options={"steps": 200_000, "rounds": 8}),
-        Task("optimum", optimum, policy=False),
+        Task("optimum", optimum, policy=False, options={"limit": 0.0}),
         Task("against-bound", against_bound),
         Task("refinement", prediction_errors, policy=False, options=_REFINEMENT),
         Task("limited-queue", queue_means, workload=False, policy=False, options=_QUEUE),

@@ -16,26 +16,36 @@ if TYPE_CHECKING:
 def optimum(cell: Cell) -> list[Row]:
     """Return one row for each policy: its total latency, the optimum, and features of its schedule.
 
-    Without a limit: for as many requests as can be solved to proof.
+    For as many requests as can be solved to proof: the option ``limit`` ends a solve after so many
+    seconds, 0 never.
     """
     from ratiolab.hindsight import solve  # takes a second to import
 
     instance = cell.instance()
-    found = solve(instance).uninterrupted()
+    found = solve(instance, time_limit=cell.option("limit") or None).uninterrupted()
+    runs = {key: simulate(instance, make(key), seed=cell.seed).schedule for key in POLICIES}
     return [
         {
             "policy": key,
             "instance": instance.digest,
             "requests": len(instance),
-            "total_latency": simulate(instance, make(key), seed=cell.seed).total_latency,
+            "total_latency": run.total_latency,
             "opt_lower": found.lower,
             "opt_upper": found.upper,
             "lower_source": found.lower_source,
             "inverted": inverted(found.schedule),
             "held_back": held_back(found.schedule),
+            "opt_idle": idle(found.schedule),
+            "idle": idle(run),
         }
-        for key in POLICIES
+        for key, run in runs.items()
     ]
+
+
+def idle(schedule: "Schedule") -> float:
+    """Return the mean share of memory that is empty up to the last start, 0 without waiting."""
+    used = schedule.usage()[1 : int(schedule.starts.max()) + 1]
+    return float(1 - used.mean() / schedule.instance.memory) if len(used) else 0.0
 
 
 def inverted(schedule: "Schedule") -> float:

@@ -41,7 +41,10 @@ def page(frame: "pd.DataFrame") -> Page:
             ],
         ),
         "differs": markdown(
-            ("", "inverted, mean", "schedules without", "held back, mean", "schedules without"),
+            (
+                *("", "inverted, mean", "schedules without", "held back, mean"),
+                *("schedules without", "idle, mean", "idle under MC-SF"),
+            ),
             [
                 (
                     label,
@@ -49,6 +52,8 @@ def page(frame: "pd.DataFrame") -> Page:
                     f"{(rows['inverted'] == 0).mean():.0%}",
                     f"{rows['held_back'].mean():.1%}",
                     f"{(rows['held_back'] == 0).mean():.0%}",
+                    f"{rows['opt_idle'].mean():.1%}",
+                    f"{rows['idle'].mean():.1%}",
                 )
                 for label, rows in ((label, kinds[MC_SF]) for label, kinds in groups.items())
             ],
