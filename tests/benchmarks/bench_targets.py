@@ -6,12 +6,14 @@ SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, 
 `bench_traces.py`, and ``rows``, see `bench_rows.py`. With ``--write`` the sections of these parts
 are written anew; other sections of the page stay, each with the command that made it. Small
 instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from
-each arrival model. Large ones have log-normal lengths and memory 16,492, see
-`bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of the folder that
-``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows (or sizes) alone, and the section keeps
-the others. Times are wall clock, limits too; compare ratios: machines differ. With ``--cpu``
-seconds and limits of ``proofs``, ``gaps``, ``traces`` and ``clock`` are those of processor time of
-each of the two threads, as on two idle cores, so that a busy machine shows the same.
+each arrival model; all of them are ``--limit 60 --long 600 --seeds 10 --write results/targets.md
+cold proofs gaps``, up to seven hours on two idle cores. Large ones have log-normal lengths and
+memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of
+the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows (or sizes) alone, and the
+section keeps the others. Times are wall clock, limits too; compare ratios: machines differ. With
+``--cpu`` seconds and limits of ``proofs``, ``gaps``, ``traces`` and ``clock`` are those of
+processor time of each of the two threads, as on two idle cores, so that a busy machine shows the
+same.
 """
 
 import argparse
@@ -136,19 +138,27 @@ def gaps(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[st
         "gap after --long, % |"
     )
     yield "|---|---|---|---|---|"
-    short_gaps, long_gaps = [], []
+    gaps_of: dict[int, tuple[list[float], list[float]]] = {}
     for n in _sizes(GAPS, rows):
+        short_gaps, long_gaps = gaps_of[n] = [], []
         for seed in seeds:
             run = traced(drawn(n, seed), limit)
             short_gaps.append(run.gap)
             after = "-" if run.close_after is None else f"{run.close_after:.1f}"
-            more = "-"
             if long > limit:
                 long_gaps.append(traced(drawn(n, seed), long).gap)
-                more = f"{long_gaps[-1]:.2f}"
+            more = f"{long_gaps[-1]:.2f}" if long_gaps else "-"
             yield f"| {n} | {seed} | {after} | {run.gap:.2f} | {more} |"
-    mean = f"{sum(long_gaps) / len(long_gaps):.2f}" if long_gaps else "-"
-    yield f"| mean | | | {sum(short_gaps) / len(short_gaps):.2f} | {mean} |"
+    for name, sizes in (*((f"{n}", [n]) for n in gaps_of), ("all", list(gaps_of))):
+        means = [_mean([gap for n in sizes for gap in gaps_of[n][k]]) for k in (0, 1)]
+        yield f"| {name} | mean | | " + " | ".join(means) + " |"
+
+
+def _mean(gaps: list[float]) -> str:
+    """Return their mean, and how many are closed."""
+    if not gaps:
+        return "-"
+    return f"{sum(gaps) / len(gaps):.2f}, {sum(gap == 0 for gap in gaps)} of {len(gaps)} proven"
 
 
 def plain(limit: float, seeds: range, long: float) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """A second witness of an optimum: every schedule of small cost is cheap in one half of time.
 
 It shares the duals of cuts and the footprint with `ratiolab.hindsight.paths` and its checker, and
-nothing else: it remembers all requests, has neither multipliers nor passes, and splits the cost
-instead of joining whole tables.
+nothing else: it has neither multipliers nor passes, and splits the cost instead of joining whole
+tables.
 
 **Costs.** Duals give every item the weight W_t(m, r) and every time R_t >= W_t(Q) for all that may
 be held. With c_i(p) the latency of i started at p plus the weights of its items, v_i = min c_i,
@@ -19,18 +19,21 @@ G(t) > F, so that H(t) <= B - F: it is a child of a listed prefix beside a liste
 schedule is listed to its end, and no child beyond F has a suffix with which it costs at most B,
 there is none.
 
-**Replacement.** X replaces A, both with the same requests started, when at every later time X holds
+**Watched requests.** Only these are known to start once; the others may start again, or never. That
+allows more than schedules, so a claim about it is no weaker.
+
+**Replacement.** X replaces A, both with the same watched requests started, when at every later time X holds
 no more and would have paid no more if nothing else started. What completes A completes X, and then
 G is nowhere larger than it was after t; alike backward, for H. So what replaces is listed, too, and
 the argument goes on with a schedule that costs no more. (That X has *in the end* paid no more would
 not do: it may pay earlier, and leave its half.)
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+from two_halves_states import IntArray, Layer, Side, aged, begun, fits, undominated
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.model import Instance
@@ -40,57 +43,6 @@ UNIT = 2**16
 NEVER = 2**30
 COMPARED = 200
 """States against which another is compared."""
-
-IntArray = NDArray[np.int64]
-compiled: Any = njit(cache=True)
-
-
-class Side(NamedTuple):
-    """Tables of one direction, time running as the direction does.
-
-    Parameters
-    ----------
-    order : in which requests of a layer begin, equal ones as `before` demands.
-    rho : of each request that begins at each layer, `NEVER` for none; due : the least from then on;
-    later : what of it is paid when the request has run: all, backward.
-    change : what a beginning adds to what is paid now, one time later, ...
-    tokens : what it then holds. rises : R of each time. before : equal requests that begin first.
-    """
-
-    order: tuple[int, ...]
-    rho: NDArray[np.int32]
-    due: NDArray[np.int32]
-    later: NDArray[np.int32]
-    change: NDArray[np.int32]
-    tokens: NDArray[np.uint8]
-    rises: NDArray[np.int32]
-    before: NDArray[np.uint64]
-
-
-class Layer(NamedTuple):
-    """States: who has begun, who runs and since when; tokens and payments from now on.
-
-    ``low`` is what a schedule costs at least: all that is paid and due.
-    """
-
-    low: IntArray
-    mask: NDArray[np.uint64]
-    count: NDArray[np.int16]
-    running: NDArray[np.int16]
-    since: NDArray[np.int16]
-    tokens: NDArray[np.uint8]
-    paid: NDArray[np.int32]
-
-    @classmethod
-    def room(cls, size: int, most: int, longest: int) -> "Layer":
-        running, since = np.zeros((2, size, most), np.int16)
-        tokens, paid = np.zeros((size, longest), np.uint8), np.zeros((size, longest + 1), np.int32)
-        mask, low = np.zeros(size, np.uint64), np.zeros(size, np.int64)
-        count = np.zeros(size, np.int16)
-        return cls(low, mask, count, running, since, tokens, paid)
-
-    def rows(self, chosen: Any) -> "Layer":
-        return Layer._make(column[chosen] for column in self)
 
 
 class TwoHalves:
@@ -117,12 +69,19 @@ class TwoHalves:
         )
         return UNIT * (start + output - arrival) + sum(items)
 
-    def refutes(self, latency: int, part: float = 0.5) -> bool:
-        """Return whether no schedule has this latency or less; `part` is the forward half's."""
+    def refutes(self, latency: int, part: float = 0.5, watched: int | None = None) -> bool:
+        """Return whether no schedule has this latency or less.
+
+        Parameters
+        ----------
+        part : of the limit that the forward half has.
+        watched : a bit for each request; None for all.
+        """
         limit = UNIT * latency - self.base
         if limit < 0:
             return True
-        n, output = len(self.requests), [o for _, _, o in self.requests]
+        output = [o for _, _, o in self.requests]
+        self.watched = 2 ** len(output) - 1 if watched is None else watched
         rho: list[dict[int, int]] = [{} for _ in output]
         for i, (arrival, _, o) in enumerate(self.requests):
             p = arrival
@@ -133,7 +92,7 @@ class TwoHalves:
         forward, backward = (self._side(side, rho, end, limit) for side in (True, False))
         most = self.memory // (min(s for _, s, _ in self.requests) + 1)
         first = int(part * limit)
-        everyone = np.uint64(2**n - 1)
+        once = np.uint64(self.watched)
         table, layer = [], Layer.room(1, most, max(output))
         for t in range(end):
             table.append(self._sorted(layer))
@@ -147,11 +106,11 @@ class TwoHalves:
             within = layer.paid[:, 0] <= first
             raw, past = self._seen(end, t + 1)
             other = table[end - t - 1]
-            if fits(layer.rows(~within), t + 1, everyone, limit, raw, past, *other):
+            if fits(layer.rows(~within), t + 1, once, limit, raw, past, *other):
                 return False
             layer = layer.rows(within)
             self.states[0] += len(layer.mask)
-        return not (layer.mask == everyone).any()
+        return not (layer.mask == once).any()
 
     def _side(self, forward: bool, rho: list[dict[int, int]], end: int, limit: int) -> Side:
         n, output = len(self.requests), [o for _, _, o in self.requests]
@@ -180,18 +139,24 @@ class TwoHalves:
                 change[i, layer, 0 if forward else o :] += cost
         due = np.minimum.accumulate(paid[:, ::-1], axis=1)[:, ::-1]
         order = sorted(range(n) if forward else range(n - 1, -1, -1), key=lambda i: output[i])
-        before, last = np.zeros(n, np.uint64), {}
+        bits, before, last = np.zeros(n, np.uint64), np.zeros(n, np.uint64), {}
+        due = np.minimum(due, limit + 1)
         for i in order:
+            if not self.watched >> i & 1:
+                due[i] = 0
+                continue
+            bits[i] = 1 << i
             before[i] = last.get(self.requests[i], 0)
             last[self.requests[i]] = 1 << i
         return Side(
             tuple(order),
             paid,
-            np.minimum(due, limit + 1),
+            due,
             paid * (not forward),
             change,
             tokens,
             rises,
+            bits,
             before,
         )
 
@@ -246,120 +211,3 @@ def _potentials(instance: Instance, duals: Duals) -> tuple[IntArray, list[int]]:
     assert max(int(weight.max()), max(capacity)) < 2**46
     scaled = weight * UNIT // duals.denominator
     return scaled, [r * UNIT // duals.denominator for r in capacity]
-
-
-@compiled
-def begun(layer, i, t, side, memory, limit):  # type: ignore[no-untyped-def]
-    """Return the states, and these with one more request that begins."""
-    bit, before, own = np.uint64(1) << np.uint64(i), side.before[i], side.tokens[i]
-    old, longest = len(layer.mask), layer.tokens.shape[1]
-    good = np.zeros(old, np.bool_)
-    for s in range(old):
-        good[s] = not layer.mask[s] & bit and layer.mask[s] & before == before
-        if layer.low[s] + side.rho[i, t] - side.due[i, t] > limit:
-            good[s] = False
-        for y in range(longest):
-            if int(layer.tokens[s, y]) + int(own[y]) > memory:
-                good[s] = False
-                break
-    more = np.flatnonzero(good)
-    rows = np.concatenate((np.arange(old), more))
-    low, mask, count = layer.low[rows], layer.mask[rows], layer.count[rows]
-    running, since = layer.running[rows], layer.since[rows]
-    tokens, paid = layer.tokens[rows], layer.paid[rows]
-    for s in range(old, len(rows)):
-        low[s] += side.rho[i, t] - side.due[i, t]
-        mask[s] |= bit
-        running[s, count[s]] = i
-        since[s, count[s]] = t
-        count[s] += 1
-        for y in range(longest):
-            tokens[s, y] += own[y]
-        for y in range(longest + 1):
-            paid[s, y] += side.change[i, t, y]
-    return Layer(low, mask, count, running, since, tokens, paid)
-
-
-@compiled
-def aged(layer, t, side, output):  # type: ignore[no-untyped-def]
-    """Move all states to time t."""
-    longest = layer.tokens.shape[1]
-    for s in range(len(layer.mask)):
-        for y in range(longest):
-            layer.tokens[s, y] = layer.tokens[s, y + 1] if y + 1 < longest else 0
-            layer.paid[s, y] = layer.paid[s, y + 1] + side.rises[t]
-        layer.paid[s, longest] += side.rises[t]
-        left = 0
-        for j in range(layer.count[s]):
-            i = layer.running[s, j]
-            if t - layer.since[s, j] < output[i]:
-                layer.running[s, left], layer.since[s, left] = i, layer.since[s, j]
-                left += 1
-        layer.count[s] = left
-        layer.low[s] = layer.paid[s, 0]
-        for i in range(len(output)):
-            if not layer.mask[s] >> np.uint64(i) & np.uint64(1):
-                layer.low[s] += side.due[i, t]
-        for j in range(left):
-            layer.low[s] += side.later[layer.running[s, j], layer.since[s, j]]
-
-
-@compiled
-def undominated(layer, order, compared):  # type: ignore[no-untyped-def]
-    """Return which states of this order no kept one before them replaces, as far as compared."""
-    keep = np.ones(len(order), np.bool_)
-    known = np.zeros(compared, np.int64)
-    number = turn = 0
-    for place in range(len(order)):
-        s = order[place]
-        if place and layer.mask[s] != layer.mask[order[place - 1]]:
-            number = turn = 0
-        for k in range(number):
-            x = known[k]
-            better = True
-            for y in range(layer.tokens.shape[1]):
-                if layer.tokens[x, y] > layer.tokens[s, y] or layer.paid[x, y] > layer.paid[s, y]:
-                    better = False
-                    break
-            if better:
-                keep[place] = False
-                known[k], known[k // 2] = known[k // 2], x
-                break
-        if keep[place]:
-            if number < compared:
-                known[number] = s
-                number += 1
-            else:
-                known[compared // 2 + turn] = s
-                turn = (turn + 1) % (compared - compared // 2)
-    return keep
-
-
-@compiled
-def fits(layer, t, everyone, limit, raw, past, masks, edges, settled, tokens):  # type: ignore[no-untyped-def]
-    """Return whether some state and some suffix together cost at most the limit."""
-    longest = tokens.shape[1]
-    own = np.zeros(longest, np.int64)
-    for s in range(len(layer.mask)):
-        want, most = everyone & ~layer.mask[s], limit - layer.paid[s, longest]
-        own[:] = 0
-        for j in range(layer.count[s]):
-            i, start = layer.running[s, j], layer.since[s, j]
-            want |= np.uint64(1) << np.uint64(i)
-            most += raw[i, start]
-            for y in range(longest):
-                own[y] += past[i, t - start, y]
-        group = np.searchsorted(masks, want)
-        if group == len(masks) or masks[group] != want:
-            continue
-        for k in range(edges[group], edges[group + 1]):
-            if settled[k] > most:
-                break
-            inside = True
-            for y in range(longest):
-                if tokens[k, y] > own[y]:
-                    inside = False
-                    break
-            if inside:
-                return True
-    return False
