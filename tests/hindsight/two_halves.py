@@ -22,11 +22,11 @@ there is none.
 **Watched requests.** Only these are known to start once; the others may start again, or never. That
 allows more than schedules, so a claim about it is no weaker.
 
-**Replacement.** X replaces A, both with the same watched requests started, when at every later time X holds
-no more and would have paid no more if nothing else started. What completes A completes X, and then
-G is nowhere larger than it was after t; alike backward, for H. So what replaces is listed, too, and
-the argument goes on with a schedule that costs no more. (That X has *in the end* paid no more would
-not do: it may pay earlier, and leave its half.)
+**Replacement.** X replaces A, both with the same watched requests started, when at every later time
+X holds no more and would have paid no more if nothing else started. What completes A completes X,
+and then G is nowhere larger than it was after t; alike backward, for H. So what replaces is listed,
+too, and the argument goes on with a schedule that costs no more. (That X has *in the end* paid no
+more would not do: it may pay earlier, and leave its half.)
 """
 
 from typing import Any
