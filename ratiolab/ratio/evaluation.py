@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 NOTICED = 0.01
-"""Part by which another metric must get worse before a recommendation says so."""
+"""Part by which another metric must get worse, or servers get fewer, before it is told."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class Evaluation(Ranking[Row], Result):
             f"Switch from {self.current} to {best.name}: {title} {self._shown(then)} instead of "
             f"{self._shown(now)}, {change} on this log. {self.judgement} {limit}"
         )
-        if saving.servers is not None:
+        if saving.servers is not None and saving.servers > NOTICED:
             words += f" At equal {title}, about {100 * saving.servers:.0f} % fewer GPUs."
         return words
 

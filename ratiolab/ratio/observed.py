@@ -137,7 +137,7 @@ class Judgement:
             f"read, and explains {100 * share:.0f} % of the variance of TPOT; under it the log is "
             f"at most {self.refitted:.3f} times the best schedule, and {self.policy} simulated "
             f"has a mean latency of {self.predicted:.4g} s, "
-            f"{100 * (self.predicted / self.mean - 1):+.0f} %.",
+            f"{100 * (self.predicted / self.mean - 1):+.1f} %.",
         ]
 
     def to_dict(self) -> dict[str, Any]:
