@@ -9,15 +9,13 @@ from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import Finding, below, higher
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     CLOCK,
-    FITTED,
+    CLOCKS,
     MC_BENCHMARK,
     POLICY,
     REQUESTS,
     SETTING,
-    SHEETS,
     clocks,
 )
-from ratiolab.papers.jaillet2025.experiments.section_5_2 import CLOCKS as TITLES
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Place, Ratio, Runs, mean_with_interval
@@ -26,7 +24,6 @@ from ratiolab.studies.frames import intervals
 if TYPE_CHECKING:
     import pandas as pd
 
-CLOCKS = {clock: TITLES[clock] for clock in (SHEETS, FITTED)}
 NOISES = ("ε = 0.2", "ε = 0.5", "ε = 0.8")
 TRUE, TRUE_PROTECTED = "true lengths", "true lengths, margin 0.1"
 PROTECTED = "mc-sf lengths=predicted margin=0.1"
@@ -84,7 +81,7 @@ def findings(frame: "pd.DataFrame") -> Iterable[Finding]:
         "significantly lower",
         shares,
         below(0.8),
-        said=" and ".join(f"{share:.2f}" for share in shares)
+        said=", ".join(f"{share:.2f}" for share in shares)
         + f" of MC-Benchmark's at n = {least:,}, of the runs that end",
     )
     cleared = [float(part["evictions"].mean()) for part in (bare, protected)]
@@ -119,8 +116,8 @@ def paired(runs: Runs, place: Place, other: Place) -> Ratio:
 
 
 def _margins(rows: "pd.DataFrame") -> str:
-    def cell(policy: str, column: tuple[str, str]) -> str:
-        clock, noise = column
+    def cell(row: tuple[str, str], noise: str) -> str:
+        clock, policy = row
         part = rows[(rows[POLICY] == policy) & (rows[CLOCK] == clock) & (rows[SETTING] == noise)]
         done = part[part["outcome"] == "complete"]
         text = f"{done['mean_latency'].mean():.1f}" if len(done) else ""
@@ -128,14 +125,11 @@ def _margins(rows: "pd.DataFrame") -> str:
         loops = len(part) - len(done)
         return f"{text} {loops} of {len(part)} loop".strip() if loops else text
 
-    policies = {
-        policy.replace("lengths=predicted", "predicted,"): policy for policy in rows[POLICY]
+    lines = {
+        (title, policy.replace("lengths=predicted", "predicted,")): (clock, policy)
+        for (clock, title), policy in product(CLOCKS.items(), rows[POLICY].unique())
     }
-    columns = {
-        f"{title}, {noise}": (clock, noise)
-        for (clock, title), noise in product(CLOCKS.items(), NOISES)
-    }
-    return grid("scheduler", policies, columns, cell)
+    return grid(("clock", "scheduler"), lines, NOISES, cell)
 
 
 def _chart(frame: "pd.DataFrame") -> Panels:
