@@ -64,7 +64,7 @@ def throughput_chart(runs: "Mapping[str, pd.DataFrame]", by: str) -> Chart:
         arriving.
     by : column that names the scheduler.
     """
-    figure, axes = panels(len(runs), columns=2, height=3.2)
+    figure, axes = panels(len(runs), height=3.2)
     for number, (ax, (title, rows)) in enumerate(zip(axes, runs.items(), strict=True)):
         for label, look in looks(list(rows[by].unique())).items():
             part = rows[rows[by] == label]
@@ -75,7 +75,7 @@ def throughput_chart(runs: "Mapping[str, pd.DataFrame]", by: str) -> Chart:
         some = part[part["arriving"] > 0]
         look = {"color": "0.75", "alpha": 0.6, "label": "arriving"}
         ax.bar(some["begin"], some["arriving"], 1.0, align="edge", **look)
-        _labelled(ax, title, "prompt and output tokens a second" if number % 2 == 0 else "")
+        _labelled(ax, title, "" if number else "prompt and output tokens a second")
     shared_legend(figure, axes)
     return figure
 

@@ -193,7 +193,8 @@ def _units(lines: "pd.DataFrame") -> Finding:
 def _chart(frame: "pd.DataFrame", value: str, y_label: str, bottom: float) -> Panels:
     table = intervals(frame, ["panel", REQUESTS, POLICY], value)
     panels = []
-    for title in table["panel"].unique():
+    for clock, demand in product(CLOCKS.values(), PRINTED):
+        title = f"{clock}: {demand}"
         rows = table[table["panel"] == title]
         means = rows.groupby(REQUESTS)["mean"]
         spread = float((means.max() / means.min() - 1).max())

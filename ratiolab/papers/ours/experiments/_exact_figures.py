@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.layout import finish, looks, panels, shared_legend
+from ratiolab.report.plots.names import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +18,7 @@ def ratios_chart(ratios: "Mapping[str, Mapping[str, pd.Series]]") -> Chart:
     figure, axes = panels(len(ratios))
     for ax, (title, policies) in zip(axes, ratios.items(), strict=True):
         for key, look in looks(list(policies)).items():
-            ax.ecdf(policies[key], color=look["color"], ls=look["ls"], label=key)
+            ax.ecdf(policies[key], color=look["color"], ls=look["ls"], label=named(key))
         finish(ax, title, "ratio to the optimum", "share of draws up to it")
     shared_legend(figure, axes)
     return figure
