@@ -137,6 +137,15 @@ ENTRIES: tuple[Bound, ...] = (
         lambda lower, upper, prompt: equal_prompts.ratio_bound_at(prompt, upper),
     ),
     Bound(
+        "ours/mc-sf-equal",
+        "2",
+        _THEOREM + "mc_sf_constant.md",
+        "MC-SF/OPT; as ours/mc-sf, equal outputs, s + o divides M; for every M it is less than "
+        "2 + 2/m, m = floor(M/(s + o))",
+        lambda *_: 2,
+        "constant",
+    ),
+    Bound(
         "ours/mc-sf-predictions",
         "max(2 a**2, 1 + 4 a**2/3), a = u/l",
         _THEOREM + "mc_sf_constant.md",

@@ -11,6 +11,7 @@ from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import make, simulate
 from ratiolab.theory.worst_case import equal_prompts, late_rush
 from ratiolab.theory.worst_case.finish_program import finish_plan
+from ratiolab.theory.worst_case.price_bound import price_bound, volume_prices
 from ratiolab.theory.worst_case.volume_bound import volume_lower_bound
 
 
@@ -85,6 +86,19 @@ def test_the_bound_on_the_optimum_is_between_the_simple_one_and_the_optimum() ->
         bound = equal_prompts.optimum_bound(prompt, outputs, memory)
         # A counts equal lengths twice, P and V once each: A/2 <= P + V/2
         assert volume_lower_bound(prompt, outputs, memory) <= bound <= optimum
+
+
+def test_what_prices_prove_is_between_own_latencies_and_the_optimum() -> None:
+    for prompt, outputs, memory in _small():
+        n = len(outputs)
+        optimum = least_latency(Instance("small", memory, [0] * n, [prompt] * n, outputs))
+        assert sum(outputs) <= price_bound(prompt, outputs, memory) <= optimum
+    # by hand: volumes 3 and 10 in a memory of 4 end at 3/4 and 13/4; prices are integrals of 1/vol
+    assert volume_prices(0, (2, 4), 4) == [
+        Fraction(1, 4) / 3 + Fraction(10, 4) / 10,
+        Fraction(7, 40),
+        Fraction(3, 40),
+    ]
 
 
 @pytest.mark.parametrize(("n", "length"), [(2, 5), (4, 200), (6, 9)])

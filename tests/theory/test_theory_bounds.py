@@ -54,6 +54,7 @@ def test_every_bound_evaluates_and_its_exact_text_is_its_value(name) -> None:
         ("jaillet2025/theorem-4.3-sharp", (), "7/3"),
         ("ours/mc-sf", (1, 6, 3), "13/6"),
         ("ours/mc-sf-predictions", (2, 3, 0), "9/2"),
+        ("ours/mc-sf-equal", (), "2"),
         ("ours/mc-sf-arrivals", (), "803/210"),
         ("ours/a-min-square-root", (1, 9, 0), "1920/3707"),
         # s = 1, l = 1, u = 8: g = 2 and 72, so r = 1/6: 1 + (2/9)(5)/2 and 1 + 1/10 and 7/2.

@@ -179,6 +179,25 @@ def ratio_bound_at(prompt: int, longest: int) -> Fraction:
     return 2 + Fraction(longest, 3 * (longest + 2 * prompt))
 
 
+def ratio_bound_by_load(load: Fraction) -> Fraction:
+    """Return min(1 + 2x, 2 + 1/(1 + 3x)), which MC-SF/OPT never exceeds, for x = P/(M C) = load.
+
+    >>> ratio_bound_by_load(Fraction(2, 3)), ratio_bound_by_load(Fraction(13))
+    (Fraction(7, 3), Fraction(81, 40))
+    """
+    return min(1 + 2 * load, 2 + 1 / (1 + 3 * load))
+
+
+def ratio_bound_of_equal(prompt: int, output: int, memory: int) -> Fraction:
+    """Return 2 M/(m (s + o)), m = floor(M/(s + o)): an upper bound on MC-SF/OPT of equal requests.
+
+    >>> ratio_bound_of_equal(3, 2, 10), ratio_bound_of_equal(3, 2, 13)
+    (Fraction(2, 1), Fraction(13, 5))
+    """
+    peak = prompt + output
+    return Fraction(2 * memory, memory // peak * peak)
+
+
 class LongFirst(NamedTuple):
     """Requests with arrivals on which MC-SF pays order n; see `long_first`."""
 
