@@ -16,6 +16,7 @@ from ratiolab.hindsight.result import OptResult, Report, SolveOptions
 from ratiolab.hindsight.schedules.heuristics import STEPS
 from ratiolab.hindsight.stages import (
     MOST_REQUESTS,
+    MOST_WALKED,
     Cuts,
     DualAscent,
     DynamicProgramming,
@@ -28,20 +29,16 @@ from ratiolab.model.schedule import Schedule
 ORDERS = ("orders", OrderSearch(part=0.15))
 DUALS = ("dual ascent", DualAscent(part=0.5))
 
-FEW_REQUESTS = 20
-"""With more, walks under the duals of few cuts prove less than more cuts do."""
-
 PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
     "auto": (
-        ("orders", OrderSearch(part=0.05)),  # walks find better schedules, from any first one
-        DUALS,
+        ("orders", OrderSearch(part=0.05, few=20_000)),
+        ("dual ascent", DualAscent(part=0.5, last=True)),
         ("easy program", IntegerProgram(easy=True)),
         ("few requests", SmallWalk(part=0.5)),
-        # more rounds raise the bound slowly: walks from few prove more in the same time
-        ("few cuts", Cuts(rounds=14, part=0.2, most=FEW_REQUESTS)),
-        ("few paths", Paths(part=0.5, most=FEW_REQUESTS)),
+        # more rounds raise the bound slowly: walks under other multipliers gain more in the time
+        ("few cuts", Cuts(rounds=14, part=0.2, most=MOST_WALKED)),
+        ("paths", Paths(part=0.97)),
         ("cuts", Cuts(rounds=40, part=0.4)),
-        ("paths", Paths(part=0.95)),
         ("wide dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
         ("more orders", OrderSearch(part=1.0, rest=True)),

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 MOST_REQUESTS = 400
 """Most requests for which a program is considered: last starts cost O(n^2 log n)."""
 
+MOST_WALKED = 64
+"""Most requests of walks over paths and of the dynamic program."""
+
 LEAST_SEARCH = 0.001
 """A search that takes fewer seconds has nothing to search for, and does not go on."""
 
@@ -34,11 +37,13 @@ MOST_CERTIFIED = 10**7
 class OrderSearch:
     """A good schedule by the search over orders.
 
-    ``rest`` goes on for what a time limit leaves, each search from the best schedule so far.
+    ``rest`` goes on for what a time limit leaves, each search from the best schedule so far;
+    ``few`` are the most steps for so few requests that walks find the better schedules.
     """
 
     part: float
     rest: bool = False
+    few: int | None = None
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         options, budget = state.options, state.memory_budget
@@ -47,12 +52,14 @@ class OrderSearch:
         if budget is not None and memory.order_bytes(state.instance) > budget:
             needed = memory.needs(memory.order_bytes(state.instance))
             return Found(note=f"no search over orders: {needed}")
-        rng = stream(options.seed, "search", int(self.rest))
+        rng, steps = stream(options.seed, "search", int(self.rest)), options.steps
+        if self.few is not None and len(state.instance) <= MOST_WALKED:
+            steps = min(steps, self.few)
         stop, again = state.deadline(self.part), True
         while again:
             before = state.seconds
             improved_schedule(
-                *(state.schedule, rng, options.steps),
+                *(state.schedule, rng, steps),
                 stop=stop,
                 found=lambda schedule: call.found(Found(schedule)),
             )
@@ -62,14 +69,19 @@ class OrderSearch:
 
 @dataclass(frozen=True)
 class DualAscent:
-    """The bound by duals of memory, also where cuts are out of reach."""
+    """The bound by duals of memory.
+
+    With ``last`` only where no cuts are to come, which prove more.
+    """
 
     part: float
+    last: bool = False
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.relaxation.dual_bound import dual_bound
 
-        if len(state.instance) <= FEW:
+        few = len(state.instance) <= FEW
+        if few or (self.last and len(state.instance) <= MOST_WALKED and not _no_cuts(state)):
             return Found()
         proof = dual_bound(state.instance, state.upper, stop=state.deadline(self.part))
         return Found(bound=LowerBound(proof.bound, "lagrangian"), certificate=proof)
@@ -84,18 +96,13 @@ class Cuts:
     most: int = MOST_REQUESTS
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        from ratiolab.hindsight.cuts.cut_bound import cut_bound, fits
+        from ratiolab.hindsight.cuts.cut_bound import cut_bound
 
         instance, horizon = state.instance, state.schedule.makespan
         if self.most < len(instance) <= MOST_REQUESTS:
             return Found(note=f"no cuts yet: {len(instance)} requests, more than {self.most}")
-        if len(instance) > MOST_REQUESTS or not fits(instance, horizon):
-            return Found(
-                note="no cuts: requests, memory or horizon are too many for configurations"
-            )
-        needed, budget = memory.cut_bytes(instance, horizon), state.memory_budget
-        if budget is not None and needed > budget:
-            return Found(note=f"no cuts: {memory.needs(needed)}")
+        if why := _no_cuts(state):
+            return Found(note=why)
 
         def bound(value: int) -> LowerBound:
             return LowerBound(value, "configuration cuts")
@@ -118,6 +125,17 @@ class Cuts:
         )
 
 
+def _no_cuts(state: SolveState) -> str:
+    """Return why cuts are out of reach, empty when they are not."""
+    from ratiolab.hindsight.cuts.cut_bound import fits
+
+    instance, horizon = state.instance, state.schedule.makespan
+    if len(instance) > MOST_REQUESTS or not fits(instance, horizon):
+        return "no cuts: requests, memory or horizon are too many for configurations"
+    needed, budget = memory.cut_bytes(instance, horizon), state.memory_budget
+    return f"no cuts: {memory.needs(needed)}" if budget is not None and needed > budget else ""
+
+
 @dataclass(frozen=True)
 class DynamicProgramming:
     """The dynamic program over rounds, guided by the duals of the cuts; exact when all states fit.
@@ -127,7 +145,7 @@ class DynamicProgramming:
 
     width: int
     part: float
-    most: int = 64
+    most: int = MOST_WALKED
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.dynamic_programming import beam, beam_search

@@ -16,18 +16,22 @@ from ratiolab.hindsight.certificates.certificate import DualCertificate
 from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.hindsight.paths.refit import Refit
+from ratiolab.hindsight.programs.highs import SolverError
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
-FIRST_STEP = 1.0
+FIRST_STEP = 4.0
 """First weight of distance: a step is so many times the mean direction of planes."""
 
-LONGER, SHORTER = 1.6, 0.85
+LONGER, SHORTER = 2.0, 0.85
 """The weight grows after steps that gain half of what was expected, and shrinks after bad ones."""
 
 SERIOUS = 0.1
 """Part of what was expected that a step has to gain, to go on from there."""
+
+LEAST_GAIN = 0.01
+"""The search ends with a step that gains less, in rounds, and finds no new plane."""
 
 MOST_PIVOTS = 3_000
 """Steps of the small quadratic program."""
@@ -53,11 +57,15 @@ def steps(
     best, planes, weight = -np.inf, Planes(instance), FIRST_STEP
     center, trial, expected = multipliers, multipliers, float(upper())
     while not stop():
-        potentials, rounded, made = refit(trial)
+        try:
+            potentials, rounded, made = refit(trial)
+        except SolverError:  # what is proven stays
+            return
         walked = _walked(potentials, rounded, made, min(expected, upper()), width, stop)
         if walked is None:
             return
-        passes, value, path = walked
+        passes, value, paths = walked
+        before = best
         serious = value > best + SERIOUS * max(0.0, expected - best) or best == -np.inf
         if serious:
             half = best + 0.5 * (expected - best)
@@ -66,7 +74,8 @@ def steps(
         else:
             weight *= SHORTER
         yield best, passes if serious else None
-        if path is None or not planes.add(path):
+        new = [planes.add(path) for path in paths]
+        if not any(new) and best < before + LEAST_GAIN:
             return
         trial, expected = planes.best(center, weight)
 
@@ -78,14 +87,14 @@ def _walked(
     target: float,
     width: int,
     stop: Callable[[], bool],
-) -> tuple[Passes, float, list[tuple[int, int]] | None] | None:
-    """Return a complete walk that remembers nobody, its value, and the path below the target."""
+) -> tuple[Passes, float, list[list[tuple[int, int]]]] | None:
+    """Return a complete walk that remembers nobody, its value, and the paths below the target."""
     passes = Passes(potentials, multipliers, proven, int(target) + 2)
     walked = passes.go(width, stop)
     if walked.table is None:
         return None
     value = (passes.base + walked.least) / potentials.unit
-    return passes, value, walked.path or None
+    return passes, value, walked.paths
 
 
 class Planes:

@@ -87,7 +87,7 @@ class Passes:
             self.table = found.table
             self.bound = max(self.bound, self.latency(found.least))
             if found.least <= self.limit:
-                self._learn(found.path)
+                self._learn(found.paths[0])
         return found
 
     def beam(self, width: int, stop: Callable[[], bool] = lambda: False) -> None:
@@ -96,7 +96,7 @@ class Passes:
         instance = self.potentials.instance
         found = walk(instance, self.sides[0], self.limit, width, remembered=everyone, stop=stop)
         if found.finished and found.least <= self.limit:
-            self._learn(found.path)
+            self._learn(found.paths[0])
 
     def _learn(self, path: list[tuple[int, int]]) -> None:
         """Remember what a path starts twice, or else never; or keep the schedule that it is."""

@@ -23,11 +23,11 @@ MOST_WIDTH = 400_000
 BEAMS = 2_000, 8_000, 32_000
 """Widths of the walks that look for schedules."""
 
-LEAST_BUNDLE = 26
+LEAST_BUNDLE = 16
 """With fewer requests, walks that remember some close the gap sooner under the first multipliers:
 potentials made for other ones leave more slack."""
 
-PATIENCE, GAINED = 5, 0.03
+PATIENCE, GAINED = 10, 0.05
 """The search for multipliers ends when so many steps close less than this part of the gap."""
 
 FIRST_STEPS = 4
@@ -87,15 +87,11 @@ class _Proof:
     def run(self) -> None:
         """Prove what paths cost that remember nobody, then ever more."""
         self._first()
+        self._beam(BEAMS[0])
         if len(self.potentials.instance) >= LEAST_BUNDLE:
             self._raise_multipliers()
         for width in BEAMS:
-            if self.ended:
-                return
-            passes = self._passes(self.upper())
-            passes.beam(min(width, self.width), self.stop)
-            if passes.schedule is not None:
-                self.found(passes.schedule, None)
+            self._beam(width)
         step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
         while not self.ended:
             before, target = self.bound, min(self.upper(), self.bound + step)
@@ -119,6 +115,14 @@ class _Proof:
                 return
             width = min(8 * width, self.most)
             target = min(target, passes.latency(walked.least))
+
+    def _beam(self, width: int) -> None:
+        """Look for a better schedule."""
+        if not self.ended:
+            passes = self._passes(self.upper())
+            passes.beam(min(width, self.width), self.stop)
+            if passes.schedule is not None:
+                self.found(passes.schedule, None)
 
     def _raise_multipliers(self) -> None:
         """Look for multipliers that make the cheapest path dearer, as long as that gains."""

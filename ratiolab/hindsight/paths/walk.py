@@ -57,22 +57,45 @@ FIRST_CAPACITY = 20_000
 PARTIAL = 4
 """Partial states of a layer, as a multiple of its width, above which some are left out."""
 
-CROWD, GROWN = 3_000, 1.6
+CROWD, GROWN = 500, 1.3
 """Partial states are compared when there are so many, and so many times those of before."""
 
-COMPARED, COMPARED_EARLY = 256, 256
+COMPARED, COMPARED_EARLY = 256, 32
 """States against which another is compared; among partial ones."""
 
+PATHS = 12
+"""Paths that a walk returns at most."""
 
-class Table(NamedTuple):
-    """States of a complete walk by layer, for `ratiolab.hindsight.paths.join_kernels.join`.
+
+class Layer(NamedTuple):
+    """States of a layer as `ratiolab.hindsight.paths.join_kernels.join` takes them."""
+
+    roots: IntArray
+    tree: tuple[NDArray[Any], ...]
+
+
+class Table:
+    """States of a complete walk by layer; a layer is prepared for joins when it is asked for.
 
     ``known`` are the requests remembered.
     """
 
-    known: int
-    edges: list[IntArray]
-    trees: list[tuple[NDArray[Any], ...]]
+    def __init__(self, known: int, layers: list[States]) -> None:
+        self.known = known
+        self._states = [(layer.mask, layer.settled, layer.tokens) for layer in layers]
+        self._layers: dict[int, Layer] = {}
+
+    def layer(self, k: int) -> Layer:
+        """Return the states of layer k."""
+        if k not in self._layers:
+            mask, settled, tokens = self._states[k]
+            rows = np.argsort(mask, kind="stable")
+            masks, begin = np.unique(mask[rows], return_index=True)
+            edges = np.append(begin, len(rows)).astype(np.int64)
+            settled, tokens = settled[rows], tokens[rows]
+            order, *nodes, roots = join_kernels.plant(edges, settled, tokens)
+            self._layers[k] = Layer(roots, (masks, settled[order], tokens[order], *nodes))
+        return self._layers[k]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +106,14 @@ class Walked:
     ----------
     least : least cost of a path that it found, or the limit plus one.
     left : least bound of what was left out, or the limit plus one.
-    path : (start round, request) of the cheapest path.
+    paths : (start round, request) of the cheapest paths, the cheapest first.
     table : for the other direction, of a complete walk.
     states : number of states kept; finished : whether it reached the end.
     """
 
     least: int
     left: int
-    path: list[tuple[int, int]] = field(repr=False)
+    paths: list[list[tuple[int, int]]] = field(repr=False)
     table: Table | None = field(repr=False)
     states: int
     finished: bool
@@ -153,14 +176,14 @@ class _Walk:
                 return Walked(0, 0, [], None, 0, False)
             layer = self._next(layer, t)
             layers.append(layer._replace(pairs=layer.pairs[:0], cost=layer.cost[:0]))
-        least, path = self.limit + 1, []
         done = np.where(layer.mask == np.uint64(self.remembered), layer.cost, self.limit + 1)
-        if len(done) and done.min() <= self.limit:
-            least = int(done.min())
-            path = self._path(layers, int(done.argmin()))
-        table = self._table(layers) if self.left > self.limit else None
+        best = np.argsort(done, kind="stable")[:PATHS]
+        best = best[done[best] <= self.limit]
+        least = int(done[best[0]]) if len(best) else self.limit + 1
+        paths = [self._path(layers, row) for row in best.tolist()]
+        table = Table(self.remembered, layers) if self.left > self.limit else None
         states = sum(len(layer.mask) for layer in layers)
-        return Walked(least, self.left, path, table, states, True)
+        return Walked(least, self.left, paths, table, states, True)
 
     def _path(self, layers: list[States], row: int) -> list[tuple[int, int]]:
         path, end = [], self.direction.end
@@ -172,18 +195,6 @@ class _Walk:
                     path.append((t if self.direction.forward else late, i))
             row = int(layers[t + 1].parent[row])
         return path
-
-    def _table(self, layers: list[States]) -> Table:
-        table = Table(self.remembered, [], [])
-        for layer in layers:
-            rows = np.argsort(layer.mask, kind="stable")
-            masks, begin = np.unique(layer.mask[rows], return_index=True)
-            edges = np.append(begin, len(rows)).astype(np.int64)
-            settled, tokens = layer.settled[rows], layer.tokens[rows]
-            order, *nodes, roots = join_kernels.plant(edges, settled, tokens)
-            table.edges.append(roots)
-            table.trees.append((masks, settled[order], tokens[order], *nodes))
-        return table
 
     def _step(self, t: int) -> Step:
         direction = self.direction
@@ -206,7 +217,9 @@ class _Walk:
         if self.table is not None:
             self._join(number, t + 1)
         rows = self._fewest(np.flatnonzero(room.low[:number] <= self.limit), PARTIAL * self.width)
-        return room.take(self._fewest(self._undominated(rows, COMPARED), self.width))
+        if t + 1 < self.direction.end:  # at the end all states are paths, and some are asked for
+            rows = self._undominated(rows, COMPARED)
+        return room.take(self._fewest(rows, self.width))
 
     def _fewest(self, rows: IntArray, width: int) -> IntArray:
         """Return the best of these states, at most so many, and leave out the others."""
@@ -264,7 +277,9 @@ class _Walk:
         k = direction.end - layer
         raw = direction.raw[direction.owner] + direction.rise * (layer - direction.age)
         rows = np.flatnonzero(self.room.low[:number] <= self.limit)
-        other = np.uint64(table.known), table.edges[k], table.trees[k]
+        if not len(rows):
+            return
+        other = np.uint64(table.known), *table.layer(k)
         past = direction.past
         join_kernels.join(self.room, rows, self.limit, raw, past, self.bits, *other)
 

@@ -103,10 +103,11 @@ class LinearProgram:
         )
         strategy = 4 if primal else 1
         require_ok(self._highs.setOptionValue("simplex_strategy", strategy), "simplex_strategy")
-        if self._highs.run() == highspy.HighsStatus.kError:
-            raise SolverError("HiGHS failed while it ran")
-        status = self._highs.getModelStatus()
         known = highspy.HighsModelStatus
+        status = self._run()
+        if status == known.kUnknown:  # lost from its last basis: once more from none
+            require_ok(self._highs.clearSolver(), "to forget the basis")
+            status = self._run()
         if status not in (known.kOptimal, known.kTimeLimit):
             raise SolverError(f"HiGHS ended with status {self._highs.modelStatusToString(status)}")
         solution = self._highs.getSolution()
@@ -117,3 +118,8 @@ class LinearProgram:
             rows=np.array(solution.row_value),
             duals=np.array(solution.row_dual),
         )
+
+    def _run(self) -> Any:
+        if self._highs.run() == highspy.HighsStatus.kError:
+            raise SolverError("HiGHS failed while it ran")
+        return self._highs.getModelStatus()
