@@ -9,6 +9,7 @@ algorithms for the resource constrained elementary shortest path problem, Networ
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +18,23 @@ from ratiolab.hindsight.certificates.certificate import (
     PathCertificate,
     path_certificate,
 )
-from ratiolab.hindsight.paths.potentials import Potentials, directions
+from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
 from ratiolab.hindsight.paths.walk import Table, Walked, walk
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
 ADDED = 3
 """Requests remembered more in each pass, and those equal to them."""
+
+
+class Back(NamedTuple):
+    """A complete walk back that remembers nobody, and the tables of both directions for its limit.
+
+    It serves at every smaller limit, too.
+    """
+
+    sides: tuple[Direction, Direction]
+    walked: Walked
 
 
 @dataclass
@@ -36,6 +47,8 @@ class Passes:
     target : paths of latency below it are of interest; at least the bound of the duals.
     ladder : sets that the first passes remember, such as those of a smaller target: each at least
         that before. Large ones need a table to join that remembers nearly as many.
+    back : the first pass, if it has been made with the same potentials, multipliers and a limit
+        that is no smaller.
 
     Attributes
     ----------
@@ -47,6 +60,7 @@ class Passes:
     proven: DualCertificate
     target: int
     ladder: tuple[int, ...] = ()
+    back: Back | None = None
     bound: int = field(init=False)
     schedule: Schedule | None = field(default=None, init=False)
 
@@ -55,7 +69,11 @@ class Passes:
         self.base = int(self.multipliers.sum() - potentials.capacity.sum())
         self.bound = self.latency(0)
         self.limit = max(0, (self.target - 1) * potentials.unit - self.base)
-        self.sides = directions(potentials, self.multipliers, self.limit)
+        self.sides = (
+            directions(potentials, self.multipliers, self.limit)
+            if self.back is None
+            else self.back.sides
+        )
         self.sets: list[int] = []
         self.remembered = 0
         self.table: Table | None = None
@@ -70,32 +88,49 @@ class Passes:
         """Return the bound that a least cost of all paths proves."""
         return -(-(self.base + cost) // self.potentials.unit)
 
-    def go(self, width: int, stop: Callable[[], bool] = lambda: False) -> Walked:
-        """Walk once more; a walk that is incomplete proves nothing and changes nothing."""
+    def go(
+        self, width: int, stop: Callable[[], bool] = lambda: False, *, whole: bool = True
+    ) -> Walked:
+        """Walk once more; a walk that is incomplete proves nothing and changes nothing.
+
+        It ends at once unless ``whole`` is false, for its cheapest path.
+        """
         backward = len(self.sets) % 2 == 0
         done = len(self.sets)
         remembered = self.ladder[done] if done < len(self.ladder) else self.remembered
-        found = walk(
-            *(self.potentials.instance, self.sides[backward], self.limit, width),
-            remembered=remembered,
-            join=self.table,
-            stop=stop,
-        )
+        if not done and self.back is not None:
+            found = self.back.walked
+        else:
+            found = walk(
+                *(self.potentials.instance, self.sides[backward], self.limit, width),
+                remembered=remembered,
+                join=self.table,
+                whole=whole,
+                stop=stop,
+            )
         if found.table is not None:
             self.sets.append(remembered)
             self.remembered = remembered
             self.table = found.table
-            self.bound = max(self.bound, self.latency(found.least))
+            self.bound = max(self.bound, self.latency(min(found.least, self.limit + 1)))
             if found.least <= self.limit:
                 self._learn(found.paths[0])
         return found
 
     def beam(self, width: int, stop: Callable[[], bool] = lambda: False) -> None:
-        """Look for a schedule below the target: a narrow walk that remembers all requests."""
+        """Look for a schedule below the target: a narrow walk that remembers all requests.
+
+        What paths of `back` cost from a state on says which states are best.
+        """
         everyone = 2 ** len(self.kinds) - 1
-        instance = self.potentials.instance
-        found = walk(instance, self.sides[0], self.limit, width, remembered=everyone, stop=stop)
-        if found.finished and found.least <= self.limit:
+        instance, limit = self.potentials.instance, self.limit
+        found = walk(
+            *(instance, self.sides[0], limit, width),
+            remembered=everyone,
+            join=None if self.back is None else self.back.walked.table,
+            stop=stop,
+        )
+        if found.finished and found.least <= limit:
             self._learn(found.paths[0])
 
     def _learn(self, path: list[tuple[int, int]]) -> None:

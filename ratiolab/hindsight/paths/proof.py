@@ -1,11 +1,12 @@
 """A proof by passes within a limit of time: targets rise as long as walks stay small."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TypeAlias
 
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.paths import bundle
-from ratiolab.hindsight.paths.passes import Passes
+from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
@@ -15,19 +16,27 @@ FIRST_WIDTH = 2_000
 """Width of the walk that looks for a cheap path first."""
 
 WIDTH = 100_000
-"""Width of the walks after it, which are to be complete."""
+"""Width of walks that remember nobody and are to be complete."""
+
+NARROW = 12_500
+"""Width of the first walks that remember some; it doubles when they come no further."""
 
 MOST_WIDTH = 400_000
 """Width at which walks end that are not complete: layers of half a gigabyte."""
 
-BEAMS = 2_000, 8_000, 32_000
-"""Widths of the walks that look for schedules."""
+BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
+"""Widths of the walks that look for schedules, one each time before multipliers rise."""
 
-LEAST_BUNDLE = 16
-"""With fewer requests, walks that remember some close the gap sooner under the first multipliers:
-potentials made for other ones leave more slack."""
+FEW_REQUESTS = 20
+"""With more, walks that remember some begin after multipliers have risen for the first time."""
 
-PATIENCE, GAINED = 10, 0.05
+MANY_REQUESTS = 36
+"""With more, walks that remember some begin when multipliers rise no more."""
+
+STEPS = 8
+"""Steps of the search for multipliers each time."""
+
+PATIENCE, GAINED = 10, 0.03
 """The search for multipliers ends when so many steps close less than this part of the gap."""
 
 FIRST_STEPS = 4
@@ -75,7 +84,10 @@ class _Proof:
     ) -> None:
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
         self.upper, self.stop, self.found = upper, stop, found
-        self.most, self.width = most, min(WIDTH, most)
+        self.most, self.width = most, min(NARROW, most)
+        self.values: list[float] = []
+        self.back: Back | None = None
+        self.backed: Potentials | None = None
         self.bound = proven.bound
         self.ladder: tuple[int, ...] = ()
 
@@ -85,31 +97,32 @@ class _Proof:
         return self.bound >= self.upper() or self.stop()
 
     def run(self) -> None:
-        """Prove what paths cost that remember nobody, then ever more."""
+        """Prove what paths cost that remember nobody; then raise multipliers and remember some."""
         self._first()
-        self._beam(BEAMS[0])
-        if len(self.potentials.instance) >= LEAST_BUNDLE:
-            self._raise_multipliers()
-        for width in BEAMS:
-            self._beam(width)
-        step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
+        size, beams = len(self.potentials.instance), list(BEAMS)
+        search = bundle.steps(
+            *(self.potentials.instance, self.proven, self.multipliers / self.potentials.unit),
+            *(self.upper, min(WIDTH, self.most), lambda: self.ended),
+        )
+        rising, first = True, True
         while not self.ended:
-            before, target = self.bound, min(self.upper(), self.bound + step)
-            if self._reach(target):
-                step = max(1, 2 * (self.bound - before))
-            elif step > 1:
-                step //= 2
-            elif 2 * self.width <= self.most:
-                self.width *= 2
-            else:
-                return
+            if beams:
+                self._beam(beams.pop(0))
+            if rising and not (first and size <= FEW_REQUESTS):
+                rising = self._raise_multipliers(search)
+            first = False
+            if not rising or size <= MANY_REQUESTS:
+                self._raise_targets()
+                if not rising and 2 * self.width > self.most:
+                    return
+                self.width = min(2 * self.width, self.most)
 
     def _first(self) -> None:
         """Prove what paths that remember nobody cost: a narrow walk says how far to look."""
         target, width = self.upper(), FIRST_WIDTH
         while not self.ended:
             passes = self._passes(target)
-            walked = passes.go(width, self.stop)
+            walked = passes.go(width, self.stop, whole=False)
             self._keep(passes)
             if walked.table is not None or width == self.most:
                 return
@@ -119,27 +132,39 @@ class _Proof:
     def _beam(self, width: int) -> None:
         """Look for a better schedule."""
         if not self.ended:
+            self._look_back()
             passes = self._passes(self.upper())
-            passes.beam(min(width, self.width), self.stop)
+            passes.beam(min(width, self.most), self.stop)
             if passes.schedule is not None:
                 self.found(passes.schedule, None)
 
-    def _raise_multipliers(self) -> None:
-        """Look for multipliers that make the cheapest path dearer, as long as that gains."""
-        instance, first = self.potentials.instance, self.multipliers / self.potentials.unit
-        values: list[float] = []
-        for value, passes in bundle.steps(
-            instance, self.proven, first, self.upper, self.width, lambda: self.ended
-        ):
-            values.append(value)
-            if passes is not None and passes.bound >= self.bound:
+    def _raise_multipliers(self, search: Iterator[tuple[float, Passes | None]]) -> bool:
+        """Make the cheapest path dearer by some steps; return whether more may gain."""
+        done = len(self.values)
+        for value, passes in islice(search, STEPS):
+            self.values.append(value)
+            if passes is not None:
                 self.potentials, self.multipliers = passes.potentials, passes.multipliers
                 self.proven = passes.proven
                 self._keep(passes)
-            if len(values) > PATIENCE:
-                gained = value - values[-1 - PATIENCE]
-                if gained < GAINED * (self.upper() - value):
-                    return
+        if len(self.values) < done + STEPS:  # the search has ended
+            return False
+        before = self.values[max(0, len(self.values) - 1 - PATIENCE)]
+        left = self.upper() - self.values[-1]
+        return len(self.values) <= PATIENCE or self.values[-1] - before >= GAINED * left
+
+    def _raise_targets(self) -> None:
+        """Prove more and more, as long as walks are complete."""
+        self._look_back()
+        step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
+        while not self.ended:
+            before, target = self.bound, min(self.upper(), self.bound + step)
+            if self._reach(target):
+                step = max(1, 2 * (self.bound - before))
+            elif step > 1:
+                step //= 2
+            else:
+                return
 
     def _reach(self, target: int) -> bool:
         """Return whether passes prove a target, or as much as the schedule that they find."""
@@ -151,8 +176,20 @@ class _Proof:
                 return False
         return True
 
+    def _look_back(self) -> None:
+        """Walk back once for all targets, under multipliers that are new."""
+        if self.backed is not self.potentials:
+            self.back, self.backed = None, self.potentials
+            passes = self._passes(self.upper())
+            walked = passes.go(min(WIDTH, self.most), self.stop)
+            self._keep(passes)
+            if walked.table is not None:
+                self.back = Back(passes.sides, walked)
+
     def _passes(self, target: int) -> Passes:
-        return Passes(self.potentials, self.multipliers, self.proven, target, self.ladder)
+        back = self.back if self.backed is self.potentials else None
+        proven = self.potentials, self.multipliers, self.proven
+        return Passes(*proven, target, self.ladder, back)
 
     def _keep(self, passes: Passes) -> None:
         if len(passes.sets) > len(self.ladder):

@@ -127,6 +127,7 @@ def walk(
     *,
     remembered: int = 0,
     join: Table | None = None,
+    whole: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> Walked:
     """Walk through all layers in one direction.
@@ -135,9 +136,10 @@ def walk(
     ----------
     limit : B, units. width : states of a layer.
     remembered : set of requests, a bit each. join : table of the other direction.
+    whole : whether the walk ends when it leaves out what is of interest.
     stop : asked once a layer; True ends the walk.
     """
-    return _Walk(instance, direction, limit, width, remembered, join, stop).run()
+    return _Walk(instance, direction, limit, width, remembered, join, whole, stop).run()
 
 
 class _Walk:
@@ -149,10 +151,11 @@ class _Walk:
         width: int,
         remembered: int,
         join: Table | None,
+        whole: bool,
         stop: Callable[[], bool],
     ) -> None:
         self.instance, self.direction, self.limit, self.width = instance, direction, limit, width
-        self.remembered, self.table, self.stop = remembered, join, stop
+        self.remembered, self.table, self.whole, self.stop = remembered, join, whole, stop
         self.most = instance.memory // (int(instance.prompt.min()) + 1)
         self.words = direction.tokens.shape[1]
         full = np.full(8 * self.words, instance.memory, np.uint8)
@@ -172,7 +175,7 @@ class _Walk:
         layer = States.empty(1, self.most, self.words)
         layers = [layer]
         for t in range(self.direction.end):
-            if self.stop():
+            if self.stop() or (self.whole and self.left <= self.limit):
                 return Walked(0, 0, [], None, 0, False)
             layer = self._next(layer, t)
             layers.append(layer._replace(pairs=layer.pairs[:0], cost=layer.cost[:0]))
