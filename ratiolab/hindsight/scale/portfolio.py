@@ -24,8 +24,8 @@ from ratiolab.hindsight.scale.choices import CHANGES, LEAST_MEMORY, Choice, chan
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
-CANDIDATES, CHILDREN = 40, 20
-"""Waiting requests that a state tries to start, and the best of them that it keeps."""
+CANDIDATES = 20
+"""Waiting requests that a state tries to start."""
 
 AHEAD = 6
 """Arrivals ahead that count as waiting, about: a state must not start a large request for want of
@@ -37,7 +37,7 @@ STEPS = 200
 PRICING = 0.025
 """Part of the time that an ascent may take."""
 
-SEARCH, MEDIUM, WIDEN = 0.22, 0.4, 0.85
+SEARCH, MEDIUM, WIDEN = 0.25, 0.45, 0.78
 """Parts of the time after which narrow beams, wider ones and the widest end."""
 
 NARROW = 0.015
@@ -212,7 +212,7 @@ class Portfolio:
         )
         room = choice.memory * self.instance.memory
         guided = guide(self.prepared, prices, bucket_width, room, setting)
-        knobs = Knobs(setting.bucket, CANDIDATES, CHILDREN, self.ahead)
+        knobs = Knobs(setting.bucket, CANDIDATES, choice.children, self.ahead)
         start, began = self.used(), time.perf_counter()
 
         def left() -> float:
