@@ -18,8 +18,8 @@ from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 from ratiolab.model.streams import stream
 
-SLICE = 2_000
-"""Moves between two looks at the clock."""
+SLICE, PACE = 2_000, 0.004
+"""Most moves between two looks at the clock, and the part of the time that they may take, about."""
 
 LARGE, RARE = 0.03, 64
 """Part of the requests, the largest by volume, that one move in so many puts anywhere.
@@ -98,28 +98,33 @@ def annealed(
     part: Callable[[], float],
     found: Callable[[Schedule], None],
     seed: int = 0,
+    paced: bool = False,
 ) -> IntArray:
     """Return the best order met until all time is used, whose schedules are told as they come.
 
     Parameters
     ----------
     part : tells which part of the time is used; 1 ends the search.
+    paced : whether looks at the clock come as often as the speed of moves asks for; each of many
+        requests may place thousands again.
     """
     columns, known = decoded(instance, order)
     large = largest(instance)
     new = Decoded(*(column.copy() for column in known))
     best, least = order, int(known.total[-1])
     bits = stream(seed, "search").integers(1, 2**63, 1).astype(np.uint64)
-    done = part()
-    again, better = done + TOLD, False
+    first = done = part()
+    again, better, moves = done + TOLD, False, SLICE // 40 if paced else SLICE
     while done < 1:
-        heat = cooling.begin * (cooling.end / cooling.begin) ** done
+        heat = cooling.begin * (cooling.end / cooling.begin) ** ((done - first) / (1 - first))
         _, total, placed, _ = anneal(
-            *(columns, known, new, bits, large, SLICE, heat, cooling.reach, cooling.give, RARE)
+            *(columns, known, new, bits, large, moves, heat, cooling.reach, cooling.give, RARE)
         )
         if total < least:
             best, least, better = placed, int(total), True
-        done = part()
+        began, done = done, part()
+        if paced:
+            moves = int(np.clip(moves * PACE / max(done - began, 1e-9), 1, min(SLICE, 4 * moves)))
         if better and (done >= 1 or done > again):
             found(schedule_of(instance, best))
             done, told = part(), done

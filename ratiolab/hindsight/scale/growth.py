@@ -61,6 +61,7 @@ def growth_bounds(instance: Instance, seconds: float | None = None) -> Iterator[
     """
     if seconds is not None and seconds < LEAST_SECONDS * len(instance):
         return
+    began = time.perf_counter()
     rows = (growth_row(instance),)
     problem = Problem.of(instance, instance.memory, rows)
     fine = seconds is not None and seconds >= FINE_SECONDS * len(instance)
@@ -70,6 +71,8 @@ def growth_bounds(instance: Instance, seconds: float | None = None) -> Iterator[
     climb = Climb(problem, width)
     starts = [np.outer(share, fluid) for share in np.eye(1 + len(rows))]
     duals = max(starts, key=lambda start: climb.value(start)[0])
+    if seconds is not None:
+        seconds = max(0.0, seconds - (time.perf_counter() - began))
     for part, steps in PASSES:
         began = time.perf_counter()
         limit = None if seconds is None else part * seconds

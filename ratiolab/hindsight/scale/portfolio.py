@@ -46,7 +46,7 @@ NARROW = 0.015
 FINALISTS = 3
 """Choices that are tried by wider beams."""
 
-HOT, COLD = 0.05, 0.005
+HOT, COLD = 0.03, 0.004
 """First and last temperature of the annealing, in mean latencies."""
 
 WIDEST = 4_000
@@ -145,10 +145,10 @@ class Portfolio:
         if self.used() < 1:
             heat = self.total / len(self.instance)
             cooling, slices = Cooling(HOT * heat, COLD * heat), count()
-            part_used = self.used
-            if self.seconds is None:
+            part_used, paced = self.used, self.seconds is not None
+            if not paced:
                 part_used = lambda: max(self.used(), next(slices) / SLICES)  # noqa: E731
-            annealed(self.instance, self.order, cooling, part_used, self.found, self.seed)
+            annealed(self.instance, self.order, cooling, part_used, self.found, self.seed, paced)
         return True
 
     def calibrate(self, width: int) -> None:
