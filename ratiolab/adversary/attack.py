@@ -1,13 +1,15 @@
 """The search for the worst instance of a policy, from a cold start or from given cases."""
 
+import time
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 from ratiolab.adversary.case import Case, Limits
 from ratiolab.adversary.evaluate import Candidate, Evaluator
 from ratiolab.adversary.moves import families
 from ratiolab.adversary.result import Attack
-from ratiolab.adversary.search import Search, Tell
+from ratiolab.adversary.search import Clock, Search, Tell
 from ratiolab.hindsight import solve
 from ratiolab.model import Instance
 from ratiolab.model.interrupts import heard
@@ -35,6 +37,7 @@ def attack(
     starts: Iterable[Case] = (),
     proof_seconds: float | None = 60.0,
     tell: Tell | None = None,
+    clock: Clock = time.monotonic,
 ) -> Attack:
     """Search for the instance on which a policy is farthest from the optimum.
 
@@ -49,45 +52,35 @@ def attack(
     starts : cases to begin with, besides the closed families.
     proof_seconds : time limit of the final, independent solve.
     tell : called when the best ratio has risen.
+    clock : what counts seconds; `time.process_time` counts those of this process alone.
 
     Ctrl-C ends the search and keeps the worst instance found so far.
     """
     if runs < 1:
         raise ValueError(f"runs {runs} must be at least 1")
     evaluator = Evaluator(policy, SEARCH_SEEDS, STATES)
-    search = new_search(evaluator, limits, seed, evaluations, time_limit, tell)
-    limits = search.limits
-    endless = search.go([*starts, *families(limits)])
-    best = search.best
+    search = new_search(evaluator, limits, seed, evaluations, time_limit, tell, clock)
+    endless = search.go([*starts, *families(search.limits)])
     if endless is not None:
         case = Case.of_instance(endless)
         optimum = solve(case.instance(policy.information)).upper
-        best = Candidate(case, Fraction(0), optimum)
-    if best is None:
-        raise ValueError("no case was evaluated: the budget is too small")
-    source = f"worst instance found for {policy.name} in {search.evaluator.evaluations} evaluations"
-    instance = best.case.instance(policy.information, f"worst for {policy.name}")
+        search.best = Candidate(case, Fraction(0), optimum)
+    course = search.course(seed)
+    source = f"worst instance found for {policy.name} in {course.evaluations} evaluations"
+    instance = course.best.case.instance(policy.information, f"worst for {policy.name}")
     instance = instance.replace(source=source)
     costs: tuple[int, ...] = ()
     stopped = False
     if endless is None:
         costs, stopped = _final_costs(instance, policy, fresh_seeds(policy, runs))
     proved = solve(instance, time_limit=proof_seconds)
+    interrupted = course.interrupted or stopped or proved.interrupted
     return Attack(
-        policy,
-        limits,
-        seed,
-        best,
-        instance,
-        proved,
-        costs,
-        search.archive,
-        tuple(search.history),
-        search.evaluator.evaluations,
-        search.stalled,
-        search.seconds,
-        search.interrupted or stopped or proved.interrupted,
-        endless is not None,
+        **vars(replace(course, interrupted=interrupted)),
+        instance=instance,
+        optimum=proved,
+        costs=costs,
+        endless=endless is not None,
     )
 
 
@@ -98,12 +91,13 @@ def new_search(
     evaluations: int | None,
     time_limit: float | None,
     tell: Tell | None,
+    clock: Clock = time.monotonic,
 ) -> Search:
     """Return a search that has not begun; ValueError without one of the two budgets."""
     if evaluations is None and time_limit is None:
         raise ValueError("evaluations or time_limit is needed: a search has no end of its own")
     rng = stream(seed, "search")
-    return Search(evaluator, limits or Limits(), rng, evaluations, time_limit, tell)
+    return Search(evaluator, limits or Limits(), rng, evaluations, time_limit, tell, clock)
 
 
 def _final_costs(instance: Instance, policy: Policy, seeds: range) -> tuple[tuple[int, ...], bool]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from time import process_time
 
 from ratiolab.adversary.attack import attack, fresh_seeds
 from ratiolab.adversary.case import Case, Limits
@@ -156,8 +157,9 @@ def replays(
 
 def improve(
     folder: Path,
-    evaluations: int,
+    evaluations: int | None = None,
     *,
+    seconds: float | None = None,
     seed: int = 0,
     only: Sequence[str] = (),
     extra: Iterable[Instance] = (),
@@ -168,6 +170,7 @@ def improve(
     Parameters
     ----------
     evaluations : of each target, at most; those of the instances to begin with come on top.
+    seconds : of the processor for each target, those instances included; one of the two is needed.
     only : names of targets; all when empty.
     extra : further instances to begin with.
     tell : called with a target's name and, when a worse instance was found, the search.
@@ -186,10 +189,12 @@ def improve(
             target.make(),
             target.limits,
             seed=seed,
-            evaluations=evaluations + len(starts),
+            evaluations=None if evaluations is None else evaluations + len(starts),
+            time_limit=seconds,
             runs=96,
             starts=starts,
             proof_seconds=1.0,
+            clock=process_time,
         )
         own = read(target, folder)
         better = own is None or found.endless or _worse(target, found, own)

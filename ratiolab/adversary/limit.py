@@ -18,7 +18,7 @@ from ratiolab.adversary.case import Case, Limits
 from ratiolab.adversary.evaluate import Candidate, Evaluator, costs_of
 from ratiolab.adversary.fluid import FluidOptimum, fluid_optimum
 from ratiolab.adversary.moves import families
-from ratiolab.adversary.result import Course, Moment
+from ratiolab.adversary.result import Course
 from ratiolab.adversary.search import Tell
 from ratiolab.hindsight.bounds import best_lower_bound
 from ratiolab.online import Policy
@@ -132,30 +132,20 @@ def limit_of(policy: Policy, case: Case, seeds: range = range(3)) -> Limit:
     return Limit(case, optimum, tuple(members))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LimitAttack(Course):
     """The family with the largest ratio in the limit that a search found, and its members.
 
     Parameters
     ----------
-    best : the worst case, with the policy's cost on `FACTOR` times it, over the same.
+    best : with the policy's cost on `FACTOR` times the case, over the same.
     """
 
-    policy: Policy
-    limits: Limits
-    seed: int
-    best: Candidate
     limit: Limit
-    archive: dict[tuple[int, int, int], Candidate] = field(repr=False)
-    history: tuple[Moment, ...] = field(repr=False)
-    evaluations: int
-    stalled: int
-    seconds: float
-    interrupted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the family, its members and the course of the search."""
-        return {**self.limit.to_dict(), **self.course()}
+        return {**self.limit.to_dict(), **self.course_dict()}
 
 
 def attack_limit(
@@ -175,18 +165,5 @@ def attack_limit(
     search = new_search(LimitEvaluator(policy), limits, seed, evaluations, time_limit, tell)
     if search.go([*starts, *families(search.limits)]) is not None:
         raise ValueError(f"{policy.name} never completes some instance: its ratio has no limit")
-    if search.best is None:
-        raise ValueError("no case was evaluated: the budget is too small")
-    return LimitAttack(
-        policy,
-        search.limits,
-        seed,
-        search.best,
-        limit_of(policy, search.best.case),
-        search.archive,
-        tuple(search.history),
-        search.evaluator.evaluations,
-        search.stalled,
-        search.seconds,
-        search.interrupted,
-    )
+    course = search.course(seed)
+    return LimitAttack(**vars(course), limit=limit_of(policy, course.best.case))

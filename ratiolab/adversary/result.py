@@ -21,18 +21,31 @@ class Moment:
     ratio: float
 
 
+@dataclass(frozen=True, kw_only=True)
 class Course:
-    """What every search tells of its course; a mixin of results with these fields."""
+    """What every search tells: of what it searched, its best, and how it went.
 
+    Parameters
+    ----------
+    best : the worst case found.
+    archive : the worst case of each niche (`Case.niche`).
+    history : when the best ratio rose.
+    stalled : cases left out because a run did not end within its patience.
+    interrupted : whether Ctrl-C ended it.
+    """
+
+    policy: Policy
+    limits: Limits
     seed: int
-    archive: dict[tuple[int, int, int], Candidate]
-    history: tuple[Moment, ...]
+    best: Candidate
+    archive: dict[tuple[int, int, int], Candidate] = field(repr=False)
+    history: tuple[Moment, ...] = field(repr=False)
     evaluations: int
     stalled: int
     seconds: float
-    interrupted: bool
+    interrupted: bool = False
 
-    def course(self) -> dict[str, Any]:
+    def course_dict(self) -> dict[str, Any]:
         """Return the archive and the course of the search as plain data."""
         return {
             "seed": self.seed,
@@ -48,37 +61,24 @@ class Course:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Attack(Course):
     """The worst instance that a search found, and what proves its ratio.
 
     Parameters
     ----------
-    best : the worst case; of a policy that uses randomness, with the mean over `CONFIRM`.
+    best : of a policy that uses randomness, with the mean over `CONFIRM`.
     instance : the same as an instance.
     optimum : bounds on its optimum by `ratiolab.hindsight.solve`, which shares nothing with the
         search.
     costs : total latencies of the policy, one for each fresh seed; one for a policy without
         randomness.
-    archive : the worst case of each niche (`Case.niche`).
-    history : when the best ratio rose.
-    stalled : cases left out because a run did not end within its patience.
     endless : whether the policy comes back to a state that leads to itself: it never completes.
     """
 
-    policy: Policy
-    limits: Limits
-    seed: int
-    best: Candidate
     instance: Instance
     optimum: OptResult
     costs: tuple[int, ...]
-    archive: dict[tuple[int, int, int], Candidate] = field(repr=False)
-    history: tuple[Moment, ...] = field(repr=False)
-    evaluations: int
-    stalled: int
-    seconds: float
-    interrupted: bool = False
     endless: bool = False
 
     @property
@@ -105,5 +105,5 @@ class Attack(Course):
             "runs": len(self.costs),
             "optimum": [self.optimum.lower, self.optimum.upper],
             "optimum_of_search": self.best.optimum,
-            **self.course(),
+            **self.course_dict(),
         }

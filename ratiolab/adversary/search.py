@@ -10,7 +10,7 @@ from numpy.random import Generator
 from ratiolab.adversary.case import Case, Limits
 from ratiolab.adversary.evaluate import Candidate, Evaluator, UnfinishedError
 from ratiolab.adversary.moves import draw, neighbour
-from ratiolab.adversary.result import Moment
+from ratiolab.adversary.result import Course, Moment
 from ratiolab.model import Instance
 from ratiolab.model.interrupts import heard
 
@@ -24,6 +24,7 @@ SLACK = Fraction(1, 50)
 """Largest loss of ratio that a climb accepts, now and then."""
 
 Tell: TypeAlias = Callable[[Moment], None]
+Clock: TypeAlias = Callable[[], float]
 
 
 class Search:
@@ -37,10 +38,11 @@ class Search:
         evaluations: int | None,
         time_limit: float | None,
         tell: Tell | None,
+        clock: Clock = time.monotonic,
     ) -> None:
         self.evaluator, self.limits, self.rng = evaluator, limits, rng
-        self.most, self.tell = evaluations, tell
-        self.began = time.monotonic()
+        self.most, self.tell, self.clock = evaluations, tell, clock
+        self.began = clock()
         self.until = None if time_limit is None else self.began + time_limit
         self.best: Candidate | None = None
         self.archive: dict[tuple[int, int, int], Candidate] = {}
@@ -53,7 +55,7 @@ class Search:
         """Whether the budget is spent."""
         if self.most is not None and self.evaluator.evaluations >= self.most:
             return True
-        return self.until is not None and time.monotonic() >= self.until
+        return self.until is not None and self.clock() >= self.until
 
     def look(self, case: Case, above: Fraction = Fraction(0)) -> Candidate | None:
         """Evaluate a case and keep it where it is the worst so far."""
@@ -99,7 +101,24 @@ class Search:
     @property
     def seconds(self) -> float:
         """Seconds since the search began."""
-        return time.monotonic() - self.began
+        return self.clock() - self.began
+
+    def course(self, seed: int) -> Course:
+        """Return what a search that has ended tells; ValueError when it evaluated nothing."""
+        if self.best is None:
+            raise ValueError("no case was evaluated: the budget is too small")
+        return Course(
+            policy=self.evaluator.policy,
+            limits=self.limits,
+            seed=seed,
+            best=self.best,
+            archive=self.archive,
+            history=tuple(self.history),
+            evaluations=self.evaluator.evaluations,
+            stalled=self.stalled,
+            seconds=self.seconds,
+            interrupted=self.interrupted,
+        )
 
     def go(self, starts: Iterable[Case]) -> Instance | None:
         """Search until the budget is spent, or Ctrl-C ends it.

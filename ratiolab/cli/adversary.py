@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ratiolab.cli.app import (
+    Evaluations,
     Json,
     Seed,
+    Starts,
     Where,
     Workers,
     app,
@@ -46,17 +48,12 @@ def attack(
         float | None,
         typer.Option(help="Seconds of search; 60 when --evaluations is not given.", min=0),
     ] = None,
-    evaluations: Annotated[
-        int | None,
-        typer.Option(help="Cases to run the policy on: the same answer on every machine.", min=1),
-    ] = None,
+    evaluations: Evaluations = None,
     seed: Seed = 0,
     runs: Annotated[
         int, typer.Option(help="Fresh seeds of the final mean of a policy with randomness.", min=1)
     ] = 400,
-    start: Annotated[
-        list[Path] | None, typer.Option(help="An instance to begin with; repeatable.")
-    ] = None,
+    start: Starts = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the instance to this JSON file.")
     ] = None,

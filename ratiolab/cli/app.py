@@ -50,6 +50,13 @@ Tick = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0, max=2**31 - 1)]
 Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
+Starts = Annotated[
+    list[Path] | None, typer.Option("--start", help="An instance to begin with; repeatable.")
+]
+Evaluations = Annotated[
+    int | None,
+    typer.Option(help="Cases to run the policy on: the same answer on every machine.", min=1),
+]
 Workers = Annotated[int, typer.Option(help="Processes; -1 takes all cores.", min=-1)]
 Where = Annotated[
     str,

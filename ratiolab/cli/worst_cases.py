@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from ratiolab.cli.app import (
+    Evaluations,
     Json,
     Seed,
+    Starts,
     app,
     end_interrupted,
     print_json,
@@ -19,15 +21,15 @@ from ratiolab.cli.app import (
 
 @app.command("worst-cases")
 def worst_cases(
-    evaluations: Annotated[
-        int, typer.Option(help="Search first, over this many cases for each policy.", min=0)
-    ] = 0,
+    evaluations: Evaluations = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(help="Search, so many seconds of the processor for each policy.", min=0),
+    ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Search for this entry alone; repeatable.")
     ] = None,
-    start: Annotated[
-        list[Path] | None, typer.Option(help="A further instance to begin with; repeatable.")
-    ] = None,
+    start: Starts = None,
     seed: Seed = 0,
     runs: Annotated[
         int, typer.Option(help="Fresh seeds of each policy with randomness.", min=2)
@@ -40,8 +42,9 @@ def worst_cases(
 ) -> None:
     """Replay the worst instances known of all policies, and write their page.
 
-    With --evaluations a search for worse ones goes first, from the instances of all entries; a file
-    is replaced only by a worse one. Ctrl-C keeps the files that are finished and leaves the page.
+    With --evaluations or --seconds a search for worse ones goes first, from the instances of all
+    entries; a file is replaced only by a worse one. Ctrl-C keeps the files that are finished and
+    leaves the page.
     """
     from ratiolab.adversary.library import PROOF_NODES, improve, replays, targets
     from ratiolab.model import read_instance
@@ -55,10 +58,11 @@ def worst_cases(
     try:
         with progress() as display:
             task = display.add_task("worst cases")
-            if evaluations:
+            if evaluations is not None or seconds is not None:
                 improve(
                     instances,
                     evaluations,
+                    seconds=seconds,
                     seed=seed,
                     only=only or (),
                     extra=[read_instance(file) for file in start or ()],
