@@ -17,11 +17,15 @@ from ratiolab.model.interrupts import heard
 CONFIRM = range(10**6, 10**6 + 96)
 """Seeds that a new best instance of a policy with randomness must convince, too."""
 
-PATIENCE = 300
-"""Changes without gain after which a climb ends."""
+PATIENCE = 1000
+"""Changes after which a climb ends that has found nothing worse."""
 
-SLACK = Fraction(1, 50)
-"""Largest loss of ratio that a climb accepts, now and then."""
+LAX = 0.3
+"""Share of changes that may lose: sums of outputs over squares of sizes, say, jump, and a climb
+that hardly ever loses stays where it began."""
+
+SLACK = Fraction(1, 20)
+"""Largest loss of ratio that such a change may have."""
 
 Tell: TypeAlias = Callable[[Moment], None]
 Clock: TypeAlias = Callable[[], float]
@@ -90,13 +94,13 @@ class Search:
     def climb(self, case: Case) -> None:
         """Change a case again and again, keeping what is not worse, until nothing gains."""
         current = self.look(case)
-        idle = 0
+        most, idle = current.ratio if current else Fraction(0), 0
         while current is not None and idle < PATIENCE and not self.over:
-            lax = self.rng.random() < 0.1
+            lax = self.rng.random() < LAX
             above = current.ratio - (SLACK * Fraction(self.rng.random()) if lax else 0)
-            found = self.look(neighbour(current.case, self.limits, self.rng), above)
-            idle = 0 if found is not None and found.ratio > current.ratio else idle + 1
-            current = found or current
+            current = self.look(neighbour(current.case, self.limits, self.rng), above) or current
+            idle = 0 if current.ratio > most else idle + 1
+            most = max(most, current.ratio)
 
     @property
     def seconds(self) -> float:

@@ -1,11 +1,25 @@
-"""The command that designs caps for known lengths: design."""
+"""The commands of the best policies in the fluid limit: design, ranges."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, Memory, app, print_json, print_rich, progress
+from ratiolab.cli.app import (
+    Json,
+    Memory,
+    app,
+    end_interrupted,
+    print_json,
+    print_rich,
+    progress,
+    require_no_folder,
+)
+
+Gap = Annotated[
+    float,
+    typer.Option(help="Relative gap at which an enclosure is close enough.", min=1e-4, max=1.0),
+]
 
 
 @app.command()
@@ -23,6 +37,7 @@ def design(
     steps: Annotated[
         int, typer.Option(help="Time steps of the bound on all policies.", min=2, max=1000)
     ] = 160,
+    gap: Gap = 0.01,
     json: Json = False,
 ) -> None:
     """Find the best caps for the law of volumes of an instance, and what no policy can go below.
@@ -31,14 +46,15 @@ def design(
     request has which length. Costs are over the optimum in the fluid limit: many requests, all at
     round 0. `ratiolab generate` and `ratiolab trace` make files of laws and of traces.
 
-    With --lower and --upper: what encloses the best constant for all laws on these lengths.
+    With --lower and --upper: what encloses the best constant for all laws on these lengths, by
+    playing the game of policies against laws. Ctrl-C keeps the best enclosure so far.
 
     Example: ratiolab design instances/small/geometric.json --steps 40
     """
     if file is None or lower is not None or upper is not None:
         if file is not None or lower is None or upper is None:
             raise ValueError("design needs a file, or both --lower and --upper")
-        _any_law(lower, upper, prompt, json=json)
+        _any_law(lower, upper, prompt, gap, json=json)
         return
     from collections import Counter
     from dataclasses import asdict
@@ -71,24 +87,86 @@ def design(
     )
 
 
-def _any_law(lower: int, upper: int, prompt: int, *, json: bool) -> None:
+def _any_law(lower: int, upper: int, prompt: int, gap: float, *, json: bool) -> None:
     """Print what encloses the best constant for lengths from lower to upper."""
     from dataclasses import asdict
 
+    from ratiolab.game.ranges import enclose
     from ratiolab.model.footprint import volume
-    from ratiolab.theory.limits.finite_range import enclosure
 
     if upper < lower:
         raise ValueError(f"--upper {upper} must be at least --lower {lower}")
-    found = enclosure(volume(prompt, upper) / volume(prompt, lower))
+    with progress() as display:
+        task = display.add_task("best constant: the first grid of volumes")
+        searched = enclose(
+            volume(prompt, upper) / volume(prompt, lower),
+            gap,
+            lambda ends: display.update(
+                task, description=f"best constant: {ends.lower:.4f} to {ends.upper:.4f}"
+            ),
+        )
+    found = searched.enclosure
     if json:
         data = {"lower_length": lower, "upper_length": upper, "prompt": prompt}
-        print_json("design", {**data, **asdict(found), "gap": found.gap})
-        return
-    exact = f"exactly {found.lower:.4f}, never to kill"
-    print_rich(
-        f"lengths {lower} to {upper}, prompt {prompt}: volumes within a factor {found.ratio:,.4g}",
-        "best constant of policies that do not know the lengths, but may know their law: "
-        + (exact if not found.gap else f"{found.lower:.4f} to {found.upper:.4f}"),
-        f"never to kill: {found.never_kill:.4f}",
-    )
+        ended = {"gap": found.gap, "interrupted": searched.interrupted}
+        print_json("design", {**data, **asdict(found), **ended})
+    else:
+        exact = f"exactly {found.lower:.4f}, never to kill"
+        print_rich(
+            f"lengths {lower} to {upper}, prompt {prompt}: volumes within a factor "
+            f"{found.ratio:,.4g}",
+            "best constant of policies that do not know the lengths, whether or not they know "
+            "their law: " + (exact if not found.gap else f"{found.lower:.4f} to {found.upper:.4f}"),
+            f"never to kill: {found.never_kill:.4f}",
+        )
+    if searched.interrupted:
+        end_interrupted("both ends hold; closer ones were not searched for")
+
+
+@app.command()
+def ranges(
+    most: Annotated[
+        float, typer.Option(help="Largest factor between volumes; doubled up to it.", min=1)
+    ] = 1024.0,
+    gap: Gap = 0.01,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Compute again what the table has already.")
+    ] = False,
+    page: Annotated[Path, typer.Option(help="Page to write; table and figure stand beside it.")] = (
+        Path("results/ranges.md")
+    ),
+    json: Json = False,
+) -> None:
+    """Enclose the best constant for many ranges of lengths; write their table, page and figure.
+
+    Ranges that the table has already are taken from it. All take some minutes. Ctrl-C keeps the
+    table of what was computed, and leaves page and figure as they are.
+
+    Example: ratiolab ranges --most 3 --page ranges.md
+    """
+    from ratiolab.game.ranges import table
+    from ratiolab.report.plots import save
+    from ratiolab.report.ranges_page import picture, write_page
+
+    rows_file, figure = page.with_suffix(".csv"), page.with_suffix(".png")
+    require_no_folder(page, rows_file, figure)
+    known = [] if anew or not rows_file.exists() else table.read_rows(rows_file)
+    try:
+        with progress() as display:
+            task = display.add_task("ranges")
+            found = table.rows(
+                table.ratios(most),
+                gap,
+                known,
+                lambda ratio: display.update(task, description=f"R = {ratio:g}"),
+                lambda rows: table.write_rows(rows, rows_file),
+            )
+    except KeyboardInterrupt:
+        end_interrupted(f"{rows_file} keeps the ranges that were computed; {page} is as it was")
+    table.write_rows(found, rows_file)
+    save(picture(found), figure)
+    write_page(found, page, rows_file.name, figure.name)
+    if json:
+        print_json("ranges", {"page": str(page), "ranges": len(found)})
+    else:
+        print_rich(f"{page}: {len(found)} ranges")
