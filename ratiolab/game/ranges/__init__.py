@@ -1,5 +1,5 @@
 """The game of a policy that knows nothing but a range of volumes against a law, in the limit."""
 
-from ratiolab.game.ranges.enclose import Found, enclose
+from ratiolab.game.ranges.play import Found, enclose
 
 __all__ = ["Found", "enclose"]

@@ -6,7 +6,7 @@ from io import StringIO
 from math import log
 from pathlib import Path
 
-from ratiolab.game.ranges.enclose import enclose
+from ratiolab.game.ranges.play import enclose
 from ratiolab.model.io import write_text
 from ratiolab.theory.limits.finite_range import NEVER_KILL, Enclosure
 

@@ -88,7 +88,8 @@ def form(moves: Sequence[Move], nodes: Sequence[float], *, at_nodes: bool = Fals
         np.add.at(waits[k], cell, at)
         waits[k, cell[last]] -= before + at[last]  # beyond the last node nobody waits
     product = works.T @ waits[:, :last]
-    symmetric: FloatArray = (product + product.T) / 2
+    # rounding may leave less than nothing somewhere
+    symmetric: FloatArray = np.maximum((product + product.T) / 2, 0)
     return symmetric
 
 

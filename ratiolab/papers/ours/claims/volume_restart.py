@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from ratiolab.game.ranges import enclose
 from ratiolab.model.streams import stream
-from ratiolab.papers.claim import PROVED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, UNDECIDED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
 from ratiolab.theory.limits.volume_restart import Atoms, best, finite_range, ratio
 
@@ -120,4 +121,30 @@ def volume_restart_small_range(claimed: float) -> ClaimResult:
         evidence="proof by completions a unit of work on the lengths 1 and R, the latter with "
         "probability 1/(1 + sqrt(R))",
         witness=worst,
+    )
+
+
+@PAPER.claim(
+    "Propositions 6 to 8",
+    claimed=1.495,
+    control=1.484,
+    assumes=FLUID,
+    proof="volume_restart",
+)
+def volume_restart_known_law(claimed: float) -> ClaimResult:
+    """When the largest volume is four times the least, the best constant is at most 1.495, whether
+    or not a policy knows the law of the lengths; never to kill has 1.5.
+    """
+    found = enclose(4.0)
+    lower, upper = found.enclosure.lower, found.enclosure.upper
+    return decided(
+        claimed >= upper,
+        f"{PROVED}; the ends are floats",
+        f"{lower:.4f} for policies that know the law, {upper:.4f} for a mixture of "
+        f"{len(found.policies)} that know nothing but the range",
+        evidence="proof that knowing the law is worth nothing at any range, by Sion's theorem: "
+        "costs are concave in the squares of the law",
+        witness=f"a law of {len(found.volumes) - 1} volumes and a price of work on which every "
+        f"policy pays at least {lower:.4f}",
+        otherwise=FALSE if claimed < lower else UNDECIDED,
     )
