@@ -6,11 +6,11 @@ the requests, outcomes are subsets of those that may complete, and optima come f
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, combinations_with_replacement
-from math import factorial
+from itertools import combinations_with_replacement, product
+from math import comb, factorial, lcm
 from typing import Any, TypeAlias
 
 from ratiolab.hindsight import solve
@@ -38,19 +38,20 @@ class Rules:
 
     def choices(self, state: State) -> Iterator[tuple[int, ...]]:
         """Yield the sets of requests that may run in the next round, one of each kind of set."""
-        live = [i for i, (kind, _, _) in enumerate(state) if kind != IS_DONE]
-        seen = set()
-        for number in range(1, len(live) + 1):
-            for chosen in combinations(live, number):
-                tokens = sum(self.prompt + state[i][2] + 1 for i in chosen)
-                key = tuple(state[i] for i in chosen)
-                if tokens <= self.memory and key not in seen:
-                    seen.add(key)
-                    yield chosen
+        alike: dict[tuple[int, int, int], list[int]] = {}
+        for i, one in enumerate(state):
+            if one[0] != IS_DONE:
+                alike.setdefault(one, []).append(i)
+        for numbers in product(*(range(len(group) + 1) for group in alike.values())):
+            parts = zip(alike.values(), numbers, strict=True)
+            chosen = [i for group, number in parts for i in group[:number]]
+            if chosen and sum(self.prompt + state[i][2] + 1 for i in chosen) <= self.memory:
+                yield tuple(chosen)
 
     def results(self, state: State, chosen: tuple[int, ...]) -> Counter[State]:
         """Return the states after a round, and how many sets of completing requests lead there."""
-        before, can, must = [], [], []
+        before: list[tuple[int, int, int]] = []
+        can: Counter[int] = Counter()
         for i, (kind, bound, age) in enumerate(state):
             if kind == IS_DONE:
                 before.append((kind, bound, age))
@@ -59,16 +60,16 @@ class Rules:
             elif age + 1 <= bound:
                 before.append((RUNS, bound, age + 1))
             elif age + 1 == self.upper:
-                must.append((IS_DONE, age + 1, 0))
+                before.append((IS_DONE, age + 1, 0))
             else:
-                can.append(age + 1)
+                can[age + 1] += 1
         reached: Counter[State] = Counter()
-        for bits in range(2 ** len(can)):
-            after = [
-                (IS_DONE, age, 0) if bits >> k & 1 else (RUNS, age, age)
-                for k, age in enumerate(can)
-            ]
-            reached[tuple(sorted([*before, *must, *after]))] += 1
+        for ending in product(*(range(number + 1) for number in can.values())):
+            after, ways = list(before), 1
+            for (age, number), done in zip(can.items(), ending, strict=True):
+                after += [(IS_DONE, age, 0)] * done + [(RUNS, age, age)] * (number - done)
+                ways *= comb(number, done)
+            reached[tuple(sorted(after))] += ways
         return reached
 
     @cache  # noqa: B019 - as long as the check lasts
@@ -80,21 +81,23 @@ class Rules:
             raise CheckError(f"lengths {lengths}: the optimum is not proven")
         return found.lower
 
+    @cache  # noqa: B019 - as long as the check lasts
     def agreeing(self, state: State, lengths: tuple[int, ...]) -> int:
-        """Return how many of the n! orders of the lengths agree with a state."""
+        """Return how many of the n! orders of the lengths agree with a state.
 
-        @cache
-        def assign(i: int, left: tuple[int, ...]) -> int:
-            if i == len(state):
-                return 1
-            kind, bound, _ = state[i]
-            number = 0
-            for k, length in enumerate(left):
-                if length == bound if kind == IS_DONE else length > bound:
-                    number += assign(i + 1, left[:k] + left[k + 1 :])
-            return number
-
-        return assign(0, lengths)
+        Done requests take one of the lengths that are theirs; then those with the largest bound
+        choose first, so that all others may have what they leave.
+        """
+        left, number = Counter(lengths), 1
+        for kind, bound, _ in state:
+            if kind == IS_DONE:
+                number *= left[bound]
+                left[bound] -= 1
+        bounds = sorted((bound for kind, bound, _ in state if kind != IS_DONE), reverse=True)
+        for taken, bound in enumerate(bounds):
+            free = sum(count for length, count in left.items() if length > bound)
+            number *= max(0, free - taken)
+        return max(0, number)
 
 
 def unfinished(state: State) -> int:
@@ -109,7 +112,7 @@ def _state(rows: list[list[int]]) -> State:
 def check(certificate: Mapping[str, Any]) -> str:
     """Replay a certificate and return what it proves; `CheckError` when it does not.
 
-    Seconds for a thousand configurations; the work grows with the subsets of the requests.
+    Seconds for a thousand configurations with few kinds of requests in each.
     """
     rules = Rules(certificate["game"])
     if certificate["kind"] == "deterministic":
@@ -141,25 +144,31 @@ def _check_deterministic(rules: Rules, certificate: Mapping[str, Any]) -> str:
 
 def _check_randomised(rules: Rules, certificate: Mapping[str, Any]) -> str:
     weights = {tuple(lengths): Fraction(w) for lengths, w in certificate["weights"]}
-    table = {_state(rows): Fraction(v) for rows, v in certificate["table"]}
+    fractions = {_state(rows): Fraction(v) for rows, v in certificate["table"]}
     lower = Fraction(certificate["lower"])
     scale = factorial(rules.requests)
     if sum(weights.values()) != 1 or min(weights.values()) < 0:
         raise CheckError("the weights are no distribution")
+    # all in integers, multiples of one over the common denominator
+    common = lcm(*(w.denominator for w in [*weights.values(), *fractions.values()]))
+    table = {state: int(v * common) for state, v in fractions.items()}
+    shares = {lengths: int(w * common) for lengths, w in weights.items()}
     for state, v in table.items():
         if not unfinished(state):
             if v > 0:
-                raise CheckError(f"state {state}: all is done, and {v} is above 0")
+                raise CheckError(f"state {state}: all is done, and {v}/{common} is above 0")
             continue
-        mass = sum(w * rules.agreeing(state, lengths) for lengths, w in weights.items())
+        waiting = unfinished(state) * sum(
+            w * rules.agreeing(state, lengths) for lengths, w in shares.items()
+        )
         for chosen in rules.choices(state):
             after = rules.results(state, chosen)
             if not all(s in table for s in after):
                 raise CheckError(f"state {state}: an outcome is missing")
-            if v > mass * unfinished(state) + sum(n * table[s] for s, n in after.items()):
-                raise CheckError(f"state {state}: an action costs less than {v}")
+            if v > waiting + sum(n * table[s] for s, n in after.items()):
+                raise CheckError(f"state {state}: an action costs less than {v}/{common}")
     optimum = sum(w * rules.optimum(lengths) for lengths, w in weights.items())
-    if table[rules.start] < lower * scale * optimum:
+    if fractions[rules.start] < lower * scale * optimum:
         raise CheckError(f"the weights prove less than {lower}")
     proved = f"every policy pays at least {lower} against the weights"
     if certificate["upper"] is None:
@@ -172,20 +181,23 @@ def _check_randomised(rules: Rules, certificate: Mapping[str, Any]) -> str:
     if sum(share for share, _ in policies) != 1 or min(share for share, _ in policies) < 0:
         raise CheckError("the mixture is no distribution")
     every = range(rules.lower, rules.upper + 1)
-    for lengths in combinations_with_replacement(every, rules.requests):
-        cost = sum(share * _cost(rules, policy, lengths) for share, policy in policies)
-        if cost > upper * scale * rules.optimum(lengths):
+    drawn = list(combinations_with_replacement(every, rules.requests))
+    costs = [(share, _costs(rules, policy, drawn)) for share, policy in policies]
+    for k, lengths in enumerate(drawn):
+        if sum(share * cost[k] for share, cost in costs) > upper * scale * rules.optimum(lengths):
             raise CheckError(f"lengths {lengths}: the mixture costs more than {upper}")
     return f"{proved}; the mixture of {len(policies)} policies at most {upper}"
 
 
-def _cost(rules: Rules, policy: Mapping[State, Any], lengths: tuple[int, ...]) -> int:
-    """Return the cost of a policy summed over all orders of some lengths."""
-    known: dict[State, int] = {}
+def _costs(
+    rules: Rules, policy: Mapping[State, Any], drawn: Sequence[tuple[int, ...]]
+) -> list[int]:
+    """Return the cost of a policy for each list of lengths, summed over all their orders."""
+    known: dict[State, list[int]] = {}
 
-    def cost(state: State) -> int:
+    def cost(state: State) -> list[int]:
         if not unfinished(state):
-            return 0
+            return [0] * len(drawn)
         if state not in known:
             if state not in policy:
                 raise CheckError(f"state {state}: a policy has no action")
@@ -200,9 +212,11 @@ def _cost(rules: Rules, policy: Mapping[State, Any], lengths: tuple[int, ...]) -
                     chosen.append(i)
             if sum(rules.prompt + state[i][2] + 1 for i in chosen) > rules.memory:
                 raise CheckError(f"state {state}: a policy lets memory overflow")
-            after = rules.results(state, tuple(chosen))
-            mass = rules.agreeing(state, lengths)
-            known[state] = mass * unfinished(state) + sum(n * cost(s) for s, n in after.items())
+            waiting = unfinished(state)
+            total = [waiting * rules.agreeing(state, lengths) for lengths in drawn]
+            for after, ways in rules.results(state, tuple(chosen)).items():
+                total = [x + ways * y for x, y in zip(total, cost(after), strict=True)]
+            known[state] = total
         return known[state]
 
     return cost(rules.start)
