@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ratiolab.model.io import write_text
+from ratiolab.model.files import write_text
 from ratiolab.theory.limits.finite_range import Enclosure
 from ratiolab.theory.limits.volume_restart import best
 

@@ -7,7 +7,7 @@ from math import log
 from pathlib import Path
 
 from ratiolab.game.ranges.play import enclose
-from ratiolab.model.io import write_text
+from ratiolab.model.files import write_text
 from ratiolab.theory.limits.finite_range import NEVER_KILL, Enclosure
 
 HEAD = "ratio", "lower", "upper", "never_kill"
