@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ratiolab.papers
+from ratiolab.baseline import read_baseline
 from ratiolab.papers import Claim, all_claims, run_claims, select, witness
 from ratiolab.papers.claim import AGAINST, PROVED
 from ratiolab.papers.proof import read_proof
@@ -63,6 +64,12 @@ def test_every_numbered_statement_has_its_claim_and_no_id_stands_twice() -> None
     ids = [claim.id for claim in all_claims()]
     assert len(set(ids)) == len(ids)
     assert sorted(set(ORDERED) - set(ids)) == []
+
+
+def test_every_verdict_is_pinned_as_it_is_expected() -> None:
+    entries = read_baseline(Path(__file__).parents[2] / "results/baseline.json")
+    pinned = {entry.claim: entry.value for entry in entries if entry.kind == "verdict"}
+    assert pinned == {claim.id: claim.expected.value for claim in all_claims()}
 
 
 @pytest.mark.long
