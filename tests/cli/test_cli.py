@@ -1,16 +1,11 @@
 """The commands as a user calls them: tables, JSON, errors in one line, exit codes."""
 
 import json
-import signal
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from command_line import run, run_json
-from processes import PATIENCE
+from command_line import EC1, run, run_json
 
 from ratiolab.model import (
     Instance,
@@ -21,14 +16,6 @@ from ratiolab.model import (
     violations,
     write_instance,
 )
-
-EC1 = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
-
-
-@pytest.fixture
-def ec1(tmp_path: Path) -> str:
-    write_instance(EC1, tmp_path / "ec1.json")
-    return str(tmp_path / "ec1.json")
 
 
 def test_solve_gives_the_optimum_and_its_schedule(
@@ -261,61 +248,3 @@ def test_check_names_every_drift_and_updates(
     assert data == {"entries": 4, "drifts": [], "failed": {}}
     pinned = json.loads(file.read_text())["entries"][0]["value"]
     assert pinned == {"cost": "12", "opt_lower": 12, "opt_upper": 12}
-
-
-def test_ctrl_c_leaves_a_baseline_as_it_was(
-    capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    instance = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4])
-    write_instance(instance, tmp_path / "tight.json")
-    file = tmp_path / "baseline.json"
-    entries = [{"kind": "ratio", "instance": "tight.json", "policy": "mc-sf", "value": None}]
-    text = json.dumps({"format": "ratiolab-baseline/1", "entries": entries})
-    file.write_text(text)
-    monkeypatch.setattr("ratiolab.hindsight.stages.improved_schedule", interrupted)
-    code, out, err = run(capsys, "check", str(file), "--update")
-    assert (code, out, err) == (130, "", f"{file} is as it was\nratiolab: interrupted\n")
-    assert file.read_text() == text
-
-
-@pytest.mark.parametrize("command", ["solve", "compare"])
-def test_ctrl_c_ends_with_its_own_exit_code_and_the_interval(
-    command: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    file = tmp_path / "tight.json"
-    write_instance(Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4]), file)
-    monkeypatch.setattr("ratiolab.hindsight.stages.improved_schedule", interrupted)
-    code, out, err = run(capsys, command, str(file), "--json")
-    assert code == 130
-    assert json.loads(out)["format"].startswith("ratiolab-")
-    assert err.endswith("found so far\nratiolab: interrupted\n")
-
-
-def test_ctrl_c_keeps_the_best_answer_so_far(
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    start: Callable[..., "subprocess.Popen[bytes]"],
-) -> None:
-    file = tmp_path / "hard.json"
-    assert run(capsys, "generate", "jaillet-model-1", "--seed", "1", "-o", str(file))[0] == 0
-    command = [sys.executable, "-m", "ratiolab", "solve", str(file), "--json", "--progress"]
-    process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    assert json.loads(process.stderr.readline())["stage"] == "orders"
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert b"Traceback" not in err
-    assert process.returncode == 130
-    data = json.loads(out)
-    assert data["status"] == "bounded"
-    assert 0 < data["lower"] < data["upper"]
-    assert violations(Schedule.from_starts(read_instance(file), data["starts"])) == []

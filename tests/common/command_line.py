@@ -1,12 +1,26 @@
 """The command line inside this process."""
 
 import json
+import subprocess
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import ratiolab
 from ratiolab.cli import main
+from ratiolab.model import Instance
+
+COMMAND = [sys.executable, "-m", "ratiolab"]
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+"""The fixture ``start``: it starts a process that ends with the test."""
+
+EC1 = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
+TRACE = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
+    f"2023-11-16 18:15:{second:02}.5,{10 + second},{1 + second}\n" for second in range(9)
+)
 
 
 def ended_with(*arguments: object) -> Any:

@@ -4,26 +4,21 @@ Nothing is shared with `ratiolab.online` but the footprint; `round_by_round` say
 """
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
 from math import ceil
 from typing import Any
 
-from numpy.random import Generator
+from admission import largest_cardinality, longest_prefix, ordered, satisfies
+from reference_intervals import a_ell, a_max, a_min, a_random, a_switch, h_sf
+from reference_protection import alpha_protection
 from reference_remaining import shortest_remaining
 from round_by_round import (
     Job,
     Rule,
     believed_by,
-    entering,
     jobs_of,
-    largest_cardinality,
-    leaving,
-    longest_prefix,
-    ordered,
     running,
-    satisfies,
     serve,
     serve_by_clock,
     tokens_next,
@@ -168,71 +163,6 @@ def slices(base: Fraction, phase: int) -> int:
     return found[phase]
 
 
-def h_sf(now: int, memory: int, jobs: list[Job]) -> Any:
-    return ordered(now, memory, jobs, lambda job: (job.output,), lambda job: job.output)
-
-
-def a_max(now: int, memory: int, jobs: list[Job], ties: str, order: str = "upper") -> Any:
-    def key(job: Job) -> tuple[int, ...]:
-        return (job.upper, entering(ties, job)) if order == "upper" else (entering(ties, job),)
-
-    return ordered(now, memory, jobs, key, lambda job: job.upper)
-
-
-def a_random(now: int, memory: int, jobs: list[Job], ties: str) -> Any:
-    return ordered(now, memory, jobs, lambda job: (entering(ties, job),), lambda job: job.output)
-
-
-def a_min(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    ties: str,
-    bound: str = "certified",
-    victim: str = "smallest",
-) -> Any:
-    def leaves(job: Job) -> tuple[int, ...]:
-        first = job.bound if victim == "smallest" else -job.bound
-        return first, leaving(ties, job), job.index
-
-    active = sorted(running(jobs), key=leaves)
-    queue = sorted(waiting(now, jobs), key=lambda job: (job.bound, entering(ties, job), job.index))
-    evicted = []
-    while tokens_next(now, active) > memory:
-        evicted.append(active.pop(0))
-    for job in evicted:
-        age = now - job.start
-        job.bound = age if bound == "printed" else max(job.bound, age + 1)
-    return evicted, longest_prefix(now, memory, active, queue, lambda job: job.bound)
-
-
-def a_ell(now: int, memory: int, jobs: list[Job], ties: str) -> Any:
-    on_trial = [job for job in running(jobs) if job.promoted is None and job.lower < job.upper]
-    evicted = [job for job in on_trial if now - job.start == job.lower]
-    for job in evicted:
-        job.promoted, job.bound = now, job.upper
-    active = [job for job in running(jobs) if job not in evicted]
-    queue = waiting(now, jobs) + evicted
-    first = [job for job in queue if job.promoted is None]
-    last = [job for job in queue if job.promoted is not None]
-    first.sort(key=lambda job: (job.arrival, entering(ties, job), job.index))
-    last.sort(key=lambda job: (job.promoted, entering(ties, job), job.index))
-    return evicted, longest_prefix(now, memory, active, first + last, lambda job: job.bound)
-
-
-def a_switch(now: int, memory: int, jobs: list[Job], ties: str) -> Any:
-    first = [job for job in jobs if job.arrival == min(job.arrival for job in jobs)]
-    lower, upper = min(job.lower for job in first), max(job.upper for job in first)
-    return (a_ell if below_threshold(lower, upper) else a_min)(now, memory, jobs, ties)
-
-
-def below_threshold(lower: int, upper: int) -> bool:
-    """l/u < (3 - sqrt 5)/2 with a hundred digits."""
-    with localcontext() as context:
-        context.prec = 100
-        return Decimal(lower) / Decimal(upper) < (3 - Decimal(5).sqrt()) / 2
-
-
 def one_round_ahead(
     now: int,
     memory: int,
@@ -314,56 +244,6 @@ def round_robin(
         if starts == "one":
             break
     return evicted, admitted
-
-
-def protected(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    alpha: str,
-    chosen: Callable[[list[Job]], list[Job]],
-    *,
-    once: bool = False,
-) -> tuple[list[Job], list[Job]]:
-    """Clear those who are chosen until the others fit; else admit below (1 - alpha) M."""
-    cleared: list[Job] = []
-    active = sorted(running(jobs), key=lambda job: job.index)
-    overflows = tokens_next(now, active) > memory
-    while tokens_next(now, active) > memory:
-        cleared += (going := chosen(active))
-        active = [job for job in active if job not in going]
-        if once:
-            break
-    admitted: list[Job] = []
-    if cleared or (overflows and active):
-        return cleared, []
-    for job in sorted(waiting(now, jobs), key=lambda job: (job.arrival, job.index)):
-        usage = tokens_next(now, active) + sum(other.prompt + other.kept + 1 for other in admitted)
-        nobody = not active and not admitted
-        if usage + job.prompt + job.kept + 1 > (1 - Fraction(alpha)) * memory and not nobody:
-            break
-        admitted.append(job)
-    return [], admitted
-
-
-def alpha_protection(now: int, memory: int, jobs: list[Job], alpha: str = "1/4") -> Any:
-    return protected(now, memory, jobs, alpha, lambda active: active)
-
-
-def alpha_beta_clearing(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    alpha: str,
-    beta: str,
-    rng: Generator,
-    overflow: str = "never",
-) -> Any:
-    def chosen(active: list[Job]) -> list[Job]:
-        draws = [rng.random() for _ in active]
-        return [job for job, draw in zip(active, draws, strict=True) if draw < float(beta)]
-
-    return protected(now, memory, jobs, alpha, chosen, once=overflow == "allowed")
 
 
 RULES: dict[str, Callable[..., Any]] = {

@@ -12,9 +12,10 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from admission import satisfies
 from reference import gap, one_round_ahead, sjf, slices
 from reference_remaining import shortest_remaining
-from round_by_round import Job, Rule, running, satisfies, waiting
+from round_by_round import Job, Rule, running, waiting
 from scipy import integrate, stats
 
 from ratiolab.model.footprint import held

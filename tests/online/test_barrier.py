@@ -1,66 +1,20 @@
 """Nothing hidden can be reached, nothing illegal is carried out, nothing runs for ever."""
 
 import gc
-from collections.abc import Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 import numpy as np
 import pytest
+from scripted import SECRET, Scripted
 
 from ratiolab.model import Instance
 from ratiolab.online import (
-    NEVER,
     Decision,
     Information,
     InformationError,
-    Policy,
-    PolicyError,
     simulate,
 )
-from ratiolab.online.classifier import Classifier
 
-
-class Scripted(Policy):
-    """Serves one request at a time in file order, or does what a script says."""
-
-    name = "scripted"
-    information = ties = None  # of each instance, not the defaults of a policy
-    classifier = Classifier.spreading(bins=4, spread=0.3, longest=2048)
-
-    def __init__(self, script=None, information=Information.NOTHING, spy=None, ties="index"):
-        self.script, self.information, self.spy, self.ties = script, information, spy, ties
-
-    def start(self, setting, rng):
-        def decide(view):
-            if self.spy is not None:
-                self.spy(view, setting, rng)
-            if isinstance(self.script, Mapping):
-                return self.script.get(view.now, Decision())
-            if self.script is not None:
-                return self.script(view)
-            return Decision([] if view.running else sorted(view.waiting)[:1], wake=NEVER)
-
-        return decide
-
-
-# Every number is the sign of one fact: outputs, prompts and arrivals are distinct primes, and no
-# round or bound equals one of them or the completion that it leads to.
-ARRIVAL = [5, 11, 2003]
-PROMPT = [101, 103, 107]
-OUTPUT = [1009, 1013, 1019]
-SECRET = Instance(
-    "secret",
-    5003,
-    ARRIVAL,
-    PROMPT,
-    OUTPUT,
-    lower=[401, 409, 419],
-    upper=[1201, 1213, 1217],
-    predicted=[907, 911, 919],
-    location=[4001, 4003, 4007],
-    scale=[601, 607, 613],
-    freedom=[3511, 3517, 3527],
-)
 PREDICTIONS = ("lower", "upper", "predicted", "location", "scale", "freedom")
 
 
@@ -179,63 +133,6 @@ def test_what_was_not_declared_may_not_be_read(information):
     simulate(SECRET, Scripted(information=information, spy=spy))
 
 
-def signals_seen(instance, decide, seed=3):
-    """What a run has told of each request, by request and number of answers, at every question."""
-    told = {}
-
-    def spy(view, setting, rng):
-        for i, start in view.running.items():
-            tokens = view.generated[i] + view.now - start
-            if tokens:
-                assert len(view.signals[i]) == tokens + 1, "one for the prompt and for each token"
-                told[i] = tuple(view.signals[i])
-            else:
-                with pytest.raises(InformationError, match=f"signals of request {i} is not known"):
-                    view.signals[i]
-
-    policy = Scripted(decide, information=Information.REFINED, spy=spy)
-    simulate(instance, policy, seed=seed, preemption="recompute")
-    return told
-
-
-def in_turns(view):
-    """Somebody else in every third round, asked in every round."""
-    if view.running and view.now % 3:
-        return Decision()
-    running = list(view.running)
-    return Decision(sorted(set(view.waiting) - set(running))[:1], running if view.waiting else [])
-
-
-def test_a_classifier_answers_alike_whatever_the_schedule_and_whenever_it_is_asked():
-    instance = Instance("three", 400, [0, 2, 2], [5, 6, 7], [300, 200, 100], predicted=[9] * 3)
-    often = signals_seen(instance, in_turns)
-    rarely = signals_seen(instance, None)  # asked at arrivals and completions only
-    assert set(often) == {0, 1, 2}
-    assert rarely
-    for i, answers in rarely.items():
-        assert often[i][: len(answers)] == answers[: len(often[i])]
-    other = signals_seen(instance, in_turns, seed=4)
-    assert other[0] != often[0], "another seed, another classifier's luck"
-
-
-def test_a_classifier_says_of_a_length_what_its_bin_allows_and_no_more():
-    """Two outputs in one bin: whoever sees the answers cannot tell them apart."""
-    base = Instance("one", 4000, [0], [5], [1900], predicted=[9])
-    short, long = base, base.replace(output=[2000])
-    told = [signals_seen(one, lambda view: Decision(list(view.waiting))) for one in (short, long)]
-    # bins of 512: the last one as long as 1537 or more remain, in both for 1900 - 1536 tokens
-    common = 1900 - 1536 + 1
-    assert told[0][0][:common] == told[1][0][:common]
-    assert told[0][0][:1000] != told[1][0][:1000]
-
-
-def test_refined_predictions_need_a_classifier():
-    policy = Scripted(information=Information.REFINED)
-    policy.classifier = None
-    with pytest.raises(ValueError, match="policy scripted reads refined predictions but has no"):
-        simulate(SECRET, policy)
-
-
 @pytest.mark.parametrize("information", list(Information))
 def test_an_output_is_known_on_completion_or_to_those_who_declare_it_on_arrival(information):
     def spy(view, setting, rng):
@@ -346,85 +243,3 @@ def test_without_intervals_the_bounds_are_what_every_request_satisfies():
     for instance in (bare, bare.replace(upper=[50])):
         simulate(instance, Scripted(information=Information.INTERVAL, spy=spy))
     assert seen == [(1, 7), (1, 7)]
-
-
-TWO = Instance("two", 6, [0, 4], [1, 1], [3, 3])
-
-
-@pytest.mark.parametrize(
-    ("script", "message"),
-    [
-        ({0: Decision(evict=[0])}, "round 0: evicts 0, which does not run"),
-        ({0: Decision([0]), 1: Decision(evict=[0, 0])}, "round 1: evicts 0, which does not run"),
-        ({0: Decision([1])}, "round 0: admits 1, which does not wait"),
-        ({0: Decision([0, 0])}, "round 0: admits 0, which does not wait"),
-        ({0: Decision([0]), 2: Decision([0])}, "round 2: admits 0, which does not wait"),
-        ({0: Decision([7])}, "round 0: admits 7, which does not wait"),
-        (
-            {4: Decision([0, 1])},
-            "round 6: 8 tokens in the next round exceed memory 6",
-        ),
-        ({0: Decision(wake=NEVER), 4: Decision(wake=NEVER)}, "round 4: 2 requests wait, nothing"),
-        ({0: Decision(wake=1.5)}, "round 0: asks to be woken at 1.5, which is no round"),
-        ({0: None}, "round 0: answers None, which is no Decision"),
-    ],
-)
-def test_an_illegal_decision_names_policy_round_and_rule(script, message):
-    with pytest.raises(PolicyError, match=f"^scripted, {message}"):
-        simulate(TWO, Scripted(script))
-
-
-def test_an_admission_that_overflows_at_once_is_refused():
-    crowd = Instance("crowd", 6, [0] * 4, [1] * 4, [3] * 4)
-    with pytest.raises(PolicyError, match="round 0: 8 tokens in the next round exceed memory 6"):
-        simulate(crowd, Scripted({0: Decision([0, 1, 2, 3])}))
-
-
-@pytest.mark.parametrize(
-    ("information", "column"),
-    [
-        (Information.PREDICTION, "predicted"),
-        (Information.REFINED, "predicted"),
-        (Information.DISTRIBUTION, "location"),
-    ],
-)
-def test_policies_that_read_predictions_need_their_columns(information, column):
-    message = f"two: policy scripted reads predicted lengths, but the instance has no .*'{column}'"
-    with pytest.raises(ValueError, match=message):
-        simulate(TWO, Scripted(information=information))
-
-
-def evict_and_readmit(view):
-    if view.running:
-        return Decision(evict=list(view.running))
-    return Decision(sorted(view.waiting))
-
-
-@pytest.mark.parametrize("arrival", [4, 10**9])
-def test_evicting_and_readmitting_for_ever_is_reported_as_stalled(arrival):
-    simulation = simulate(TWO.replace(arrival=[0, arrival]), Scripted(evict_and_readmit))
-    assert simulation.outcome == "stalled"
-    assert simulation.total_latency is None
-    assert simulation.decisions < 20_000
-    runs = list(simulation.schedule.runs)
-    assert runs[:2] == [(0, 0, 1, False), (0, 2, 3, False)]
-    assert not any(run.completed for run in runs)
-
-
-def test_refusing_to_serve_while_asking_to_be_woken_is_stalled_too():
-    simulation = simulate(TWO, Scripted(lambda view: Decision()), patience=50)
-    assert (simulation.outcome, simulation.decisions) == ("stalled", 51)
-
-
-def one_at_a_time(view):
-    """Wants to be asked in every round."""
-    return Decision([] if view.running else list(view.waiting)[:1])
-
-
-def test_waiting_for_arrivals_is_not_stalling():
-    late = Instance("late", 6, [5, 1000, 10**9], [1, 1, 1], [3, 3, 3])
-    simulation = simulate(late, Scripted(one_at_a_time), patience=10)
-    assert simulation.outcome == "complete"
-    assert simulation.total_latency == 9
-    # at each start and the three rounds after it, but for the last, when nobody is left
-    assert simulation.decisions == 4 + 4 + 3

@@ -1,7 +1,7 @@
 """Schedules derived by hand, from the papers' examples and from our own."""
 
 import pytest
-import reference
+import reference_intervals
 
 from ratiolab.model import Instance
 from ratiolab.online import PolicyError, make, simulate
@@ -146,7 +146,7 @@ def test_the_threshold_of_the_switch_is_that_of_a_hundred_digits():
     pairs = [(lower, upper) for upper in range(1, 151) for lower in range(1, upper + 1)]
     # F_k / F_(k+2) are the best approximations of (3 - sqrt 5)/2, from both sides
     pairs += zip(fibonacci[:-2], fibonacci[2:], strict=True)
-    assert all(prefers_a_ell(*pair) == reference.below_threshold(*pair) for pair in pairs)
+    assert all(prefers_a_ell(*pair) == reference_intervals.below_threshold(*pair) for pair in pairs)
     assert {prefers_a_ell(*pair) for pair in pairs[-2:]} == {True, False}
 
 

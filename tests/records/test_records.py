@@ -1,21 +1,13 @@
 """Records prove what they say, are only ever replaced by better ones, and show any change."""
 
-import gzip
-import json
-import signal
-import sys
-from collections.abc import Callable
-from functools import cache
 from itertools import count
 from pathlib import Path
-from subprocess import PIPE, Popen
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from command_line import run
-from processes import PATIENCE
+from recorded import EASY, NAME, better, bound, hard, strays, weak, with_text
 from regenerate import regenerate
 
 from ratiolab.hindsight import OptResult, bracket, solve
@@ -27,53 +19,9 @@ from ratiolab.records import store as storing
 from ratiolab.records.improve import Failure, Try, improve, instances, widest
 from ratiolab.records.library import DRAWN, SIZES, recipes
 from ratiolab.records.record import HEADER, Record, read_records
-from ratiolab.records.store import FOLDER, RecordStore, faults, merged
-from ratiolab.workloads.generators import generate
+from ratiolab.records.store import RecordStore, faults, merged
 
 SHIPPED = Path(__file__).parents[2]
-EASY = Instance("easy", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])
-NAME = "families/easy"
-
-
-def hard(n: int = 11) -> Instance:
-    return generate("jaillet-model-1", 9, n_least=n, n_most=n, memory_least=30, memory_most=30)
-
-
-@cache
-def weak() -> OptResult:
-    return bracket(hard(), steps=0)
-
-
-@cache
-def bound() -> OptResult:
-    """A better bound and the weak schedule."""
-    return solve(hard(), method="cuts", steps=0)
-
-
-@cache
-def better() -> OptResult:
-    """A better schedule and the weak bound."""
-    return bracket(hard())
-
-
-def strays(store: RecordStore) -> list[str]:
-    """Return files of the library that no record names, such as a stopped write leaves."""
-    named = {
-        name
-        for record in store.records().values()
-        for name in (record.certificate, record.schedule)
-    }
-    folder = store.results / FOLDER
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return [str(p) for p in found if p.relative_to(store.results).as_posix() not in named]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> RecordStore:
-    found = RecordStore(tmp_path / "instances", tmp_path / "results")
-    write_instance(EASY, found.instances / f"{NAME}.json")
-    write_instance(hard(), found.instances / "jaillet2025" / "hard.json")
-    return found
 
 
 def test_the_library_is_what_its_recipes_draw() -> None:
@@ -177,12 +125,6 @@ def test_any_changed_cell_of_the_table_shows(store: RecordStore, column: str) ->
     store.table.write_text("\n".join([header, ",".join(cells)]) + "\n")
     with pytest.raises(FormatError, match=r"records.csv: line 2: "):
         read_records(store.table)
-
-
-def with_text(path: Path, old: str, new: str) -> None:
-    text = gzip.decompress(path.read_bytes()).decode()
-    assert old in text
-    path.write_bytes(gzip.compress(text.replace(old, new, 1).encode()))
 
 
 def test_changed_files_show(store: RecordStore) -> None:
@@ -296,90 +238,6 @@ def test_a_solve_that_fails_is_told_and_does_not_end_the_others(
     failed = [each for each in done if isinstance(each, Failure)]
     assert [each.instance for each in failed] == [NAME]
     assert "jaillet2025/hard" in store.records()
-
-
-SAYING_WHEN_A_SOLVE_RUNS = """
-import multiprocessing
-from ratiolab.cli import main
-from ratiolab.records import improve
-
-genuine = improve.solve
-
-def solve(instance, **options):
-    told = []
-    def say(now):
-        if not told:
-            told.append(print("running\\n", end="", flush=True))  # in one piece
-    return genuine(instance, progress=say, **options)
-
-improve.solve = solve
-multiprocessing.set_start_method("fork")  # workers solve by this function, too
-main()
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of a process")
-def test_sigint_ends_two_workers_and_keeps_their_tries(
-    tmp_path: Path, start: Callable[..., "Popen[bytes]"]
-) -> None:
-    store = RecordStore(tmp_path / "instances", tmp_path / "results")
-    for n in (40, 41, 42):
-        write_instance(hard(n), store.instances / "families" / f"hard-{n}.json")
-    folders = ["--instances", str(store.instances), "--results", str(store.results)]
-    words = ["records", "improve", "--minutes", "5", "--workers", "2", "--json", *folders]
-    command = [sys.executable, "-c", SAYING_WHEN_A_SOLVE_RUNS, *words]
-    process = start(command, stdout=PIPE, stderr=PIPE)
-    assert process.stdout is not None
-    assert {process.stdout.readline() for _ in range(2)} == {b"running\n"}
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
-    assert f"what was better is kept in {store.results}\nratiolab: interrupted\n" in err.decode()
-    assert json.loads(out)["tried"] == 2
-    for record in store.records().values():
-        assert faults(store, record) == []
-
-
-def test_the_commands_tell_and_judge(
-    store: RecordStore, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders = ("--instances", store.instances, "--results", store.results)
-    short = ("records", "improve", "--minutes", "0.05")
-    code, out, err = run(capsys, *short, "--only", NAME, *folders)
-    assert (code, out) == (0, "1 of 1 tries were better\n")
-    assert err.startswith(f"{NAME}: [")
-    assert run(capsys, "records", "verify", *folders)[:2] == (
-        0,
-        "1 of 1 records prove what they say\n",
-    )
-    code, out, _ = run(capsys, "records", "page", "--results", store.results, "--json")
-    assert code == 0
-    assert [Path(path).name for path in json.loads(out)["written"]] == ["records.md", "records.png"]
-    assert "| easy |" in (store.results / "records.md").read_text().replace(
-        f"[easy](../instances/{NAME}.json)", "easy"
-    )
-    (record,) = store.records().values()
-    with_text(store.results / record.schedule, '"start": [0', '"start": [7')
-    code, out, _ = run(capsys, "records", "verify", "--json", *folders)
-    assert code == 1
-    assert list(json.loads(out)["faults"]) == [NAME]
-    code, _, err = run(capsys, *short, "--only", "nothing", *folders)
-    assert (code, err.startswith("ratiolab: --only 'nothing': no instance in ")) == (2, True)
-
-
-def test_generate_writes_what_is_missing_and_refuses_what_differs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    few = list(recipes())[:2]
-    monkeypatch.setattr("ratiolab.records.library.recipes", lambda: iter(few))
-    code, out, _ = run(capsys, "records", "generate", "--instances", tmp_path, "--json")
-    assert (code, len(json.loads(out)["written"])) == (0, 2)
-    code, out, _ = run(capsys, "records", "generate", "--instances", tmp_path)
-    assert out.endswith("0 instances written, 2 were there\n")
-    write_instance(EASY, tmp_path / f"{few[0].name}.json")
-    code, _, err = run(capsys, "records", "generate", "--instances", tmp_path)
-    assert code == 2
-    assert "is not what 'ratiolab generate" in err
 
 
 def test_a_solve_begins_with_what_is_known_and_checks_it() -> None:

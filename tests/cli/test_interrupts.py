@@ -1,0 +1,145 @@
+"""Ctrl-C at any moment: one line, an exit code of its own, and nothing half-written."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+from command_line import TRACE, Start, run
+from processes import PATIENCE, interrupted_after, tell_when_a_worker_has_made
+
+from ratiolab.model import (
+    Instance,
+    Schedule,
+    read_instance,
+    violations,
+    write_instance,
+)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="process groups")
+@pytest.mark.parametrize("calls", [0, 1, 100_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(
+    folder: Path, calls: int, start: Start
+) -> None:
+    (folder / "many.toml").write_text(
+        '[study]\nname = "many"\ntasks = "simulate"\nseeds = 9999\n'
+        '[[workload]]\nkind = "uniform"\nn = 5000\n[[policy]]\nkey = "a-min"\n'
+    )
+    code = (
+        "from ratiolab.executors import Local; saved = Local._in_pool\n"
+        "def told(*each):\n    print('ready', flush=True)\n    yield from saved(*each)\n"
+        "Local._in_pool = told\n"
+        "from ratiolab.cli import main; main()"
+    )
+    words = "study many.toml --workers 2 --out many"
+    command = [sys.executable, "-c", code, *words.split()]
+    told = tell_when_a_worker_has_made(calls, folder)
+    paths = os.pathsep.join([str(folder), *sys.path])
+    process = start(command, stdout=PIPE, stderr=PIPE, env=os.environ | {"PYTHONPATH": paths})
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    while calls and not told.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE)
+    kept = "what is finished is kept in many; run again to go on\nratiolab: interrupted\n"
+    assert (process.returncode, err.decode()) == (130, kept)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [500_000, pytest.param(3_000_000, marks=pytest.mark.long)],
+    ids=["while it is imported", "while it works"],
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare big.json --plot out.png",
+        "simulate big.json --policy a-min --runs 100000",
+        "trace long.csv --memory 200 -o out.json",
+        "generate uniform --set n=900000 --set rate=1 -o out.json",
+    ],
+)
+def test_ctrl_c_ends_in_one_line_and_leaves_nothing_half_written(
+    folder: Path, words: str, calls: int, start: Start
+) -> None:
+    numbers = range(1500)
+    big = Instance("big", 400, [i // 9 for i in numbers], [5] * 1500, [1 + i % 90 for i in numbers])
+    write_instance(big, folder / "big.json")
+    head, *rows = TRACE.splitlines(keepends=True)
+    (folder / "long.csv").write_text(head + "".join(rows) * 20_000)
+    before = set(folder.iterdir())
+    process = start(interrupted_after(calls, words), stdout=PIPE, stderr=PIPE)
+    _, err = process.communicate(timeout=PATIENCE)
+    kept = b"ratios are to the interval around the optimum found so far\n"
+    assert err.removeprefix(kept) == b"ratiolab: interrupted\n"
+    assert process.returncode == 130
+    for file in set(folder.iterdir()) - before:
+        assert file.name in ("out.png", "out.json")
+        if file.suffix == ".json":
+            read_instance(file)
+
+
+def test_ctrl_c_leaves_a_baseline_as_it_was(
+    capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    instance = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4])
+    write_instance(instance, tmp_path / "tight.json")
+    file = tmp_path / "baseline.json"
+    entries = [{"kind": "ratio", "instance": "tight.json", "policy": "mc-sf", "value": None}]
+    text = json.dumps({"format": "ratiolab-baseline/1", "entries": entries})
+    file.write_text(text)
+    monkeypatch.setattr("ratiolab.hindsight.stages.improved_schedule", interrupted)
+    code, out, err = run(capsys, "check", str(file), "--update")
+    assert (code, out, err) == (130, "", f"{file} is as it was\nratiolab: interrupted\n")
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("command", ["solve", "compare"])
+def test_ctrl_c_ends_with_its_own_exit_code_and_the_interval(
+    command: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "tight.json"
+    write_instance(Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4]), file)
+    monkeypatch.setattr("ratiolab.hindsight.stages.improved_schedule", interrupted)
+    code, out, err = run(capsys, command, str(file), "--json")
+    assert code == 130
+    assert json.loads(out)["format"].startswith("ratiolab-")
+    assert err.endswith("found so far\nratiolab: interrupted\n")
+
+
+def test_ctrl_c_keeps_the_best_answer_so_far(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    start: Start,
+) -> None:
+    file = tmp_path / "hard.json"
+    assert run(capsys, "generate", "jaillet-model-1", "--seed", "1", "-o", str(file))[0] == 0
+    command = [sys.executable, "-m", "ratiolab", "solve", str(file), "--json", "--progress"]
+    process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    assert json.loads(process.stderr.readline())["stage"] == "orders"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert b"Traceback" not in err
+    assert process.returncode == 130
+    data = json.loads(out)
+    assert data["status"] == "bounded"
+    assert 0 < data["lower"] < data["upper"]
+    assert violations(Schedule.from_starts(read_instance(file), data["starts"])) == []

@@ -1,0 +1,82 @@
+"""Any terminal, any name, any reader: what is printed is what is meant."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+from command_line import COMMAND, EC1, Start, run
+from processes import PATIENCE
+
+from ratiolab.cli import main
+from ratiolab.model import write_instance
+
+
+def test_control_characters_of_a_name_do_not_reach_the_terminal(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    told = "ratiolab: \\x1b[2J.json: No such file or directory\n"
+    assert run(capsys, "solve \x1b[2J.json") == (2, "", told)
+    text = '[study]\nname = "s"\n[[workload]]\nkind = "uniform"\nlabel = "\\u001b[2J"\n'
+    (folder / "s.toml").write_text(text + '[[policy]]\nkey = "fcfs"\n')
+    code, _, err = run(capsys, "study s.toml")
+    assert code == 2
+    assert "label '\\x1b[2J' must be one line of printable text" in err
+
+
+def test_without_a_command_the_help_is_shown_and_nothing_is_scolded(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = run(capsys, "")
+    assert code == 2
+    assert "Usage" in out + err
+    assert "ratiolab:" not in out + err
+
+
+def test_names_with_brackets_and_colons_are_printed_as_they_are(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    name = "[/red]evil[bold] :smile:"
+    write_instance(EC1.replace(name=name), folder / "evil.json")
+    for words in ("solve", "simulate --policy mc-sf", "compare --policies mc-sf"):
+        command, _, options = words.partition(" ")
+        code, out, _ = run(capsys, f"{command} evil.json {options}")
+        assert code == 0
+        assert name in out
+
+
+@pytest.mark.long
+def test_an_ascii_terminal_gets_every_table(folder: Path) -> None:
+    write_instance(EC1.replace(name="ünïcode ≤"), folder / "u.json")
+    plain = os.environ | {"PYTHONIOENCODING": "ascii", "LANG": "C", "COLUMNS": "30"}
+    for words in ("compare u.json --runs 2 --policies a-min", "policies", "generate", "--help"):
+        command = [*COMMAND, *words.split()]
+        done = subprocess.run(command, env=plain, capture_output=True, timeout=PATIENCE)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.isascii()
+
+
+def test_a_stream_without_settings_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    text = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", text)
+    with pytest.raises(SystemExit) as exit_:
+        main(["solve", "ec1.json", "--json"])
+    assert exit_.value.code == 0
+    assert json.loads(text.getvalue())["upper"] == 12
+
+
+@pytest.mark.parametrize("words", ["policies", "generate uniform --set n=100000", "bound"])
+def test_a_reader_that_leaves_early_causes_no_traceback(words: str, start: Start) -> None:
+    command = [*COMMAND, *words.split()]
+    process = start(command, stdout=PIPE, stderr=PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.stderr.read() == b""
