@@ -29,6 +29,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["filter.js"]
 html_show_sphinx = False
+html_show_search_summary = False  # a page opened as a file may not fetch others
 html_copy_source = False
 smartquotes = False  # options begin with two hyphens
 

@@ -68,7 +68,7 @@ def commands_page() -> str:
 
 
 def _command(words: str, command: Any, heading: str) -> list[str]:
-    lines = [f"{heading} `{words}`", "", inspect.cleandoc(command.help or ""), ""]
+    lines = [f"{heading} `{words}`", "", _with_examples(command.help or ""), ""]
     for option in command.params:
         if option.name == "help":
             continue
@@ -77,6 +77,15 @@ def _command(words: str, command: Any, heading: str) -> list[str]:
         )
         lines += [f"`{names}`", f": {' '.join((option.help or '').split()) or 'see above'}", ""]
     return lines
+
+
+def _with_examples(words: str) -> str:
+    """Return the help of a command, its example as code that can be copied."""
+    parts = inspect.cleandoc(words).split("\n\n")
+    for number, part in enumerate(parts):
+        if part.startswith("Example: ratiolab "):
+            parts[number] = f"```sh\n{' '.join(part.removeprefix('Example: ').split())}\n```"
+    return "\n\n".join(parts)
 
 
 def policy_pages(folder: Path) -> None:

@@ -1,16 +1,20 @@
 """Calls on a Dask cluster."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
+from uuid import uuid4
 
 from ratiolab.executors.executor import Answer, Executor, Item
+from ratiolab.executors.interruption import STOPPED, called, interrupt
 
 
 class Dask(Executor):
     """The workers of a Dask cluster.
 
     A worker that dies costs nothing but the calls that ran on it: others repeat them, until as many
-    have died under one call as the cluster's ``allowed-failures``.
+    have died under one call as the cluster's ``allowed-failures``. Calls whose answers nobody waits
+    for any more, as after Ctrl-C, are interrupted, so that the cluster is free for others.
     """
 
     def __init__(self, client: Any) -> None:
@@ -38,6 +42,7 @@ class Dask(Executor):
         sent = [self.client.scatter([each], hash=False)[0] for each in shared]
         waiting, of = iter(items), dict[Any, Item]()
         ahead = self.slots if lazily or interruptible else None
+        group = uuid4().hex  # of calls that are interrupted together
 
         def begin() -> list[Any]:
             drawn = []
@@ -50,6 +55,7 @@ class Dask(Executor):
                 drawn,
                 function=function,
                 shared=sent,
+                group=group,
                 pure=False,
                 key=getattr(function, "__name__", "call"),
             )
@@ -66,9 +72,22 @@ class Dask(Executor):
                 yield item, answer
         except KilledWorker as error:
             raise OSError(f"the cluster gave a call up: {error}") from None
+        except KeyboardInterrupt:
+            if interruptible:
+                self.client.run(interrupt, group)
+                for future, answer in running:
+                    item = of.pop(future)
+                    if not (isinstance(answer, str) and answer == STOPPED):
+                        yield item, answer
+            raise
         finally:
             self.client.cancel(list(of))
+            if of:
+                with suppress(Exception):  # workers that have left need not hear of it
+                    self.client.run(interrupt, group)
 
 
-def _on_cluster(item: Item, function: Callable[..., Answer], shared: list[Any]) -> Answer:
-    return function(item, *shared)
+def _on_cluster(
+    item: Item, function: Callable[..., Answer], shared: list[Any], group: str
+) -> Answer | str:
+    return called(lambda: function(item, *shared), group)

@@ -33,9 +33,9 @@ class Executor(ABC):
         shared : the same for all items; a cluster is sent it once.
         lazily : an item is drawn when a call can begin, rather than long before: for items that
             depend on the time or on earlier answers.
-        interruptible : the function makes a partial answer of Ctrl-C. Other processes of this
-            machine then hear it, and their answers come before KeyboardInterrupt is raised; in this
-            process and on a cluster nothing changes. Items are drawn lazily.
+        interruptible : the function makes a partial answer of Ctrl-C. Other processes, here or on a
+            cluster, then hear it, and their answers come before KeyboardInterrupt is raised; in
+            this process nothing changes. Items are drawn lazily.
 
         Raises
         ------

@@ -70,7 +70,7 @@ def saved(
     order: Places,
     load: float | None,
 ) -> Saving:
-    """Compare what the same requests feel of two policies, one of them chosen from all.
+    """Compare the times of the same requests under two policies, one of them chosen from all.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What requests feel of a schedule, metrics of it, and what no schedule can improve on.
+"""Times of requests under a schedule, metrics of them, and what no schedule can improve on.
 
 All times are seconds, or rounds where there is no clock: then a round is a batch of one second.
 """
@@ -35,12 +35,12 @@ class Service(NamedTuple):
 
     @classmethod
     def of(cls, run: Simulation) -> "Service":
-        """Return what the requests of a run felt."""
+        """Return the times of the requests of a run."""
         frame = per_request(run)
         return cls(*(frame[name].to_numpy(np.float64) for name in cls._fields))
 
     def take(self, requests: NDArray[np.int64]) -> "Service":
-        """Return what some of the requests felt."""
+        """Return the times of some of the requests."""
         return Service(*(column[requests] for column in self))
 
 
@@ -150,7 +150,7 @@ def metric_of(key: str, slo: Slo | None) -> Metric:
 def isolated_service(
     instance: Instance, clock: BatchTime | None, preemption: Preemption
 ) -> Service:
-    """Return what each request feels at best, alone and never evicted: no schedule does better.
+    """Return the times of each request at best, alone and never evicted: no schedule does better.
 
     Under ``recompute`` and ``pause`` a batch may prefill what a request holds rather than decode,
     and the quicker of both counts.
@@ -173,7 +173,7 @@ def bound_of(
     """Return a bound on a metric that holds for every schedule under a clock and semantics.
 
     For means of latency and TTFT that of `ratiolab.ratio.clock_bound`; for the others what the
-    requests would feel alone, because each of these metrics is monotone in the times of requests.
+    requests would have alone, because each of these metrics is monotone in the times of requests.
     """
     time = ROUNDS if clock is None else clock
     timed = instance.replace(tick_seconds=None) if clock is None else instance

@@ -66,8 +66,7 @@ def improve(
     ----------
     only : pattern of names, as ``jaillet2025/model-1-*``.
     workers : processes, each with a solve of its own; or else
-    executor : where the solves run. A cluster cannot be told of Ctrl-C: what its workers were
-        solving is lost.
+    executor : where the solves run.
     tell : called after each try, when its files are written.
 
     Raises

@@ -62,10 +62,11 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
 
     Returns
     -------
-    Left, when each request waits (thin grey), runs (colour: its output length) and runs in vain or
-    for a while (red), a row each, named by its position in the instance and in the order of the
-    final starts of the first schedule in all panels; or for many requests how many wait and run, so
-    that the area is the total latency. Right, the memory that the requests hold, against its limit.
+    Left, when each request waits (thin grey), runs (colour: its output length) and runs until an
+    eviction that loses its tokens (red), a row each, named by its position in the instance and in
+    the order of the final starts of the first schedule in all panels; or for many requests how many
+    wait and run, so that the area is the total latency. Right, the memory that the requests hold,
+    against its limit.
 
     Raises
     ------

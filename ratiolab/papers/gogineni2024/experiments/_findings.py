@@ -174,7 +174,7 @@ def with_noise(noise: Runs) -> Iterable[Finding]:
         f"{worst(swings(['sjf'], 'p75_ttft', top=most))}; its median by {worst(middle)} and "
         f"{worst(swings(['sjf'], 'median_ttft', top=most))}",
         otherwise="three quarters of the way are requests at the limit, all alike: noise changes "
-        "who of them goes first, not when one of them does. The median feels strong noise",
+        "who of them goes first, not when one of them does. Strong noise changes the median",
     )
     ours = swings(["sjf", "rr-sjf"], "median_latency")
     yield Finding(
