@@ -2,13 +2,15 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
-from ratiolab.executors import Dask, Executor, Local, opened
+from ratiolab.executors import Dask, Executor, Local, interruption, opened
 from ratiolab.model import Instance, write_instance
 from ratiolab.online import make
 from ratiolab.ratio.evaluate import evaluate
@@ -143,3 +145,45 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "dask", None)
     with pytest.raises(ValueError, match=r"pip install ratiolab\[dask\]"), opened("dask"):
         pass
+
+
+def in_thread(function: Callable[[], Any], group: str) -> tuple[Thread, list[Any]]:
+    """Begin a call of a group in a thread of its own; the list will hold its answer."""
+    answers: list[Any] = []
+    thread = Thread(target=lambda: answers.append(interruption.called(function, group)))
+    thread.start()
+    return thread, answers
+
+
+def test_calls_in_threads_hear_ctrl_c_once_and_only_those_of_their_group() -> None:
+    """The first has no partial answer, the second has one, the third is of another group."""
+    begun, over = [Event() for _ in range(3)], Event()
+
+    def until_interrupted(own: Event) -> None:
+        own.set()
+        while not over.is_set():
+            time.sleep(0.001)
+
+    def partial() -> str:
+        with suppress(KeyboardInterrupt):
+            until_interrupted(begun[1])
+        return "half"
+
+    calls = [
+        in_thread(lambda: until_interrupted(begun[0]), "one"),
+        in_thread(partial, "one"),
+        in_thread(lambda: until_interrupted(begun[2]) or "whole", "other"),
+    ]
+    for event in begun:
+        event.wait()
+    assert interruption.interrupt("one") == 2
+    assert interruption.interrupt("one") == 0
+    for thread, _ in calls[:2]:
+        thread.join()
+    assert interruption.called(lambda: "late", "one") == interruption.STOPPED
+    over.set()
+    calls[2][0].join()
+    assert [answers for _, answers in calls] == [[interruption.STOPPED], ["half"], ["whole"]]
+    with pytest.raises(ZeroDivisionError):
+        interruption.called(lambda: 1 // 0, "third")
+    assert interruption.interrupt("third") == 0
