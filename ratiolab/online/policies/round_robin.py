@@ -57,9 +57,9 @@ class RR(RoundRobin):
     The queue is sorted by the round in which a request was placed on it. Its first request starts
     if the next round fits and the batch is not full; if not, running requests that have had their
     slice are preempted, by default in the order of their starts, until it can or no such request is
-    left, even if it does not fit then either, as printed. A preempted request is placed at the end of the
-    queue of the next round; of the requests placed in one round new arrivals go first, then the
-    order is that of the last start. When the running requests alone would not fit in the next
+    left, even if it does not fit then either, as printed. A preempted request is placed at the end
+    of the queue of the next round; of the requests placed in one round new arrivals go first, then
+    the order is that of the last start. When the running requests alone would not fit in the next
     round, they leave in the same order, slice or no slice, until they do; no request starts in such
     a round. No request is preempted while none waits.
 

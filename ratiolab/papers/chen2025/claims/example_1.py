@@ -27,5 +27,6 @@ def example_1(claimed: tuple[int, int]) -> ClaimResult:
         a_max == {claimed[1]} and h_sf == claimed[0] == optimum.upper == optimum.lower,
         EXACT,
         f"H-SF {h_sf}; optimum in [{optimum.lower}, {optimum.upper}]; A_max {sorted(a_max)}",
-        evidence=f"A_max simulated with 20 orders; the optimum meets the bound '{optimum.lower_source}'",
+        evidence="A_max simulated with 20 orders; the optimum meets the bound "
+        f"'{optimum.lower_source}'",
     )
