@@ -30,6 +30,7 @@ from ratiolab.papers.zheng2026.experiments._service_runs import (
     PLAIN,
     PUBLISHED,
     QUALITY,
+    RATES,
     SAME,
     SAME_LOAD,
     THREE,
@@ -68,6 +69,7 @@ def page(frame: "pd.DataFrame") -> Page:
     served = [requests / each.mean(at("fcfs", rate=OFFLINE), "makespan") for each in (runs, vidur)]
     slots = {
         "requests": requests,
+        "outputs": _moments(frame["seed"].unique().tolist()),
         "served": served,
         "fast": next(1000 * rate for rate, other in SAME_LOAD.items() if other == FAST),
         "noise": NOISE,
@@ -91,6 +93,17 @@ def page(frame: "pd.DataFrame") -> Page:
         "authors": _authors_table(runs),
     }
     return Page(slots, list(findings(clocks)), charts(runs, noises))
+
+
+def _moments(seeds: list[int]) -> dict[str, float]:
+    """Return variation, skewness and the share of the longest tenth of the outputs drawn."""
+    from scipy.stats import skew, variation
+
+    cells = {c.seed: c for c in EXPERIMENT.study().cells if c["workload.label"] == RATES}
+    drawn = np.sort(np.concatenate([cells[seed].instance().output for seed in seeds]))
+    longest = drawn[-(len(drawn) // 10) :]
+    share = float(longest.sum() / drawn.sum())
+    return {"cv": float(variation(drawn)), "skew": float(skew(drawn)), "tenth": share}
 
 
 def _policies_table(runs: Runs) -> str:
