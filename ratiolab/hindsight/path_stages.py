@@ -13,6 +13,9 @@ from ratiolab.model.schedule import Schedule
 FEW_ROUNDS = 6
 """Rounds of cuts before the walk of few requests: a tenth of a second."""
 
+NARROW = 1_500
+"""Width of the walk of few requests that looks for a schedule first."""
+
 
 @dataclass(frozen=True)
 class SmallWalk:
@@ -49,16 +52,21 @@ class SmallWalk:
             costs = potentials.Potentials.of(instance, proven.duals)
             base = int(costs.least.sum() - costs.capacity.sum())
             limit = (state.upper - 1) * costs.unit - base
-            forward, _ = potentials.directions(costs, costs.least, limit)
+            sides = potentials.directions(costs, costs.least, limit)
         except OverflowError as error:
             return Found(note=f"no walk: {error}")
-        found = small.small_walk(instance, forward, limit, stop)
+        beam = small.small_walk(instance, sides[:1], limit, stop, NARROW)
+        if beam is not None and beam.least <= limit:
+            call.found(Found(Schedule.from_starts(instance, np.array(beam.starts))))
+            limit = (state.upper - 1) * costs.unit - base
+        found = small.small_walk(instance, sides, limit, stop)
         if found is None:
             return Found(note="the walk of few requests stopped: time or states")
         best = state.schedule
         if found.least <= limit:
             best = Schedule.from_starts(instance, np.array(found.starts))
-        optimum, sets = best.total_latency, (0, 2 ** len(instance) - 1)
+        everyone = 2 ** len(instance) - 1
+        optimum, sets = best.total_latency, (0, everyone) if found.forward else (everyone,)
         certificate = path_certificate(proven, optimum, costs.unit, costs.least, sets)
         return Found(best, LowerBound(optimum, "paths"), certificate)
 

@@ -80,6 +80,8 @@ def traced(instance: Instance, limit: float, method: str = "auto") -> Trace:
             close = now() - began
 
     result = solve(instance, method=method, time_limit=limit, progress=watch)
+    if result.interrupted:  # a solve keeps what it has; a table of other limits is none
+        raise KeyboardInterrupt
     seconds = now() - began
     if close is None and result.upper - result.lower <= CLOSE * result.lower:
         close = seconds
@@ -223,9 +225,12 @@ def main() -> None:
         more = inspect.cleandoc(PARTS[name].__doc__ or "").partition("\n")[2]
         lines = []
         print(f"\n{title}", flush=True)
-        for line in PARTS[name](wish.limit, seeds, wish.long, **rows):
-            print(line, flush=True)
-            lines.append(line)
+        try:
+            for line in PARTS[name](wish.limit, seeds, wish.long, **rows):
+                print(line, flush=True)
+                lines.append(line)
+        except KeyboardInterrupt:
+            parser.exit(130, f"interrupted: the section {title!r} is not written\n")
         if wish.write:
             write_section(wish.write, title, more.strip(), command, lines)
 

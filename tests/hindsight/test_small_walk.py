@@ -20,6 +20,8 @@ from ratiolab.hindsight.paths.walk import walk
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.state import SolveState
 from ratiolab.model import Instance
+from ratiolab.model.feasibility import violations
+from ratiolab.model.schedule import Schedule
 
 
 def drawn(seed: int, n: int = 6) -> Instance:
@@ -78,15 +80,19 @@ def test_arrays_and_compiled_loops_agree(seed: int) -> None:
     costs = Potentials.of(instance, proven.duals)
     base = int(costs.least.sum() - costs.capacity.sum())
     limit = (proven.bound + 40) * costs.unit - base
-    forward, _ = directions(costs, costs.least, limit)
-    found = small_walk(instance, forward, limit, lambda: False)
-    compiled = walk(instance, forward, limit, 10**6, remembered=2**9 - 1)
-    assert found is not None
-    assert found.least == compiled.least <= limit
-    assert small_walk(instance, forward, limit, lambda: True) is None
+    sides = directions(costs, costs.least, limit)
+    for side in sides:
+        found = small_walk(instance, [side], limit, lambda: False)
+        compiled = walk(instance, side, limit, 10**6, remembered=2**9 - 1)
+        assert found is not None
+        assert found.forward == side.forward
+        assert found.least == compiled.least <= limit
+        schedule = Schedule.from_starts(instance, np.array(found.starts))
+        assert not violations(schedule)
+        assert schedule.total_latency * costs.unit == base + found.least
+    assert small_walk(instance, sides, limit, lambda: True) is None
     below = compiled.least - 1
-    forward, _ = directions(costs, costs.least, below)
-    found = small_walk(instance, forward, below, lambda: False)
+    found = small_walk(instance, directions(costs, costs.least, below), below, lambda: False)
     assert found is not None
     assert found.least == below + 1
 

@@ -1,11 +1,13 @@
-"""The optimum of a few requests by one walk that remembers all of them, without compiled code.
+"""The optimum of a few requests by a walk that remembers all of them, without compiled code.
 
 `ratiolab.hindsight.paths.walk` explains states, costs and dominance. Compiling its loops takes
-longer than such a walk; here they are operations on arrays of all states of a layer. A walk forward
-that remembers everybody leaves only schedules, so that nothing has to be joined.
+longer than such a walk; here they are operations on arrays of all states of a layer. A walk that
+remembers everybody leaves only schedules, so that nothing has to be joined. Which direction has
+fewer states differs by a factor of ten either way: both go on in turns, the smaller one first, and
+the first to arrive ends the other.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +17,13 @@ from ratiolab.hindsight.paths.potentials import Direction
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
-MOST_STATES = 1_500_000
+MOST_STATES = 2_500_000
 """States at which the walk gives up: some seconds."""
 
 MOST_BYTES = 2**28
 """What it takes at most."""
 
-COMPARED = 32
+COMPARED = 16
 """States against which another is compared."""
 
 HIGH = np.uint64(0x8080808080808080)
@@ -29,11 +31,15 @@ BYTE, BYTES = np.uint64(8), np.uint64(56)
 
 
 class Small(NamedTuple):
-    """Findings of the walk: least cost or the limit plus one, starts of the cheapest, states."""
+    """Findings of the walk: least cost or the limit plus one, starts of the cheapest, states.
+
+    ``forward`` is the direction that arrived.
+    """
 
     least: int
     starts: list[int]
     states: int
+    forward: bool
 
 
 class _Layer(NamedTuple):
@@ -55,14 +61,35 @@ class _Layer(NamedTuple):
 
 
 def small_walk(
-    instance: Instance, direction: Direction, limit: int, stop: Callable[[], bool]
+    instance: Instance,
+    sides: Sequence[Direction],
+    limit: int,
+    stop: Callable[[], bool],
+    width: int = MOST_STATES,
 ) -> Small | None:
     """Find the cheapest schedule of cost at most a limit; None when it gave up.
 
     Parameters
     ----------
-    direction : forward. limit : in units. stop : asked once a layer; True gives up.
+    sides : directions to walk in. limit : in units. stop : asked once a layer; True gives up.
+    width : states that a layer keeps; what it leaves out may have been cheaper.
     """
+    walks = [_walk(instance, direction, limit, width) for direction in sides]
+    states = [0] * len(walks)
+    while sum(states) <= MOST_STATES and not stop():
+        turn = states.index(min(states))
+        try:
+            states[turn] += next(walks[turn])
+        except StopIteration as end:
+            least, starts = end.value
+            return Small(least, starts, sum(states), sides[turn].forward)
+    return None
+
+
+def _walk(
+    instance: Instance, direction: Direction, limit: int, width: int
+) -> Generator[int, None, tuple[int, list[int]]]:
+    """Yield the states of each layer; return the least cost and the starts, if there are any."""
     n, count = len(instance), len(direction.owner)
     most = instance.memory // (int(instance.prompt.min()) + 1)
     memory = np.full(8 * direction.tokens.shape[1], instance.memory, np.uint8)
@@ -70,7 +97,8 @@ def small_walk(
     following = np.append(np.where(direction.ends, count, np.arange(1, count + 1)), count)
     order = np.argsort(instance.output, kind="stable").tolist()
     kinds = list(instance.requests)
-    twin = [sum(1 << j for j in range(i) if kinds[j] == kinds[i]) for i in range(n)]
+    before = [range(i) if direction.forward else range(i + 1, n) for i in range(n)]
+    twin = [sum(1 << j for j in before[i] if kinds[j] == kinds[i]) for i in range(n)]
     least = np.minimum.accumulate(direction.excess[:, ::-1], axis=1)[:, ::-1]
     due = np.minimum(least, limit + 1)
     none = np.zeros(1, np.int64)
@@ -80,7 +108,6 @@ def small_walk(
         np.zeros((1, len(full)), np.uint64),
     )
     begun: list[tuple[IntArray, IntArray]] = []
-    states = 0
     for t in range(direction.end):
         pay = np.append(direction.pay[t + 1], 0)
         missing = (layer.mask[:, None] >> np.arange(n) & 1) == 0
@@ -120,14 +147,18 @@ def small_walk(
         low = layer.cost + (missing * due[:, t + 1]).sum(axis=1)
         layer = layer._replace(tokens=shifted, low=low)
         layer = _undominated(layer.take(np.flatnonzero(low <= limit)))
+        if len(layer.low) > width:
+            layer = layer.take(np.argpartition(layer.low, width)[:width])
         begun.append((layer.mask, layer.parent))
-        states += len(layer.cost)
-        if states > MOST_STATES or stop():
-            return None
+        yield len(layer.cost)
     done = np.where(layer.mask == 2**n - 1, layer.cost, limit + 1)
     if done.min(initial=limit + 1) > limit:
-        return Small(limit + 1, [], states)
-    return Small(int(done.min()), _starts(begun, int(done.argmin()), n), states)
+        return limit + 1, []
+    starts = _starts(begun, int(done.argmin()), n)
+    if not direction.forward:
+        latest = (direction.end - instance.output).tolist()
+        starts = [p - t for p, t in zip(latest, starts, strict=True)]
+    return int(done.min()), starts
 
 
 def _undominated(layer: _Layer) -> _Layer:
@@ -153,7 +184,7 @@ def _undominated(layer: _Layer) -> _Layer:
 
 
 def _starts(begun: list[tuple[IntArray, IntArray]], row: int, n: int) -> list[int]:
-    """Return the start of each request on the way to a state of the last layer."""
+    """Return the layer in which each request begins on the way to a state of the last."""
     starts = [0] * n
     for t in range(len(begun) - 1, -1, -1):
         mask, parent = begun[t]
