@@ -53,4 +53,4 @@ def test_the_site_builds_without_a_warning_and_works_in_a_browser(tmp_path: Path
         assert each.value == {"fits": True, "pictures": True}, (url, width)
     assert filtered == (True, [])
     assert searched.faults == []
-    assert searched.value > 5
+    assert searched.value > 0

@@ -104,7 +104,7 @@ class PinnedRatio(PinnedValue):
         loaded = read_instance(folder / self.instance)
         optimum = _optimum(loaded, self.node_limit)
         result = compare(loaded, [policy], runs=self.runs, seed=self.seed, optimum=optimum)
-        cost = result.rows[0].mean_cost
+        cost = result.uninterrupted().rows[0].mean_cost
         bounds = {"opt_lower": result.optimum.lower, "opt_upper": result.optimum.upper}
         return {"cost": "stalled" if cost is None else str(cost)} | bounds
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ratiolab.ratio.evaluation import Evaluation
     from ratiolab.ratio.service import Service
 
+OTHERS_LEFT_OUT = "the policies that had run are compared; the others are left out"
+"""What Ctrl-C keeps of a comparison of policies."""
+
 MILLISECONDS = 1000.0
 """Ticks a second of logs under a clock: arrivals are late by less than a millisecond."""
 
@@ -195,7 +198,7 @@ def deliver(
                 *lines,
             )
     if made.interrupted:
-        end_interrupted("the policies that had run are compared; the others are left out")
+        end_interrupted(OTHERS_LEFT_OUT)
 
 
 def _provenance(file: Path, clock: str, seed: int) -> list[tuple[str, str]]:

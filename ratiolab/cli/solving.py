@@ -26,6 +26,7 @@ from ratiolab.cli.app import (
     progress,
     require_no_folder,
 )
+from ratiolab.cli.evaluation import OTHERS_LEFT_OUT
 from ratiolab.cli.groups import Judged, grouped, keys_of, predicted
 from ratiolab.cli.instances import Predict
 
@@ -276,3 +277,5 @@ def compare(
             print_rich(*by_reason(result.skipped))
     if result.optimum.interrupted:
         end_interrupted("ratios are to the interval around the optimum found so far")
+    if result.interrupted:
+        end_interrupted(OTHERS_LEFT_OUT)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,12 +109,19 @@ class PolicyRow(Ranked):
 
 @dataclass(frozen=True)
 class Comparison(Ranking[PolicyRow], Result):
-    """The certified optimum of an instance and a row for each policy, the best first."""
+    """The certified optimum of an instance and a row for each policy, the best first.
+
+    Parameters
+    ----------
+    skipped : policies that were left out, and why.
+    interrupted : whether Ctrl-C ended the solve, or came before all policies had run.
+    """
 
     instance: Instance
     optimum: OptResult
     rows: tuple[PolicyRow, ...]
     skipped: tuple[tuple[str, str], ...] = ()
+    interrupted: bool = False
 
     def row(self, name: str) -> PolicyRow:
         """Return the row of a policy by its key."""
@@ -122,6 +129,18 @@ class Comparison(Ranking[PolicyRow], Result):
             if row.policy.name == name:
                 return row
         raise KeyError(name)
+
+    def uninterrupted(self) -> Self:
+        """Return the comparison itself, for whoever stores it as finished.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            when Ctrl-C ended it before the optimum was solved and all policies had run.
+        """
+        if self.interrupted:
+            raise KeyboardInterrupt
+        return self
 
     @property
     def headline(self) -> str:
@@ -135,6 +154,7 @@ class Comparison(Ranking[PolicyRow], Result):
             "digest": self.instance.digest,
             "memory": self.instance.memory,
             "requests": len(self.instance),
+            "interrupted": self.interrupted,
             "optimum": self.optimum.to_dict(),
             "policies": [row.to_dict() for row in self.rows],
             "skipped": [{"policy": key, "why": why} for key, why in self.skipped],
@@ -193,7 +213,7 @@ def compare(
     Returns
     -------
     The optimum interval and one row a policy, in the order of their mean total latency; a policy
-    that does not end comes last.
+    that does not end comes last. After Ctrl-C, rows of the policies that had run.
     """
     skipped: Skipped = []
     if policies is None:
@@ -207,16 +227,20 @@ def compare(
     for policy in policies:
         require_policy(policy)
     place = executor_or_local(executor, workers)
-    found: list[tuple[Simulation, ...]] = [()] * len(policies)
-    for number, own in simulated(place, instance, policies, range(seed, seed + runs)):
-        found[number] = tuple(own)
-        report(policies[number].name)
-    optimum = _tightened(optimum, [run for runs_ in found for run in runs_])
+    found: dict[int, tuple[Simulation, ...]] = {}
+    interrupted = optimum.interrupted
+    try:
+        for number, own in simulated(place, instance, policies, range(seed, seed + runs)):
+            found[number] = tuple(own)
+            report(policies[number].name)
+    except KeyboardInterrupt:
+        interrupted = True
+    optimum = _tightened(optimum, [run for runs_ in found.values() for run in runs_])
     rows = best_first(
-        (PolicyRow(policy, runs_, optimum) for policy, runs_ in zip(policies, found, strict=True)),
+        (PolicyRow(policies[number], found[number], optimum) for number in sorted(found)),
         lambda row: nan if row.mean_cost is None else row.mean_cost,
     )
-    return Comparison(instance, optimum, rows, tuple(skipped))
+    return Comparison(instance, optimum, rows, tuple(skipped), interrupted)
 
 
 def _tightened(optimum: OptResult, runs: Sequence[Simulation]) -> OptResult:

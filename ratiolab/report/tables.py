@@ -44,7 +44,8 @@ def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
     """
     groups = [[_comparison_row(row) for row in rows] for _, rows in comparison.groups]
     rows = [row for group in groups for row in group]
-    sizes = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
+    names = rows[0] if rows else ("policy", "TEL", "ratio")  # Ctrl-C may come before the first
+    sizes = {name: max([len(name), *(len(row[name]) for row in rows)]) for name in names}
     dropped = []
     for name in DISPENSABLE:
         if width is None or sum(size + 3 for size in sizes.values()) + 1 <= width:

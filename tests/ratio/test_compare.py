@@ -2,15 +2,18 @@
 
 import dataclasses
 from fractions import Fraction
+from importlib import import_module
 from math import inf
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
 from ratiolab.hindsight import bracket
 from ratiolab.model import Instance, violations
-from ratiolab.online import make
+from ratiolab.online import Policy, Simulation, make
 from ratiolab.ratio import compare, default_policies
+from ratiolab.report.tables import comparison_table
 from ratiolab.testing import instances
 
 TIGHT = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4], predicted=[4, 4, 4, 4])
@@ -95,6 +98,30 @@ def test_who_keeps_tokens_can_beat_the_optimum_and_does_not_become_it() -> None:
     assert row.ratio is not None
     assert row.ratio.high < 1
     assert violations(result.optimum.schedule) == []
+
+
+@pytest.mark.parametrize(("stop", "left"), [("fcfs", {"mc-sf", "svf"}), ("mc-sf", set())])
+def test_ctrl_c_keeps_the_optimum_and_the_policies_that_had_run(
+    stop: str, left: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module("ratiolab.ratio.runs")
+    simulated = module.simulate
+
+    def stopping(instance: Instance, policy: Policy, **options: Any) -> Simulation:
+        if policy.name == stop:
+            raise KeyboardInterrupt
+        run: Simulation = simulated(instance, policy, **options)
+        return run
+
+    monkeypatch.setattr(module, "simulate", stopping)
+    result = compare(TIGHT, [make(key) for key in ("mc-sf", "svf", "fcfs", "h-sf")])
+    assert result.interrupted
+    assert result.optimum.is_exact
+    assert {row.policy.name for row in result.rows} == left
+    assert result.to_dict()["interrupted"]
+    assert comparison_table(result).row_count == len(left)
+    with pytest.raises(KeyboardInterrupt):
+        result.uninterrupted()
 
 
 def test_runs_must_be_positive() -> None:
