@@ -26,7 +26,7 @@ from ratiolab.cli.app import (
     progress,
     require_no_folder,
 )
-from ratiolab.cli.evaluation import OTHERS_LEFT_OUT
+from ratiolab.cli.evaluation import OTHERS_LEFT_OUT, deliver, evaluated, require_report
 from ratiolab.cli.groups import Judged, grouped, keys_of, predicted
 from ratiolab.cli.instances import Predict
 
@@ -231,7 +231,6 @@ def compare(
     if any(option is not None for option in asked):
         if show is not None:
             raise ValueError("--show is for comparisons in rounds: leave it out")
-        from ratiolab.cli.evaluation import deliver, evaluated, require_report
         from ratiolab.report.plots import save
         from ratiolab.report.plots.results import plot as plot_result
 
