@@ -1,6 +1,7 @@
 """Schedules of many requests: feasible, as good as their parts promise, and the same every time."""
 
 import itertools
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from clock import let_readings_take
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.scale import beam
+from ratiolab.hindsight.scale import annealing, beam
 from ratiolab.hindsight.scale.annealing import Cooling, annealed, decoded, schedule_of
 from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.beam_state import Knobs
@@ -134,6 +135,33 @@ def test_annealing_keeps_its_snapshots_right() -> None:
     assert schedule_of(instance, best).total_latency == told[-1] < before
     _, known = decoded(instance, best)
     assert known.total[-1] == known.start.sum()
+
+
+def test_annealing_looks_at_the_clock_sooner_where_moves_take_long_and_cools_from_its_beginning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    instance = workload(60, 1.0)
+    order = np.argsort(instance.volume, kind="stable")
+    tried: list[tuple[int, float]] = []
+
+    def slow(*given: object) -> tuple[int, int, np.ndarray, None]:
+        moves, heat = given[5:7]
+        assert isinstance(moves, int)
+        assert isinstance(heat, float)
+        tried.append((moves, heat))
+        return 0, 2**61, order, None
+
+    monkeypatch.setattr(annealing, "anneal", slow)
+    clock = itertools.count(80)  # hundredths, of which 80 are gone; a look takes one
+    used = lambda: next(clock) / 100  # noqa: E731
+    annealed(instance, order, Cooling(30.0, 3.0), used, lambda schedule: None, paced=True)
+    moves, heats = zip(*tried, strict=True)
+    assert len(moves) == 20  # a look each hundredth of the time, however slow
+    assert moves[0] == 50
+    assert all(later < before or later == 1 for before, later in pairwise(moves))
+    assert moves[5] == 1
+    assert heats[0] == 30.0
+    assert heats[10] == pytest.approx((30 * 3) ** 0.5)
 
 
 @pytest.mark.long
