@@ -198,3 +198,10 @@ def test_a_memory_limit_narrows_the_beam_or_leaves_it_out(
     instance = workload(450, 1.5)
     assert solve(instance, time_limit=1, memory_limit=900).certified > 0
     assert "no beam" in solve(instance, time_limit=1, memory_limit=400).stages[-1].note
+
+
+def test_a_portfolio_whose_time_is_over_begins_no_beam(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beam, "run", lambda *given: pytest.fail("a beam began"))
+    told: list[Schedule] = []
+    assert Portfolio(best_list_schedule(workload(60)), told.append, seconds=1e-9).run()
+    assert not told

@@ -201,6 +201,8 @@ class Portfolio:
 
     def attempt(self, choice: Choice, width: int, until: float) -> float:
         """Run a beam, keep and tell what it finds when that is better; return its priced use."""
+        if self.used() >= 1:
+            return choice.memory
         width = min(width, self.widest or WIDEST)
         bucket_width, prices = self.prices_of(choice.memory)
         setting = Setting(
@@ -216,8 +218,11 @@ class Portfolio:
         start, began = self.used(), time.perf_counter()
 
         def left() -> float:
-            """Return the part that is left of the time for this beam."""
-            return 1 - (self.used() - start) / (until - start) if until > start else 0.0
+            """Return the part that is left of the time for this beam; -1 when all time is over."""
+            used = self.used()
+            if used >= 1:
+                return -1.0
+            return 1 - (used - start) / (until - start) if until > start else 0.0
 
         horizon = 2 * len(guided[1].sums)
         order, expanded = beam.run(self.prepared, guided, knobs, width, horizon, left)
