@@ -13,8 +13,8 @@ from ratiolab.cli.app import (
     print_json,
     print_rich,
     progress,
-    require_no_folder,
 )
+from ratiolab.cli.kept_table import Anew, Page, fill_table
 
 Gap = Annotated[
     float,
@@ -129,12 +129,8 @@ def ranges(
         float, typer.Option(help="Largest factor between volumes; doubled up to it.", min=1)
     ] = 1024.0,
     gap: Gap = 0.01,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Compute again what the table has already.")
-    ] = False,
-    page: Annotated[Path, typer.Option(help="Page to write; table and figure stand beside it.")] = (
-        Path("results/ranges.md")
-    ),
+    anew: Anew = False,
+    page: Page = Path("results/ranges.md"),
     json: Json = False,
 ) -> None:
     """Enclose the best constant for many ranges of lengths; write their table, page and figure.
@@ -145,28 +141,16 @@ def ranges(
     Example: ratiolab ranges --most 3 --page ranges.md
     """
     from ratiolab.game.ranges import table
-    from ratiolab.report.plots import save
-    from ratiolab.report.ranges_page import picture, write_page
+    from ratiolab.report import ranges_page
 
-    rows_file, figure = page.with_suffix(".csv"), page.with_suffix(".png")
-    require_no_folder(page, rows_file, figure)
-    known = [] if anew or not rows_file.exists() else table.read_rows(rows_file)
-    try:
-        with progress() as display:
-            task = display.add_task("ranges")
-            found = table.rows(
-                table.ratios(most),
-                gap,
-                known,
-                lambda ratio: display.update(task, description=f"R = {ratio:g}"),
-                lambda rows: table.write_rows(rows, rows_file),
-            )
-    except KeyboardInterrupt:
-        end_interrupted(f"{rows_file} keeps the ranges that were computed; {page} is as it was")
-    table.write_rows(found, rows_file)
-    save(picture(found), figure)
-    write_page(found, page, rows_file.name, figure.name)
-    if json:
-        print_json("ranges", {"page": str(page), "ranges": len(found)})
-    else:
-        print_rich(f"{page}: {len(found)} ranges")
+    fill_table(
+        "ranges",
+        page,
+        table,
+        ranges_page,
+        lambda known, tell, keep: table.rows(
+            table.ratios(most), gap, known, lambda ratio: tell(f"R = {ratio:g}"), keep
+        ),
+        anew=anew,
+        json=json,
+    )

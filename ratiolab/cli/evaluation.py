@@ -89,7 +89,7 @@ def evaluate(
     from ratiolab.online.clock import clock_of
     from ratiolab.ratio.observed import judged as judged_log
     from ratiolab.ratio.observed import observed_service
-    from ratiolab.workloads.traces import ROUNDS_PER_SECOND, instance_from_trace, select
+    from ratiolab.workloads.traces import ROUNDS_PER_SECOND, select
 
     clock_of(clock)  # its mistakes come before the work
     require_report(judged.report)
@@ -99,24 +99,19 @@ def evaluate(
     if log is None:
         if observed:
             raise ValueError(f"{file}: --observed needs a log, not an instance")
-        instance = load(file, memory, tick_seconds)
+        instance = logged.predicted(load(file, memory, tick_seconds))
     else:
         if memory is None:
             raise ValueError("--memory is missing: a log does not say the KV cache size in tokens")
         chosen = select(log, memory=memory, window=logged.window)
-        instance = instance_from_trace(
+        instance = logged.cut(
             log,
-            memory=memory,
-            sample=logged.sample,
-            seed=logged.seed,
-            window=logged.window,
+            memory,
             arrivals="zero" if log.seconds is None else "trace",
             rounds_per_second=ROUNDS_PER_SECOND if clock == "unit" else MILLISECONDS,
-            strict=logged.strict,
         )
         tell_dropped(chosen.dropped, len(log) + sum(log.dropped.values()))
         log = log.take(chosen.kept)
-    instance = logged.predicted(instance)
     service = observed_service(log) if observed and log is not None else None
     made = evaluated(instance, clock, preemption, runs, judged, service, search)
     found = judged_log(log, instance, made) if service is not None and log is not None else None

@@ -14,6 +14,7 @@ from ratiolab.cli.app import (
     progress,
     require_no_folder,
 )
+from ratiolab.cli.kept_table import Anew, Page, fill_table
 
 
 @app.command()
@@ -124,12 +125,8 @@ def _lengths(text: str, requests: int, lower: int, upper: int) -> tuple[int, ...
 
 @app.command()
 def games(
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Compute again what the table has already.")
-    ] = False,
-    page: Annotated[Path, typer.Option(help="Page to write; table and figure stand beside it.")] = (
-        Path("results/games.md")
-    ),
+    anew: Anew = False,
+    page: Page = Path("results/games.md"),
     json: Json = False,
 ) -> None:
     """Compute the values of many finite games, and write their table, page and figure.
@@ -140,27 +137,14 @@ def games(
     Example: ratiolab games
     """
     from ratiolab.game import table
-    from ratiolab.report.games_page import picture, write_page
-    from ratiolab.report.plots import save
+    from ratiolab.report import games_page
 
-    rows_file, figure = page.with_suffix(".csv"), page.with_suffix(".png")
-    require_no_folder(page, rows_file, figure)
-    known = [] if anew or not rows_file.exists() else table.read_rows(rows_file)
-    try:
-        with progress() as display:
-            task = display.add_task("games")
-            found = table.rows(
-                table.games(),
-                known,
-                lambda game: display.update(task, description=str(game)),
-                lambda rows: table.write_rows(rows, rows_file),
-            )
-    except KeyboardInterrupt:
-        end_interrupted(f"{rows_file} keeps the games that were computed; {page} is as it was")
-    table.write_rows(found, rows_file)
-    save(picture(found), figure)
-    write_page(found, page, rows_file.name, figure.name)
-    if json:
-        print_json("games", {"page": str(page), "games": len(found)})
-    else:
-        print_rich(f"{page}: {len(found)} games")
+    fill_table(
+        "games",
+        page,
+        table,
+        games_page,
+        lambda known, tell, keep: table.rows(table.games(), known, lambda g: tell(str(g)), keep),
+        anew=anew,
+        json=json,
+    )

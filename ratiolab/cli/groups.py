@@ -108,6 +108,21 @@ class Logged:
             return None
         return self.start or 0.0, inf if self.stop is None else self.stop
 
+    def cut(self, log: "Trace", memory: int, **options: Any) -> "Instance":
+        """Return the instance of the requests that are kept, with predictions as asked for."""
+        from ratiolab.workloads.traces import instance_from_trace
+
+        instance = instance_from_trace(
+            log,
+            memory=memory,
+            sample=self.sample,
+            seed=self.seed,
+            window=self.window,
+            strict=self.strict,
+            **options,
+        )
+        return self.predicted(instance)
+
     def predicted(self, instance: "Instance") -> "Instance":
         """Return an instance with the predictions that are asked for."""
         return predicted(instance, self.predict, self.seed)

@@ -83,11 +83,7 @@ def trace(
 
     Example: ratiolab trace mine.jsonl --columns arrival=ts,prompt=n_in,output=n_out --describe
     """
-    from ratiolab.workloads.traces import (
-        ROUNDS_PER_SECOND,
-        instance_from_trace,
-        select,
-    )
+    from ratiolab.workloads.traces import ROUNDS_PER_SECOND, select
 
     speed = ROUNDS_PER_SECOND if rounds_per_second is None else rounds_per_second
     if plot is not None and not describe:
@@ -101,23 +97,19 @@ def trace(
         return
     if memory is None:
         raise ValueError("--memory is missing: an instance needs the KV cache size in tokens")
-    instance = instance_from_trace(
+    instance = logged.cut(
         log,
-        memory=memory,
-        sample=logged.sample,
-        seed=logged.seed,
-        window=logged.window,
+        memory,
         block=block,
         arrivals=arrivals.value,
         rate=rate,
         rounds_per_second=speed,
         max_prompt=max_prompt,
         name=name,
-        strict=logged.strict,
     )
     left_out = select(log, memory=memory, window=logged.window, block=block, max_prompt=max_prompt)
     tell_dropped(left_out.dropped, requests)
-    deliver(logged.predicted(instance), output, json)
+    deliver(instance, output, json)
 
 
 def _describe(

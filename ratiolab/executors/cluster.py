@@ -1,11 +1,11 @@
 """Calls on a Dask cluster."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from ratiolab.executors.executor import Answer, Executor, Item
+from ratiolab.executors.executor import Answer, Calls, Executor, Item
 from ratiolab.executors.interruption import STOPPED, called, interrupt
 
 
@@ -27,21 +27,14 @@ class Dask(Executor):
         threads: dict[str, int] = self.client.nthreads()
         return max(1, sum(threads.values()))
 
-    def unordered(
-        self,
-        function: Callable[..., Answer],
-        items: Iterable[Item],
-        *shared: Any,
-        lazily: bool = False,
-        interruptible: bool = False,
-    ) -> Iterator[tuple[Item, Answer]]:
-        """Yield each item with ``function(item, *shared)``, as answers come."""
+    def answers(self, calls: Calls[Item, Answer]) -> Iterator[tuple[Item, Answer]]:
+        """Yield each item with its answer, as answers come."""
         from dask.distributed import KilledWorker, as_completed
 
         # in a list: what is a list itself is sent whole, not item by item
-        sent = [self.client.scatter([each], hash=False)[0] for each in shared]
-        waiting, of = iter(items), dict[Any, Item]()
-        ahead = self.slots if lazily or interruptible else None
+        sent = [self.client.scatter([each], hash=False)[0] for each in calls.shared]
+        waiting, of = iter(calls.items), dict[Any, Item]()
+        ahead = self.slots if calls.lazily or calls.interruptible else None
         group = uuid4().hex  # of calls that are interrupted together
 
         def begin() -> list[Any]:
@@ -53,11 +46,11 @@ class Dask(Executor):
             futures: list[Any] = self.client.map(
                 _on_cluster,
                 drawn,
-                function=function,
+                function=calls.function,
                 shared=sent,
                 group=group,
                 pure=False,
-                key=getattr(function, "__name__", "call"),
+                key=getattr(calls.function, "__name__", "call"),
             )
             of.update(zip(futures, drawn, strict=True))
             return futures
@@ -73,7 +66,7 @@ class Dask(Executor):
         except KilledWorker as error:
             raise OSError(f"the cluster gave a call up: {error}") from None
         except KeyboardInterrupt:
-            if interruptible:
+            if calls.interruptible:
                 self.client.run(interrupt, group)
                 for future, answer in running:
                     item = of.pop(future)

@@ -2,10 +2,22 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Calls(Generic[Item, Answer]):
+    """Independent calls ``function(item, *shared)``; see `Executor.unordered`."""
+
+    function: Callable[..., Answer]
+    items: Iterable[Item]
+    shared: tuple[Any, ...] = ()
+    lazily: bool = False
+    interruptible: bool = False
 
 
 class Executor(ABC):
@@ -17,6 +29,9 @@ class Executor(ABC):
         """Number of calls that run at once."""
 
     @abstractmethod
+    def answers(self, calls: Calls[Item, Answer]) -> Iterator[tuple[Item, Answer]]:
+        """Yield each item with its answer, as `unordered` has it."""
+
     def unordered(
         self,
         function: Callable[..., Answer],
@@ -45,3 +60,4 @@ class Executor(ABC):
         Exception
             of the first call that fails; calls that have not begun are left out.
         """
+        return self.answers(Calls(function, items, shared, lazily, interruptible))

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from multiprocessing import active_children
 from threading import Thread
 from typing import Any
 
-from ratiolab.executors.executor import Answer, Executor, Item
+from ratiolab.executors.executor import Answer, Calls, Executor, Item
 
 
 @dataclass(frozen=True)
@@ -38,38 +38,24 @@ class Local(Executor):
 
         return int(effective_n_jobs(self.workers))
 
-    def unordered(
-        self,
-        function: Callable[..., Answer],
-        items: Iterable[Item],
-        *shared: Any,
-        lazily: bool = False,
-        interruptible: bool = False,
-    ) -> Iterator[tuple[Item, Answer]]:
-        """Yield each item with ``function(item, *shared)``, as answers come."""
+    def answers(self, calls: Calls[Item, Answer]) -> Iterator[tuple[Item, Answer]]:
+        """Yield each item with its answer, as answers come."""
         if self.slots == 1:
-            for item in items:
-                yield item, function(item, *shared)
+            for item in calls.items:
+                yield item, calls.function(item, *calls.shared)
             return
         try:
-            run = self._told_of_interrupts if interruptible else self._in_pool
-            yield from run(function, items, shared, lazily)
+            yield from (self._told_of_interrupts if calls.interruptible else self._in_pool)(calls)
         except BrokenExecutor:
             raise OSError(
                 "a worker process was killed, perhaps because the memory is full; "
                 "fewer workers need less"
             ) from None
 
-    def _in_pool(
-        self,
-        function: Callable[..., Answer],
-        items: Iterable[Item],
-        shared: tuple[Any, ...],
-        lazily: bool,
-    ) -> Iterator[tuple[Item, Answer]]:
+    def _in_pool(self, calls: Calls[Item, Answer]) -> Iterator[tuple[Item, Answer]]:
         from joblib import Parallel, delayed
 
-        fetched = {"batch_size": 1, "pre_dispatch": "n_jobs"} if lazily else {}
+        fetched = {"batch_size": 1, "pre_dispatch": "n_jobs"} if calls.lazily else {}
         parallel = Parallel(n_jobs=self.workers, return_as="generator_unordered", **fetched)
         with warnings.catch_warnings():  # Ctrl-C cancels calls on purpose
             warnings.filterwarnings("ignore", "[0-9]+ tasks ", UserWarning)
@@ -77,21 +63,16 @@ class Local(Executor):
             try:
                 with _deaf_children():
                     answers = parallel(
-                        delayed(_in_child)(function, item, shared, os.getpid()) for item in items
+                        delayed(_in_child)(calls.function, item, calls.shared, os.getpid())
+                        for item in calls.items
                     )
                 yield from answers
             finally:
                 if answers is not None:
                     answers.close()  # here, where its warning is not shown
 
-    def _told_of_interrupts(
-        self,
-        function: Callable[..., Answer],
-        items: Iterable[Item],
-        shared: tuple[Any, ...],
-        _lazily: bool,
-    ) -> Iterator[tuple[Item, Answer]]:
-        waiting = iter(items)
+    def _told_of_interrupts(self, calls: Calls[Item, Answer]) -> Iterator[tuple[Item, Answer]]:
+        waiting = iter(calls.items)
         running: dict[Future[tuple[Item, Answer]], None] = {}
         with ProcessPoolExecutor(self.slots, initializer=_ignore_interrupts) as pool:
             try:
@@ -100,7 +81,9 @@ class Local(Executor):
                     while more and len(running) < self.slots:
                         for item in waiting:
                             with _deaf_children():  # Ctrl-C waits until the call is in `running`
-                                call = pool.submit(_hearing_interrupts, function, item, shared)
+                                call = pool.submit(
+                                    _hearing_interrupts, calls.function, item, calls.shared
+                                )
                                 running[call] = None
                             break
                         else:

@@ -224,6 +224,10 @@ class Instance(Tabular):
         kept |= {"source": self.source, "tick_seconds": self.tick_seconds}
         return Instance(name or self.name, self.memory, **kept)
 
+    def without_predictions(self) -> "Instance":
+        """Return the same requests with nothing said of their outputs beforehand."""
+        return self.replace(**dict.fromkeys(OPTIONAL_COLUMNS))
+
     def replace(self, **changes: Any) -> "Instance":
         """Return a validated copy with some fields changed."""
         return replace(self, **changes)

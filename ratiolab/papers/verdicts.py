@@ -8,6 +8,7 @@ from rich.text import Text
 from ratiolab.papers import Claim, ClaimReport, Verdict, experiments, papers
 from ratiolab.papers.proof import read_proof
 from ratiolab.papers.verdict_table import COLOURS, VerdictTable
+from ratiolab.report.tables import folding_table
 
 MEANINGS = {
     Verdict.HOLDS: "proved, or true of everything that was checked, as its scope says",
@@ -21,9 +22,8 @@ MEANINGS = {
 
 def claims_table(reports: VerdictTable) -> Table:
     """Return one row a claim: what it says, what became of it, and how far the evidence goes."""
-    table = Table()
-    for name in ("claim", "statement", "verdict", "scope", "computed", "s"):
-        table.add_column(name, overflow="fold")
+    columns = ("claim", "statement", "verdict", "scope", "computed", "s")
+    table = folding_table(*columns, show_lines=False)
     for report in reports:
         result = report.result
         verdict = Text(result.verdict.value, COLOURS[result.verdict])
@@ -40,9 +40,7 @@ def claims_table(reports: VerdictTable) -> Table:
 
 def listing_table(claims: Iterable[Claim]) -> Table:
     """Return the claims without checking them."""
-    table = Table(show_lines=True)
-    for name in ("claim", "statement", "expected", "source"):
-        table.add_column(name, overflow="fold")
+    table = folding_table("claim", "statement", "expected", "source")
     for claim in claims:
         table.add_row(claim.id, _plain(claim.statement), claim.expected.value, claim.source)
     return table

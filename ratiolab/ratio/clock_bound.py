@@ -90,15 +90,7 @@ def ttft_lower_bound(instance: Instance, clock: BatchTime) -> float:
     The first token of a request needs a batch after its arrival that prefills its prompt: the
     bound on the total latency of the same requests with one token of output.
     """
-    first = instance.replace(
-        output=[1] * len(instance),
-        lower=None,
-        upper=None,
-        predicted=None,
-        location=None,
-        scale=None,
-        freedom=None,
-    )
+    first = instance.without_predictions().replace(output=[1] * len(instance))
     return clock_lower_bound(first, clock)
 
 

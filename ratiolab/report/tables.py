@@ -155,11 +155,17 @@ def policies_table(keys: Iterable[str]) -> Table:
     return table
 
 
+def folding_table(*names: str, show_lines: bool = True) -> Table:
+    """Return a table without rows yet, whose cells are folded rather than cut."""
+    table = Table(show_lines=show_lines)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    return table
+
+
 def bounds_table(bounds: Iterable[Bound]) -> Table:
     """Return a table of the named formulas with their sources and assumptions."""
-    table = Table(show_lines=True)
-    for name in ("name", "arguments", "assumptions", "source"):
-        table.add_column(name, overflow="fold")
+    table = folding_table("name", "arguments", "assumptions", "source")
     for bound in bounds:
         table.add_row(bound.name, bound.domain, bound.assumptions, bound.source)
     return table
@@ -167,9 +173,7 @@ def bounds_table(bounds: Iterable[Bound]) -> Table:
 
 def kinds_table(kinds: Iterable[Kind]) -> Table:
     """Return a table of the kinds of workload with their settings and defaults."""
-    table = Table(show_lines=True)
-    for name in ("kind", "what it makes", "settings", "source"):
-        table.add_column(name, overflow="fold")
+    table = folding_table("kind", "what it makes", "settings", "source")
     for kind in kinds:
         settings = "\n".join(f"{s.name}={s.default} ({s.domain.unit})" for s in kind.parameters)
         table.add_row(kind.name, kind.summary, settings, kind.source)

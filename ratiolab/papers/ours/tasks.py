@@ -63,8 +63,7 @@ def arriving(instance: Instance, clock: BatchTime, load: float, seed: int) -> In
 
 def bare(instance: Instance) -> Instance:
     """Return the requests without predictions and words, so that equal ones compare equal."""
-    columns = dict.fromkeys(("lower", "upper", "predicted", "location", "scale", "freedom"))
-    return instance.replace(name="bare", source="", **columns)
+    return instance.without_predictions().replace(name="bare", source="")
 
 
 @lru_cache(100)

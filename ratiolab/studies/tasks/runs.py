@@ -82,7 +82,7 @@ def against_bound(cell: Cell) -> list[Row]:
 
     In seconds when the cell has a clock, else in rounds; neither needs a solver.
     """
-    bare = cell.instance().replace(name="bare", lower=None, upper=None, predicted=None, source="")
+    bare = cell.instance().without_predictions().replace(name="bare", source="")
     lower = _lower(bare, cell.clock())
     return [row | {"lower": float(f"{lower:.9g}")} for row in simulate(cell)]
 
