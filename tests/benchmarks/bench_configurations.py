@@ -32,7 +32,7 @@ LEFT = (0, 0.12, 0.25, 0.4, 0.5, 0.65, 0.8, 1.0, 1.3, 1.6, 2.0, 2.6, 3.2, 4.0)
 MOST = 45
 """Most requests of a configuration."""
 
-STEPS, CLOSE = 1_200, 2e-4
+STEPS, CLOSE = 1_200, 3e-4
 """Columns at most, and how near both ends of the linear program are when it stops."""
 
 
