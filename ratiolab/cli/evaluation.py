@@ -102,7 +102,10 @@ def evaluate(
         instance = logged.predicted(load(file, memory, tick_seconds))
     else:
         if memory is None:
-            raise ValueError("--memory is missing: a log does not say the KV cache size in tokens")
+            raise ValueError(
+                "--memory is missing: a log does not say the KV cache size in tokens; an engine "
+                "does when it starts (vLLM: GPU KV cache size)"
+            )
         chosen = select(log, memory=memory, window=logged.window)
         instance = logged.cut(
             log,

@@ -10,7 +10,7 @@ from ratiolab.model import Instance, Preemption
 from ratiolab.model.display import Result
 from ratiolab.online import Policy, Simulation
 from ratiolab.online.clock import BatchTime
-from ratiolab.online.registry import describe
+from ratiolab.online.registry import describe, rule
 from ratiolab.ratio.load import keeps_up
 from ratiolab.ratio.ranking import Ranked, Ranking
 from ratiolab.ratio.saving import RESAMPLES, Saving, bootstrap
@@ -187,8 +187,12 @@ class Evaluation(Ranking[Row], Result):
 
     @property
     def advice(self) -> list[str]:
-        """The recommendation, what speaks against it, and what is possible at all: sentences."""
-        return [words for words in (self.headline, self.drawbacks, self.enclosed) if words]
+        """Recommendation, rule of the policy, drawbacks, and what is possible: sentences."""
+        best = self.deployable[0]
+        told = ""
+        if self.saving is not None and best.policy is not None:
+            told = f"The rule of {best.name}: {rule(type(best.policy))}"
+        return [words for words in (self.headline, told, self.drawbacks, self.enclosed) if words]
 
     @property
     def judgement(self) -> str:

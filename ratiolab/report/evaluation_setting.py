@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ratiolab.model import Preemption
+from ratiolab.model import Instance, Preemption
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.registry import parameter_values, rule
 from ratiolab.ratio.evaluation import Evaluation
@@ -50,12 +50,23 @@ def setting(made: Evaluation) -> list[tuple[str, str]]:
             (name, f"{values.mean():,.1f} tokens on average, {values.max():,} at most")
             for name, values in tokens.items()
         ),
+        *_intervals(instance),
         ("KV cache", f"{instance.memory:,} tokens"),
         ("time of a batch", batch_time(made.clock)),
         ("evictions", EVICTIONS[made.preemption]),
         *[("seeds", f"{seeds} for each policy that uses randomness, one for the others")]
         * (seeds > 1),
     ]
+
+
+def _intervals(instance: Instance) -> list[tuple[str, str]]:
+    """Return what is told of the outputs to policies that know an interval, if anything is."""
+    lower, upper = instance.lower, instance.upper
+    if lower is None or upper is None:
+        return []
+    equal = len(set(lower.tolist())) == len(set(upper.tolist())) == 1
+    which = "the same for every output" if equal else "each output has its own, all within"
+    return [("known intervals", f"{which}: {lower.min():,} to {upper.max():,} tokens")]
 
 
 def rules(made: Evaluation) -> list[tuple[str, str]]:

@@ -9,6 +9,8 @@ arrival: ``wait``, ``ttft`` and ``latency``; ``gap``, the time since the arrival
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from ratiolab.workloads.guess import guessed
+
 INSTANTS = ("arrival", "start", "first", "finish")
 DURATIONS = ("gap", "wait", "ttft", "latency")
 TOKENS = ("prompt", "output")
@@ -17,7 +19,11 @@ ROLES = (*INSTANTS, *DURATIONS, *TOKENS, "status")
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """How many of each unit of time, which numbers of a log may have, make a second."""
 
-SERVED = ("", "ok", "success", "completed", "true")
+SERVED = (
+    *("", "ok", "success", "succeeded", "completed", "finished", "done", "true"),
+    *("stop", "length"),  # reasons why an output ended
+    *("200", "200.0"),  # of HTTP
+)
 """Words of a status, in small letters, of a request that was served."""
 
 
@@ -133,10 +139,12 @@ def layout_of(header: Collection[str]) -> Layout:
     for layout in LAYOUTS:
         if layout.fits(header):
             return layout
+    guess = guessed(header)
+    how = f"perhaps {guess}" if guess else "as in --columns arrival=ts,prompt=n_in,output=n_out"
     known = "; ".join(f"{each.name}: {', '.join(each.columns.values())}" for each in LAYOUTS)
     raise ValueError(
-        f"no known layout has its columns, which are {', '.join(header)[:300]}; name them, as in "
-        f"--columns arrival=ts,prompt=n_in,output=n_out (known layouts: {known})"
+        f"no known layout has its columns, which are {', '.join(header)[:300]}; name them, "
+        f"{how} (known layouts: {known})"
     )
 
 

@@ -1,5 +1,6 @@
 """Tables of requests read as columns of numbers: times in seconds, and tokens."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,13 @@ FORMS = tuple(
     for time in ("%H:%M:%S", "%H:%M:%S.%f", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
 )
 """Forms of dates that are tried after ISO 8601; each log has one."""
+
+
+SEPARATED = re.compile(r"\d{1,3}([,' \u00a0\u2009\u202f]\d{3})+")
+"""A whole number with separators of thousands."""
+
+LATEST = 4.1e9
+"""Seconds from 1970 to 2099."""
 
 
 class Columns(NamedTuple):
@@ -105,10 +113,20 @@ def _numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
 
 def _tokens(values: "pd.Series", name: str, table: Table) -> Seconds:
     found, wrong = _numbers(values)
+    if wrong.any():
+        values = values.map(_without_separators)
+        found, wrong = _numbers(values)
     _refuse(wrong | (found % 1 > 0), values, name, table, "must be an integer")
     most = f"must be between 0 and {LARGEST}"
     _refuse((found < 0) | (found > LARGEST), values, name, table, most)
     return found
+
+
+def _without_separators(value: Any) -> Any:
+    """Return a text without the separators of thousands that spreadsheets write: ``1,186``."""
+    if isinstance(value, str) and SEPARATED.fullmatch(value.strip()):
+        return re.sub(r"\D", "", value)
+    return value
 
 
 def _times(
@@ -154,6 +172,12 @@ def _instants(
     numbers = {role: read[role][0] for role in roles}
     known = numbers["arrival"][~np.isnan(numbers["arrival"])]
     earliest = known.min() if len(known) else 0.0
+    if earliest > LATEST * per_second:
+        units = [unit for unit, each in UNITS.items() if earliest <= LATEST * each]
+        raise ValueError(
+            f"{names['arrival']}: {earliest:.0f} is too large for seconds since 1970: say "
+            f"--time-unit {units[0] if units else 'ns'}"
+        )
     sent = numbers.pop("sent", None)
     if sent is not None:  # chunks count from the sending; 0 was not recorded
         for role in ("first", "finish"):
