@@ -1,18 +1,17 @@
-"""Length distributions that `ratiolab.theory.laws.distributions` does not need: log-normal, log-t,
-empirical, and the lengths of LMSYS-Chat-1M as two papers publish them.
+"""Length distributions that `ratiolab.theory.laws.distributions` does not need: log-normal, log-t
+and the lengths of LMSYS-Chat-1M as two papers publish them.
 
 Two-point, uniform, geometric, linearly weighted geometric and power-law lengths are those of the
 theory and are offered here under the same names; all are a `LengthDistribution`, with exact
 ``sample``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.model.footprint import IntArray
 from ratiolab.theory.laws.distributions import (
     LengthDistribution,
     Tail,
@@ -26,7 +25,6 @@ from ratiolab.theory.laws.distributions import (
 
 __all__ = [
     "LengthDistribution",
-    "empirical",
     "geometric",
     "linearly_weighted_geometric",
     "lmsys_output",
@@ -87,21 +85,6 @@ def log_t(
     return _rounded(
         lambda z: np.asarray(stdtr(nu, -z), np.float64), mu, sigma, upper, tail, "log-t"
     )
-
-
-def empirical(lengths: Sequence[int] | IntArray, name: str = "empirical") -> LengthDistribution:
-    """Return the distribution of observed lengths, with exact probabilities.
-
-    >>> empirical([2, 4, 2]).mean
-    Fraction(8, 3)
-    """
-    values = np.asarray(lengths, dtype=np.int64)
-    if values.size == 0:
-        raise ValueError("lengths are empty: at least one is needed")
-    if values.min() < 1:
-        raise ValueError(f"length {values.min()} is below 1 token")
-    counts = np.bincount(values - values.min())
-    return from_weights(int(values.min()), counts.tolist(), name)
 
 
 def median(lengths: LengthDistribution) -> int:

@@ -19,7 +19,6 @@ from ratiolab.report.plots import save
 from ratiolab.report.plots.experiments import (
     enclosures,
     grouped_bars,
-    histogram,
     lines,
     panels,
 )
@@ -211,14 +210,12 @@ def test_charts_draw_a_line_or_bar_for_every_label(tmp_path: Path) -> None:
         {"n": [1, 1, 2, 2] * 2, "policy": ["a"] * 4 + ["b"] * 4, "v": [1, 2, 3, 4, 5, 6, 7, 9.0]}
     )
     table = intervals(frame, ["n", "policy"], "v")
-    figure, axes = panels(3)
+    figure, axes = panels(2)
     lines(table, "n", "policy", axes[0], log_y=True)
     assert [line.get_label() for line in axes[0].get_lines()] == ["a", "b"]
     assert axes[0].get_lines()[1].get_ydata().tolist() == [5.5, 8.0]
     grouped_bars(table, "n", "policy", axes[1])
     assert sorted(patch.get_height() for patch in axes[1].patches) == [1.5, 3.5, 5.5, 8.0]
-    histogram(frame["v"], axes[2], interval=(4.0, 5.0))
-    assert sum(patch.get_height() for patch in axes[2].patches[:30]) == 8
     save(figure, tmp_path / "chart.png")
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
 

@@ -49,7 +49,8 @@ def test_predictions_that_know_nothing_leave_the_mean_of_fcfs_when_nothing_is_pr
     # same for all orders that are blind to size (Kleinrock's conservation law).
     model = mg1.Joint(lambda x, r: np.exp(-x - r))
     value = mg1.corrected(model, 0).mean_response_time(rate)
-    assert value == pytest.approx(mg1_classics.fcfs(rate), rel=1e-8)
+    # Pollaczek and Khinchine: E[S] + rate E[S^2] / (2 (1 - rate E[S])), with E[S^2] = 2
+    assert value == pytest.approx(1 + rate / (1 - rate), rel=1e-8)
 
 
 def test_exponential_sizes_and_blind_predictions_make_every_fraction_fcfs() -> None:

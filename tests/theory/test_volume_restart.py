@@ -8,11 +8,10 @@ import pytest
 import sympy as sp
 
 from ratiolab.theory.bounds import evaluate
-from ratiolab.theory.laws.distributions import from_weights
+from ratiolab.theory.laws.distributions import LengthDistribution, from_weights
 from ratiolab.theory.limits.volume_restart import (
     BEST_BASE,
     adversarial_order,
-    atoms,
     best,
     constant,
     finite_range,
@@ -20,6 +19,16 @@ from ratiolab.theory.limits.volume_restart import (
 )
 
 V = float(best()[1])
+
+
+def atoms(law: LengthDistribution, prompt: int = 0) -> list[tuple[float, float]]:
+    """Return the law of the volumes of requests with one prompt whose outputs have a law."""
+    return [
+        (float(prompt * o + o * (o + 1) / 2), float(p))
+        for o, p in zip(law.lengths.tolist(), law.probabilities, strict=True)
+        if p
+    ]
+
 
 LAWS = {
     "two": [(1.0, 0.7), (50.0, 0.3)],

@@ -1,6 +1,5 @@
 """Length laws: their masses against closed forms, their draws against their masses."""
 
-from fractions import Fraction
 from math import exp, log
 
 import numpy as np
@@ -16,7 +15,6 @@ LAWS = {
     "linear": lengths.linearly_weighted_geometric(0.8, 40),
     "log-normal": lengths.log_normal(2.0, 0.7, 60),
     "log-t": lengths.log_t(2.0, 0.7, 3.5, 60),
-    "empirical": lengths.empirical([5, 1, 5, 9]),
 }
 
 
@@ -55,16 +53,6 @@ def test_log_t_has_the_power_tail_that_it_is_used_for():
     assert law.survival(999) > 100 * lengths.log_normal(3.0, 0.5, 10_000).survival(999)
 
 
-def test_empirical_masses_are_the_exact_frequencies():
-    law = lengths.empirical(np.array([5, 1, 5, 9]))
-    assert [law.probability(k) for k in (1, 2, 5, 9)] == [
-        Fraction(1, 4),
-        0,
-        Fraction(1, 2),
-        Fraction(1, 4),
-    ]
-
-
 @pytest.mark.parametrize(
     ("law", "mean", "median", "largest"),
     [(lengths.lmsys_prompt, 41, 11, 468), (lengths.lmsys_output, 85, 43, 883)],
@@ -97,8 +85,6 @@ def test_an_unreachable_mean_is_refused():
         (lambda: lengths.log_normal(float("nan"), 1, 5), "mu nan must be finite"),
         (lambda: lengths.log_normal(0, 1, 0), "upper 0 must be at least 1"),
         (lambda: lengths.log_t(0, 1, -1, 5), "nu -1 must be positive and finite"),
-        (lambda: lengths.empirical([]), "lengths are empty: at least one is needed"),
-        (lambda: lengths.empirical([3, 0]), "length 0 is below 1 token"),
     ],
 )
 def test_bad_parameters_are_named(build, message):

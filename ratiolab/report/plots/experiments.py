@@ -187,26 +187,6 @@ def boxes(
 
 
 @in_style
-def histogram(
-    values: "pd.Series",
-    ax: Axes,
-    *,
-    bins: int = 30,
-    interval: tuple[float, float] | None = None,
-    title: str = "",
-    x_label: str = "",
-) -> None:
-    """Draw a histogram with its mean as a line and an interval of the mean as a band."""
-    ax.hist(values.dropna(), bins=bins, color=COLOURS[0], alpha=0.75)
-    ax.axvline(float(values.mean()), color="black", lw=1.2, label=f"mean {values.mean():.4g}")
-    if interval is not None:
-        words = f"[{interval[0]:.4g}, {interval[1]:.4g}]"
-        ax.axvspan(*interval, color="black", alpha=0.15, lw=0, label=words)
-    ax.legend(frameon=False)
-    finish(ax, title, x_label, "runs")
-
-
-@in_style
 def enclosures(
     table: "pd.DataFrame",
     panel: str,

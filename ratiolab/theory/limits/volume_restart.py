@@ -36,7 +36,6 @@ import numpy as np
 if TYPE_CHECKING:
     from sympy import Expr
 
-    from ratiolab.theory.laws.distributions import LengthDistribution
 
 Offset: TypeAlias = Literal["request", "run", "none"]
 Atoms: TypeAlias = Sequence[tuple[float, float]]
@@ -44,15 +43,6 @@ Atoms: TypeAlias = Sequence[tuple[float, float]]
 
 BEST_BASE = 13.80731
 """The base of V, to six digits."""
-
-
-def atoms(law: LengthDistribution, prompt: int = 0) -> list[tuple[float, float]]:
-    """Return the law of the volumes of requests with one prompt whose outputs have a law."""
-    return [
-        (float(prompt * o + o * (o + 1) / 2), float(p))
-        for o, p in zip(law.lengths.tolist(), law.probabilities, strict=True)
-        if p
-    ]
 
 
 class Shares:

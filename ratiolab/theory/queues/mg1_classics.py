@@ -11,11 +11,6 @@ import math
 from collections.abc import Callable
 
 
-def fcfs(rate: float, mean: float = 1.0, second_moment: float = 2.0) -> float:
-    """Return Pollaczek and Khinchine's E[T] = E[S] + lambda E[S^2] / (2 (1 - rho))."""
-    return mean + rate * second_moment / (2 * (1 - rate * mean))
-
-
 def srpt(rate: float, density: Callable[[float], float]) -> float:
     """Return the mean response time of SRPT by adaptive quadrature.
 
