@@ -2,7 +2,7 @@
 
 from bisect import insort
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -23,15 +23,18 @@ PATIENCE = 64
 somebody has ended or arrived."""
 
 
+Kinds: TypeAlias = Literal["digits", "one"]
+
+
 @dataclass(frozen=True)
 class LearnedCaps(Policy):
     """Caps of the best path for the law of lengths, estimated from what has been seen so far.
 
-    Requests whose prompts have equally many binary digits are of one kind. The survival curve of
-    the lengths of a kind is that of Kaplan and Meier: requests that are killed or still run count
-    up to the age that they have reached; beyond the oldest, it falls like one over the root of the
-    volume. Some requests of each kind, drawn at random and fewer and fewer of them, are pilots:
-    they go first and are not killed, so that the whole law shows.
+    Requests whose prompts have equally many binary digits are of one kind, or all are. The survival
+    curve of the lengths of a kind is that of Kaplan and Meier: requests that are killed or still
+    run count up to the age that they have reached; beyond the oldest, it falls like one over the
+    root of the volume. Some requests of each kind, drawn at random and fewer and fewer of them, are
+    pilots: they go first and are not killed, so that the whole law shows.
 
     From the curve and the prompts follows the law of volumes of a kind, and from it the list of
     caps of least cost (`ratiolab.model.caps`). A request runs to the next cap of the list; those
@@ -41,11 +44,14 @@ class LearnedCaps(Policy):
 
     Parameters
     ----------
+    kinds : what makes requests of a kind: the number of binary ``digits`` of their prompts, or
+        ``one`` kind for all.
     pilots : the k-th arrival of a kind is one with probability 1 / (1 + k / pilots), k = 0, 1, ...
     pace : part of the expected volume by which a start delays the next, in (0, 1].
     margin : share of memory that expectations leave free, in [0, 1).
     """
 
+    kinds: Kinds = "digits"
     pilots: float = 4.0
     pace: float = 0.5
     margin: float = 0.02
@@ -86,15 +92,16 @@ class _Kind:
 
 class _Run(PacedRun):
     def __init__(self, policy: LearnedCaps, setting: Setting, rng: Generator) -> None:
+        self._policy = policy
         kinds = self.kind_of(setting.memory) + 1
         super().__init__(setting, policy.pace, policy.margin, rng, kinds)
-        self._pilots, self._setting = policy.pilots, setting
+        self._setting = setting
         self._kinds: dict[int, _Kind] = {}
         self._arrivals: dict[int, int] = {}
         self._due = 0
 
     def kind_of(self, prompt: int) -> int:
-        return prompt.bit_length()
+        return prompt.bit_length() if self._policy.kinds == "digits" else 0
 
     def next_learning(self) -> int:
         return self._due
@@ -130,7 +137,7 @@ class _Run(PacedRun):
     def enter(self, view: View, i: int) -> None:
         before = self._arrivals.get(self.kind[i], 0)
         self._arrivals[self.kind[i]] = before + 1
-        if self.rng.random() < 1 / (1 + before / self._pilots):
+        if self.rng.random() < 1 / (1 + before / self._policy.pilots):
             self.cap[i], self.key[i] = view.memory - view.prompt[i], 0.0
         else:
             self.reached(view, i)

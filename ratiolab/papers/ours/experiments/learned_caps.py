@@ -1,6 +1,6 @@
-"""Policies that do not know the lengths on public traces, in rounds and under a clock."""
+"""Policies that do not know the lengths on public traces, in rounds and under two clocks."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.experiment import Experiment
@@ -20,26 +20,26 @@ from ratiolab.studies.frames import intervals
 if TYPE_CHECKING:
     import pandas as pd
 
-CLOCK = "clock"
-OURS = "learned-caps"
+OURS, TUNING, BASE = "learned-caps", "tuning", "fcfs, training"
+KNOWING = ("mc-sf", "svf-fit")
+"""Policies that know every length."""
+
+CHOICE = ["policy.kinds", "policy.pace", "policy.pilots"]
+SEED = [SETTING, "seed"]
 
 
 def page(frame: "pd.DataFrame") -> Page:
-    """Compute the ratios of all policies, in rounds and in seconds, and the chart."""
+    """Compute the tuning, the ratios of all policies, in rounds and in seconds, and the chart."""
     runs = with_ratios(frame)
-    runs = runs.assign(
-        **{
-            SETTING: [
-                label if clock == "unit" else f"{label}, seconds"
-                for label, clock in zip(runs[SETTING], runs[CLOCK], strict=True)
-            ]
-        }
-    )
-    settings, policies = list(runs[SETTING].unique()), list(runs[POLICY].unique())
+    trained = runs[runs[POLICY].isin([TUNING, BASE])]
+    shown = runs[~runs[POLICY].isin([TUNING, BASE])]
+    policies = list(shown[POLICY].unique())
+    settings = list(shown[SETTING].unique())
     short = {f"({number})": setting for number, setting in enumerate(settings, 1)}
-    place = Runs(runs, (SETTING, POLICY))
-    requests = runs.groupby(SETTING)["requests"].max()
+    requests = shown.groupby(SETTING)["requests"].max()
+    place = Runs(shown, (SETTING, POLICY))
     slots = {
+        **_tuning(trained, shown),
         "workloads": grid(
             "",
             short,
@@ -47,20 +47,68 @@ def page(frame: "pd.DataFrame") -> Page:
             lambda setting, column: int(requests[setting]) if column else setting,
         ),
         "ratios": grid(
-            "policy",
+            ("", "workload"),
+            {(number, setting): setting for number, setting in short.items()},
             policies,
-            short,
-            lambda policy, setting: str(mean(runs, **{POLICY: policy, SETTING: setting})),
+            lambda setting, policy: str(mean(shown, **{POLICY: policy, SETTING: setting})),
+        ),
+        "over_fcfs": grid(
+            ("", "workload"),
+            {(number, setting): setting for number, setting in short.items()},
+            [policy for policy in policies if policy != "fcfs"],
+            lambda setting, policy: str(
+                place.ratio((setting, policy), (setting, "fcfs"), "total_latency")
+            ),
         ),
     }
-    rows = runs.assign(**{SETTING: runs[SETTING].map({s: k for k, s in short.items()})})
-    panel = Panel(intervals(rows, [SETTING, POLICY], RATIO))
-    options = {"y_label": "total latency / certified lower bound"}
-    chart = Panels(
-        "grouped_bars", SETTING, POLICY, [panel], policies, legend=6, size=(9, 4), options=options
+    base = shown[shown[POLICY] == "fcfs"].set_index(SEED)["total_latency"]
+    rows = shown[shown[POLICY] != "fcfs"]
+    rows = rows.assign(
+        over=rows["total_latency"] / base.reindex(rows.set_index(SEED).index).to_numpy()
     )
-    findings = against(place, OURS, [p for p in policies if p != OURS], "on every workload")
+    rows = rows.assign(**{SETTING: rows[SETTING].map({s: k for k, s in short.items()})})
+    panel = Panel(intervals(rows, [SETTING, POLICY], "over"), base=1.0)
+    options = {"y_label": "total latency / that of fcfs"}
+    chart = Panels(
+        "grouped_bars",
+        SETTING,
+        POLICY,
+        [panel],
+        [policy for policy in policies if policy != "fcfs"],
+        legend=4,
+        size=(11, 4.5),
+        options=options,
+    )
+    others = [policy for policy in policies if policy not in (OURS, *KNOWING)]
+    findings = against(place, OURS, others, "on every workload")
     return Page(slots, findings, {"ratio": chart})
+
+
+def _tuning(trained: "pd.DataFrame", shown: "pd.DataFrame") -> dict[str, Any]:
+    """Return the table of the choices, and which of them the runs beside it use."""
+    base = trained[trained[POLICY] == BASE].set_index(SEED)["total_latency"]
+    tried = trained[trained[POLICY] == TUNING]
+    tried = tried.assign(
+        **{RATIO: tried["total_latency"] / base.reindex(tried.set_index(SEED).index).to_numpy()}
+    )
+    means = tried.groupby(CHOICE)[RATIO].mean()
+    chosen = min(means.index, key=lambda choice: float(means[choice]))
+    used = shown[shown[POLICY] == OURS].iloc[0]
+    return {
+        "tuning": grid(
+            "kinds, pace, pilots",
+            {
+                f"{kinds}, {pace:g}, {pilots:g}": (kinds, pace, pilots)
+                for kinds, pace, pilots in means.index
+            },
+            [*tried[SETTING].unique()],
+            lambda choice, setting: str(
+                mean(tried, **dict(zip(CHOICE, choice, strict=True)), **{SETTING: setting})
+            ),
+        ),
+        "choice": "{}, {:g}, {:g}".format(*chosen),
+        "chosen": tuple(used[CHOICE]) == tuple(chosen),
+    }
 
 
 EXPERIMENT = Experiment(__name__, page)
