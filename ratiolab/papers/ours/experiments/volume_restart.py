@@ -24,13 +24,20 @@ if TYPE_CHECKING:
 
 REQUESTS, PACE, MARGIN = "workload.n", "policy.pace", "policy.margin"
 TUNING, OURS = "tuning", "volume-restart"
+EARLIER = {
+    "prototype: 1/t, n = 12,000": {OURS: 2.04, "kill-restart": 4.2, "gsa": 2.9},
+    "prototype: log-normal, n = 3,000": {OURS: 2.83, "kill-restart": 6.3, "gsa": 4.1},
+    "prototype: two lengths, n = 3,000": {OURS: 2.05, "kill-restart": 7.1, "gsa": 2.8},
+}
+"""What a prototype of the policy had on one draw of each law, and two policies beside it, then."""
 
 
 def page(frame: "pd.DataFrame") -> Page:
     """Compute the tuning, the ratios of all policies, and the chart, a panel for each law."""
     runs = with_ratios(frame)
     tuning = runs[runs[POLICY] == TUNING]
-    held = runs[runs[POLICY] != TUNING]
+    again = runs[runs[SETTING].isin(EARLIER)]
+    held = runs[(runs[POLICY] != TUNING) & ~runs[SETTING].isin(EARLIER)]
     pairs = tuning.groupby([PACE, MARGIN])[RATIO].mean()
     pace, margin = min(pairs.index, key=lambda pair: float(pairs[pair]))
     used = held[held[POLICY] == OURS].iloc[0]
@@ -64,6 +71,15 @@ def page(frame: "pd.DataFrame") -> Page:
             lambda policy, place: str(mean(held, **{POLICY: policy}, **place)),
         ),
     }
+    slots["prototype"] = grid(
+        "policy",
+        policies,
+        list(EARLIER),
+        lambda policy, law: (
+            str(mean(again, **{POLICY: policy, SETTING: law}))
+            + (f"; then {EARLIER[law][policy]:g}" if policy in EARLIER[law] else "")
+        ),
+    )
     ends = {law: mean(most, **{POLICY: OURS, SETTING: law}) for law in laws}
     findings = [
         Finding(
@@ -76,6 +92,12 @@ def page(frame: "pd.DataFrame") -> Page:
         *against(largest, OURS, others, "at the most requests"),
         *against(smallest, OURS, ["a-min", "fcfs"], "at the fewest requests"),
         *against(largest, "learned-caps", [OURS, "a-min", "fcfs"], "at the most requests"),
+        *against(
+            Runs(again, (SETTING, POLICY)),
+            OURS,
+            ["kill-restart", "gsa"],
+            "at the prototype's sizes",
+        ),
     ]
     return Page(slots, findings, {"ratio": _chart(held, laws, policies, value)})
 
