@@ -1,6 +1,18 @@
 """Skip-join multi-level feedback queues.
 
-Source: Wu et al. (2023), FastServe, arXiv 2305.05920, Section 4.1 and Algorithm 1.
+Source: Wu et al. (2023), FastServe, arXiv 2305.05920; its published scheduler, at
+https://github.com/LLMServe/FastServe, fastserve/scheduler.py of commit 6da4b75.
+
+What that scheduler does, and what differs here. A request joins the first queue whose slice holds
+the measured time of its prefill alone: so here, with rounds in place of time. Slices are 10 ms times
+2^k, and there are as many queues as it takes: a decoding batch of a large model takes longer, so its
+first slices are a round each (``slice=1``), where the default is 4 rounds and the last of 8 queues
+has no slice. Whoever has run for longer than the slice goes down one queue, to its front; here,
+for as long as the slice, and to its end. Who has not run for 3 s is put at the front of the first
+queue, looked at every 1,000 batches; here at its end, as soon as ``patience`` is over. A batch is
+limited in prompt tokens as well. Of those that have no place in a batch the cache stays on the
+device, then on the host, and is moved back ahead of need; here it is ``recompute`` by default,
+``swap`` or ``pause``.
 """
 
 from collections import deque
@@ -30,14 +42,15 @@ class MLFQ(Policy):
     goes to the first queue. Every batch is filled from the first queue down, in order of joining;
     whoever has no place in it is preempted.
 
-    The system counts time where this counts rounds, and moves caches to the host ahead of need.
+    The system counts time where this counts rounds; the head of the module says what else differs.
 
     Parameters
     ----------
     slice : rounds in the first queue, at least 1.
     ratio : of the slices of two queues in a row, at least 2.
     queues : number of queues, at least 1.
-    prompt : tokens of a prompt that are prefilled in the time of a decoding round, at least 1.
+    prompt : tokens of a prompt that are prefilled in the time of a decoding round, at least 1;
+        clocks of 8B and 70B models (`ratiolab.online.clock`) have 150 to 180.
     patience : rounds of waiting without a break after which a request goes to the first queue; 0
         never does that.
     batch : most requests in memory at once; 0 leaves it to the memory.
