@@ -4,11 +4,11 @@ Source: Wu et al. (2023), FastServe, arXiv 2305.05920; its published scheduler, 
 https://github.com/LLMServe/FastServe, fastserve/scheduler.py of commit 6da4b75.
 
 What that scheduler does, and what differs here. A request joins the first queue whose slice holds
-the measured time of its prefill alone: so here, with rounds in place of time. Slices are 10 ms times
-2^k, and there are as many queues as it takes: a decoding batch of a large model takes longer, so its
+the measured time of its prefill alone: so here, with rounds in place of time. Slices are 10 ms
+times 2^k, in as many queues as it takes: a decoding batch of a large model takes longer, so its
 first slices are a round each (``slice=1``), where the default is 4 rounds and the last of 8 queues
-has no slice. Whoever has run for longer than the slice goes down one queue, to its front; here,
-for as long as the slice, and to its end. Who has not run for 3 s is put at the front of the first
+has no slice. Whoever has run for longer than the slice goes down one queue, to its front; here, for
+as long as the slice, and to its end. Who has not run for 3 s is put at the front of the first
 queue, looked at every 1,000 batches; here at its end, as soon as ``patience`` is over. A batch is
 limited in prompt tokens as well. Of those that have no place in a batch the cache stays on the
 device, then on the host, and is moved back ahead of need; here it is ``recompute`` by default,

@@ -1,11 +1,11 @@
 """Sorted-F: batches that are large for the sum of their outputs, one after the other."""
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
@@ -13,6 +13,9 @@ from ratiolab.model.footprint import peak, volume
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
+
+Entry: TypeAlias = tuple[int, int, int]
+"""Key of an order, output, request."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class SortedF(Policy):
     Parameters
     ----------
     batch : ``greedy`` (default) takes the best prefix of three orders, by output, by peak s + o
-        and by volume, equals by output; O(size**2) and a scan of the queue for each batch.
+        and by volume, equals by output; O(size**2) for each batch.
         ``exact`` finds a batch of least F, the largest of these, of least total prompt; at most
         O(waiting * size * M) for each batch, fit for some hundred requests. Both take the larger
         of batches with the same F.
@@ -104,17 +107,15 @@ class _Run:
         self._form = self._exact if exact else self._greedy
         self._forecast = Forecast(memory)
         self._batch: deque[int] = deque()
-        # requests in no batch yet: (key, output, request)
-        self._orders: tuple[list[tuple[int, int, int]], ...] = ([], [], [])
+        # requests in no batch yet
+        self._orders: tuple[list[Entry], ...] = ([], [], [])
 
     def __call__(self, view: View) -> Decision:
         for i in view.completed:
             self._forecast.remove(i)
         for i in view.arrived:
-            prompt, output = view.prompt[i], view.output[i]
-            keys = output, peak(prompt, output), volume(prompt, output)
-            for order, key in zip(self._orders, keys, strict=True):
-                insort(order, (key, output, i))
+            for order, entry in self._entries(view, i):
+                insort(order, entry)
         admitted: list[int] = []
         again = NEVER
         while self._batch or self._orders[0]:
@@ -130,10 +131,18 @@ class _Run:
         return Decision(admitted, wake=max(again, view.now + 1))
 
     def _next_batch(self, view: View) -> None:
-        chosen = set(self._form(view))
+        chosen = self._form(view)
         self._batch.extend(sorted(chosen, key=lambda i: (view.output[i], i)))
-        for order in self._orders:
-            order[:] = [entry for entry in order if entry[2] not in chosen]
+        for i in chosen:
+            for order, entry in self._entries(view, i):
+                del order[bisect_left(order, entry)]
+
+    def _entries(self, view: View, i: int) -> Iterable[tuple[list[Entry], Entry]]:
+        """Return the entry of a request in each order, with the order."""
+        prompt, output = view.prompt[i], view.output[i]
+        keys = output, peak(prompt, output), volume(prompt, output)
+        entries = [(key, output, i) for key in keys]
+        return zip(self._orders, entries, strict=True)
 
     def _exact(self, view: View) -> list[int]:
         shapes = ((i, view.prompt[i], view.output[i]) for _, _, i in self._orders[0])
