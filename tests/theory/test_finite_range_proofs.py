@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ratiolab.theory.limits.cap_design import best_caps
-from ratiolab.theory.limits.finite_range import dual_value, offset_value
+from ratiolab.theory.limits.finite_range import dual_value
+from ratiolab.theory.limits.orders import Move, form, most
 from ratiolab.theory.limits.volume_restart import Shares, best
 
 LISTS = [
@@ -73,31 +74,38 @@ def summed_form(caps, offsets, ratio, *, again=1.0, after=True):
     return form, np.diff(edges)
 
 
-def largest(form, widths):
-    scale = 1 / np.sqrt(widths)
-    return np.linalg.eigvalsh((form + form.T) / 2 * np.outer(scale, scale))[-1]
+def moved(caps, offsets, ratio):
+    """The form of the same list by the product's code, from moves between nodes."""
+    nodes = [0.0, 1.0, *caps, ratio]
+    last, moves = [0] * offsets, []
+    for level, cap in enumerate([*range(2, len(nodes)), *[len(nodes) - 1] * (offsets - 1)]):
+        if last[level % offsets] < cap:
+            moves.append(Move(last[level % offsets], cap, 1 / offsets))
+            last[level % offsets] = cap
+    return form(moves, nodes)
 
 
 @pytest.mark.parametrize(("ratio", "caps", "offsets"), LISTS)
 def test_jobs_served_one_by_one_cost_what_the_form_says_at_most(ratio, caps, offsets):
     rng = np.random.default_rng(7)
-    form, widths = summed_form(caps, offsets, ratio)
-    value = largest(form, widths)
+    summed, widths = summed_form(caps, offsets, ratio)
     for _ in range(8):
         volumes, weights = drawn_law(rng, ratio)
         shares = Shares(list(zip(volumes.tolist(), weights.tolist(), strict=True)))
         edges = np.append(0.0, np.cumsum(widths))
         means = np.diff([shares.integral(x) for x in edges]) / widths
         cost = served(volumes, weights, caps, offsets, ratio, 20_000, rng)
-        assert cost <= 1.02 * means @ form @ means  # the sample's error
-        assert means @ form @ means <= value * shares.optimum + 1e-9
+        assert cost <= 1.02 * means @ summed @ means  # the sample's error
+        for guess in (means, np.sort(rng.random(len(means)) + 0.01)):
+            bound = most(moved(caps, offsets, ratio), widths, guess)
+            assert means @ summed @ means <= bound * shares.optimum + 1e-9
 
 
 @pytest.mark.parametrize(("ratio", "caps", "offsets"), LISTS)
 def test_the_form_is_exact_for_laws_that_fall_right_after_caps(ratio, caps, offsets):
     rng = np.random.default_rng(11)
-    form, widths = summed_form(caps, offsets, ratio)
-    assert offset_value(ratio, [*caps, ratio], offsets) == pytest.approx(largest(form, widths))
+    summed, _ = summed_form(caps, offsets, ratio)
+    assert moved(caps, offsets, ratio) == pytest.approx((summed + summed.T) / 2)
     # forms with a step missing say less than what jobs cost
     wrong = [{"again": 0.0}, {"after": False}]
     least = [1.0] * len(wrong)
@@ -106,7 +114,7 @@ def test_the_form_is_exact_for_laws_that_fall_right_after_caps(ratio, caps, offs
         weights = rng.dirichlet(np.full(len(places), 0.7))
         means = 1 - np.append(0.0, np.cumsum(weights)[:-1])
         cost = served(places, weights, caps, offsets, ratio, 40_000, rng)
-        assert cost == pytest.approx(means @ form @ means, rel=0.02)
+        assert cost == pytest.approx(means @ summed @ means, rel=0.02)
         for k, step in enumerate(wrong):
             less, _ = summed_form(caps, offsets, ratio, **step)
             least[k] = min(least[k], means @ less @ means / cost)
@@ -166,3 +174,16 @@ def test_few_jobs_on_one_machine_cost_what_pairs_say_and_at_most_v_times_the_opt
     # a job's own work counted once only, or its pair with itself left in, is not what they cost
     for wrong in (pairs / 2, said + jobs.sum() / beta):
         assert abs(wrong - cost.mean()) > 8 * cost.std() / np.sqrt(draws)
+
+
+def test_the_bound_for_a_guess_needs_laws_that_do_not_rise():
+    # nodes 0, 1, 9, one run to the end: for m = (1, y) the cost is 1 + 8 y, the optimum 1 + 8 y^2
+    cost, widths = form([Move(0, 2, 1.0)], [0.0, 1.0, 9.0]), np.array([1.0, 8.0])
+    law = np.array([1.0, 0.25])
+    assert law @ cost @ law == pytest.approx(3.0)
+    assert most(cost, widths, law) == pytest.approx(2.0)  # (1 + sqrt 9)/2, reached by this law
+    rising = np.array([0.25, 1.0])
+    bound = most(cost, widths, np.array([1.0, 1.0]))
+    assert rising @ cost @ rising / (widths @ rising**2) <= bound
+    for guess in ([1.0, 0.9], [1.0, 0.1], [0.2, 1.0]):
+        assert most(cost, widths, np.array(guess)) >= 2.0
