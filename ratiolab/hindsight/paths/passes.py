@@ -117,10 +117,13 @@ class Passes:
                 self._learn(found.paths[0])
         return found
 
-    def beam(self, width: int, stop: Callable[[], bool] = lambda: False) -> None:
-        """Look for a schedule below the target: a narrow walk that remembers all requests.
+    def beam(
+        self, width: int, stop: Callable[[], bool] = lambda: False, *, whole: bool = False
+    ) -> None:
+        """Look for a schedule below the target: a walk that remembers all requests.
 
-        What paths of `back` cost from a state on says which states are best.
+        What paths of `back` cost from a state on says which states are best. When nothing is left
+        out, the bound is that of both walks. ``whole`` ends the walk when something is.
         """
         everyone = 2 ** len(self.kinds) - 1
         instance, limit = self.potentials.instance, self.limit
@@ -128,10 +131,14 @@ class Passes:
             *(instance, self.sides[0], limit, width),
             remembered=everyone,
             join=None if self.back is None else self.back.walked.table,
+            whole=whole,
             stop=stop,
         )
         if found.finished and found.least <= limit:
             self._learn(found.paths[0])
+        if found.table is not None:
+            self.sets = [0, everyone]
+            self.bound = max(self.bound, self.latency(min(found.least, limit + 1)))
 
     def _learn(self, path: list[tuple[int, int]]) -> None:
         """Remember what a path starts twice, or else never; or keep the schedule that it is."""

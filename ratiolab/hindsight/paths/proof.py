@@ -18,8 +18,8 @@ FIRST_WIDTH = 2_000
 WIDTH = 100_000
 """Width of walks that remember nobody and are to be complete."""
 
-NARROW = 12_500
-"""Width of the first walks that remember some; it doubles when they come no further."""
+NARROW, WIDER = 12_500, 4
+"""Width of the first walks that remember some, and its factor when they come no further."""
 
 MOST_WIDTH = 400_000
 """Width at which walks end that are not complete: layers of half a gigabyte."""
@@ -27,11 +27,15 @@ MOST_WIDTH = 400_000
 BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
 """Widths of the walks that look for schedules, one each time before multipliers rise."""
 
+COMPLETE = 100_000, 400_000
+"""Widths of more such walks, which are to be complete and end when they are not."""
+
 FEW_REQUESTS = 20
 """With more, walks that remember some begin after multipliers have risen for the first time."""
 
 MANY_REQUESTS = 36
-"""With more, walks that remember some begin when multipliers rise no more."""
+"""With more, walks that remember some begin when multipliers rise no more, and none of those that
+remember all is complete."""
 
 STEPS = 8
 """Steps of the search for multipliers each time."""
@@ -99,7 +103,8 @@ class _Proof:
     def run(self) -> None:
         """Prove what paths cost that remember nobody; then raise multipliers and remember some."""
         self._first()
-        size, beams = len(self.potentials.instance), list(BEAMS)
+        size = len(self.potentials.instance)
+        beams = list(BEAMS if size > MANY_REQUESTS else BEAMS[:3] + COMPLETE)
         search = bundle.steps(
             *(self.potentials.instance, self.proven, self.multipliers / self.potentials.unit),
             *(self.upper, min(WIDTH, self.most), lambda: self.ended),
@@ -113,9 +118,9 @@ class _Proof:
             first = False
             if not rising or size <= MANY_REQUESTS:
                 self._raise_targets()
-                if not rising and 2 * self.width > self.most:
+                if not (rising or beams) and self.width == self.most:
                     return
-                self.width = min(2 * self.width, self.most)
+                self.width = min(WIDER * self.width, self.most)
 
     def _first(self) -> None:
         """Prove what paths that remember nobody cost: a narrow walk says how far to look."""
@@ -134,9 +139,8 @@ class _Proof:
         if not self.ended:
             self._look_back()
             passes = self._passes(self.upper())
-            passes.beam(min(width, self.most), self.stop)
-            if passes.schedule is not None:
-                self.found(passes.schedule, None)
+            passes.beam(min(width, self.most), self.stop, whole=width in COMPLETE)
+            self._tell(passes)
 
     def _raise_multipliers(self, search: Iterator[tuple[float, Passes | None]]) -> bool:
         """Make the cheapest path dearer by some steps; return whether more may gain."""
@@ -194,6 +198,9 @@ class _Proof:
     def _keep(self, passes: Passes) -> None:
         if len(passes.sets) > len(self.ladder):
             self.ladder = tuple(passes.sets)
+        self._tell(passes)
+
+    def _tell(self, passes: Passes) -> None:
         better = passes.bound > self.bound
         self.bound = max(self.bound, passes.bound)
         if better or passes.schedule is not None:
