@@ -28,13 +28,15 @@ ADDED = 3
 
 
 class Back(NamedTuple):
-    """A complete walk back that remembers nobody, and the tables of both directions for its limit.
+    """A complete walk back that is joined to nothing, and both directions for its limit.
 
     It serves at every smaller limit, too.
     """
 
     sides: tuple[Direction, Direction]
-    walked: Walked
+    least: int
+    paths: list[list[tuple[int, int]]]
+    table: Table
 
 
 @dataclass
@@ -48,7 +50,7 @@ class Passes:
     ladder : sets that the first passes remember, such as those of a smaller target: each at least
         that before. Large ones need a table to join that remembers nearly as many.
     back : the first pass, if it has been made with the same potentials, multipliers and a limit
-        that is no smaller.
+        that is no smaller. Sets of the ladder that do not contain what it remembers are left out.
 
     Attributes
     ----------
@@ -76,6 +78,10 @@ class Passes:
         )
         self.sets: list[int] = []
         self.remembered = 0
+        if self.back is not None:
+            self.remembered = known = self.back.table.known
+            more = (chosen for chosen in self.ladder if chosen & known == known != chosen)
+            self.ladder = known, *more
         self.table: Table | None = None
         self.kinds = list(potentials.instance.requests)
 
@@ -99,7 +105,10 @@ class Passes:
         done = len(self.sets)
         remembered = self.ladder[done] if done < len(self.ladder) else self.remembered
         if not done and self.back is not None:
-            found = self.back.walked
+            least, table = self.back.least, self.back.table
+            found = Walked(
+                min(least, self.limit + 1), self.limit + 1, self.back.paths, table, 0, True
+            )
         else:
             found = walk(
                 *(self.potentials.instance, self.sides[backward], self.limit, width),
@@ -112,7 +121,7 @@ class Passes:
             self.sets.append(remembered)
             self.remembered = remembered
             self.table = found.table
-            self.bound = max(self.bound, self.latency(min(found.least, self.limit + 1)))
+            self.bound = max(self.bound, self.latency(found.least))
             if found.least <= self.limit:
                 self._learn(found.paths[0])
         return found
@@ -130,14 +139,14 @@ class Passes:
         found = walk(
             *(instance, self.sides[0], limit, width),
             remembered=everyone,
-            join=None if self.back is None else self.back.walked.table,
+            join=None if self.back is None else self.back.table,
             whole=whole,
             stop=stop,
         )
         if found.finished and found.least <= limit:
             self._learn(found.paths[0])
         if found.table is not None:
-            self.sets = [0, everyone]
+            self.sets = [0 if self.back is None else self.back.table.known, everyone]
             self.bound = max(self.bound, self.latency(min(found.least, limit + 1)))
 
     def _learn(self, path: list[tuple[int, int]]) -> None:

@@ -18,6 +18,9 @@ FIRST_WIDTH = 2_000
 WIDTH = 100_000
 """Width of walks that remember nobody and are to be complete."""
 
+FIRST = 30_000
+"""Width of walks back that remember some and are joined to nothing."""
+
 NARROW, WIDER = 12_500, 4
 """Width of the first walks that remember some, and its factor when they come no further."""
 
@@ -92,6 +95,7 @@ class _Proof:
         self.values: list[float] = []
         self.back: Back | None = None
         self.backed: Potentials | None = None
+        self.known, self.more = 0, True
         self.bound = proven.bound
         self.ladder: tuple[int, ...] = ()
 
@@ -167,6 +171,8 @@ class _Proof:
                 step = max(1, 2 * (self.bound - before))
             elif step > 1:
                 step //= 2
+            elif self._remember_first():
+                step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
             else:
                 return
 
@@ -184,11 +190,24 @@ class _Proof:
         """Walk back once for all targets, under multipliers that are new."""
         if self.backed is not self.potentials:
             self.back, self.backed = None, self.potentials
-            passes = self._passes(self.upper())
-            walked = passes.go(min(WIDTH, self.most), self.stop)
-            self._keep(passes)
+            proven = self.potentials, self.multipliers, self.proven
+            passes = Passes(*proven, self.upper(), (self.known,))
+            walked = passes.go(min(FIRST if self.known else WIDTH, self.most), self.stop)
+            self._tell(passes)
             if walked.table is not None:
-                self.back = Back(passes.sides, walked)
+                self.back = Back(passes.sides, walked.least, walked.paths, walked.table)
+
+    def _remember_first(self) -> bool:
+        """Let the walk back remember more, as long as it is complete; return whether it does."""
+        before, back = self.known, self.back
+        more = [chosen for chosen in self.ladder if chosen & before == before != chosen]
+        if not (self.more and more):
+            return False
+        self.known, self.backed = more[0], None
+        self._look_back()
+        if self.back is None:
+            self.known, self.back, self.more = before, back, False
+        return self.more
 
     def _passes(self, target: int) -> Passes:
         back = self.back if self.backed is self.potentials else None
