@@ -21,6 +21,7 @@ from ratiolab.papers.shahout2025.experiments._runs import (
     MODEL,
     MODELS,
     PAPER_RATE,
+    PRINTED,
     SHOWN,
     SIMILAR,
     SPREAD,
@@ -31,6 +32,7 @@ from ratiolab.papers.shahout2025.experiments._runs import (
     better,
     by_system,
     errors_of,
+    kind_of,
     of_kind,
     with_c,
 )
@@ -55,14 +57,17 @@ def page(frame: "pd.DataFrame") -> Page:
     queue = frame[frame["task"] == "limited-queue"]
     main = runs.at(setting="rate")
     top = main.levels("rate")[-1]
-    requests = int(runs.frame["requests"].max())
+    requests = _size(main)
     full = int(runs.frame["memory"].max())
     free = runs.at(setting="memory", memory=full)
     spans = free.frame.groupby(["instance", MODEL])["mean_latency"]
+    small = int(main.frame["memory"].iloc[0])
+    there = {"rate": PAPER_RATE, MODEL: INDEPENDENT, "memory": small}
+    critical = {"long": main.at(**there), "short": runs.at(setting="memory", **there)}
     kinds = {model: runs.at(setting="kinds", **{MODEL: model}) for model in MODELS}
     slots = {
         "median": round(exp(float(main.frame["workload.mu"].iloc[0]))),
-        "memory": int(main.frame["memory"].iloc[0]),
+        "memory": small,
         "batch": int(runs.frame["policy.batch"].iloc[0]),
         "full": full,
         "spread": SPREAD,
@@ -71,6 +76,7 @@ def page(frame: "pd.DataFrame") -> Page:
         "similar": SIMILAR,
         "paper_rate": PAPER_RATE,
         "requests": requests,
+        "fewer": _size(free),
         "seeds": runs.frame["seed"].nunique(),
         "top": top,
         "better": {model: better(errors, model) for model in MODELS},
@@ -81,6 +87,10 @@ def page(frame: "pd.DataFrame") -> Page:
         "ttft": {
             model: main.at(rate=top, **{MODEL: model}).ratio(TRAIL, BERT, "mean_ttft")
             for model in MODELS
+        },
+        "critical": {kind: at.ratio(TRAIL, FCFS, "mean_latency") for kind, at in critical.items()},
+        "again": {
+            name: critical["long"].mean(name, "wasted_tokens") / requests for name in (FCFS, TRAIL)
         },
         "perfect": kinds[INDEPENDENT].ratio(of_kind((0.0, 0.0, 1.0)), BERT, "mean_latency"),
         "evicted": {
@@ -100,7 +110,7 @@ def page(frame: "pd.DataFrame") -> Page:
             )
             for model in MODELS
         },
-        "kinds": _kind_table(kinds, errors, requests),
+        "kinds": _kind_table(kinds, errors),
         "settings": _setting_table(runs, free.levels("rate")[0]),
         "bounds": _bound_table(runs.at(**{MODEL: INDEPENDENT})),
         "load": queue["option.rate"].max(),
@@ -111,9 +121,15 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, list(findings(runs, queue, errors)), charts(runs, queue))
 
 
-def _kind_table(kinds: Mapping[str, Runs], errors: Errors, requests: int) -> str:
+def _size(runs: Runs) -> int:
+    """Return how many requests a run has."""
+    return int(runs.frame["requests"].max())
+
+
+def _kind_table(kinds: Mapping[str, Runs], errors: Errors) -> str:
     lines = []
     for model, runs in kinds.items():
+        requests = _size(runs)
         ran = {kind: row for kind, row in errors[model].items() if of_kind(kind) in _systems(runs)}
         initial = next(iter(ran.values()))["initial_error"]
         lines.append((model, "TRAIL-BERT", "", "", "", initial, *_costs(runs, BERT, requests)))
@@ -127,6 +143,10 @@ def _kind_table(kinds: Mapping[str, Runs], errors: Errors, requests: int) -> str
             )
             for kind, row in ran.items()
         ]
+        if PRINTED in _systems(runs):
+            row, words = ran[kind_of(model)], (f"{SPREAD:g}, filter as printed", "0", "1")
+            errors_of_it = row["changed_mind"], row["printed_error"]
+            lines.append((model, *words, *errors_of_it, *_costs(runs, PRINTED, requests)))
     header = (
         *("first predictions for", "confusion", "correlation", "renewed", "changes its mind"),
         *("mean absolute error (tokens)", "evictions a request", "tokens again a request"),
@@ -160,7 +180,8 @@ def _setting_table(runs: Runs, rate: float) -> str:
                     for model in MODELS:
                         at = there.at(rate=each, memory=memory, **{MODEL: model})
                         latency = at.mean(TRAIL, "mean_latency")
-                        rows[kind, f"{memory:,}", f"{each:.3g}", model, latency] = at
+                        size = f"{_size(at):,}"
+                        rows[kind, f"{memory:,}", f"{each:.3g}", size, model, latency] = at
     columns = {
         "FCFS / TRAIL-BERT": (FCFS, BERT),
         "TRAIL / TRAIL-BERT": (TRAIL, BERT),
@@ -172,7 +193,10 @@ def _setting_table(runs: Runs, rate: float) -> str:
         found: Ratio = there.ratio(*pair, "mean_latency")
         return f"{found:.3f}"
 
-    corner = ("lengths", "memory (tokens)", "a second", "errors", "TRAIL, mean latency (s)")
+    corner = (
+        *("lengths", "memory (tokens)", "a second", "requests", "errors"),
+        "TRAIL, mean latency (s)",
+    )
     return grid(corner, rows, columns, cell)
 
 
