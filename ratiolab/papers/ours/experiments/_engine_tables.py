@@ -1,6 +1,6 @@
 """Tables and charts of the pages on serving engines."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.markdown import grid
@@ -127,24 +127,14 @@ def victims_chart(engines: Engines) -> Panels:
     )
     by = ["setting", "victim"]
     workloads = {name: frame[frame[WORKLOAD] == name] for name in frame[WORKLOAD].unique()}
+    figures = {"tax": "recompute tax (%)", "ratio": "mean latency / vLLM's"}
     panels = [
-        Panel(intervals(rows, by, "tax"), f"{name}: recompute tax (%)")
+        Panel(intervals(rows, by, figure), f"{name}: {words}", base=float(figure == "ratio"))
+        for figure, words in figures.items()
         for name, rows in workloads.items()
     ]
-    panels += [
-        Panel(intervals(rows, by, "ratio"), f"{name}: mean latency / vLLM's", base=1.0)
-        for name, rows in workloads.items()
-    ]
-    return Panels(
-        "grouped_bars",
-        "setting",
-        "victim",
-        panels,
-        list(engines.there(VICTIMS).values()),
-        legend=4,
-        size=(9, 6),
-        options={"small": 8},
-    )
+    options = {"small": 8}
+    return _bars(engines, by, VICTIMS, panels, legend=4, size=(9, 6), options=options)
 
 
 def ladder_chart(engines: Engines) -> Panels:
@@ -167,16 +157,7 @@ def ladder_chart(engines: Engines) -> Panels:
         )
         for load in sorted(frame[LOAD].unique())
     ]
-    return Panels(
-        "grouped_bars",
-        "setting",
-        "rung",
-        panels,
-        list(engines.there(LADDER).values()),
-        columns=1,
-        legend=2,
-        size=(9, 8),
-    )
+    return _bars(engines, by, LADDER, panels, columns=1, legend=2, size=(9, 8))
 
 
 def chunks_chart(engines: Engines) -> Panels:
@@ -204,6 +185,15 @@ def chunks_chart(engines: Engines) -> Panels:
         legend=4,
         options={**options, "reference": 1.0},
     )
+
+
+def _bars(
+    engines: Engines, by: list[str], names: dict[str, str], panels: list[Panel], **layout: Any
+) -> Panels:
+    """Return panels of bars: a group for each setting, a bar for each policy that has a name."""
+    setting, bar = by
+    shown = list(engines.there(names).values())
+    return Panels("grouped_bars", setting, bar, panels, shown, **layout)
 
 
 def _engine_and_load(frame: "pd.DataFrame") -> "pd.Series":
