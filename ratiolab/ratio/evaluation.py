@@ -191,8 +191,16 @@ class Evaluation(Ranking[Row], Result):
         best = self.deployable[0]
         told = ""
         if self.saving is not None and best.policy is not None:
-            told = f"The rule of {best.name}: {rule(type(best.policy))}"
+            told = f"The rule of {best.name}: {rule(type(best.policy))}".replace("``", "")
+            if alike := [row for row in self.deployable[1:] if self._nearly(best, row)]:
+                words = (f"{row.name} ({self._shown(row.value(self.metric))})" for row in alike)
+                told += f" Nearly as good: {', '.join(words)}."
         return [words for words in (self.headline, told, self.drawbacks, self.enclosed) if words]
+
+    def _nearly(self, best: Row, other: Row) -> bool:
+        """Return whether a row is worse than the best one by no more than `NOTICED`."""
+        one, two = best.value(self.metric), other.value(self.metric)
+        return abs(one - two) <= NOTICED * abs(one) and other.name != self.current
 
     @property
     def judgement(self) -> str:

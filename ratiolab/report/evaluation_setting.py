@@ -60,10 +60,10 @@ def setting(made: Evaluation) -> list[tuple[str, str]]:
 
 
 def _intervals(instance: Instance) -> list[tuple[str, str]]:
-    """Return what is told of the outputs to policies that know an interval, if anything is."""
+    """Return what is told of the outputs to policies that know an interval."""
     lower, upper = instance.lower, instance.upper
     if lower is None or upper is None:
-        return []
+        return [("known intervals", "none; of each output 1 to what the memory leaves for it")]
     equal = len(set(lower.tolist())) == len(set(upper.tolist())) == 1
     which = "the same for every output" if equal else "each output has its own, all within"
     return [("known intervals", f"{which}: {lower.min():,} to {upper.max():,} tokens")]
@@ -75,6 +75,6 @@ def rules(made: Evaluation) -> list[tuple[str, str]]:
     for row in (*made.deployable, *made.knowing):
         if row.policy is not None:
             values = ", ".join(f"{name} {v}" for name, v in parameter_values(row.policy).items())
-            words = rule(type(row.policy))
+            words = rule(type(row.policy)).replace("``", "")
             found.append((row.name, f"{words} ({values})" if values else words))
     return found

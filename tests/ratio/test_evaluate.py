@@ -64,6 +64,24 @@ def test_the_saving_is_that_of_the_best_that_can_be_deployed(made: Evaluation) -
     assert made.saving.low < made.saving.relative < made.saving.high
 
 
+def test_the_advice_names_the_rule_what_gets_worse_and_what_is_nearly_as_good() -> None:
+    instance = instance_from_trace(drawn(200, 1.0), memory=2000, rounds_per_second=1000)
+    policies = [make(key) for key in ("rr", "vllm-fcfs", "fcfs", "svf")]
+    made = evaluate(instance, policies, clock=CLOCK, current="rr", load=False)
+    best, other = made.deployable[:2]
+    mean = METRICS["mean"]
+    assert {best.name, other.name} == {"fcfs", "vllm-fcfs"}
+    headline, told, drawbacks, enclosed = made.advice
+    assert (headline, enclosed) == (made.headline, made.enclosed)
+    assert told.startswith(f"The rule of {best.name}: ")
+    near = other.value(mean) <= 1.01 * best.value(mean)
+    assert (f"Nearly as good: {other.name} (" in told) == near
+    for metric in made.metrics[1:]:
+        worse = best.value(metric) > 1.01 * made.row("rr").value(metric)
+        assert (f"{metric.title} " in drawbacks) == worse
+    assert made.to_dict()["drawbacks"] == drawbacks
+
+
 def test_at_the_load_that_is_told_the_metric_is_still_the_old_one() -> None:
     """The load that fcfs takes at the latency of rr is tried again."""
     instance = instance_from_trace(drawn(200, 1.0), memory=2000, rounds_per_second=1000)
