@@ -13,11 +13,11 @@ in units, rounded down as is allowed for sums of integers; no term of the last s
 Claim: no schedule has a latency of at most L, that is, a cost of at most B.
 
 **Halves.** Let G(t) be what a schedule pays for starts before t and times up to t, H(t) the rest of
-its cost. Forward, all prefixes are listed while G(t) <= F; backward, all suffixes while
-H(t) <= B - F. A schedule of cost at most B that is not listed forward to its end has a first t with
-G(t) > F, so that H(t) <= B - F: it is a child of a listed prefix beside a listed suffix. If no
-schedule is listed to its end, and no child beyond F has a suffix with which it costs at most B,
-there is none.
+its cost. Forward, all prefixes are listed while G(t) <= F; backward, all suffixes while H(t) <= B -
+F. A schedule of cost at most B that is not listed forward to its end has a first t with G(t) > F,
+so that H(t) <= B - F: it is a child of a listed prefix beside a listed suffix. If no schedule is
+listed to its end, and no child beyond F has a suffix with which it costs at most B, there is none.
+Children beyond F may be left out at once for which no listed suffix pays that little.
 
 **Watched requests.** Only these are known to start once; the others may start again, or never. That
 allows more than schedules, so a claim about it is no weaker.
@@ -41,6 +41,9 @@ from ratiolab.model.footprint import held
 
 UNIT = 2**16
 NEVER = 2**30
+CROWD = 5_000
+"""Twice so many states of a layer that is not complete are compared, and twice those left then."""
+
 COMPARED = 200
 """States against which another is compared."""
 
@@ -96,16 +99,16 @@ class TwoHalves:
         table, layer = [], Layer.room(1, most, max(output))
         for t in range(end):
             table.append(self._sorted(layer))
-            layer = self._next(layer, backward, t, limit)
+            layer = self._next(layer, backward, t, limit, (limit, limit))
             layer = layer.rows(layer.paid[:, 0] <= limit - first)
             self.states[1] += len(layer.mask)
         table.append(self._sorted(layer))
         layer = Layer.room(1, most, max(output))
+        raw, past = self._seen(end)
         for t in range(end):
-            layer = self._next(layer, forward, t, limit)
+            rest, *other = table[end - t - 1]
+            layer = self._next(layer, forward, t, limit, (first, limit - rest))
             within = layer.paid[:, 0] <= first
-            raw, past = self._seen(end, t + 1)
-            other = table[end - t - 1]
             if fits(layer.rows(~within), t + 1, once, limit, raw, past, *other):
                 return False
             layer = layer.rows(within)
@@ -160,36 +163,47 @@ class TwoHalves:
             before,
         )
 
-    def _next(self, layer: Layer, side: Side, t: int, limit: int) -> Layer:
-        """Return all states of the next layer that cost at most the limit."""
+    def _next(self, layer: Layer, side: Side, t: int, limit: int, half: tuple[int, int]) -> Layer:
+        """Return all states of the next layer that cost at most the limit.
+
+        Parameters
+        ----------
+        half : what a half may pay; and what those beyond it may, for some suffix to be left.
+        """
+        seen = CROWD
         for i in side.order:
             if side.rho[i, t] <= limit:
-                layer = begun(layer, i, t, side, self.memory, limit)
-                if len(layer.mask) > 20_000:
+                layer = begun(layer, i, t, side, self.memory, limit, half)
+                if len(layer.mask) > 2 * seen:
                     layer = self._undominated(layer)
+                    seen = max(CROWD, len(layer.mask))
         aged(layer, t + 1, side, self.instance.output)
-        return self._undominated(layer.rows(layer.low <= limit))
+        paid = layer.paid[:, 0]
+        possible = (layer.low <= limit) & ((paid <= half[0]) | (paid <= half[1]))
+        return self._undominated(layer.rows(possible))
 
     def _undominated(self, layer: Layer) -> Layer:
         order = np.lexsort((layer.paid[:, 0], layer.paid[:, -1], layer.mask))
         return layer.rows(order[undominated(layer, order, COMPARED)])
 
     def _sorted(self, layer: Layer) -> tuple[Any, ...]:
+        """Return the least that is paid, and the states by watched requests, then total."""
         order = np.lexsort((layer.paid[:, -1], layer.mask))
         masks, begin = np.unique(layer.mask[order], return_index=True)
         edges = np.append(begin, len(order))
-        return masks, edges, layer.paid[order, -1], layer.tokens[order]
+        least = int(layer.paid[:, 0].min(initial=NEVER))
+        return least, masks, edges, layer.paid[order, -1], layer.tokens[order]
 
-    def _seen(self, end: int, t: int) -> tuple[IntArray, NDArray[np.uint8]]:
-        """Return what both halves count, latency - v, of what began before t, and its past tokens.
+    def _seen(self, end: int) -> tuple[IntArray, NDArray[np.uint8]]:
+        """Return what both halves count, latency - v, of what began at a time, and its past tokens.
 
-        ``past[i, age]`` are those at t, t - 1, ... of request i that has run for so long.
+        ``past[i, age]`` are those at t, t - 1, ... of request i that has run for so long at t.
         """
         n, longest = len(self.requests), max(o for _, _, o in self.requests)
-        raw = np.zeros((n, t + 1), np.int64)
+        raw = np.zeros((n, end), np.int64)
         past = np.zeros((n, longest + 1, longest), np.uint8)
         for i, (arrival, prompt, o) in enumerate(self.requests):
-            raw[i] = UNIT * (np.arange(t + 1) + o - arrival) - self.least[i]
+            raw[i] = UNIT * (np.arange(end) + o - arrival) - self.least[i]
             for age in range(1, o):
                 past[i, age, :age] = [held(prompt, g) for g in range(age, 0, -1)]
         return raw, past

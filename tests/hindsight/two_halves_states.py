@@ -63,20 +63,25 @@ class Layer(NamedTuple):
 
 
 @compiled
-def begun(layer, i, t, side, memory, limit):  # type: ignore[no-untyped-def]
+def begun(layer, i, t, side, memory, limit, half):  # type: ignore[no-untyped-def]
     """Return the states, and these with one more request that begins."""
     bit, before, own = side.bits[i], side.before[i], side.tokens[i]
     old, longest = len(layer.mask), layer.tokens.shape[1]
     good = np.zeros(old, np.bool_)
     for s in range(old):
-        good[s] = not layer.mask[s] & bit and layer.mask[s] & before == before
         if layer.low[s] + side.rho[i, t] - side.due[i, t] > limit:
-            good[s] = False
+            continue
+        paid = layer.paid[s, 0] + side.change[i, t, 0]
+        if paid > half[0] and paid > half[1]:
+            continue
+        good[s] = not layer.mask[s] & bit and layer.mask[s] & before == before
         for y in range(longest):
-            if int(layer.tokens[s, y]) + int(own[y]) > memory:
-                good[s] = False
+            if own[y] == 0 or not good[s]:
                 break
+            good[s] = int(layer.tokens[s, y]) + int(own[y]) <= memory
     more = np.flatnonzero(good)
+    if len(more) == 0:
+        return layer
     rows = np.concatenate((np.arange(old), more))
     low, mask, count = layer.low[rows], layer.mask[rows], layer.count[rows]
     running, since = layer.running[rows], layer.since[rows]
