@@ -26,6 +26,7 @@ def page(frame: "pd.DataFrame") -> Page:
     slots = {
         "draws": int((frame["policy"] == MC_SF).sum()),
         "solved": int((exact["policy"] == MC_SF).sum()),
+        "left": _left_out(frame[frame["policy"] == MC_SF]),
         "table": markdown(
             ("", "optimal", "mean ratio", "median", "90 %", "worst"),
             [
@@ -75,6 +76,14 @@ def page(frame: "pd.DataFrame") -> Page:
         return optimum_chart({name: kinds[MC_SF] for name, kinds in groups.items()})
 
     return Page(slots, charts={"ratio": ratio, "optimum": optimum})
+
+
+def _left_out(rows: "pd.DataFrame") -> list[str]:
+    """Return each draw that is not proven, with the interval of MC-SF's ratio."""
+    rows = rows[rows["opt_lower"] != rows["opt_upper"]]
+    ends = (rows["total_latency"] / rows[bound] for bound in ("opt_upper", "opt_lower"))
+    parts = zip(rows[WORKLOAD], rows["seed"], *ends, strict=True)
+    return [f"{low:.4f} to {high:.4f} ({label}, seed {seed})" for label, seed, low, high in parts]
 
 
 def _ranks(groups: "dict[str, dict[str, pd.DataFrame]]", column: str) -> dict[str, float]:
