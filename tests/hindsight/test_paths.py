@@ -15,7 +15,7 @@ from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCer
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths.passes import Passes
+from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import Potentials, directions
 from ratiolab.hindsight.paths.proof import prove
 from ratiolab.hindsight.paths.walk import walk
@@ -240,3 +240,32 @@ def test_a_beam_finds_schedules_and_a_wide_one_the_best() -> None:
         assert passes.schedule is not None
         assert passes.schedule.total_latency == optimum
     assert better > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_passes_that_begin_with_a_known_walk_back_prove_the_same_and_are_certified(
+    seed: int,
+) -> None:
+    """One that remembers some from the start, at any target up to the one that it was made for."""
+    instance, proven, potentials, multipliers = drawn(seed)
+    optimum, some = least_latency(instance), 2 ** (seed % len(instance) + 1) - 1
+    first = Passes(potentials, multipliers, proven, optimum + 2, (some,))
+    walked = first.go(10**5)
+    assert walked.table is not None
+    back = Back(first.sides, walked.least, walked.paths, walked.table)
+    for target in range(proven.bound, optimum + 2):
+        passes = Passes(potentials, multipliers, proven, target, (0, some), back)
+        if passes.closed:  # what the multipliers prove is enough
+            continue
+        while not passes.closed:
+            assert passes.go(10**5).table is not None
+        assert passes.sets[0] == some
+        assert passes.bound == min(target, optimum)
+        assert certify(passes.certificate(), instance) == passes.bound
+        everyone = Passes(potentials, multipliers, proven, target, (), back)
+        everyone.beam(10**5)
+        assert everyone.bound == min(target, optimum)
+        assert certify(everyone.certificate(), instance) == everyone.bound
+        narrow = Passes(potentials, multipliers, proven, target, (), back)
+        narrow.beam(1, whole=True)
+        assert narrow.bound <= optimum
