@@ -5,7 +5,10 @@ abstract, so an instance here says nothing about the paper's own algorithm. The 
 read in abstracts: that of Feng, Yang, Zhang (2026), arXiv 2601.22996v1, has 61.92 and 10.67 and,
 with large memory, 32 and 6.75; that of Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327, has 5 in v1, 3
 with high concurrency in v2, and 48 as the best before in both; that of Wang, Ye, Zhou (2025), arXiv
-2508.06133v3, speaks of a constant without its value.
+2508.06133v3, speaks of a constant without its value. The full statement is known of one of them, at
+second hand: Theorem 3.2 of Kong et al., v2, as the documentation of the language serQ restates it,
+is 1 + 2/(1 - alpha) when no peak exceeds alpha M. That is 5 at alpha = 1/2 and 3 as alpha tends to
+0, so the abstract's 5 does not speak of requests that fill the memory. It is proved here, too.
 """
 
 from fractions import Fraction
@@ -13,7 +16,9 @@ from typing import NamedTuple
 
 from ratiolab.adversary.case import Limits
 from ratiolab.model import Instance
+from ratiolab.model.footprint import peak
 from ratiolab.theory.bounds import evaluate
+from ratiolab.theory.worst_case.any_prompts import svf_constant
 
 
 class Known(NamedTuple):
@@ -106,6 +111,11 @@ def known_bound(policy: str, limits: Limits, instance: Instance) -> Known | None
     if policy == "volume-restart":
         value = evaluate("volume-restart").value
         return Known(value, f"{value:.4f} in the fluid limit, proved: ours/volume-restart-upper")
+    if policy == "svf" and limits.headroom > 1:
+        highest = max(peak(s, o) for s, o in zip(instance.prompt, instance.output, strict=True))
+        share = Fraction(int(highest), instance.memory)
+        least = svf_constant(share)
+        return Known(least, f"{float(least or 0):.4f}, proved: ours/svf-headroom at {share} of M")
     if limits.prompts == "any" and limits.headroom == 1 and policy in ANY_PROMPTS:
         return Known(None, ANY_PROMPTS[policy])
     if policy in PUBLISHED:
@@ -118,5 +128,5 @@ def known_family(policy: str, limits: Limits) -> str:
     if limits.arrivals == "any" or policy in UNBOUNDED:
         return ""
     if limits.prompts == "any" and policy in ANY_PROMPTS:
-        return ""
+        return "2, equal requests" if limits.headroom > 1 else ""
     return FAMILIES.get(policy, "")

@@ -64,6 +64,8 @@ def targets() -> Iterator[Target]:
         yield Target(key, {"ties": "worst"})
     for key in ("mc-sf", "gsa", "gba"):
         yield Target(key, limits=Limits(headroom=2, requests=16, memory=40))
+    for key in ("svf", "mc-sf"):
+        yield Target(key, limits=Limits(headroom=2, prompts="any", requests=12, memory=64))
     for key in ("svf", "svf-1bit", "sorted-f", "mc-sf", "gba", "gsa"):
         yield Target(key, limits=Limits(prompts="any", requests=12, memory=4096))
     for key in ("mc-sf", "svf"):

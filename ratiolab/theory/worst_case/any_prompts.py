@@ -1,8 +1,10 @@
-"""Prompts of any size: families on which orders by volume or by output have no constant.
+"""Prompts of any size: families on which orders by volume or by output have no constant, and the
+constant of smallest volume first when no request fills the memory.
 
 Proofs: ratiolab/papers/ours/proofs/no_bound_any_prompts.md.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
 
@@ -51,3 +53,18 @@ def fat_before_thin(fat: int) -> Family:
     memory, short = 2 * thin, fat * (fat + 1) // 2
     requests = ((memory - 1, 1, fat), (0, 2, thin))
     return Family(memory, requests, short + thin * (fat + 2), 2 * thin + 2 * fat + short)
+
+
+def svf_constant(share: Fraction) -> Fraction | None:
+    """Return what bounds smallest volume first when each peak is at most this share of memory.
+
+    1 + 2/(1 - share), all requests at round 0, any prompts; None when a request may fill the
+    memory: then there is no constant.
+
+    Source: Theorem 3.2 of Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327v2, as others restate it; own
+    proof.
+
+    >>> svf_constant(Fraction(1, 2))
+    Fraction(5, 1)
+    """
+    return None if share >= 1 else 1 + 2 / (1 - share)

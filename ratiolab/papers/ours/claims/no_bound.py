@@ -1,13 +1,21 @@
-"""Policies without a constant: MC-SF with arrivals, smallest volume and MC-SF with any prompts."""
+"""Policies without a constant: MC-SF with arrivals, smallest volume and MC-SF with any prompts; and
+the constant that smallest volume first has when no request fills the memory.
+"""
 
 from collections.abc import Callable
 from fractions import Fraction
 
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
-from ratiolab.theory.worst_case.any_prompts import Family, fat_before_thin, thin_before_fat
+from ratiolab.theory.worst_case.any_prompts import (
+    Family,
+    fat_before_thin,
+    svf_constant,
+    thin_before_fat,
+)
 from ratiolab.theory.worst_case.equal_prompts import long_first
 
 
@@ -133,4 +141,54 @@ def mc_sf_any_prompts(factor: Fraction) -> ClaimResult:
         f"{nine.policy}/{nine.better} = {nine.policy / nine.better:.3f} for 90 requests",
         evidence="the fat requests have the shortest output, and all thin ones could run before",
         witness=f"N = {broken[0]}: below" if broken else None,
+    )
+
+
+def recheck_filled() -> str:
+    """Judge the family whose requests fill the memory."""
+    latency, better = _judged(thin_before_fat(5, 90), "svf")
+    assert latency > 5 * better
+    return f"SVF {latency}, a feasible schedule {better}: {latency / better:.3f} with 6 requests"
+
+
+@PAPER.claim(
+    "SVF with headroom",
+    claimed=Fraction(1, 2),
+    control=Fraction(1),
+    recheck=recheck_filled,
+    assumes=("all requests at round 0", "exact predictions", "no evictions"),
+    proof="no_bound_any_prompts",
+)
+def svf_headroom(share: Fraction) -> ClaimResult:
+    """When no request ever holds more than half of the memory, smallest volume first is at most 5
+    times the optimum, with prompts of any size.
+    """
+    constant = svf_constant(share)
+    if constant is None:
+        latency, better = _judged(thin_before_fat(5, 90), "svf")
+        return decided(
+            latency <= 5 * better,
+            WITNESSED,
+            f"{latency}/{better} with 6 requests of which five fill the memory",
+            witness=f"{latency}/{better} = {latency / better:.3f}",
+        )
+    rng = stream(0, "cases")
+    memory, waits = 60, Fraction(0)
+    for _ in range(200):
+        prompts = rng.integers(0, 20, 40)
+        outputs = rng.integers(1, 31 - prompts)
+        instance = Instance("drawn", memory, [0] * 40, prompts, outputs)
+        starts = simulate(instance, make("svf")).schedule.starts
+        order = starts.argsort(kind="stable")
+        volumes = instance.volume[order]
+        for j in range(1, 40):
+            most = Fraction(2 * int(volumes[:j].sum()), memory) / (1 - share)
+            waits = max(waits, Fraction(int(starts[order[j]])) / most)
+    return decided(
+        constant <= 5 and waits <= 1,
+        PROVED,
+        f"1 + 2/(1 - alpha) when peaks are at most alpha M: {constant} at {share}",
+        evidence="while a request waits, the peaks of those before it that run sum to more than "
+        f"(1 - alpha) M; in 200 drawn instances waits are at most {float(waits):.2f} of what "
+        "follows",
     )
