@@ -108,7 +108,9 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
     early = dict.fromkeys(s.preemption for _, s in panels if s.preemptions)
     _explain(figure, axes[0, 0], early)
     scale = mpl.cm.ScalarMappable(_norm(instance.output), COLOURS)
-    figure.colorbar(scale, ax=axes, label=f"output length ({unit})", fraction=0.03, pad=0.01)
+    bar = figure.colorbar(scale, ax=axes, label=f"output length ({unit})", fraction=0.03, pad=0.01)
+    if instance.output.min() == instance.output.max():
+        bar.set_ticks([float(instance.output[0])], labels=[str(instance.output[0])])
     return figure
 
 
