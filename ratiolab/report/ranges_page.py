@@ -29,8 +29,8 @@ Both are floats, right but for rounding, and proved in
 [the text](../ratiolab/papers/ours/proofs/volume_restart.md), section 5. The largest gap here is
 {gap:.2%}.
 
-`ratiolab ranges` computes [the table]({table}) and writes this page; `ratiolab design --lower 1
---upper 4` encloses the constant of one range.
+`ratiolab ranges` computes [the table]({table}) and writes this page. For one range of lengths,
+`ratiolab design --lower 1 --upper 4` prints both ends.
 
 ![the best constant over R]({figure})
 
@@ -51,7 +51,7 @@ def write_page(rows: Sequence[Enclosure], page: Path, table: str, figure: str) -
 
 def picture(rows: Sequence[Enclosure]) -> "Chart":
     """Draw both ends over R, beside the limit and the constant of never killing."""
-    from ratiolab.report.plots.curves import FAINT, PRINTED, Curve, Panel, chart
+    from ratiolab.report.plots.curves import FAINT, OTHER, Curve, Panel, chart
 
     limit = float(best()[1])
     x = [row.ratio for row in rows]
@@ -63,8 +63,8 @@ def picture(rows: Sequence[Enclosure]) -> "Chart":
         Curve("at most: a policy", x, [row.upper for row in rows], look),
         Curve("at least: a law", x, [row.lower for row in rows], look | {"color": "tab:orange"}),
         Curve("never to kill", fine[inside].tolist(), never[inside].tolist(), FAINT),
-        Curve("limit, 2.728", [x[0], x[-1]], [limit, limit], PRINTED),
+        Curve("limit, 2.728", [x[0], x[-1]], [limit, limit], OTHER | {"ls": "--"}),
     ]
     title = "The best constant without knowledge"
     panel = Panel(title, "R", "ratio", curves, log_x=True, y_range=(1.0, 3.0))
-    return chart([panel], height=3.4)
+    return chart([panel], height=4.4)
