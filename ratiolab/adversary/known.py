@@ -128,5 +128,5 @@ def known_family(policy: str, limits: Limits) -> str:
     if limits.arrivals == "any" or policy in UNBOUNDED:
         return ""
     if limits.prompts == "any" and policy in ANY_PROMPTS:
-        return "2, equal requests" if limits.headroom > 1 else ""
+        return FAMILIES[policy] if policy == "svf" and limits.headroom > 1 else ""
     return FAMILIES.get(policy, "")

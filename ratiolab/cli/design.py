@@ -127,7 +127,7 @@ def _any_law(lower: int, upper: int, prompt: int, gap: float, *, json: bool) -> 
 def ranges(
     most: Annotated[
         float, typer.Option(help="Largest factor between volumes; doubled up to it.", min=1)
-    ] = 1024.0,
+    ] = 512.0,
     gap: Gap = 0.01,
     anew: Anew = False,
     page: Page = Path("results/ranges.md"),
