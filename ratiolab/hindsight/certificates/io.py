@@ -14,7 +14,9 @@ from ratiolab.hindsight.certificates.certificate import (
     StepDualCertificate,
     numbers_check,
 )
+from ratiolab.hindsight.certificates.duals import StepDuals
 from ratiolab.hindsight.certificates.effort import LARGEST_FILE
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.files import FormatError, PathLike, json_lines, write_text
 
 CERTIFICATE_FORMAT = "ratiolab-certificate/1"
@@ -38,26 +40,22 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
 
 def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str, dict[str, Any]]:
     """Return the kind and numbers of a proof by duals."""
-    if isinstance(certificate, StepDualCertificate):
-        steps = certificate.steps
-        return "steps", {
-            "denominator": steps.denominator,
+    if isinstance(certificate, StepDualCertificate | GrowthCertificate):
+        runs: StepDuals | GrowthDuals
+        if isinstance(certificate, StepDualCertificate):
+            runs = certificate.steps
+        else:
+            runs = certificate.duals
+        in_runs = {
+            "denominator": runs.denominator,
             "value": certificate.value,
-            "begin": steps.begin,
-            "ends": steps.ends,
-            "token": steps.token,
+            "begin": runs.begin,
+            "ends": runs.ends,
+            "token": runs.token,
         }
-    if isinstance(certificate, GrowthCertificate):
-        growth = certificate.duals
-        return "growth", {
-            "denominator": growth.denominator,
-            "value": certificate.value,
-            "begin": growth.begin,
-            "ends": growth.ends,
-            "token": growth.token,
-            "rows": growth.rows,
-            "growth": growth.growth,
-        }
+        if isinstance(runs, GrowthDuals):
+            return "growth", in_runs | {"rows": runs.rows, "growth": runs.growth}
+        return "steps", in_runs
     duals = certificate.duals
     numbers = {
         "denominator": duals.denominator,
