@@ -137,7 +137,7 @@ def walk(
     limit : B, units. width : states of a layer.
     remembered : set of requests, a bit each. join : table of the other direction.
     whole : whether the walk ends when it leaves out what is of interest.
-    stop : asked once a layer; True ends the walk.
+    stop : asked before each start of a layer; True ends the walk.
     """
     return _Walk(instance, direction, limit, width, remembered, join, whole, stop).run()
 
@@ -166,7 +166,7 @@ class _Walk:
         self.order = sorted(range(len(instance)), key=lambda i: (output[i], sign * i))
         self.twins = _twins(instance, remembered, direction.forward)
         self.bits = np.left_shift(np.uint64(1), direction.owner.astype(np.uint64))
-        self.left = limit + 1
+        self.left, self.stopped = limit + 1, False
         least = np.minimum.accumulate(direction.excess[:, ::-1], axis=1)[:, ::-1]
         self.due = np.minimum(least, limit + 1)
 
@@ -175,9 +175,10 @@ class _Walk:
         layer = States.empty(1, self.most, self.words)
         layers = [layer]
         for t in range(self.direction.end):
-            if self.stop() or (self.whole and self.left <= self.limit):
+            self.stopped = self.stop() or (self.whole and self.left <= self.limit)
+            layer = layer if self.stopped else self._next(layer, t)
+            if self.stopped:
                 return Walked(0, 0, [], None, 0, False)
-            layer = self._next(layer, t)
             layers.append(layer._replace(pairs=layer.pairs[:0], cost=layer.cost[:0]))
         done = np.where(layer.mask == np.uint64(self.remembered), layer.cost, self.limit + 1)
         best = np.argsort(done, kind="stable")[:PATHS]
@@ -240,6 +241,9 @@ class _Walk:
         seen, theta = max(number, CROWD), NEVER
         candidates = [i for i in self.order if direction.excess[i, t] <= limit]
         for i in candidates:
+            if self.stop():  # a layer of many states takes seconds
+                self.stopped = True
+                break
             pair = int(direction.first[i])
             twin, ending = np.uint64(self.twins[i]), bool(direction.ends[pair])
             tokens = direction.tokens[pair]
@@ -277,14 +281,12 @@ class _Walk:
     def _join(self, number: int, layer: int) -> None:
         direction, table = self.direction, self.table
         assert table is not None
-        k = direction.end - layer
         raw = direction.raw[direction.owner] + direction.rise * (layer - direction.age)
         rows = np.flatnonzero(self.room.low[:number] <= self.limit)
         if not len(rows):
             return
-        other = np.uint64(table.known), *table.layer(k)
-        past = direction.past
-        join_kernels.join(self.room, rows, self.limit, raw, past, self.bits, *other)
+        other = np.uint64(table.known), *table.layer(direction.end - layer)
+        join_kernels.join(self.room, rows, self.limit, raw, direction.past, self.bits, *other)
 
 
 def _twins(instance: Instance, remembered: int, forward: bool) -> list[int]:
