@@ -27,6 +27,8 @@ randomness*, where the adversary draws the outputs first and the ratio is of exp
 All values are exact fractions. Both sides of each are found by dynamic programs over everything
 that can be known, and `ratiolab game --certificate FILE` writes them for a checker of its own,
 `ratiolab game --check FILE`. `ratiolab games` computes [the table]({table}) and writes this page.
+Proofs of some of them, of the values of 8 and 10 requests with randomness too, stand in
+[games](games).
 """
 
 INTERVAL = """## Narrower intervals

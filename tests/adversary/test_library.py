@@ -64,7 +64,9 @@ def test_the_library_is_improved_only_by_what_is_worse(tmp_path):
     first = replay(target, read(target, tmp_path))
     assert first.confirmed
     told = []
-    improve(tmp_path, 40, only=["fcfs"], tell=lambda name, found: told.append((name, found)))
+    improve(
+        tmp_path, seconds=0.3, only=["fcfs"], tell=lambda name, found: told.append((name, found))
+    )
     again = replay(target, read(target, tmp_path))
     assert again.ratio >= first.ratio
     assert told[0][0] == "fcfs"
