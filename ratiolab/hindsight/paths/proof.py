@@ -21,7 +21,7 @@ WIDTH = 100_000
 FIRST = 30_000
 """Width of walks back that remember some and are joined to nothing."""
 
-NARROW, WIDER = 12_500, 4
+NARROW, WIDER = 50_000, 4
 """Width of the first walks that remember some, and its factor when they come no further."""
 
 MOST_WIDTH = 400_000
