@@ -1,10 +1,10 @@
 """The stage of a solve for more requests than a program takes: schedules and bounds at once."""
 
-import math
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
@@ -19,6 +19,11 @@ MOST_PROFILE = 400 * memory.MEGABYTE
 
 ALONE = 0.6
 """Part of the time that schedules get when bounds have to wait for them."""
+
+Left: TypeAlias = Callable[[], float | None]
+
+OVER = 1e-6
+"""Seconds that are left when none are."""
 
 
 @dataclass(frozen=True)
@@ -37,37 +42,41 @@ class ManyRequests:
         seconds = state.share(self.part)
         over = threading.Event()
 
-        def schedules(seconds: float | None) -> None:
+        def schedules(left: Left) -> None:
             from ratiolab.hindsight.scale.portfolio import Portfolio
 
             def found(schedule: Schedule) -> None:
                 call.found(Found(schedule))
 
-            ends, known = _deadline(seconds), state.schedule
+            seconds, known = left(), state.schedule
             easy = state.stages[0].upper
             search = Portfolio(known, found, over.is_set, seconds, options.seed, widest, easy)
             if not search.run():
-                _orders(state, found, lambda: over.is_set() or ends())
+                _orders(state, found, lambda: over.is_set() or left() == OVER)
 
-        def bounds(seconds: float | None) -> None:
+        def bounds(left: Left) -> None:
             from ratiolab.hindsight.scale.growth import growth_bounds
 
-            for proof in growth_bounds(instance, seconds):
+            for proof in growth_bounds(instance, left()):
                 bound = LowerBound(proof.bound, "growth rows")
                 call.found(Found(bound=bound, certificate=proof))
 
         if seconds is None or options.threads < 2 or budget is not None:
-            schedules(None if seconds is None else ALONE * seconds)
-            bounds(state.share(self.part))
+            schedules(_left(None if seconds is None else ALONE * seconds))
+            bounds(_left(state.share(self.part)))
         else:
-            _beside(lambda: schedules(seconds), lambda: bounds(seconds), over)
+            here = _left(seconds)  # a thread counts for itself: its clock may be its own
+            _beside(lambda: schedules(_left(seconds)), lambda: bounds(here), over)
         return Found(note=f"no program: {len(instance)} requests, more than {MOST_REQUESTS}")
 
 
-def _deadline(seconds: float | None) -> Callable[[], bool]:
-    """Return a predicate: are these seconds from now over?"""
-    ends = time.perf_counter() + (math.inf if seconds is None else seconds)
-    return lambda: time.perf_counter() > ends
+def _left(seconds: float | None) -> Left:
+    """Return a function that tells how many of these seconds, which begin now, are left, if any.
+
+    What follows counts, be it the start of a thread or the import of compiled code.
+    """
+    began = time.perf_counter()
+    return lambda: None if seconds is None else max(OVER, seconds - time.perf_counter() + began)
 
 
 def _orders(state: SolveState, found: Callable[[Schedule], None], stop: Callable[[], bool]) -> None:
