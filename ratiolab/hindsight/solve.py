@@ -39,6 +39,7 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         ("few cuts", Cuts(rounds=14, part=0.2, most=MOST_WALKED)),
         ("paths", Paths(part=0.97)),
         ("cuts", Cuts(rounds=40, part=0.4)),
+        ("more paths", Paths(part=0.95)),
         ("wide dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
         ("more orders", OrderSearch(part=1.0, rest=True)),
