@@ -1,4 +1,4 @@
-"""Policies that do not know the lengths on public traces, in rounds and under two clocks."""
+"""Policies that do not know the lengths on public traces, in rounds and under a clock."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ OURS, TUNING, BASE = "learned-caps", "tuning", "fcfs, training"
 KNOWING = ("mc-sf", "svf-fit")
 """Policies that know every length."""
 
-CHOICE = ["policy.kinds", "policy.pace", "policy.pilots"]
+CHOICE = ["policy.kinds", "policy.pilots"]
 SEED = [SETTING, "seed"]
 
 
@@ -36,28 +36,35 @@ def page(frame: "pd.DataFrame") -> Page:
     policies = list(shown[POLICY].unique())
     settings = list(shown[SETTING].unique())
     short = {f"({number})": setting for number, setting in enumerate(settings, 1)}
-    requests = shown.groupby(SETTING)["requests"].max()
+    sizes = shown.groupby(SETTING).agg({"requests": "max", "seed": "nunique"})
+    there = set(zip(shown[SETTING], shown[POLICY], strict=True))
     place = Runs(shown, (SETTING, POLICY))
     slots = {
         **_tuning(trained, shown),
         "workloads": grid(
             "",
             short,
-            {"workload": 0, "requests": 1},
-            lambda setting, column: int(requests[setting]) if column else setting,
+            {"workload": "", "requests": "requests", "seeds": "seed"},
+            lambda setting, column: int(sizes[column][setting]) if column else setting,
         ),
         "ratios": grid(
             ("", "workload"),
             {(number, setting): setting for number, setting in short.items()},
             policies,
-            lambda setting, policy: str(mean(shown, **{POLICY: policy, SETTING: setting})),
+            lambda setting, policy: (
+                str(mean(shown, **{POLICY: policy, SETTING: setting}))
+                if (setting, policy) in there
+                else ""
+            ),
         ),
         "over_fcfs": grid(
             ("", "workload"),
             {(number, setting): setting for number, setting in short.items()},
             [policy for policy in policies if policy != "fcfs"],
-            lambda setting, policy: str(
-                place.ratio((setting, policy), (setting, "fcfs"), "total_latency")
+            lambda setting, policy: (
+                str(place.ratio((setting, policy), (setting, "fcfs"), "total_latency"))
+                if (setting, policy) in there
+                else ""
             ),
         ),
     }
@@ -79,7 +86,8 @@ def page(frame: "pd.DataFrame") -> Page:
         size=(11, 4.5),
         options=options,
     )
-    others = [policy for policy in policies if policy not in (OURS, *KNOWING)]
+    everywhere = [p for p in policies if {(s, p) for s in settings} <= there]
+    others = [policy for policy in everywhere if policy not in (OURS, *KNOWING)]
     findings = against(place, OURS, others, "on every workload")
     return Page(slots, findings, {"ratio": chart})
 
@@ -96,17 +104,14 @@ def _tuning(trained: "pd.DataFrame", shown: "pd.DataFrame") -> dict[str, Any]:
     used = shown[shown[POLICY] == OURS].iloc[0]
     return {
         "tuning": grid(
-            "kinds, pace, pilots",
-            {
-                f"{kinds}, {pace:g}, {pilots:g}": (kinds, pace, pilots)
-                for kinds, pace, pilots in means.index
-            },
+            "kinds, pilots",
+            {f"{kinds}, {pilots:g}": (kinds, pilots) for kinds, pilots in means.index},
             [*tried[SETTING].unique()],
             lambda choice, setting: str(
                 mean(tried, **dict(zip(CHOICE, choice, strict=True)), **{SETTING: setting})
             ),
         ),
-        "choice": "{}, {:g}, {:g}".format(*chosen),
+        "choice": "{}, {:g}".format(*chosen),
         "chosen": tuple(used[CHOICE]) == tuple(chosen),
     }
 

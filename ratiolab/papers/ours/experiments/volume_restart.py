@@ -64,6 +64,7 @@ def page(frame: "pd.DataFrame") -> Page:
             [*tuning[SETTING].unique()],
             lambda pair, law: str(mean(tuning, **{PACE: pair[0], MARGIN: pair[1], SETTING: law})),
         ),
+        "again": len(again["seed"].unique()),
         "ratios": grid(
             "policy",
             policies,
@@ -73,7 +74,7 @@ def page(frame: "pd.DataFrame") -> Page:
     }
     slots["prototype"] = grid(
         "policy",
-        policies,
+        [OURS, "kill-restart", "gsa"],
         list(EARLIER),
         lambda policy, law: (
             str(mean(again, **{POLICY: policy, SETTING: law}))
