@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 import reference
+import reference_protection
 from drawn import drawn, ended, in_two, word
 
 from ratiolab.model.streams import stream
@@ -71,7 +72,7 @@ def test_clearing_at_random_makes_every_run_of_the_literal_rule_with_the_same_dr
     for seed in range(INSTANCES):
         instance = drawn(seed)
         rule = partial(
-            reference.alpha_beta_clearing,
+            reference_protection.alpha_beta_clearing,
             alpha=alpha,
             beta=beta,
             rng=stream(seed, "policy"),
@@ -87,7 +88,7 @@ def test_rounds_above_the_limit_are_those_of_one_literal_draw_a_round(alpha, bet
     above = 0
     for seed in range(60):
         instance, rng = drawn(seed), stream(seed, "policy")
-        rule = partial(reference.alpha_beta_clearing, **parameters, rng=rng)
+        rule = partial(reference_protection.alpha_beta_clearing, **parameters, rng=rng)
         expected, complete = reference.serve(instance, rule, 100 * ROUNDS, may_overflow=True)
         assert complete
         found = simulate(instance, make("alpha-beta-clearing", parameters), seed=seed)
