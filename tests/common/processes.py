@@ -9,13 +9,19 @@ PATIENCE = 900
 INTERRUPTED = """
 import os, signal, sys
 left = int(sys.argv.pop(1))
+swallowing = {"cb", "remove", "_remove", "__del__"}  # Python ignores what these callbacks raise
 
-def count(*event):
+def count(frame, *event):
     global left
     left -= 1
-    if not left:
-        sys.setprofile(None)
-        os.kill(os.getpid(), signal.SIGINT)
+    if left > 0:
+        return
+    while frame is not None:
+        if frame.f_code.co_name in swallowing:
+            return
+        frame = frame.f_back
+    sys.setprofile(None)
+    os.kill(os.getpid(), signal.SIGINT)
 
 sys.setprofile(count)
 from ratiolab.cli import main

@@ -25,7 +25,7 @@ def test_sigint_keeps_what_two_workers_of_a_cluster_were_solving(
     tmp_path: Path, start: Callable[..., "Popen[bytes]"]
 ) -> None:
     store = RecordStore(tmp_path / "instances", tmp_path / "results")
-    for n in (40, 41, 42):
+    for n in (60, 61, 62):
         least = {"n_least": n, "n_most": n, "memory_least": 30, "memory_most": 30}
         write_instance(
             generate("jaillet-model-1", 9, **least),
@@ -43,7 +43,7 @@ def test_sigint_keeps_what_two_workers_of_a_cluster_were_solving(
         ends = time.monotonic() + PATIENCE
 
         def solving() -> int:
-            return str(watcher.call_stack()).count("hindsight/stages.py")
+            return str(watcher.call_stack()).count("hindsight/solve.py")
 
         while solving() < 2:
             assert process.poll() is None, process.communicate()
