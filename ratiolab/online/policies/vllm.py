@@ -48,7 +48,7 @@ class VLLMFCFS(Engine):
 
 @dataclass(frozen=True)
 class VLLMPriority(Engine):
-    """vLLM's scheduler by priority: the smallest value goes first and is evicted last.
+    """vLLM's scheduler by priority: here the shortest prompt goes first and is evicted last.
 
     Equal priorities in order of arrival. vLLM leaves the value to the client; here it is a length.
 
