@@ -7,6 +7,7 @@ from round_by_round import serve
 
 from ratiolab.model import Instance, violations
 from ratiolab.online import make, simulate
+from ratiolab.online.clock import clock_of
 
 CASES = [
     {"slice": 1, "ratio": 2, "queues": 3, "prompt": 1, "patience": 0, "batch": 0},
@@ -47,3 +48,10 @@ def test_a_long_prompt_skips_the_first_queues_and_is_overtaken():
     joining = simulate(two, make("mlfq", parameters)).schedule
     assert joining.completion.tolist() == [4, 2]
     assert simulate(two, make("fcfs")).schedule.completion.tolist() == [3, 5]
+
+
+def test_the_default_cost_of_a_prompt_is_that_of_the_measured_clock():
+    """To ten tokens, for 16 requests that fill a memory of 16,492 tokens."""
+    clock = clock_of("vidur-llama2-70b-2xa100")
+    decoding = clock.fixed + 16 * clock.decode + 16_492 * clock.kv
+    assert make("mlfq").prompt == round(decoding / clock.prefill, -1)

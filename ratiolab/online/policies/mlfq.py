@@ -49,8 +49,10 @@ class MLFQ(Policy):
     slice : rounds in the first queue, at least 1.
     ratio : of the slices of two queues in a row, at least 2.
     queues : number of queues, at least 1.
-    prompt : tokens of a prompt that are prefilled in the time of a decoding round, at least 1;
-        clocks of 8B and 70B models (`ratiolab.online.clock`) have 150 to 180.
+    prompt : tokens of a prompt that are prefilled in the time of a decoding round, at least 1. The
+        default is that of the only measured clock, a 70B model's (`ratiolab.online.clock`), for 16
+        requests that fill 16,492 tokens: (fixed + 16 decode + 16,492 kv) / prefill. By data sheets
+        it is 175 for that model, 190 for one of 8B, and 508 for one of 1B on a smaller device.
     patience : rounds of waiting without a break after which a request goes to the first queue; 0
         never does that.
     batch : most requests in memory at once; 0 leaves it to the memory.
@@ -59,7 +61,7 @@ class MLFQ(Policy):
     slice: int = 4
     ratio: int = 2
     queues: int = 8
-    prompt: int = 100
+    prompt: int = 160
     patience: int = 2000
     batch: int = 256
 
