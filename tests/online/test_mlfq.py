@@ -51,7 +51,7 @@ def test_a_long_prompt_skips_the_first_queues_and_is_overtaken():
 
 
 def test_the_default_cost_of_a_prompt_is_that_of_the_measured_clock():
-    """To ten tokens, for 16 requests that fill a memory of 16,492 tokens."""
+    """To ten tokens, for 12 requests that fill a memory of 16,492 tokens."""
     clock = clock_of("vidur-llama2-70b-2xa100")
-    decoding = clock.fixed + 16 * clock.decode + 16_492 * clock.kv
+    decoding = clock.fixed + 12 * clock.decode + 16_492 * clock.kv
     assert make("mlfq").prompt == round(decoding / clock.prefill, -1)

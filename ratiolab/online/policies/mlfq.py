@@ -50,9 +50,10 @@ class MLFQ(Policy):
     ratio : of the slices of two queues in a row, at least 2.
     queues : number of queues, at least 1.
     prompt : tokens of a prompt that are prefilled in the time of a decoding round, at least 1. The
-        default is that of the only measured clock, a 70B model's (`ratiolab.online.clock`), for 16
-        requests that fill 16,492 tokens: (fixed + 16 decode + 16,492 kv) / prefill. By data sheets
-        it is 175 for that model, 190 for one of 8B, and 508 for one of 1B on a smaller device.
+        default is, to tens, that of the one clock that was measured, a 70B model's, for 12 requests
+        that fill 16,492 tokens, as conversations do: (fixed + 12 decode + 16,492 kv) / prefill. By
+        data sheets it is 171 for that model, 186 for one of 8B, and 504 for one of 1B on a smaller
+        device (`ratiolab.online.clock`).
     patience : rounds of waiting without a break after which a request goes to the first queue; 0
         never does that.
     batch : most requests in memory at once; 0 leaves it to the memory.
