@@ -1,4 +1,4 @@
-"""Policies that do not know the lengths on public traces, in rounds and under a clock."""
+"""Policies that do not know the lengths on public traces, in rounds and under two clocks."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from ratiolab.papers.ours.experiments._ratios import (
     with_ratios,
 )
 from ratiolab.papers.page import Page
-from ratiolab.papers.runs import Runs
+from ratiolab.papers.runs import Ratio, Runs
 from ratiolab.studies.frames import intervals
 
 if TYPE_CHECKING:
@@ -89,7 +89,18 @@ def page(frame: "pd.DataFrame") -> Page:
     everywhere = [p for p in policies if {(s, p) for s in settings} <= there]
     others = [policy for policy in everywhere if policy not in (OURS, *KNOWING)]
     findings = against(place, OURS, others, "on every workload")
+    slots["count"] = len(settings)
+    slots["wins"] = [
+        (other, *_wins([place.ratio((s, OURS), (s, other), "total_latency") for s in settings]))
+        for other in others
+    ]
     return Page(slots, findings, {"ratio": chart})
+
+
+def _wins(ratios: "list[Ratio]") -> tuple[int, int]:
+    """Return on how many workloads the whole interval is below 1, and on how many above."""
+    sides = [ratio.side for ratio in ratios]
+    return sides.count(-1), sides.count(1)
 
 
 def _tuning(trained: "pd.DataFrame", shown: "pd.DataFrame") -> dict[str, Any]:
