@@ -126,9 +126,10 @@ def _value(value: Fraction) -> list[str]:
 
 def picture(rows: Sequence[Row]) -> "Chart":
     """Draw the values over alpha beside the formulas."""
+    from ratiolab.report.plots.canvas import BLUE, GREEN, ORANGE, PINK
     from ratiolab.report.plots.curves import FAINT, PRINTED, THIRD, Curve, Panel, chart
 
-    colours = ["tab:blue", "tab:green", "tab:orange", "tab:purple"]
+    colours = [BLUE, GREEN, ORANGE, PINK]
     looks = [PRINTED, FAINT, FAINT | {"ls": "-."}, THIRD | {"ls": ":"}]
     formulas = [
         Curve(label, list(map(float, ALPHAS)), [_formula(name, alpha) for alpha in ALPHAS], look)

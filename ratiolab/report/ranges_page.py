@@ -51,6 +51,7 @@ def write_page(rows: Sequence[Enclosure], page: Path, table: str, figure: str) -
 
 def picture(rows: Sequence[Enclosure]) -> "Chart":
     """Draw both ends over R, beside the limit and the constant of never killing."""
+    from ratiolab.report.plots.canvas import BLUE, ORANGE
     from ratiolab.report.plots.curves import FAINT, OTHER, Curve, Panel, chart
 
     limit = float(best()[1])
@@ -58,10 +59,10 @@ def picture(rows: Sequence[Enclosure]) -> "Chart":
     fine = np.geomspace(1, x[-1], 200)
     never = (1 + np.sqrt(fine)) / 2
     inside = never <= 3.0
-    look = {"color": "tab:blue", "marker": "o", "ms": 3, "lw": 1.2}
+    look = {"color": BLUE, "marker": "o", "ms": 3, "lw": 1.2}
     curves = [
         Curve("at most: a policy", x, [row.upper for row in rows], look),
-        Curve("at least: a law", x, [row.lower for row in rows], look | {"color": "tab:orange"}),
+        Curve("at least: a law", x, [row.lower for row in rows], look | {"color": ORANGE}),
         Curve("never to kill", fine[inside].tolist(), never[inside].tolist(), FAINT),
         Curve("limit, 2.728", [x[0], x[-1]], [limit, limit], OTHER | {"ls": "--"}),
     ]

@@ -16,7 +16,7 @@ from ratiolab.papers.evidence import (
     measured,
     simulated,
 )
-from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.canvas import BROWN, GREEN, Chart
 from ratiolab.report.plots.curves import (
     FAINT,
     OTHER,
@@ -36,8 +36,8 @@ from ratiolab.theory.limits.staggered import max_length_stream_latency
 from ratiolab.theory.limits.suprema import max_length_maximiser
 from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
-CAPS = SIMULATED | {"color": "tab:green", "marker": "^"}
-SLOWEST = {"color": "tab:brown", "lw": 1.5}
+CAPS = SIMULATED | {"color": GREEN, "marker": "^"}
+SLOWEST = {"color": BROWN, "lw": 1.5}
 MEMORIES = [16, 32, 64, 128]
 """Of the simulations with growing memory, tokens."""
 

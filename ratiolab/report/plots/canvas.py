@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 from PIL import Image
 
 from ratiolab.model.files import PathLike, write_bytes
@@ -19,6 +20,11 @@ DPI = 300
 """Of files; a picture has the width of a page, 6 to 11 inches."""
 
 NOTEBOOK_DPI = 100
+
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+PINK, SKY, BROWN = "#CC79A7", "#56B4E9", "#8C510A"
+"""The colours of Okabe and Ito, told apart by colour-blind readers, and one more."""
+
 PALETTE = 256
 """Number of colours of a picture, including the shades of smoothed edges."""
 
@@ -36,6 +42,7 @@ in_style = mpl.rc_context(
         "axes.spines.right": False,
         "axes.linewidth": 0.7,
         "lines.markersize": 4,
+        "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, PINK, SKY, "black"]),
         "svg.fonttype": "path",
         "svg.hashsalt": "ratiolab",  # the same picture is the same file
         "pdf.fonttype": 42,

@@ -14,19 +14,19 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 from numpy.typing import ArrayLike, NDArray
 
-from ratiolab.report.plots.canvas import Chart, in_style, new_chart
+from ratiolab.report.plots.canvas import BLUE, GREEN, ORANGE, PINK, RED, Chart, in_style, new_chart
 from ratiolab.report.plots.names import named, symbols
 
 Array = NDArray[np.float64]
 Look = dict[str, Any]
 
-PRINTED: Look = {"color": "tab:red", "ls": "--", "lw": 1.6, "zorder": 3}
-EXACT: Look = {"color": "tab:blue", "lw": 1.8}
-OTHER: Look = {"color": "tab:green", "lw": 1.5}
-THIRD: Look = {"color": "tab:purple", "lw": 1.5}
+PRINTED: Look = {"color": RED, "ls": "--", "lw": 1.6, "zorder": 3}
+EXACT: Look = {"color": BLUE, "lw": 1.8}
+OTHER: Look = {"color": GREEN, "lw": 1.5}
+THIRD: Look = {"color": PINK, "lw": 1.5}
 FAINT: Look = {"color": "0.55", "lw": 1.2}
 SIMULATED: Look = {"color": "black", "ls": "", "marker": "o", "ms": 3.5, "capsize": 2, "lw": 1}
-RIVAL: Look = SIMULATED | {"color": "tab:orange", "marker": "s"}
+RIVAL: Look = SIMULATED | {"color": ORANGE, "marker": "s"}
 
 
 @dataclass(frozen=True, eq=False)

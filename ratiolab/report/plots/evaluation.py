@@ -12,14 +12,14 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from ratiolab.model.footprint import IntArray
 from ratiolab.online.metrics import over_time
 from ratiolab.ratio.evaluation import Evaluation, Row
-from ratiolab.report.plots.canvas import Chart, in_style, new_chart
+from ratiolab.report.plots.canvas import BLUE, GREEN, ORANGE, PINK, RED, Chart, in_style, new_chart
 from ratiolab.report.plots.schedules import draw_requests, explain_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
-COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple")
+COLOURS = (BLUE, ORANGE, GREEN, RED, PINK)
 FAR = 10.0
 """Ratio beyond which a bar is cut off: one terrible policy would flatten all others."""
 
@@ -51,8 +51,7 @@ def draw_ratios(made: Evaluation, figure: "FigureBase") -> None:
     ax = figure.subplots()
     ratios = np.array([made.ratio(row) for row in rows])
     colours = [
-        "tab:gray" if row.knows_everything else "tab:red" if row.policy is None else "tab:blue"
-        for row in rows
+        "0.5" if row.knows_everything else RED if row.policy is None else BLUE for row in rows
     ]
     places = np.arange(len(rows))
     ax.barh(places, np.minimum(ratios, FAR), color=colours, height=0.7)

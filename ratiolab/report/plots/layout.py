@@ -5,15 +5,23 @@ from typing import Any, TypedDict
 
 from matplotlib.axes import Axes
 
-from ratiolab.report.plots.canvas import Chart, in_style, new_chart
+from ratiolab.report.plots.canvas import (
+    BLUE,
+    BROWN,
+    GREEN,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    Chart,
+    in_style,
+    new_chart,
+)
 from ratiolab.report.plots.curves import plain_thousands
 from ratiolab.report.plots.names import symbols
 
-COLOURS = (
-    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "black"),
-    *("#8C510A", "0.55", "#9A9A00"),
-)
-"""The colours of Okabe and Ito, told apart by colour-blind readers, and three more."""
+COLOURS = (BLUE, ORANGE, GREEN, RED, PINK, SKY, "black", BROWN, "0.55", "#9A9A00")
+"""Of the labels of a page, in this order."""
 
 MARKERS = "osD^vPX*<>"
 STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))

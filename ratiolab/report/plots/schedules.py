@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from ratiolab.model import Preemption, Schedule
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.online.metrics import FloatArray
-from ratiolab.report.plots.canvas import Chart, in_style, new_chart
+from ratiolab.report.plots.canvas import BLUE, RED, Chart, in_style, new_chart
 from ratiolab.report.plots.curves import plain_thousands
 from ratiolab.report.plots.names import named
 from ratiolab.workloads.blocks import unit_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = "viridis"
-LOST = "tab:red"
+LOST = RED
 FEW = 60
 """Most requests that are drawn with a wedge of memory for each run."""
 
@@ -170,7 +170,7 @@ def draw_counts(schedule: Schedule, ax: "Axes") -> None:
     running = begun(schedule.start) - begun(schedule.stop)
     label = "wait (the whole area is the total latency)"
     ax.fill_between(time, running, present, color="0.8", lw=0, label=label)
-    ax.fill_between(time, running, color="tab:blue", lw=0, label="run")
+    ax.fill_between(time, running, color=BLUE, lw=0, label="run")
     ax.set_ylabel("requests")
 
 
@@ -190,12 +190,12 @@ def draw_memory(schedule: Schedule, ax: "Axes", unit: str = "tokens") -> None:
             least,
             most,
             label="least to most" if each > 1 else None,
-            color="tab:blue",
+            color=BLUE,
             alpha=0.25,
             lw=0,
         )
         label = "held" if each == 1 else f"mean of {each:,} rounds"
-        ax.plot(edges[:-1], mean, color="tab:blue", lw=1, label=label)
+        ax.plot(edges[:-1], mean, color=BLUE, lw=1, label=label)
     ax.axhline(instance.memory, color="black", lw=1)
     ax.annotate(
         f"$M$ = {instance.memory:,}",

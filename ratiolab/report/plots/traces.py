@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ratiolab.report.plots.canvas import Chart, in_style, new_chart
+from ratiolab.report.plots.canvas import BLUE, GREEN, ORANGE, Chart, in_style, new_chart
 from ratiolab.workloads.description import Description
 
 BINS = 60
@@ -22,11 +22,11 @@ def description_chart(seen: Description) -> Chart:
         edges = np.linspace(0, seen.span, BINS + 1)
         width = edges[1]
         counts = np.histogram(trace.seconds, edges)[0] / width
-        rate.stairs(counts, edges, color="tab:blue")
+        rate.stairs(counts, edges, color=BLUE)
         rate.set(title=f"requests a second, in bins of {width:.3g} s", xlabel="seconds")
         for name, column, colour in (
-            ("prompt", trace.prompt, "tab:green"),
-            ("output", trace.output, "tab:orange"),
+            ("prompt", trace.prompt, GREEN),
+            ("output", trace.output, ORANGE),
         ):
             sums = np.histogram(trace.seconds, edges, weights=column)[0] / width
             tokens.stairs(sums, edges, color=colour, label=name)
@@ -36,7 +36,7 @@ def description_chart(seen: Description) -> Chart:
             ax.set_ylim(bottom=0)
     for ax, name, column in ((prompts, "prompt", trace.prompt), (outputs, "output", trace.output)):
         most = max(2, int(column.max()))
-        ax.hist(column, np.geomspace(1, most, BINS), color="tab:blue")
+        ax.hist(column, np.geomspace(1, most, BINS), color=BLUE)
         ax.set_xscale("log")
         ax.axvline(np.median(column), color="black", lw=1, ls="--")
         ax.set(title=f"{name}: requests, the dashed line is the median", xlabel="tokens")
