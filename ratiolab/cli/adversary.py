@@ -8,14 +8,15 @@ import typer
 from ratiolab.cli.app import (
     Evaluations,
     Json,
+    Key,
+    Parameters,
     Seed,
     Starts,
     Where,
     Workers,
+    answer,
     app,
     end_interrupted,
-    print_json,
-    print_rich,
     progress,
     require_no_folder,
     settings,
@@ -28,15 +29,8 @@ if TYPE_CHECKING:
 
 @app.command()
 def attack(
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="Key (see `ratiolab policies`), or path/to/file.py:ClassName of your own."
-        ),
-    ],
-    param: Annotated[
-        list[str] | None, typer.Option(help="A parameter of the policy, name=value; repeatable.")
-    ] = None,
+    policy: Key,
+    param: Parameters = None,
     headroom: Annotated[
         int, typer.Option(help="Memory is at least this many times the largest prompt + output.")
     ] = 1,
@@ -86,11 +80,12 @@ def attack(
 ) -> None:
     """Search for the instance on which a policy is farthest from the proven optimum.
 
-    The search climbs from closed families, drawn instances, and the worst found for each number of
-    requests, memory over the largest request, and longest output. Every ratio in it is to an exact
-    optimum; the last one is solved again by `solve`. For a policy that uses randomness the final
-    figure is a mean over fresh seeds. Lengths known to policies: an interval from 1 to the largest
-    output, exact predictions. Ctrl-C keeps the worst instance so far.
+    The search starts from known families and from random instances, and goes on from the worst
+    instance found so far for each number of requests, memory over the largest request, and longest
+    output. Every ratio is to an exact optimum; `solve` confirms the last one. For a policy that
+    uses randomness, the final ratio is a mean over fresh seeds. Policies that need predictions get
+    the interval from 1 to the largest output, or the exact outputs. Ctrl-C keeps the worst
+    instance so far.
 
     Example: ratiolab attack --policy mc-sf --evaluations 200 -o worst.json
     """
@@ -160,10 +155,7 @@ def attack(
             write_certificate(found.optimum.certificate, certificate)
         if plot is not None:
             _plot(found, plot)
-    if json:
-        print_json("attack", {**describe(chosen), **found.to_dict()})
-    else:
-        print_rich(*lines)
+    answer(json, "attack", {**describe(chosen), **found.to_dict()}, *lines)
     if stopped:
         end_interrupted("this is the worst instance found so far")
 

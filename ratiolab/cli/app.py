@@ -48,6 +48,15 @@ Tick = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+Key = Annotated[
+    str,
+    typer.Option(help="Key (see `ratiolab policies`), or path/to/file.py:ClassName of your own."),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--param", help="A parameter of the policy, name=value; repeatable."),
+]
+Plot = Annotated[Path | None, typer.Option(help="Draw the schedules to this png, pdf or svg file.")]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0, max=2**31 - 1)]
 Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
 Starts = Annotated[
@@ -62,8 +71,8 @@ Where = Annotated[
     str,
     typer.Option(
         "--executor",
-        help="Where it is computed: local, processes of this machine; dask=ADDRESS, the Dask "
-        "cluster of this scheduler; dask, the cluster of Dask's own settings or one started here.",
+        help="Where calls run. local: processes of this machine. dask=ADDRESS: the Dask cluster "
+        "of this scheduler. dask: the cluster that Dask's settings name, or one started here.",
     ),
 ]
 Formats = Annotated[
@@ -114,6 +123,11 @@ def print_json(what: str, data: Mapping[str, Any]) -> None:
     """Print one JSON object that says what it is: its format, and the version of the library."""
     marked = {"format": f"ratiolab-{what}/1", "version": __version__, **data}
     typer.echo(json.dumps(marked, indent=2, allow_nan=False))
+
+
+def answer(json: bool, what: str, data: Mapping[str, Any], *shown: Any) -> None:
+    """Print one JSON object, or else tables and text."""
+    print_json(what, data) if json else print_rich(*shown)
 
 
 def json_line(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, app, print_json, print_rich, progress, settings
+from ratiolab.cli.app import Json, answer, app, print_json, print_rich, progress, settings
 
 Baseline = Annotated[Path, typer.Argument(help="Baseline file (ratiolab-baseline/1).")]
 AllowPolicyFiles = Annotated[
@@ -29,7 +29,7 @@ app.add_typer(baselines, name="baseline")
 def check(
     baseline: Annotated[
         Path | None,
-        typer.Argument(help="Baseline file (ratiolab-baseline/1); none takes the project's own."),
+        typer.Argument(help="Baseline file (ratiolab-baseline/1); default: the project's own."),
     ] = None,
     update: Annotated[
         bool, typer.Option("--update", help="Rewrite the values, printing what changes.")
@@ -40,8 +40,8 @@ def check(
     """Recompute pinned ratios, bounds, spectra and verdicts, and name every drift.
 
     Integers, fractions and verdicts must be the same; floats stay within the entry's tolerance. A
-    ratio-at-most fails only when it gets worse, and --update tightens it. Every entry is judged,
-    also when another one cannot be computed. The exit code is 1 when anything drifted or could not
+    ratio-at-most fails only when it gets worse, and --update tightens it. All entries are judged,
+    even when one of them cannot be computed. The exit code is 1 when anything drifted or could not
     be computed, and the file was not updated. Ctrl-C leaves the file as it was.
     """
     from dataclasses import asdict
@@ -110,10 +110,9 @@ def add(
         raise ValueError(f"{baseline}: {entry} is pinned already")
     entry.value = entry.compute(baseline.parent, allow_policy_files=allow_policy_files)
     write_baseline([*entries, entry], baseline)
-    if json:
-        print_json("pinned-entry", {"entry": str(entry), "value": entry.value})
-    else:
-        print_rich(f"{baseline}: entry {len(entries)}, {entry}: {entry.value}")
+    data = {"entry": str(entry), "value": entry.value}
+    shown = f"{baseline}: entry {len(entries)}, {entry}: {entry.value}"
+    answer(json, "pinned-entry", data, shown)
 
 
 @baselines.command("list")
@@ -137,7 +136,7 @@ def list_entries(baseline: Baseline, json: Json = False) -> None:
 @baselines.command()
 def explain(
     baseline: Baseline,
-    number: Annotated[int, typer.Argument(help="Of the entry, as `baseline list` counts.", min=0)],
+    number: Annotated[int, typer.Argument(help="Number of the entry in `baseline list`.", min=0)],
     allow_policy_files: AllowPolicyFiles = False,
     json: Json = False,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ratiolab.cli import REFUSED
-from ratiolab.cli.app import File, Json, Memory, app, print_json, print_rich
+from ratiolab.cli.app import File, Json, Memory, answer, app
 
 
 @app.command()
@@ -17,7 +17,7 @@ def certify(
     file: File,
     memory: Memory = None,
     seconds: Annotated[
-        float, typer.Option(help="Refuse what would take longer by an estimate from above.")
+        float, typer.Option(help="Refuse a check that could take longer, by an upper estimate.")
     ] = 30,
     json: Json = False,
 ) -> None:
@@ -42,22 +42,17 @@ def certify(
         reason, code = str(error), REFUSED
     except CertificateError as error:
         reason, code = str(error), 1
-    if json:
-        print_json(
-            "proof",
-            {
-                "instance": instance.name,
-                "digest": instance.digest,
-                "claimed": claim.bound,
-                "proven": not reason,
-                "refused": code == REFUSED,
-                "reason": reason,
-            },
-        )
-    elif code == REFUSED:
-        print_rich(f"{certificate} is not checked: {reason}")
-    elif reason:
-        print_rich(f"{certificate} does not prove its claim: {reason}")
-    else:
-        print_rich(f"proven: every schedule of {instance.name} has latency >= {claim.bound:,}")
+    shown = f"proven: every schedule of {instance.name} has latency >= {claim.bound:,}"
+    if reason:
+        fault = "is not checked" if code == REFUSED else "does not prove its claim"
+        shown = f"{certificate} {fault}: {reason}"
+    data = {
+        "instance": instance.name,
+        "digest": instance.digest,
+        "claimed": claim.bound,
+        "proven": not reason,
+        "refused": code == REFUSED,
+        "reason": reason,
+    }
+    answer(json, "proof", data, shown)
     raise typer.Exit(code)

@@ -5,20 +5,14 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import (
-    Json,
-    Memory,
-    app,
-    end_interrupted,
-    print_json,
-    print_rich,
-    progress,
-)
+from ratiolab.cli.app import Json, Memory, answer, app, end_interrupted, progress
 from ratiolab.cli.kept_table import Anew, Page, fill_table
 
 Gap = Annotated[
     float,
-    typer.Option(help="Relative gap at which an enclosure is close enough.", min=1e-4, max=1.0),
+    typer.Option(
+        help="Stop when the relative gap of an enclosure is at most this.", min=1e-4, max=1.0
+    ),
 ]
 
 
@@ -27,10 +21,10 @@ def design(
     file: Annotated[Path | None, typer.Argument(help="An instance file.")] = None,
     memory: Memory = None,
     lower: Annotated[
-        int | None, typer.Option(help="Least length, in place of a file: any law.", min=1)
+        int | None, typer.Option(help="Least length; with --upper, in place of a file.", min=1)
     ] = None,
     upper: Annotated[int | None, typer.Option(help="Largest length.", min=1)] = None,
-    prompt: Annotated[int, typer.Option(help="Prompt of all, with --lower.", min=0)] = 0,
+    prompt: Annotated[int, typer.Option(help="Prompt of every request, with --lower.", min=0)] = 0,
     atoms: Annotated[
         int, typer.Option(help="Most volumes that the law may have; more are merged.", min=1)
     ] = 24,
@@ -46,8 +40,8 @@ def design(
     request has which length. Costs are over the optimum in the fluid limit: many requests, all at
     round 0. `ratiolab generate` and `ratiolab trace` make files of laws and of traces.
 
-    With --lower and --upper: what encloses the best constant for all laws on these lengths, by
-    playing the game of policies against laws. Ctrl-C keeps the best enclosure so far.
+    With --lower and --upper in place of a file, enclose the best constant for all laws of these
+    lengths, by solving the game between policies and laws. Ctrl-C keeps the best enclosure so far.
 
     Example: ratiolab design instances/small/geometric.json --steps 40
     """
@@ -72,12 +66,12 @@ def design(
     with progress() as display:
         display.add_task(f"{len(law)} volumes, {steps} steps")
         found = best_for(law, steps)
-    if json:
-        data = {"instance": instance.name, "digest": instance.digest, "volumes": len(law)}
-        print_json("design", {**data, **asdict(found), "coarsened": len(law) < len(exact)})
-        return
+    data = {"instance": instance.name, "digest": instance.digest, "volumes": len(law)}
     note = f", {len(exact)} of the file brought together" if len(law) < len(exact) else ""
-    print_rich(
+    answer(
+        json,
+        "design",
+        {**data, **asdict(found), "coarsened": len(law) < len(exact)},
         f"{instance.name}: {len(law)} volumes{note}",
         f"no policy that knows the law: below {found.bound:.4f}",
         f"best list of caps: {found.cost:.4f}, in volume "
@@ -106,19 +100,18 @@ def _any_law(lower: int, upper: int, prompt: int, gap: float, *, json: bool) -> 
             ),
         )
     found = searched.enclosure
-    if json:
-        data = {"lower_length": lower, "upper_length": upper, "prompt": prompt}
-        ended = {"gap": found.gap, "interrupted": searched.interrupted}
-        print_json("design", {**data, **asdict(found), **ended})
-    else:
-        exact = f"exactly {found.lower:.4f}, never to kill"
-        print_rich(
-            f"lengths {lower} to {upper}, prompt {prompt}: volumes within a factor "
-            f"{found.ratio:,.4g}",
-            "best constant of policies that do not know the lengths, whether or not they know "
-            "their law: " + (exact if not found.gap else f"{found.lower:.4f} to {found.upper:.4f}"),
-            f"never to kill: {found.never_kill:.4f}",
-        )
+    data = {"lower_length": lower, "upper_length": upper, "prompt": prompt}
+    ended = {"gap": found.gap, "interrupted": searched.interrupted}
+    exact = f"exactly {found.lower:.4f}, never to kill"
+    answer(
+        json,
+        "design",
+        {**data, **asdict(found), **ended},
+        f"lengths {lower} to {upper}, prompt {prompt}: volumes within a factor {found.ratio:,.4g}",
+        "best constant of policies that do not know the lengths, whether or not they know their "
+        "law: " + (exact if not found.gap else f"{found.lower:.4f} to {found.upper:.4f}"),
+        f"never to kill: {found.never_kill:.4f}",
+    )
     if searched.interrupted:
         end_interrupted("both ends hold; closer ones were not searched for")
 
@@ -135,8 +128,8 @@ def ranges(
 ) -> None:
     """Enclose the best constant for many ranges of lengths; write their table, page and figure.
 
-    Ranges that the table has already are taken from it. All take some minutes. Ctrl-C keeps the
-    table of what was computed, and leaves page and figure as they are.
+    Ranges that the table has already are taken from it; computing all takes some minutes. Ctrl-C
+    keeps the table of what was computed, and leaves page and figure as they are.
 
     Example: ratiolab ranges --most 3 --page ranges.md
     """

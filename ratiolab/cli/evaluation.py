@@ -79,10 +79,10 @@ def evaluate(
     """Say how far each policy can be from the best schedule of a log, and which to deploy.
 
     FILE is a request log, as `ratiolab trace` reads it, or an instance. All policies run under the
-    same clock and the same semantics of evictions, and so does the bound: no schedule whatever is
-    below it. Policies that can be deployed stand apart from those that know every output length.
-    The recommendation has a 95 % interval in which the choice of the policy is repeated: it is
-    chosen on parts of the log, and judged on the other parts.
+    same clock and the same cost of evictions, and no schedule under them is below the bound.
+    Policies that can be deployed stand apart from those that know every output length. The
+    recommendation has a 95 % interval that repeats the choice of the policy: it is chosen on parts
+    of the log, and judged on the other parts.
 
     Example: ratiolab evaluate conv.csv --clock llama2-70b-2xa100 --memory 60000 --stop 60
     """

@@ -9,10 +9,9 @@ from ratiolab.cli.app import (
     File,
     Json,
     Memory,
+    answer,
     app,
     load,
-    print_json,
-    print_rich,
     require_no_folder,
 )
 
@@ -69,7 +68,5 @@ def export(
                 write(instance, made, last.tolist())
                 write_bytes(path, made.read_bytes())
             written.append(str(path))
-    if json:
-        print_json("exported-program", {"written": written, "binaries": starts})
-    else:
-        print_rich(*(f"{path}: {starts:,} binaries" for path in written))
+    data = {"written": written, "binaries": starts}
+    answer(json, "exported-program", data, *(f"{path}: {starts:,} binaries" for path in written))

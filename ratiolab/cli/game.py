@@ -5,15 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ratiolab.cli.app import (
-    Json,
-    app,
-    end_interrupted,
-    print_json,
-    print_rich,
-    progress,
-    require_no_folder,
-)
+from ratiolab.cli.app import Json, answer, app, end_interrupted, progress, require_no_folder
 from ratiolab.cli.kept_table import Anew, Page, fill_table
 
 
@@ -36,19 +28,19 @@ def game(
         bool, typer.Option("--tree", help="Print the optimal deterministic policy as a tree.")
     ] = False,
     certificate: Annotated[
-        Path | None, typer.Option(help="Write what proves the values to this JSON file.")
+        Path | None, typer.Option(help="Write a proof of the values to this JSON file.")
     ] = None,
     check: Annotated[
         Path | None,
-        typer.Option(help="Replay such a file by independent code, and compute nothing else."),
+        typer.Option(help="Check such a file by independent code, and compute nothing else."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Compute how good any policy can be that knows nothing but an interval of the outputs.
+    """Compute the best ratio that a policy can guarantee when it knows only an interval of outputs.
 
-    The value is the ratio to the optimum that the best policy can guarantee, when an adversary
-    decides the outputs while the policy runs. It is a fraction. For policies with randomness the
-    adversary decides first, and the ratio is of expected cost.
+    The ratio is to the optimum, and an adversary decides the outputs while the policy runs; the
+    value is an exact fraction. For policies with randomness the adversary decides first, and the
+    ratio is of expected costs.
 
     Example: ratiolab game --requests 2 --prompt 1 --memory 5 --lower 1 --upper 4 --tree
     """
@@ -66,7 +58,7 @@ def game(
         except CheckError as error:
             typer.echo(f"{check}: the certificate fails: {error}", err=True)
             raise typer.Exit(1) from None
-        print_json("game-check", {"proved": proved}) if json else print_rich(*proved)
+        answer(json, "game-check", {"proved": proved}, *proved)
         return
     if kind not in ("deterministic", "randomised", "both"):
         raise ValueError(f"kind {kind!r} must be one of deterministic, randomised, both")
@@ -105,7 +97,7 @@ def game(
             stopped = mixed.interrupted
     if certificate is not None:
         write_certificates(claims, certificate)
-    print_json("game", data) if json else print_rich(*lines)
+    answer(json, "game", data, *lines)
     if stopped:
         end_interrupted("the bounds with randomness hold; closer ones were not searched for")
 
@@ -131,8 +123,8 @@ def games(
 ) -> None:
     """Compute the values of many finite games, and write their table, page and figure.
 
-    Games that the table has already are taken from it. All take some minutes. Ctrl-C keeps the
-    table of what was computed, and leaves page and figure as they are.
+    Games that the table has already are taken from it; computing all takes some minutes. Ctrl-C
+    keeps the table of what was computed, and leaves page and figure as they are.
 
     Example: ratiolab games
     """

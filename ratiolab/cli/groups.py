@@ -21,8 +21,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Log = Annotated[
     Path,
     typer.Argument(
-        help="Request log: CSV, JSON lines, JSON or Parquet, also gzipped. Known layouts are told "
-        "by their columns; name those of another one with --columns."
+        help="Request log: CSV, JSON lines, JSON or Parquet, also gzipped. Known layouts are "
+        "recognised by their columns; for another layout, name the columns with --columns."
     ),
 ]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, Seed, app, print_json, print_rich
+from ratiolab.cli.app import Json, Seed, answer, app, print_json, print_rich
 
 if TYPE_CHECKING:
     from ratiolab.model import Instance
@@ -25,8 +25,8 @@ Predict = Annotated[
         help="Predictions to make from the true outputs: exact, rough, buckets:WIDTH, "
         "overlap:X (interval (1-X) o to (1+X) o), noisy:E (uniform error up to E), "
         "gaussian:SIGMA, one-bit:T (above T or not), ranked:NOISE, classified:SPREAD "
-        "(ten bins up to 512), log-t, log-t-nu, log-normal (a law of each output), behind "
-        "a law misjudged:NOISE (medians off by such factors)."
+        "(ten bins up to 512), log-t, log-t-nu, log-normal (a law of each output), and after "
+        "a law misjudged:NOISE (its median is off by a random factor)."
     ),
 ]
 
@@ -78,8 +78,7 @@ def generate(
 
 
 def deliver(instance: "Instance", output: Path | None, json: bool) -> None:
-    """Write an instance and say so, or print it."""
-    """Write the instance where it was asked for and say what it is."""
+    """Write an instance where it was asked for and say what it is, or else print it."""
     from ratiolab.model import write_instance
     from ratiolab.model.io import instance_text
 
@@ -95,7 +94,5 @@ def deliver(instance: "Instance", output: Path | None, json: bool) -> None:
         "memory": instance.memory,
         "source": instance.source,
     }
-    if json:
-        print_json("written-instance", data)
-    else:
-        print_rich(f"{output}: {len(instance):,} requests, memory {instance.memory:,}")
+    shown = f"{output}: {len(instance):,} requests, memory {instance.memory:,}"
+    answer(json, "written-instance", data, shown)

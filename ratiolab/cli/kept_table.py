@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias, TypeVar
 
 import typer
 
-from ratiolab.cli.app import (
-    end_interrupted,
-    print_json,
-    print_rich,
-    progress,
-    require_no_folder,
-)
+from ratiolab.cli.app import answer, end_interrupted, progress, require_no_folder
 
 if TYPE_CHECKING:
     from ratiolab.report.plots.canvas import Chart
@@ -79,7 +73,5 @@ def fill_table(
     files.write_rows(found, rows_file)
     save(pages.picture(found), figure)
     pages.write_page(found, page, rows_file.name, figure.name)
-    if json:
-        print_json(name, {"page": str(page), name: len(found)})
-    else:
-        print_rich(f"{page}: {len(found)} {name}")
+    data = {"page": str(page), name: len(found)}
+    answer(json, name, data, f"{page}: {len(found)} {name}")

@@ -7,7 +7,9 @@ import typer
 from ratiolab.cli.app import (
     File,
     Json,
+    Key,
     Memory,
+    Parameters,
     Runs,
     Seed,
     Tick,
@@ -45,21 +47,14 @@ def policies(json: Json = False) -> None:
 @app.command()
 def simulate(
     file: File,
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="Key (see `ratiolab policies`), or path/to/file.py:ClassName of your own."
-        ),
-    ],
+    policy: Key,
     memory: Memory = None,
-    param: Annotated[
-        list[str] | None, typer.Option(help="A parameter of the policy, name=value; repeatable.")
-    ] = None,
+    param: Parameters = None,
     preemption: Annotated[
         str | None,
         typer.Option(
             help="What an eviction costs: restart (all tokens), recompute or swap (only time), or "
-            "pause (nothing until others need the memory). By default what the policy is made for."
+            "pause (nothing until others need the memory). Default: what the policy is made for."
         ),
     ] = None,
     clock: Annotated[
@@ -77,7 +72,7 @@ def simulate(
 ) -> None:
     """Run one policy on an instance, once or over several seeds.
 
-    `wasted tokens` counts those made again after evictions; `outcome` says stalled or looping when
+    `wasted tokens` counts tokens made again after evictions; `outcome` says stalled or looping when
     no request completes any more. TEL and makespan are rounds; the figures below the runs are
     rounds or seconds, with 95 % bootstrap intervals over the seeds.
 

@@ -11,10 +11,9 @@ from ratiolab.cli.app import (
     Formats,
     Json,
     Where,
+    answer,
     app,
     end_interrupted,
-    print_json,
-    print_rich,
     require_folder,
 )
 from ratiolab.cli.studies import bar
@@ -35,7 +34,8 @@ app.add_typer(records, name="records")
 def generate(instances: Instances = INSTANCES, json: Json = False) -> None:
     """Draw the instances of the library and write those that are missing.
 
-    Their source is the command that draws each; a file that differs from it is an error.
+    The source of an instance is the command that draws it; a file that differs from what the
+    command draws is an error.
     """
     from ratiolab.model import read_instance, write_instance
     from ratiolab.records.library import recipes
@@ -50,10 +50,9 @@ def generate(instances: Instances = INSTANCES, json: Json = False) -> None:
             present += 1
         else:
             raise ValueError(f"{path}: is not what {instance.source!r} gives")
-    if json:
-        print_json("drawn-instances", {"written": written, "present": present})
-    else:
-        print_rich(f"{instances}: {len(written)} instances written, {present} were there")
+    data = {"written": written, "present": present}
+    shown = f"{instances}: {len(written)} instances written, {present} were there"
+    answer(json, "drawn-instances", data, shown)
 
 
 @records.command()
@@ -96,12 +95,14 @@ def verify(
             checked += 1
             advance(checked, len(chosen))
     stopped = checked < len(chosen)
-    if json:
-        print_json("faults", {"records": len(chosen), "checked": checked, "faults": found})
-    else:
-        print_rich(*(f"{name}: {fault}" for name, wrong in found.items() for fault in wrong))
-        print_rich(f"{checked - len(found)} of {checked} records prove what they say")
-        print_rich(*[f"stopped before the other {len(chosen) - checked}"] * stopped)
+    answer(
+        json,
+        "faults",
+        {"records": len(chosen), "checked": checked, "faults": found},
+        *(f"{name}: {fault}" for name, wrong in found.items() for fault in wrong),
+        f"{checked - len(found)} of {checked} records prove what they say",
+        *[f"stopped before the other {len(chosen) - checked}"] * stopped,
+    )
     raise typer.Exit(1 if found else INTERRUPTED if stopped else 0)
 
 
@@ -118,7 +119,7 @@ def improve(
     """Try to beat the records, the widest gaps first; a value is only replaced by a better one.
 
     Every open instance gets an equal part of the time. Ctrl-C keeps all that was found; the exit
-    code is then 130. A solve that fails is told and does not end the others; the exit code is
+    code is then 130. A solve that fails is reported and does not end the others; the exit code is
     then 1.
 
     Example: ratiolab records improve --minutes 30 --only 'jaillet2025/*' --workers 2
@@ -155,25 +156,10 @@ def improve(
         stopped = True
     better = [done for done in tried if isinstance(done, Try) and done.better]
     failed = {done.instance: str(done.error) for done in tried if isinstance(done, Failure)}
-    if json:
-        print_json(
-            "improvements",
-            {
-                "tried": len(tried),
-                "better": [
-                    {
-                        "instance": done.now.instance,
-                        "lower": done.now.lower,
-                        "upper": done.now.upper,
-                        "status": done.now.status,
-                    }
-                    for done in better
-                ],
-                "failed": failed,
-            },
-        )
-    else:
-        print_rich(f"{len(better)} of {len(tried)} tries were better")
+    columns = ("instance", "lower", "upper", "status")
+    listed = [{name: getattr(done.now, name) for name in columns} for done in better]
+    data = {"tried": len(tried), "better": listed, "failed": failed}
+    answer(json, "improvements", data, f"{len(better)} of {len(tried)} tries were better")
     if stopped:
         end_interrupted(f"what was better is kept in {results}")
     raise typer.Exit(1 if failed else 0)
@@ -186,7 +172,5 @@ def page(results: Results = RESULTS, formats: Formats = None, json: Json = False
     from ratiolab.report.record_page import write_page
 
     written = write_page(results, formats_of(formats or "png"))
-    if json:
-        print_json("record-pages", {"written": [str(path) for path in written]})
-    else:
-        print_rich(*(f"{path}: written" for path in written))
+    data = {"written": [str(path) for path in written]}
+    answer(json, "record-pages", data, *(f"{path}: written" for path in written))

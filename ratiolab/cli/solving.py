@@ -11,6 +11,7 @@ from ratiolab.cli.app import (
     Json,
     Memory,
     NodeLimit,
+    Plot,
     Runs,
     Seed,
     Tick,
@@ -48,17 +49,18 @@ def solve(
     backend: Annotated[
         str,
         typer.Option(
-            help="highs: sparse arrays straight to HiGHS. pulp, pulp:SOLVER: the program written "
-            "a second time, for any solver that PuLP finds."
+            help="highs: HiGHS, called directly. pulp or pulp:SOLVER: a second formulation of the "
+            "program, for any solver that PuLP finds."
         ),
     ] = "highs",
     method: Annotated[
         str,
         typer.Option(
-            help="auto: bounds, configuration cuts, dynamic programming, the program with the "
-            "cuts. ip: the integer program as printed. cuts: the bound of the cuts alone. dp: "
-            "dynamic programming, exact or an interval. beam: the same with few states, for a good "
-            "schedule. brute: every schedule, up to 8 requests."
+            help="auto: bounds, configuration cuts, walks from both ends of time, dynamic "
+            "programming, and the program with the cuts. ip: the integer program as printed. cuts: "
+            "the bound of the cuts alone. dp: dynamic programming, exact or an interval. beam: "
+            "dynamic programming with few states, for a good schedule. brute: every schedule, for "
+            "up to 8 requests."
         ),
     ] = "auto",
     memory_limit: Annotated[
@@ -89,7 +91,7 @@ def solve(
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(help="Write the proof of the best bound that needs no solver, for `certify`."),
+        typer.Option(help="Write a proof of the best bound that `ratiolab certify` can recheck."),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the best schedule to this png, pdf or svg file.")
@@ -100,10 +102,10 @@ def solve(
 ) -> None:
     """Find the hindsight optimum of an instance, or a proven interval around it.
 
-    Without limits it runs until the optimum is proved; Ctrl-C or a limit stops it and prints the
-    best schedule and the best proven lower bound so far; after Ctrl-C the exit code is 130. Large
-    instances are bracketed by bounds that need no integer program, and the source of the lower
-    bound says so. The last line tells what was done: after each stage the seconds and the interval.
+    Without limits the solve runs until the optimum is proven. A limit or Ctrl-C ends it, and the
+    best schedule and the best proven lower bound so far are printed; after Ctrl-C the exit code is
+    130. Large instances are bracketed by bounds that need no integer program, and the source of the
+    lower bound says so. The last line shows the seconds and the interval after each stage.
 
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
@@ -184,12 +186,10 @@ def compare(
     memory: Memory = None,
     runs: Runs = 10,
     time_limit: Annotated[
-        float, typer.Option(help="Seconds for the optimum; then its bounds are used.", min=0)
+        float, typer.Option(help="Seconds for the optimum; after them, its bounds serve.", min=0)
     ] = 60,
     node_limit: NodeLimit = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the schedules to this png, pdf or svg file.")
-    ] = None,
+    plot: Plot = None,
     formats: Formats = None,
     show: Annotated[
         str | None,
@@ -197,7 +197,7 @@ def compare(
     ] = None,
     clock: Annotated[
         str | None,
-        typer.Option(help="Compare in seconds, as `ratiolab evaluate` does: a clock, see there."),
+        typer.Option(help="Compare in seconds, under a clock of `ratiolab evaluate`."),
     ] = None,
     preemption: Annotated[
         str | None,
@@ -209,12 +209,12 @@ def compare(
 ) -> None:
     """Compare the costs of policies on an instance with the certified optimum.
 
-    One row a policy: total end-to-end latency (TEL; mean over the seeds and its 95 % interval),
-    its ratio to the optimum as a proven interval, evictions and tokens lost by them, mean and P99
-    latency, and rounds to the first token. Policies without randomness run once.
+    Each policy has a row: total end-to-end latency (TEL; mean over the seeds with a 95 % interval),
+    its ratio to the optimum as a proven interval, evictions and the tokens that they lose, mean and
+    P99 latency, and rounds to the first token. Policies without randomness run once.
 
     With --clock, --preemption, --metric, --slo or --report, all policies and a certified bound have
-    the same clock and semantics, and the table is that of `ratiolab evaluate`.
+    the same clock and the same cost of evictions, and the table is that of `ratiolab evaluate`.
 
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Formats, Json, Where, Workers, app, print_json, print_rich
+from ratiolab.cli.app import Formats, Json, Where, Workers, answer, app, print_json, print_rich
 
 Quick = Annotated[bool, typer.Option("--quick", help="A small version, for a first look.")]
 Traces = Annotated[
@@ -33,7 +33,7 @@ def study(
     traces: Traces = None,
     json: Json = False,
 ) -> None:
-    """Run a declared grid of workloads, policies and seeds; again, to go on where it stopped.
+    """Run a declared grid of workloads, policies and seeds, or continue one that was stopped.
 
     Every finished cell is kept in the folder, so that Ctrl-C, a crash or a lost worker costs no
     finished work. The tables, CSV and Parquet, do not depend on the number of workers.
@@ -133,10 +133,7 @@ def reproduce(
                 formats=kinds,
                 advance=advance,
             )
-    if json:
-        print_json("experiment-page", {"experiment": name, "page": str(page)})
-    else:
-        print_rich(str(page))
+    answer(json, "experiment-page", {"experiment": name, "page": str(page)}, str(page))
 
 
 @contextmanager

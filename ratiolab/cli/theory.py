@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, app, print_json, print_rich, progress
+from ratiolab.cli.app import Json, answer, app, print_json, progress
 
 Lower = Annotated[int | None, typer.Option(help="Lower bound l of the outputs, tokens.", max=10**9)]
 Upper = Annotated[int | None, typer.Option(help="Upper bound u of the outputs, tokens.", max=10**9)]
@@ -32,19 +32,14 @@ def bound(
     from ratiolab.theory.bounds import BOUNDS, evaluate
 
     if name is None:
-        if json:
-            about = ("name", "source", "assumptions", "domain")
-            listed = [{key: getattr(b, key) for key in about} for b in BOUNDS.values()]
-            print_json("bounds", {"bounds": listed})
-        else:
-            print_rich(bounds_table(BOUNDS.values()))
+        about = ("name", "source", "assumptions", "domain")
+        listed = [{key: getattr(b, key) for key in about} for b in BOUNDS.values()]
+        answer(json, "bounds", {"bounds": listed}, bounds_table(BOUNDS.values()))
         return
     value = evaluate(name, lower, upper, prompt)
-    if json:
-        print_json("bound", asdict(value))
-        return
     exact = "" if value.exact is None else f" = {value.exact}"
-    print_rich(f"{value.name}: {value.value:.10g}{exact}", value.source, value.assumptions)
+    shown = f"{value.name}: {value.value:.10g}{exact}", value.source, value.assumptions
+    answer(json, "bound", asdict(value), *shown)
 
 
 @app.command()
@@ -83,11 +78,13 @@ def rayleigh(
         "upper": upper,
         "prompt": prompt,
     }
-    if json:
-        print_json("spectral-radius", data)
-        return
-    print_rich(f"rho = {found.rho:.12g} (error at most {found.error:.1g}), trace = {size:.12g}")
-    print_rich(f"{found.method}, {found.seconds:.2f} s")
+    answer(
+        json,
+        "spectral-radius",
+        data,
+        f"rho = {found.rho:.12g} (error at most {found.error:.1g}), trace = {size:.12g}",
+        f"{found.method}, {found.seconds:.2f} s",
+    )
 
 
 def _trace(lower: int, upper: int, prompt: int) -> float:
@@ -141,7 +138,7 @@ def claims(
             typer.echo(f"{recheck}: the witness fails: {error}", err=True)
             raise typer.Exit(1) from None
         data = {"id": recheck, "verified": verified}
-        print_json("recheck", data) if json else print_rich(verified)
+        answer(json, "recheck", data, verified)
         return
     if proof is not None:
         from ratiolab.papers.proof import read_proof
@@ -155,10 +152,8 @@ def claims(
         return
     chosen = select(paper, [*(ids or ()), *(id or ())])
     if listing:
-        if json:
-            print_json("claims", {"claims": [claim.to_dict() for claim in chosen]})
-        else:
-            print_rich(listing_table(chosen))
+        listed = {"claims": [claim.to_dict() for claim in chosen]}
+        answer(json, "claims", listed, listing_table(chosen))
         return
     with progress() as display:
         task = display.add_task("claims", total=len(chosen))
@@ -171,9 +166,6 @@ def claims(
         from ratiolab.model.files import write_text
 
         write_text(page, claims_page(reports))
-    if json:
-        print_json("verdicts", reports.to_dict())
-    else:
-        print_rich(claims_table(reports))
+    answer(json, "verdicts", reports.to_dict(), claims_table(reports))
     if not all(report.is_expected for report in reports):
         raise typer.Exit(1)

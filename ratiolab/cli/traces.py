@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ratiolab.cli.app import Formats, Json, app, picture_paths, print_json, print_rich
+from ratiolab.cli.app import Formats, Json, answer, app, picture_paths
 from ratiolab.cli.groups import Log, Logged, grouped
 from ratiolab.cli.instances import Output, deliver
 
@@ -75,8 +75,8 @@ def trace(
 
     Known layouts: the Azure LLM inference traces of 2023 and 2024, BurstGPT, Mooncake, Vidur's
     requests and request metrics, results of vLLM's serving benchmark with --save-detailed, and the
-    CSV of a BLIS TraceV2. What is dropped is counted by reason on standard error, and stands in the
-    source text of the instance. Blocks of 16 tokens and a sample of a dozen requests give an
+    CSV of a BLIS TraceV2. Requests that are dropped are counted by reason, on standard error and in
+    the source text of the instance. Blocks of 16 tokens and a sample of a dozen requests give an
     instance that is solved exactly.
 
     Example: ratiolab trace conv.csv --memory 16492 --block 16 --sample 12 -o mine.json
@@ -127,7 +127,4 @@ def _describe(
         drawing = description_chart(seen)
         for path in pictures:
             save(drawing, path)
-    if json:
-        print_json("trace-description", seen.to_dict())
-    else:
-        print_rich(*description_table(seen))
+    answer(json, "trace-description", seen.to_dict(), *description_table(seen))

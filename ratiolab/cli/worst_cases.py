@@ -10,10 +10,9 @@ from ratiolab.cli.app import (
     Json,
     Seed,
     Starts,
+    answer,
     app,
     end_interrupted,
-    print_json,
-    print_rich,
     progress,
     require_no_folder,
 )
@@ -24,7 +23,7 @@ def worst_cases(
     evaluations: Evaluations = None,
     seconds: Annotated[
         float | None,
-        typer.Option(help="Search, so many seconds of the processor for each policy.", min=0),
+        typer.Option(help="Search for so many processor seconds for each policy.", min=0),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Search for this entry alone; repeatable.")
@@ -42,9 +41,9 @@ def worst_cases(
 ) -> None:
     """Replay the worst instances known of all policies, and write their page.
 
-    With --evaluations or --seconds a search for worse ones goes first, from the instances of all
+    With --evaluations or --seconds, first search for worse instances, beginning with those of all
     entries; a file is replaced only by a worse one. Ctrl-C keeps the files that are finished and
-    leaves the page.
+    leaves the page as it is.
     """
     from ratiolab.adversary.library import PROOF_NODES, improve, replays, targets
     from ratiolab.model import read_instance
@@ -78,19 +77,18 @@ def worst_cases(
     except KeyboardInterrupt:
         end_interrupted(f"finished searches are kept in {instances}")
     write_page(entries, page, PROOF_NODES, missing)
-    if json:
-        listed = [
-            {
-                "name": entry.target.name,
-                "ratio": None if entry.ratio is None else float(entry.ratio),
-                "error_95": entry.error,
-                "optimum": entry.optimum,
-                "confirmed": entry.confirmed,
-            }
-            for entry in entries
-        ]
-        print_json("worst-cases", {"page": str(page), "entries": listed, "not_searched": missing})
-    else:
-        print_rich(f"{page}: {len(entries)} instances replayed")
-        if missing:
-            print_rich(f"not searched: {', '.join(missing)}; --evaluations N searches")
+    listed = [
+        {
+            "name": entry.target.name,
+            "ratio": None if entry.ratio is None else float(entry.ratio),
+            "error_95": entry.error,
+            "optimum": entry.optimum,
+            "confirmed": entry.confirmed,
+        }
+        for entry in entries
+    ]
+    lines = [f"{page}: {len(entries)} instances replayed"]
+    if missing:
+        lines.append(f"not searched: {', '.join(missing)}; --evaluations N searches")
+    data = {"page": str(page), "entries": listed, "not_searched": missing}
+    answer(json, "worst-cases", data, *lines)
