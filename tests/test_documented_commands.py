@@ -35,6 +35,7 @@ PLACEHOLDERS = {
     "KEY": "fcfs",
     "KIND": "uniform",
     "bound NAME": "kill-restart/batches",
+    "schema NAME": "instance",
     "reproduce NAME": "jaillet2025-section-5-1",
     "FOLDER": ".",
     "ID": "chen2025/theorem-7-printed",
@@ -74,7 +75,8 @@ SHORT = ("claims --list", "claims --recheck", "check baseline.json", "reproduce"
 
 def texts() -> Iterator[tuple[str, str]]:
     """Yield every text that may name a command, with the file that holds it."""
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "instances/README.md"]
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages += [ROOT / "instances/README.md", ROOT / "notebooks/my_study.toml"]
     pages += [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "results").glob("*.md"))]
     pages += [ROOT / ".ci/run", *sorted((ROOT / ".github").rglob("*.yml"))]
     pages += sorted(
