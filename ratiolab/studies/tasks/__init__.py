@@ -14,6 +14,7 @@ _REFINEMENT: dict[str, Value] = {
     "changes": 1.0,
     "requests": 200,
 }
+_BRACKET: dict[str, Value] = {"steps": 200_000, "rounds": 8, "beam": 500, "walks": 0}
 _QUEUE: dict[str, Value] = {"law": "perfect", "fraction": 1.0, "rate": 0.8, "jobs": 100_000}
 
 TASKS: dict[str, Task] = {
@@ -23,7 +24,7 @@ TASKS: dict[str, Task] = {
         Task("quantiles", quantiles),
         Task("timeline", timeline, options={"width": 1.0}),
         Task("bound", bound, policy=False, options={"steps": 0}),
-        Task("bracket", bracket, policy=False, options={"steps": 200_000, "rounds": 8}),
+        Task("bracket", bracket, policy=False, options=_BRACKET),
         Task("optimum", optimum, policy=False, options={"limit": 0.0}),
         Task("against-bound", against_bound),
         Task("refinement", prediction_errors, policy=False, options=_REFINEMENT),

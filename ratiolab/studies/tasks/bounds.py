@@ -1,15 +1,20 @@
 """Certified bounds around the hindsight optimum of an instance, alone or beside policies."""
 
 from functools import lru_cache
+from itertools import count
 from typing import TYPE_CHECKING
 
 from ratiolab.model import Instance
+from ratiolab.model.feasibility import require_feasible
 from ratiolab.model.instance import OPTIONAL_COLUMNS
+from ratiolab.model.interrupts import heard
 from ratiolab.online import make, simulate
 from ratiolab.studies.cell import Cell, Row
 
 if TYPE_CHECKING:
     from ratiolab.hindsight import OptResult
+    from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
+    from ratiolab.model.schedule import Schedule
 
 KEPT = 1000
 """Results that a process keeps: workloads that differ in predictions alone share them."""
@@ -38,15 +43,16 @@ def bound(cell: Cell) -> list[Row]:
 def bracket(cell: Cell) -> list[Row]:
     """Return one row for each policy: its total latency, and the interval around the optimum.
 
-    Both ends of the interval depend on orders tried and rounds of cuts alone, never on time.
+    Both ends of the interval depend on orders tried, rounds of cuts, width of a beam and questions
+    of walks alone, never on time.
     """
     from ratiolab.hindsight import bracket as enclose  # takes a second to import
     from ratiolab.hindsight.cuts.cut_bound import cut_bound, fits
 
     instance = cell.instance()
     found = enclose(instance, seed=cell.seed, steps=cell.option("steps")).uninterrupted()
-    lower, source = found.lower, found.lower_source
-    if lower < found.upper:
+    lower, upper, source = found.lower, found.upper, found.lower_source
+    if lower < upper:
         horizon = found.schedule.makespan  # any gives a valid bound, this one a good one
         while horizon and not fits(instance, horizon):
             horizon = horizon * 9 // 10
@@ -54,12 +60,17 @@ def bracket(cell: Cell) -> list[Row]:
             instance,
             horizon=horizon,
             rounds=cell.option("rounds"),
-            target=found.upper,
+            target=upper,
         )
         if raised.stopped == "interrupted":
             raise KeyboardInterrupt
         if raised.lower > lower:
             lower, source = raised.lower, "configuration cuts"
+        wide = cell.option("beam"), cell.option("walks")
+        schedule, walked = _walked(found.schedule, raised.certificate, *wide)
+        upper = schedule.total_latency
+        if walked > lower:
+            lower, source = walked, "paths"
     return [
         {
             "policy": key,
@@ -67,11 +78,42 @@ def bracket(cell: Cell) -> list[Row]:
             "requests": len(instance),
             "total_latency": simulate(instance, make(key), seed=cell.seed).total_latency,
             "opt_lower": lower,
-            "opt_upper": found.upper,
+            "opt_upper": upper,
             "lower_source": source,
         }
         for key in POLICIES
     ]
+
+
+def _walked(
+    known: "Schedule", duals: "DualCertificate", width: int, most: int
+) -> tuple["Schedule", int]:
+    """Return a better schedule and bound: by a beam so wide, then by walks over paths.
+
+    Walks ask once a layer and start whether to go on, and may ask so often: that does not depend on
+    the machine. More requests or memory than they take are left as they are.
+    """
+    from ratiolab.hindsight.dynamic_programming.beam import beam
+    from ratiolab.hindsight.paths import potentials, proof
+
+    best, lower, instance = [known], [duals.bound], known.instance
+
+    def found(schedule: "Schedule | None", proven: "PathCertificate | None" = None) -> None:
+        if schedule is not None and schedule.total_latency < best[-1].total_latency:
+            best.append(require_feasible(schedule))
+        if proven is not None:
+            lower.append(proven.bound)
+
+    few = len(instance) <= potentials.MOST_REQUESTS and instance.memory <= potentials.MOST_MEMORY
+    if few and most and duals.bound < known.total_latency:
+        asked = count(1)
+        with heard():
+            beam(instance, duals.duals, known, width=width, found=found)
+            proof.prove(
+                *(instance, duals, lambda: best[-1].total_latency),
+                *(lambda: next(asked) > most, found),
+            )
+    return best[-1], max(lower)
 
 
 @lru_cache(KEPT)
