@@ -10,6 +10,7 @@ from random import Random
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.chen2025.claims import _printed
 from ratiolab.papers.chen2025.claims._lemma2 import latency
 from ratiolab.papers.claim import FALSE, PROVED, TIGHTENED, UNDECIDED, ClaimResult, decided
 from ratiolab.theory.laws.distributions import LengthDistribution
@@ -130,21 +131,23 @@ def recheck_printed() -> str:
     control="lemma 2",
     recheck=recheck_printed,
     assumes="Algorithm 5 with the bound a + 1 after an eviction at age a, random ties",
+    proof=_printed.PROOF,
 )
 def corollary_2_printed(claimed: str) -> ClaimResult:
     """The same for Algorithm 5 as printed."""
-    upper = 1024
+    upper = _printed.PROVEN_AT
     bound = (
         ratio_lower_bound(upper, 0.6 / upper)
         if claimed == "printed"
         else spectral_radius(upper).rho
     )
     trace = float(amin.trace(1, upper))
-    return decided(
+    result = decided(
         bound <= trace,
         "1 case",
         f"{bound:.3f}" + (" or more" if claimed == "printed" else ""),
         evidence="n, M -> infinity by the recursion of theory.limits.printed_a_min; the upper "
-        "interval is empty",
+        "interval is empty. Proved is 0.2849 sqrt(u), more than any multiple of log(1/alpha)",
         witness=f"lengths 1 and {upper}: {bound:.3f}",
     )
+    return _printed.against(result, trace)

@@ -48,7 +48,7 @@ def recheck(name: str, figure: str, cell: tuple[int, int], served: int) -> str:
 
 
 def judge(
-    place: str, shares: dict[str, tuple[Fraction, Share]], policies: tuple[str, ...]
+    place: str, shares: dict[str, tuple[Fraction, Share]], policies: tuple[str, ...], witness: str
 ) -> ClaimResult:
     """Compare shares measured under policies with those that a statement gives."""
     found = {
@@ -56,7 +56,7 @@ def judge(
         for policy in policies
     }
     claimed = {key: value for key, (value, _) in shares.items()}
-    return _printed.compare(claimed, found, f"{place}, uniform lengths 1..5")
+    return _printed.compare(claimed, found, f"{place}, uniform lengths 1..5", witness)
 
 
 declare = partial(
@@ -64,7 +64,7 @@ declare = partial(
     expected=FALSE,
     claimed=_printed.PRINTED,
     control=_printed.FLUID,
-    assumes=(ALGORITHM_2, "the check uses large n and M, the witness has two requests"),
+    assumes=(ALGORITHM_2, "the witness has two requests, the simulation large n and M"),
 )
 
 
@@ -74,7 +74,8 @@ declare = partial(
 )
 def lemma_1_printed(policies: tuple[str, ...]) -> ClaimResult:
     """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation."""
-    return judge("Lemma 1", LEMMA, policies)
+    witness = "M = 2, outputs 1 and 2: in every order the run with bound 1 of length 2 completes"
+    return judge("Lemma 1", LEMMA, policies, witness)
 
 
 @declare(
@@ -83,4 +84,5 @@ def lemma_1_printed(policies: tuple[str, ...]) -> ClaimResult:
 )
 def proposition_1_printed(policies: tuple[str, ...]) -> ClaimResult:
     """Algorithm 2 has the completions of Proposition 1 in every period, in expectation."""
-    return judge("Prop. 1", PROPOSITION, policies)
+    witness = "M = 2, outputs 1 and 2: in every order nothing completes in period 2"
+    return judge("Prop. 1", PROPOSITION, policies, witness)

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ratiolab.online.policies.kill_restart import KillRestart
 from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.chen2025.claims import _printed
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
 from ratiolab.papers.claim import FALSE, PROVED, UNDECIDED, ClaimResult
 from ratiolab.papers.limits import fluid_ratio
@@ -103,7 +104,12 @@ def recheck_printed() -> str:
     control=(4, Fraction(1, 5)),
     control_verdict=UNDECIDED,
     recheck=recheck_printed,
-    assumes=ALGORITHM_2,
+    assumes=(
+        ALGORITHM_2,
+        "kill-restart in its own fluid model, where a run reserves the memory of its cap for as "
+        "long as it lasts; its constants are proved in ratiolab.theory.limits.kill_restart",
+    ),
+    proof=_printed.PROOF,
 )
 def theorem_4_printed(claimed: tuple[int, Fraction]) -> ClaimResult:
     """The same for Algorithm 2 as printed."""
@@ -112,7 +118,7 @@ def theorem_4_printed(claimed: tuple[int, Fraction]) -> ClaimResult:
     least = constants()["refill, random offset"]
     seen = fluid_ratio(KillRestart(), two_point(1, 8, Fraction(3, 40)), 0, 64, 2000, range(9))
     beaten = bound > least
-    return ClaimResult(
+    result = ClaimResult(
         FALSE if beaten else UNDECIDED,
         "1 case",
         f"A_min has {bound:.3f} or more; kill-restart at most {least:.3f} on every distribution",
@@ -120,3 +126,4 @@ def theorem_4_printed(claimed: tuple[int, Fraction]) -> ClaimResult:
         f"simulation in its test; kill-restart simulated on lengths 1 and 8: {seen}",
         witness=f"lengths 1 and {upper}, share {share} long: {bound:.3f}" if beaten else None,
     )
+    return _printed.against(result, least)

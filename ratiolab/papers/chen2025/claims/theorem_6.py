@@ -116,6 +116,7 @@ def recheck_printed() -> str:
     control=_printed.FLUID,
     recheck=recheck_printed,
     assumes=(ALGORITHM_2, "large n and M stand for the limit"),
+    proof=_printed.PROOF,
 )
 def theorem_6_printed(policies: tuple[str, ...], slow: bool) -> ClaimResult:
     """The same for Algorithm 2 as printed."""
@@ -128,13 +129,14 @@ def theorem_6_printed(policies: tuple[str, ...], slow: bool) -> ClaimResult:
     limit = ratio_lower_bound(4, 0.2)
     exceeds = all(r.low > float(bound) * (1 + _printed.TOLERANCE) for r in found.values())
     words = ", ".join(f"{name}: {ratio}" for name, ratio in found.items())
-    return decided(
+    result = decided(
         not exceeds,
         f"{len(found)} cases",
         words,
-        evidence=f"M = {size[0]}, n = {size[1]}, {len(_printed.SEEDS)} seeds, 99 % Student "
-        f"interval; the limit of the printed one is {limit:.2f} or more by "
+        evidence=f"lengths 1 and 4, share 1/5, M = {size[0]}, n = {size[1]}, {len(_printed.SEEDS)} "
+        f"seeds, 99 % Student interval; the limit of the printed one is {limit:.2f} or more by "
         "theory.limits.printed_a_min, and grows like sqrt(u) with l = 1 (ours/a-min-square-root): "
         "the uniform bound 3/2 fails too",
         witness=f"lengths 1 and 4, share 1/5: {words}",
     )
+    return _printed.against(result, 3 / 2)

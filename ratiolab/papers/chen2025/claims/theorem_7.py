@@ -154,7 +154,7 @@ def theorem_7_printed(claimed: int) -> ClaimResult:
     found = literal_run(claimed)
     broken = violations(found)
     lengths = two_point(1, 4, Fraction(1, 3))
-    large = fluid_ratio(make("a-ell"), lengths, 0, 24, 600, range(4), extrapolate=True)
+    large = fluid_ratio(make("a-ell"), lengths, 0, 24, 600, range(10), extrapolate=True)
     fluid = promote_short_ratio(lengths)
     agrees = abs(large.mean - fluid) < 0.02
     return decided(

@@ -3,12 +3,19 @@
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from typing import NamedTuple
 
 from ratiolab.model.streams import stream
 from ratiolab.papers.claim import FALSE, PROVED, UNDECIDED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
-from ratiolab.papers.ours.claims.mc_sf import EQUAL, PROOF, Case, drawn, solved
+from ratiolab.papers.ours.claims.mc_sf import (
+    EQUAL,
+    PROOF,
+    Case,
+    Known,
+    drawn,
+    largest_ratio,
+    solved,
+)
 from ratiolab.theory.worst_case.equal_prompts import (
     optimum_bound,
     ratio_bound_by_load,
@@ -17,14 +24,6 @@ from ratiolab.theory.worst_case.equal_prompts import (
     start_bounds,
 )
 from ratiolab.theory.worst_case.price_bound import price_bound
-
-
-class Known(NamedTuple):
-    """A case, MC-SF's latency, and that of an optimal or at least of a better schedule."""
-
-    case: Case
-    latency: int
-    better: int
 
 
 def families() -> list[Known]:
@@ -56,14 +55,11 @@ def mc_sf_constant_by_load(constant: Fraction) -> ClaimResult:
         twice = sum(start_bounds(case.prompt, case.outputs, case.memory))
         return Fraction(twice) / (2 * sum(case.outputs))
 
-    known = [*(Known(*each) for each in solved()), *families()]
-    worst, broken = Fraction(0), None
-    for case, latency, better in known:
-        x = load(case)
-        limit = min(1 + 2 * x, constant + 1 / (1 + 3 * x))
-        worst = max(worst, Fraction(latency, better) / limit)
-        if latency > limit * better and broken is None:
-            broken = f"{len(case.outputs)} requests, s = {case.prompt}, M = {case.memory}, x = {x}"
+    def limit(case: Case) -> Fraction:
+        return min(1 + 2 * load(case), constant + 1 / (1 + 3 * load(case)))
+
+    known = [*solved(), *families()]
+    worst, broken = largest_ratio(known, lambda _: Fraction(1), limit)
     large = list(drawn(60))
     assert all(beside_a_bound(case) <= ratio_bound_by_load(load(case)) for case in large)
     return decided(
@@ -106,12 +102,11 @@ def mc_sf_constant_of_equal_requests(share: Fraction) -> ClaimResult:
         starts = sorted(case.mc_sf().starts.tolist())
         assert all(start <= case.outputs[0] * (k // together) for k, start in enumerate(starts))
         assert beside_a_bound(case) <= limit
-    worst, broken = Fraction(0), None
-    for case, latency, better in families():
-        limit = ratio_bound_of_equal(0, case.outputs[0], case.memory)
-        worst = max(worst, Fraction(latency, better) / limit)
-        if latency > share * limit * better and broken is None:
-            broken = f"{len(case.outputs)} requests of {case.outputs[0]} tokens, M = {case.memory}"
+    worst, broken = largest_ratio(
+        families(),
+        lambda _: share,
+        lambda case: ratio_bound_of_equal(0, case.outputs[0], case.memory),
+    )
     return decided(
         broken is None,
         PROVED,
@@ -135,19 +130,18 @@ def mc_sf_twice_what_prices_prove(constant: Fraction, slow: bool) -> ClaimResult
     """MC-SF costs at most twice the optimum, for every memory: more, at most twice the bound from
     the prices at which the volumes would be served one after the other.
     """
-    rng, worst, broken = stream(75, "cases"), Fraction(0), None
+    rng = stream(75, "cases")
     cases = [Case(0, (9,) * 40, 18), Case(0, (19,) * 40, 38)]
     for _ in range(2000 if slow else 60):
         longest, prompt = int(rng.integers(2, 13)), int(rng.choice([0, 0, 1, 9]))
         outputs = tuple(sorted(rng.integers(1, longest + 1, int(rng.integers(2, 25))).tolist()))
         peak = prompt + outputs[-1]
         cases.append(Case(prompt, outputs, int(rng.integers(peak, 3 * peak + 1))))
-    for case in cases:
-        bound = price_bound(case.prompt, case.outputs, case.memory)
-        latency = case.mc_sf().total_latency
-        worst = max(worst, latency / bound)
-        if latency > constant * bound and broken is None:
-            broken = f"s = {case.prompt}, M = {case.memory}, outputs {case.outputs}"
+    priced = (
+        Known(case, case.mc_sf().total_latency, price_bound(case.prompt, case.outputs, case.memory))
+        for case in cases
+    )
+    worst, broken = largest_ratio(priced, lambda _: constant)
     return ClaimResult(
         UNDECIDED if broken is None else FALSE,
         f"{len(cases)} cases, MC-SF beside a proved lower bound",
