@@ -117,7 +117,9 @@ def stored(experiment: Experiment, study: Study, out: Path) -> "pd.DataFrame":
     path = out / f"{experiment.name}.csv"
     text = read_text(path)
     try:
-        frame = pd.read_csv(StringIO(text), low_memory=False)
+        # a digest of digits alone is a word as well: numbers have another order, and intervals are
+        # drawn in the order of digests
+        frame = pd.read_csv(StringIO(text), dtype={"instance": str}, low_memory=False)
     except ValueError as error:
         raise FormatError(f"{path}: {' '.join(str(error).split())}") from None
     whole = pd.DataFrame([dict(cell.fields) for cell in study.cells])

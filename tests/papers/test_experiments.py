@@ -13,7 +13,7 @@ from ratiolab.model import FormatError
 from ratiolab.papers import Experiment, experiments, redraw, reproduce
 from ratiolab.papers.chen2025.experiments._statements import BY_MEMORY, FIGURES, POLICY
 from ratiolab.papers.chen2025.experiments.latency import EXPERIMENT as CHEN2025
-from ratiolab.papers.experiment import kept_columns, page_text
+from ratiolab.papers.experiment import kept_columns, page_text, stored
 from ratiolab.papers.page import Page
 from ratiolab.report.plots import save
 from ratiolab.report.plots.experiments import (
@@ -188,6 +188,35 @@ def test_every_experiment_runs_in_its_quick_version(experiment: Experiment, tmp_
     for figure in tmp_path.glob("*.png"):
         assert figure.stat().st_size > 5_000
         assert figure.name in text
+    # page, verdicts and figures do not depend on whether rows come from cells or from the table
+    study = experiment.study(quick=True)
+    rows = {
+        "cells": Store(tmp_path / ".cells" / study.name).merge(study),
+        "table": stored(experiment, study, tmp_path),
+    }
+    found = []
+    for name, frame in rows.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        page = page_text(experiment, frame, folder, quick=False)
+        found.append((page, {file.name: file.read_bytes() for file in folder.iterdir()}))
+    assert found[0] == found[1]
+
+
+def test_digests_of_digits_alone_stay_words_and_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read as numbers they would sort by size, and intervals draw runs in the order of digests."""
+    cells = CHEN2025.study().cells
+    small = Study("chen2025", tuple(c for c in cells if c["workload.n"] == 200)[:3])
+    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
+    digests = ["0900", "1000", "12e1"]
+    whole = pd.DataFrame([dict(c.fields) for c in small.cells])
+    whole = whole.assign(**dict.fromkeys((*CHEN2025.head.figures, "version"), 0))
+    whole["instance"] = digests
+    whole.to_csv(tmp_path / "chen2025.csv", index=False)
+    assert pd.read_csv(tmp_path / "chen2025.csv")["instance"].tolist() == [900, 1000, 120]
+    assert stored(CHEN2025, small, tmp_path)["instance"].tolist() == sorted(digests) == digests
 
 
 def test_a_kept_table_has_what_differs_and_the_figures_asked_for() -> None:

@@ -139,7 +139,7 @@ def volume_restart_known_law(claimed: float) -> ClaimResult:
     lower, upper = found.enclosure.lower, found.enclosure.upper
     return decided(
         claimed >= upper,
-        f"{PROVED}; the ends are floats",
+        "in floats, by a method that is proved",
         f"{lower:.4f} for policies that know the law, {upper:.4f} for a mixture of "
         f"{len(found.policies)} that know nothing but the range",
         evidence="proof that knowing the law is worth nothing at any range, by Sion's theorem: "
