@@ -23,3 +23,13 @@ def test_every_present_figure_of_a_change_stands_on_its_page() -> None:
         if colon and verdict in VERDICTS:
             line = next(line for line in page.splitlines() if figure in line)
             assert f"| {verdict} |" in line, now
+
+
+def test_every_present_verdict_of_a_claim_is_the_one_on_the_page_of_claims() -> None:
+    lines = (RESULTS / "changes.md").read_text(encoding="utf-8").splitlines()
+    turned = [line.strip("| ").split(" | ") for line in lines if line.startswith("| `")]
+    page = (RESULTS / "claims.md").read_text(encoding="utf-8")
+    assert len(turned) > 10
+    for claim, _, now, _ in turned:
+        text = page.partition(f"### {claim.strip('`')}\n")[2]
+        assert text.partition("- Verdict: ")[2].startswith(f"**{now}**"), claim

@@ -106,6 +106,7 @@ def test_ctrl_c_in_a_bound_ends_the_study_and_stores_no_weak_bound(
 
     sizes = {"n_least": 11, "n_most": 11, "memory_least": 30, "memory_most": 30}
     fields = {"task": task, "workload": "jaillet-model-1", "option.steps": 10, "option.rounds": 1}
+    fields |= {"option.beam": 2, "option.walks": 100}
     fields |= {f"workload.{name}": value for name, value in sizes.items()}
     first, second = (Cell(fields | {"seed": seed}) for seed in (8, 9))
     store = Store(tmp_path / "s")
