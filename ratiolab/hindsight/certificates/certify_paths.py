@@ -53,9 +53,7 @@ def require_no_path(
 
     Parameters
     ----------
-    items : dual cost of request i at age g = 1, 2, ..., output at times 1..T,
-        ``items[i][g-1][t-1]``.
-    paid : R_t at times 1..T.
+    items, paid : as `certify_dynamic_programming.require_no_better` takes them.
 
     Raises
     ------

@@ -28,6 +28,11 @@ class Solution:
     duals: FloatArray = field(repr=False)
 
 
+def _compressed(indptr: IntArray, indices: IntArray, values: FloatArray) -> tuple[Any, ...]:
+    """Return the entries of compressed rows or columns as HiGHS takes them."""
+    return len(indices), indptr[:-1].astype(np.int32), indices.astype(np.int32), values
+
+
 class LinearProgram:
     """A program: minimise cost @ x over 0 <= x <= upper and changing rows; keeps its basis."""
 
@@ -46,16 +51,8 @@ class LinearProgram:
         values: FloatArray,
     ) -> None:
         """Append lower <= A x <= upper, A in compressed rows (indptr of length rows + 1)."""
-        status = self._highs.addRows(
-            len(lower),
-            lower,
-            upper,
-            len(indices),
-            indptr[:-1].astype(np.int32),
-            indices.astype(np.int32),
-            values,
-        )
-        require_ok(status, "rows")
+        entries = _compressed(indptr, indices, values)
+        require_ok(self._highs.addRows(len(lower), lower, upper, *entries), "rows")
 
     def add_columns(
         self,
@@ -66,17 +63,9 @@ class LinearProgram:
         values: FloatArray,
     ) -> None:
         """Append columns 0 <= x <= upper in compressed columns (indptr of length columns + 1)."""
-        status = self._highs.addCols(
-            len(cost),
-            cost,
-            np.zeros(len(cost)),
-            upper,
-            len(indices),
-            indptr[:-1].astype(np.int32),
-            indices.astype(np.int32),
-            values,
-        )
-        require_ok(status, "columns")
+        sides = np.zeros(len(cost)), upper
+        entries = _compressed(indptr, indices, values)
+        require_ok(self._highs.addCols(len(cost), cost, *sides, *entries), "columns")
 
     def set_rows(self, lower: FloatArray, upper: FloatArray) -> None:
         """Change the sides of all rows."""

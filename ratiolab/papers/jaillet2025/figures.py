@@ -1,6 +1,6 @@
 """Charts on Jaillet et al. (2025), arXiv 2502.07115v5: adversary, bounds, and Section 5.1."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +10,7 @@ from ratiolab.hindsight.bounds import best_lower_bound
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.online import Policy, make, simulate
 from ratiolab.papers import select
-from ratiolab.papers.jaillet2025.claims._cases import drawn, small
+from ratiolab.papers.jaillet2025.claims._cases import Case, drawn, small
 from ratiolab.papers.jaillet2025.claims._section_5_1 import Model, Reported, certified, stored
 from ratiolab.ratio.interval import RatioInterval
 from ratiolab.report.plots.canvas import Chart
@@ -82,20 +82,14 @@ def lemma_4_7() -> Chart:
     Up to four requests of equal prompt 0 or 1 at round 0, outputs up to 4, M twice the largest
     s + o or one more. A bound is a lower bound when no case lies right of 1.
     """
-    cases = list(small(4))
-    optima = [brute_force(case.instance()).total_latency for case in cases]
-
-    def shares(label: str, factors: Factors, look: Look) -> Curve:
-        bounds = [case.linear_bound(factors) for case in cases]
-        return _cumulative(label, map(Fraction, bounds, optima), look)
-
+    optima = [(case, brute_force(case.instance()).total_latency) for case in small(4)]
     curves = [
-        shares("Lemma 4.7: A/(6M) + C/6", LOWER_PRINTED, PRINTED),
-        shares("improved: A/(2M) + C/3", LOWER, EXACT),
-        shares("too much: A/M + C/3", Factors(Fraction(1), Fraction(1, 3)), FAINT),
+        _shares("Lemma 4.7: A/(6M) + C/6", LOWER_PRINTED, PRINTED, optima),
+        _shares("improved: A/(2M) + C/3", LOWER, EXACT, optima),
+        _shares("too much: A/M + C/3", Factors(Fraction(1), Fraction(1, 3)), FAINT, optima),
     ]
     panel = Panel(
-        f"Lower bounds on {len(cases)} optima",
+        f"Lower bounds on {len(optima)} optima",
         "bound / optimum (no unit)",
         SHARE,
         curves,
@@ -110,16 +104,10 @@ def constants() -> Chart:
     Left the bounds of Lemma 4.4 over MC-SF's simulated latency, on drawn cases of up to 80
     requests; right MC-SF on equal requests, over a schedule that starts them one by one.
     """
-    cases = list(drawn(cases=40))
-    latencies = [case.mc_sf().total_latency for case in cases]
-
-    def shares(label: str, factors: Factors, look: Look) -> Curve:
-        bounds = [case.linear_bound(factors) for case in cases]
-        return _cumulative(label, map(Fraction, bounds, latencies), look)
-
+    latencies = [(case, case.mc_sf().total_latency) for case in drawn(cases=40)]
     left = [
-        shares("Lemma 4.4: 1536 A/M + 24 C", UPPER_PRINTED, PRINTED),
-        shares("proven: 4 A/M + C", UPPER, EXACT),
+        _shares("Lemma 4.4: 1536 A/M + 24 C", UPPER_PRINTED, PRINTED, latencies),
+        _shares("proven: 4 A/M + C", UPPER, EXACT, latencies),
     ]
     batches = [round(2 ** (k / 2)) for k in range(25)]
     right = [
@@ -226,8 +214,9 @@ def section_5_1_small(most: int = 6, draws: int = 8) -> Chart:
     return chart([panel])
 
 
-def _cumulative(label: str, ratios: Iterable[Fraction], look: Look) -> Curve:
-    """Return the curve of which share of the cases has a ratio up to x, as steps."""
+def _shares(label: str, factors: Factors, look: Look, known: Sequence[tuple[Case, int]]) -> Curve:
+    """Return the share of cases whose linear bound over their latency is at most x, as steps."""
+    ratios = (Fraction(case.linear_bound(factors), latency) for case, latency in known)
     values = np.sort([float(ratio) for ratio in ratios])
     share = 100 * np.arange(1, len(values) + 1) / len(values)
     return Curve(label, values, share, look | {"drawstyle": "steps-post"})
