@@ -1,8 +1,7 @@
 """Statements of papers beside what was found, judged by named rules."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any
 
 from ratiolab.papers.markdown import markdown
@@ -100,15 +99,6 @@ def agreed(verdicts: Iterable[Verdict]) -> Verdict:
     return all(found) or (None if any(found) or False not in found else False)
 
 
-def or_undecided(rule: Rule) -> Rule:
-    """Return a rule for several figures, undecided when it holds for some of them only."""
-
-    def holds(ours: Any, paper: Any) -> Verdict:
-        return agreed(rule.holds(figure, paper) for figure in figures_of(ours))
-
-    return Rule(holds, rule.words)
-
-
 def in_settings(
     statement: str,
     paper: str | float,
@@ -165,21 +155,9 @@ def between(low: float, high: float) -> Rule:
     return every(lambda figure: low <= float(figure) <= high)
 
 
-def similar(factor: float) -> Rule:
-    """Return the rule that figures are 1, but for a factor at most so large."""
-    return between(1 / factor, factor)
-
-
 def alike(share: float) -> Rule:
     """Return the rule that ratios differ from 1 by at most a share, whole intervals alike."""
     return inside(1 - share, 1 + share)
-
-
-def all_of(*rules: Rule) -> Rule:
-    """Return the rule that several rules hold, with the words of the last."""
-    return replace(
-        rules[-1], holds=lambda ours, paper: all(rule.holds(ours, paper) for rule in rules)
-    )
 
 
 def within(factor: float, words: str = "{:.2f}") -> Rule:
@@ -263,11 +241,6 @@ def same_factor(share: float, same: float) -> Rule:
         return "on the other side of 1"
 
     return Rule(_inside(region).holds, str, "{:.2f}".format, reason)
-
-
-def increasing() -> Rule:
-    """Return the rule that each figure is larger than the one before."""
-    return Rule(lambda ours, paper: all(a < b for a, b in pairwise(map(float, figures_of(ours)))))
 
 
 def largest(key: str, words: str = "{:.2f}") -> Rule:

@@ -78,10 +78,6 @@ class Runs:
         """Return the figure of one place over that of another, paired by seed."""
         return mean_with_interval(self.values(place, metric) / self.values(other, metric))
 
-    def ratio_of_means(self, place: Place, other: Place, metric: str) -> float:
-        """Return the mean of one place over that of another."""
-        return self.mean(place, metric) / self.mean(other, metric)
-
     def series(self, place: Place, axis: str, metric: str) -> "pd.Series":
         """Return the means of a figure over seeds for every value of a column."""
         means: pd.Series = self.rows(place).groupby(axis, dropna=False)[metric].mean()
@@ -91,11 +87,6 @@ class Runs:
 def growth(series: "pd.Series") -> float:
     """Return how many times the first value the last one is."""
     return float(series.iloc[-1] / series.iloc[0])
-
-
-def swing(series: "pd.Series") -> float:
-    """Return how many times the least value the largest one is."""
-    return float(series.max() / series.min())
 
 
 def mean_with_interval(values: "pd.Series") -> Ratio:

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from ratiolab.papers.runs import Ratio, Runs, growth, swing
+from ratiolab.papers.runs import Ratio, Runs, growth
 
 FRAME = pd.DataFrame(
     {
@@ -22,7 +22,6 @@ def test_ratios_are_paired_by_seed() -> None:
     assert (ratio.mean, ratio.low, ratio.high) == (2, 2, 2)
     assert ratio.side == 1
     assert runs.values((1, "b"), "cost").to_dict() == {0: 1, 1: 2}
-    assert runs.ratio_of_means((2, "a"), (1, "a"), "cost") == pytest.approx(7 / 3)
 
 
 def test_a_part_of_the_runs_has_shorter_places_and_series_over_an_axis() -> None:
@@ -33,8 +32,7 @@ def test_a_part_of_the_runs_has_shorter_places_and_series_over_an_axis() -> None
     assert runs.levels("rate") == [1, 2]
     series = Runs(FRAME, ["policy.label"]).series("a", "rate", "cost")
     assert series.to_dict() == {1: 3, 2: 7}
-    assert growth(series) == swing(series) == pytest.approx(7 / 3)
-    assert swing(series.iloc[::-1]) == pytest.approx(7 / 3)
+    assert growth(series) == pytest.approx(7 / 3)
     assert growth(series.iloc[::-1]) == pytest.approx(3 / 7)
 
 

@@ -28,7 +28,6 @@ from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from ratiolab.theory.laws.distributions import LengthDistribution, Number, check_range
-from ratiolab.theory.limits.fluid import shortest_first_latency
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -97,18 +96,6 @@ def latency(
         total += (prompt + cap) * work * (alive + left)
         alive = left
     return total
-
-
-def ratio(
-    distribution: LengthDistribution,
-    caps: Sequence[Number],
-    prompt: int = 0,
-    *,
-    refill: bool = True,
-) -> Number:
-    """Return the fluid ratio of kill-and-restart to H-SF; arguments as in `latency`."""
-    cost = latency(distribution, caps, prompt, refill=refill)
-    return cost / shortest_first_latency(distribution, prompt)
 
 
 def constant(base: Any, *, refill: bool, random_offset: bool) -> Expr:
