@@ -17,7 +17,10 @@ from two_sided_walks import EVERYTHING, Rules, TwoSided
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.cuts.configurations import heaviest, real_items
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.paths import starts
 from ratiolab.hindsight.paths import walk as walks
+from ratiolab.hindsight.paths.completions import completions
+from ratiolab.hindsight.paths.kernels import Step
 from ratiolab.hindsight.paths.potentials import Potentials, directions
 from ratiolab.model import Instance
 
@@ -33,17 +36,17 @@ def no_dominance(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_order_of_equals(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(walks, "_twins", lambda instance, remembered, forward: [0] * len(instance))
+    patch.setattr(starts, "twins", lambda instance, remembered, forward: [0] * len(instance))
 
 
 def no_due(patch: pytest.MonkeyPatch) -> None:
-    genuine = walks._Walk._step
+    genuine = starts.Starts.step
 
-    def step(self: walks._Walk, t: int) -> walks.Step:
+    def step(self: starts.Starts, t: int) -> Step:
         self.due[:] = 0
         return genuine(self, t)
 
-    patch.setattr(walks._Walk, "_step", step)
+    patch.setattr(starts.Starts, "step", step)
 
 
 SWITCHES = {"dominance": no_dominance, "equal requests": no_order_of_equals, "due": no_due}
@@ -62,15 +65,25 @@ def loses_nothing(seed: int, alone: str, patch: Callable[[], pytest.MonkeyPatch]
         if rule != alone:
             switch_off(patch())
     for side, other in (sides, sides[::-1]):
-        table = None
+        table, guide = None, None
         if alone in ("join", "join to paths"):
             known = everyone if alone == "join" else 0
             table = walks.walk(instance, other, limit, 10**6, remembered=known).table
-        found = walks.walk(instance, side, limit, 10**6, remembered=everyone, join=table)
+        if alone in ("completions", "completions of paths"):
+            known = everyone if alone == "completions" else 0
+            first = walks.walk(instance, side, limit, 10**6, remembered=known)
+            assert first.kept is not None
+            guide = completions(first.kept)
+        found = walks.walk(
+            instance, side, limit, 10**6, remembered=everyone, join=table, guide=guide
+        )
         assert found.least == limit, (seed, alone)
 
 
-RULES = (*SWITCHES, "join", "join to paths", "remembering")
+RULES = (
+    *SWITCHES,
+    *("join", "join to paths", "completions", "completions of paths", "remembering"),
+)
 
 
 @pytest.mark.parametrize("alone", RULES)

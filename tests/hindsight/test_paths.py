@@ -252,7 +252,7 @@ def test_passes_that_begin_with_a_known_walk_back_prove_the_same_and_are_certifi
     first = Passes(potentials, multipliers, proven, optimum + 2, (some,))
     walked = first.go(10**5)
     assert walked.table is not None
-    back = Back(first.sides, walked.least, walked.paths, walked.table)
+    back = Back(first.sides, walked)
     for target in range(proven.bound, optimum + 2):
         passes = Passes(potentials, multipliers, proven, target, (0, some), back)
         if passes.closed:  # what the multipliers prove is enough

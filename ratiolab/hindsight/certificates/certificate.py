@@ -29,13 +29,16 @@ from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
+_PATHS = (
+    *("bound", "denominator", "value", "memory", "tables", "cuts"),
+    *("unit", "multipliers", "passes"),
+)
+
 _NUMBERS = {
     "prices": ("denominator", "value", "memory", "tables", "cuts"),
     "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
-    "paths": (
-        *("bound", "denominator", "value", "memory", "tables", "cuts"),
-        *("unit", "multipliers", "passes"),
-    ),
+    "paths": _PATHS,
+    "paths-back": _PATHS,
     "steps": ("denominator", "value", "begin", "ends", "token"),
     "growth": ("denominator", "value", "begin", "ends", "token", "rows", "growth"),
 }
@@ -105,13 +108,16 @@ class PathCertificate(_DualClaim):
     ----------
     unit : of multipliers: they are so many times what they stand for.
     passes : requests that each pass makes start exactly once, a bit each; the first pass goes
-        backward in time, and directions alternate.
+        backward in time.
+    back : whether all others do, too, bounded by what completing the states of the one before
+        costs; else directions alternate, and each pass is joined to the one before.
     """
 
     source: ClassVar[str] = "walks from both ends"
     unit: int
     multipliers: tuple[int, ...] = field(repr=False)
     passes: tuple[int, ...] = field(repr=False)
+    back: bool = False
 
 
 CertificateWithDuals: TypeAlias = DualCertificate | DynamicProgrammingCertificate | PathCertificate
@@ -120,12 +126,18 @@ Certificate: TypeAlias = FormulaCertificate | CertificateInRuns | CertificateWit
 
 
 def path_certificate(
-    proven: DualCertificate, bound: int, unit: int, multipliers: IntArray, passes: tuple[int, ...]
+    proven: DualCertificate,
+    bound: int,
+    unit: int,
+    multipliers: IntArray,
+    passes: tuple[int, ...],
+    *,
+    back: bool = False,
 ) -> PathCertificate:
     """Return the certificate of a bound by walks under the duals of another certificate."""
     return PathCertificate(
         *(proven.instance, proven.digest, bound, proven.value, proven.duals),
-        *(unit, tuple(multipliers.tolist()), passes),
+        *(unit, tuple(multipliers.tolist()), passes, back),
     )
 
 

@@ -151,9 +151,12 @@ class DualsFile(_ProofFile):
 
 
 class PathsFile(DualsFile):
-    """A bound that walks from both ends of time prove, under duals and multipliers."""
+    """A bound that walks over paths prove, under duals and multipliers.
 
-    kind: Literal["paths"]  # type: ignore[assignment]
+    Walks of "paths" alternate in direction, those of "paths-back" all go backward in time.
+    """
+
+    kind: Literal["paths", "paths-back"]  # type: ignore[assignment]
     unit: int
     """U: multipliers are this many times what they stand for."""
     multipliers: Integers
@@ -165,7 +168,8 @@ class PathsFile(DualsFile):
         """Return the claim of the file."""
         self.require_check()
         claim = (self.instance, self.digest, self.bound, self.value, self.duals)
-        return PathCertificate(*claim, self.unit, self.multipliers, self.passes)
+        back = self.kind == "paths-back"
+        return PathCertificate(*claim, self.unit, self.multipliers, self.passes, back)
 
 
 class CertificateFile(

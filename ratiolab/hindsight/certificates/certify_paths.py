@@ -14,9 +14,9 @@ claim is proven when no path that starts each request of some set once costs at 
 
     B = U (bound - 1) - sum v + sum R.
 
-Each pass walks through all layers, the first backward in time, the next forward, and so on, and
-keeps what may belong to a path of cost at most B. Paid at layer t is the rho = c - v of all that
-started before t and what times up to t have left of R. Dropped are
+Each pass walks through all layers, the first backward in time, the next forward, and so on, or all
+backward, and keeps what may belong to a path of cost at most B. Paid at layer t is the rho = c - v
+of all that started before t and what times up to t have left of R. Dropped are
 
 - states for which paid, with the least later rho of watched requests that have not started, exceeds
   B; watched requests start once, equal ones in order;
@@ -28,6 +28,13 @@ started before t and what times up to t have left of R. Dropped are
   more at past times and when on its side just those requests that it watched have started that
   remain or run now. Each path of cost at most B has such a state there, or one that replaced it.
 
+When all passes go backward, the third rule is another one. A lower bound of what is left to pay of
+the total after a state, its rest, is the least, over what may start in its layer, of what that adds
+and the rest of what follows; and that is at least the rest of every state of the layer after it
+with the same watched requests started that holds no more, as what completes the former completes
+the latter and adds as much. So the most of these counts. Dropped are states whose total and rest,
+as the pass before has it of their part that it watched, exceed B, or for which it has none.
+
 Nothing else is left out, so the last pass must keep no path. Watched sets may only grow from pass
 to pass. Nothing here is the solver's but the footprint.
 """
@@ -37,8 +44,8 @@ import numpy as np
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.path_costs import Costs
-from ratiolab.hindsight.certificates.path_joins import planted
-from ratiolab.hindsight.certificates.path_states import Layer
+from ratiolab.hindsight.certificates.path_joins import Beside, planted
+from ratiolab.hindsight.certificates.path_rests import rests
 from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.model.instance import Instance
 
@@ -78,15 +85,21 @@ def require_no_path(
     capacity = [x * unit // denominator for x in paid]
     limit = unit * (certificate.bound - 1) - sum(multipliers) + sum(capacity)
     costs = Costs(instance, unit, multipliers, weight, capacity, limit)
-    layers: list[Layer] = []
-    least, known, left = 0, 0, effort.MOST_STATES
+    before: tuple[int, list[Beside]] = (0, [])
+    least, left = 0, effort.MOST_STATES
     for number, watched in enumerate(passes):
-        beside = [planted(layer) for layer in layers]
-        walk = Walk(instance, costs, number % 2, watched, limit, (known, beside), left)
-        layers, known = walk.run(), watched
+        side, rule = (0, "rests") if certificate.back else (number % 2, "before")
+        walk = Walk(instance, costs, side, watched, limit, left, **{rule: before})
+        layers = walk.run()
         left = walk.left
         done = layers[-1].paid[layers[-1].begun == np.uint64(watched)]
         least = int(done.min(initial=limit + 1))
+        if number + 1 < len(passes):
+            if certificate.back:
+                before = watched, rests(walk, layers)
+            else:
+                beside = [planted(layer.begun, layer.total, layer.tokens) for layer in layers]
+                before = watched, beside
     if limit >= 0 and least <= limit:
         latency = (sum(multipliers) - sum(capacity) + least) / unit
         raise ValueError(f"bound {certificate.bound} is claimed, a path costs {latency:.3f}")

@@ -70,7 +70,8 @@ def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str
     if isinstance(certificate, DynamicProgrammingCertificate):
         return "layers", numbers
     own = {"unit": certificate.unit, "multipliers": certificate.multipliers}
-    return "paths", {**numbers, **own, "passes": certificate.passes}
+    kind = "paths-back" if certificate.back else "paths"
+    return kind, {**numbers, **own, "passes": certificate.passes}
 
 
 def read_certificate(path: PathLike) -> Certificate:

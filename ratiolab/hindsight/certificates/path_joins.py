@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.certificates.path_states import Layer, compiled, exceeds
+from ratiolab.hindsight.certificates.path_states import compiled, exceeds
 from ratiolab.model.footprint import IntArray
 
 BUNCH = 8
@@ -39,17 +39,17 @@ class Beside(NamedTuple):
     lowest: NDArray[np.uint8]
 
 
-def planted(layer: Layer) -> Beside:
+def planted(started: NDArray[np.uint64], total: IntArray, tokens: NDArray[np.uint8]) -> Beside:
     """Return the states of a layer in halves; those with the same requests started are adjacent."""
-    begun, edges = np.unique(layer.begun, return_index=True)
-    edges = np.append(edges, len(layer.begun)).astype(np.int64)
+    begun, edges = np.unique(started, return_index=True)
+    edges = np.append(edges, len(started)).astype(np.int64)
     sizes = [2 * _halves(int(size)) for size in np.diff(edges)]
     heaps = np.cumsum([0, *sizes]).astype(np.int64)
     least = np.zeros(heaps[-1], np.int64)
-    lowest = np.zeros((heaps[-1], layer.tokens.shape[1]), np.uint8)
-    order = np.arange(len(layer.begun))
-    _halve(edges, heaps, layer.total, layer.tokens, order, least, lowest)
-    return Beside(begun, edges, heaps, layer.total[order], layer.tokens[order], least, lowest)
+    lowest = np.zeros((heaps[-1], tokens.shape[1]), np.uint8)
+    order = np.arange(len(started))
+    _halve(edges, heaps, total, tokens, order, least, lowest)
+    return Beside(begun, edges, heaps, total[order], tokens[order], least, lowest)
 
 
 def _halves(size: int) -> int:

@@ -10,6 +10,7 @@ from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates import path_states as states
 from ratiolab.hindsight.certificates.path_costs import Costs
 from ratiolab.hindsight.certificates.path_joins import Beside, joined
+from ratiolab.hindsight.certificates.path_rests import bounded
 from ratiolab.hindsight.certificates.path_states import Layer, Start
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
@@ -22,7 +23,7 @@ CROWDED, MORE = 3_000, 1.6
 
 
 class Walk:
-    """One pass, given the watched requests and the pass before, if there is one."""
+    """One pass, given the watched requests, and what those of a pass before and its layers are."""
 
     def __init__(
         self,
@@ -31,11 +32,12 @@ class Walk:
         side: int,
         watched: int,
         limit: int,
-        before: tuple[int, list[Beside]],
         left: int,
+        before: tuple[int, list[Beside]] = (0, []),
+        rests: tuple[int, list[Beside]] = (0, []),
     ) -> None:
         self.memory, self.costs, self.side = instance.memory, costs, side
-        self.watched, self.limit, self.before = watched, limit, before
+        self.watched, self.limit, self.before, self.rests = watched, limit, before, rests
         self.left, self.kept = left, 0
         self.most = instance.memory // (int(instance.prompt.min()) + 1)
         self.room = Layer.room(20_000, self.most, costs.longest)
@@ -68,9 +70,9 @@ class Walk:
         capacity = costs.capacity[side, t + 1]
         n = states.age(layer, self.limit, capacity, price, costs.last, watched, waiting, self.room)
         seen = max(n, CROWDED)
-        possible = [i for i in self.candidates if costs.rho[side, i, t] <= self.limit]
+        possible = self.possible(t)
         for i in possible:
-            start = self._start(i, t)
+            start = self.start(i, t)
             while (number := states.begin(self.room, n, self.limit, start)) < 0:
                 self._enlarge(2 * len(self.room.paid), n)
             self.left -= number - n
@@ -90,10 +92,19 @@ class Walk:
             raw = costs.raw[side, costs.owner, start]
             past, other = costs.tokens[1 - side][costs.opposite], layers[costs.end - t - 1]
             joined(*(self.room, chosen, self.limit, other, np.uint64(known), raw, past, costs.bit))
+        known, layers = self.rests
+        if layers:
+            chosen = np.flatnonzero(self.room.safe[:n] <= self.limit)
+            bounded(self.room, chosen, self.limit, np.uint64(known), layers[t + 1])
         within = np.flatnonzero(self.room.safe[:n] <= self.limit)
         return self.room.rows(self._kept(within, COMPARED))
 
-    def _start(self, i: int, t: int) -> Start:
+    def possible(self, t: int) -> list[int]:
+        """Return what may start in a layer, in order."""
+        return [i for i in self.candidates if self.costs.rho[self.side, i, t] <= self.limit]
+
+    def start(self, i: int, t: int) -> Start:
+        """Return the start of a request in a layer."""
         costs, side, watched = self.costs, self.side, self.watched >> i & 1
         pair, tokens = int(costs.first[i]), costs.tokens[self.side, costs.first[i]]
         ends, price = bool(costs.last[pair]), int(costs.price[side, t + 1, pair])

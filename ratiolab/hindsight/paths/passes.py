@@ -1,15 +1,14 @@
-"""Passes of walks in alternating directions, what they prove, and the certificate of it.
+"""Passes of walks back, what they prove, and the certificate of it.
 
-The first pass remembers nobody, and is joined to nothing. Each later one is joined to the table of
-the one before, in the other direction, and remembers more: what the cheapest path so far starts
-twice or never. It ends when no path below a target is left, or when the cheapest one is a schedule:
-decremental state space relaxation, as in Righini and Salani (2008), New dynamic programming
-algorithms for the resource constrained elementary shortest path problem, Networks 51.
+The first pass remembers nobody. Each later one is bounded by what completing the states of the one
+before costs, and remembers more: what the cheapest path so far starts twice or never. It ends when
+no path below a target is left, or when the cheapest one is a schedule: decremental state space
+relaxation, as in Righini and Salani (2008), New dynamic programming algorithms for the resource
+constrained elementary shortest path problem, Networks 51.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ratiolab.hindsight.certificates.certificate import (
     PathCertificate,
     path_certificate,
 )
+from ratiolab.hindsight.paths.completions import Completions, completions
 from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
 from ratiolab.hindsight.paths.walk import Table, Walked, walk
 from ratiolab.model.footprint import IntArray
@@ -27,16 +27,22 @@ ADDED = 3
 """Requests remembered more in each pass, and those equal to them."""
 
 
-class Back(NamedTuple):
-    """A complete walk back that is joined to nothing, and both directions for its limit.
+@dataclass
+class Back:
+    """A complete walk back that nothing bounds, and both directions for its limit.
 
-    It serves at every smaller limit, too.
+    It serves at every smaller limit, too. ``rest`` is what completing its states costs, once known.
     """
 
     sides: tuple[Direction, Direction]
-    least: int
-    paths: list[list[tuple[int, int]]]
-    table: Table
+    walked: Walked
+    rest: Completions | None = None
+
+    @property
+    def table(self) -> Table:
+        """Return its states, for walks forward."""
+        assert self.walked.table is not None
+        return self.walked.table
 
 
 @dataclass
@@ -48,7 +54,7 @@ class Passes:
     proven : the certificate of the duals behind the potentials.
     target : paths of latency below it are of interest; at least the bound of the duals.
     ladder : sets that the first passes remember, such as those of a smaller target: each at least
-        that before. Large ones need a table to join that remembers nearly as many.
+        that before.
     back : the first pass, if it has been made with the same potentials, multipliers and a limit
         that is no smaller. Sets of the ladder that do not contain what it remembers are left out.
 
@@ -82,7 +88,8 @@ class Passes:
             self.remembered = known = self.back.table.known
             more = (chosen for chosen in self.ladder if chosen & known == known != chosen)
             self.ladder = known, *more
-        self.table: Table | None = None
+        self.last: Walked | None = None
+        self.turned = False
         self.kinds = list(potentials.instance.requests)
 
     @property
@@ -101,30 +108,40 @@ class Passes:
 
         It ends at once unless ``whole`` is false, for its cheapest path.
         """
-        backward = len(self.sets) % 2 == 0
         done = len(self.sets)
         remembered = self.ladder[done] if done < len(self.ladder) else self.remembered
         if not done and self.back is not None:
-            least, table = self.back.least, self.back.table
-            found = Walked(
-                min(least, self.limit + 1), self.limit + 1, self.back.paths, table, 0, True
-            )
+            least = min(self.back.walked.least, self.limit + 1)
+            found = replace(self.back.walked, least=least, left=self.limit + 1, states=0)
         else:
+            guide = self._guide(stop)
+            if guide is None and done:
+                return Walked(0, 0, [], None, 0, False)
             found = walk(
-                *(self.potentials.instance, self.sides[backward], self.limit, width),
+                *(self.potentials.instance, self.sides[1], self.limit, width),
                 remembered=remembered,
-                join=self.table,
+                guide=guide,
                 whole=whole,
                 stop=stop,
             )
-        if found.table is not None:
+        if found.kept is not None:
             self.sets.append(remembered)
             self.remembered = remembered
-            self.table = found.table
+            self.last = found
             self.bound = max(self.bound, self.latency(found.least))
             if found.least <= self.limit:
                 self._learn(found.paths[0])
         return found
+
+    def _guide(self, stop: Callable[[], bool]) -> Completions | None:
+        """Return what completing the states of the last pass costs; None when there is none."""
+        if self.last is None or self.last.kept is None:
+            return None
+        if len(self.sets) > 1 or self.back is None:
+            return completions(self.last.kept, stop)
+        if self.back.rest is None:
+            self.back.rest = completions(self.last.kept, stop)
+        return self.back.rest
 
     def beam(
         self, width: int, stop: Callable[[], bool] = lambda: False, *, whole: bool = False
@@ -146,6 +163,7 @@ class Passes:
         if found.finished and found.least <= limit:
             self._learn(found.paths[0])
         if found.table is not None:
+            self.turned = True
             self.sets = [0 if self.back is None else self.back.table.known, everyone]
             self.bound = max(self.bound, self.latency(min(found.least, limit + 1)))
 
@@ -170,4 +188,5 @@ class Passes:
     def certificate(self) -> PathCertificate:
         """Return the certificate of the bound."""
         unit, sets = self.potentials.unit, tuple(self.sets)
-        return path_certificate(self.proven, self.bound, unit, self.multipliers, sets)
+        numbers = self.proven, self.bound, unit, self.multipliers, sets
+        return path_certificate(*numbers, back=not self.turned)

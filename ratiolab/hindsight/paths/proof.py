@@ -18,9 +18,6 @@ FIRST_WIDTH = 2_000
 WIDTH = 100_000
 """Width of walks that remember nobody and are to be complete."""
 
-FIRST = 30_000
-"""Width of walks back that remember some and are joined to nothing."""
-
 NARROW, WIDER = 50_000, 4
 """Width of the first walks that remember some, and its factor when they come no further."""
 
@@ -95,7 +92,6 @@ class _Proof:
         self.values: list[float] = []
         self.back: Back | None = None
         self.backed: Potentials | None = None
-        self.known, self.more = 0, True
         self.bound = proven.bound
         self.ladder: tuple[int, ...] = ()
 
@@ -171,8 +167,6 @@ class _Proof:
                 step = max(1, 2 * (self.bound - before))
             elif step > 1:
                 step //= 2
-            elif self._remember_first():
-                step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
             else:
                 return
 
@@ -191,23 +185,11 @@ class _Proof:
         if self.backed is not self.potentials:
             self.back, self.backed = None, self.potentials
             proven = self.potentials, self.multipliers, self.proven
-            passes = Passes(*proven, self.upper(), (self.known,))
-            walked = passes.go(min(FIRST if self.known else WIDTH, self.most), self.stop)
+            passes = Passes(*proven, self.upper())
+            walked = passes.go(min(WIDTH, self.most), self.stop)
             self._tell(passes)
             if walked.table is not None:
-                self.back = Back(passes.sides, walked.least, walked.paths, walked.table)
-
-    def _remember_first(self) -> bool:
-        """Let the walk back remember more, as long as it is complete; return whether it does."""
-        before, back = self.known, self.back
-        more = [chosen for chosen in self.ladder if chosen & before == before != chosen]
-        if not (self.more and more):
-            return False
-        self.known, self.backed = more[0], None
-        self._look_back()
-        if self.back is None:
-            self.known, self.back, self.more = before, back, False
-        return self.more
+                self.back = Back(passes.sides, walked)
 
     def _passes(self, target: int) -> Passes:
         back = self.back if self.backed is self.potentials else None

@@ -40,14 +40,15 @@ that no path costs less than the cheapest it found; one that leaves some out, st
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ratiolab.hindsight.paths import join_kernels, kernels
+from ratiolab.hindsight.paths.completions import Completions, Kept
 from ratiolab.hindsight.paths.kernels import States, Step
 from ratiolab.hindsight.paths.potentials import NEVER, Direction
+from ratiolab.hindsight.paths.starts import Starts
+from ratiolab.hindsight.paths.trees import Layer, planted
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -67,13 +68,6 @@ PATHS = 12
 """Paths that a walk returns at most."""
 
 
-class Layer(NamedTuple):
-    """States of a layer as `ratiolab.hindsight.paths.join_kernels.join` takes them."""
-
-    roots: IntArray
-    tree: tuple[NDArray[Any], ...]
-
-
 class Table:
     """States of a complete walk by layer; a layer is prepared for joins when it is asked for.
 
@@ -88,13 +82,7 @@ class Table:
     def layer(self, k: int) -> Layer:
         """Return the states of layer k."""
         if k not in self._layers:
-            mask, settled, tokens = self._states[k]
-            rows = np.argsort(mask, kind="stable")
-            masks, begin = np.unique(mask[rows], return_index=True)
-            edges = np.append(begin, len(rows)).astype(np.int64)
-            settled, tokens = settled[rows], tokens[rows]
-            order, *nodes, roots = join_kernels.plant(edges, settled, tokens)
-            self._layers[k] = Layer(roots, (masks, settled[order], tokens[order], *nodes))
+            self._layers[k] = planted(*self._states[k])
         return self._layers[k]
 
 
@@ -109,6 +97,7 @@ class Walked:
     paths : (start round, request) of the cheapest paths, the cheapest first.
     table : for the other direction, of a complete walk.
     states : number of states kept; finished : whether it reached the end.
+    kept : for walks the same way, of a complete walk.
     """
 
     least: int
@@ -117,6 +106,7 @@ class Walked:
     table: Table | None = field(repr=False)
     states: int
     finished: bool
+    kept: Kept | None = field(default=None, repr=False)
 
 
 def walk(
@@ -127,6 +117,7 @@ def walk(
     *,
     remembered: int = 0,
     join: Table | None = None,
+    guide: Completions | None = None,
     whole: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> Walked:
@@ -136,10 +127,11 @@ def walk(
     ----------
     limit : B, units. width : states of a layer.
     remembered : set of requests, a bit each. join : table of the other direction.
+    guide : of a walk the same way that remembered some of these, with a limit no smaller.
     whole : whether the walk ends when it leaves out what is of interest.
     stop : asked before each start of a layer; True ends the walk.
     """
-    return _Walk(instance, direction, limit, width, remembered, join, whole, stop).run()
+    return _Walk(instance, direction, limit, width, remembered, join, guide, whole, stop).run()
 
 
 class _Walk:
@@ -151,24 +143,21 @@ class _Walk:
         width: int,
         remembered: int,
         join: Table | None,
+        guide: Completions | None,
         whole: bool,
         stop: Callable[[], bool],
     ) -> None:
         self.instance, self.direction, self.limit, self.width = instance, direction, limit, width
-        self.remembered, self.table, self.whole, self.stop = remembered, join, whole, stop
+        self.remembered, self.table, self.guide = remembered, join, guide
+        self.whole, self.stop = whole, stop
         self.most = instance.memory // (int(instance.prompt.min()) + 1)
         self.words = direction.tokens.shape[1]
         full = np.full(8 * self.words, instance.memory, np.uint8)
         self.full = full.view("<u8").astype(np.uint64)
         self.room = States.empty(FIRST_CAPACITY, self.most, self.words)
-        sign = 1 if direction.forward else -1
-        output = instance.output.tolist()
-        self.order = sorted(range(len(instance)), key=lambda i: (output[i], sign * i))
-        self.twins = _twins(instance, remembered, direction.forward)
+        self.starts = Starts(instance, direction, limit, remembered)
         self.bits = np.left_shift(np.uint64(1), direction.owner.astype(np.uint64))
         self.left, self.stopped = limit + 1, False
-        least = np.minimum.accumulate(direction.excess[:, ::-1], axis=1)[:, ::-1]
-        self.due = np.minimum(least, limit + 1)
 
     def run(self) -> Walked:
         """Return what the walk found."""
@@ -179,15 +168,18 @@ class _Walk:
             layer = layer if self.stopped else self._next(layer, t)
             if self.stopped:
                 return Walked(0, 0, [], None, 0, False)
-            layers.append(layer._replace(pairs=layer.pairs[:0], cost=layer.cost[:0]))
+            layers.append(layer._replace(pairs=layer.pairs[:0]))
         done = np.where(layer.mask == np.uint64(self.remembered), layer.cost, self.limit + 1)
         best = np.argsort(done, kind="stable")[:PATHS]
         best = best[done[best] <= self.limit]
         least = int(done[best[0]]) if len(best) else self.limit + 1
         paths = [self._path(layers, row) for row in best.tolist()]
-        table = Table(self.remembered, layers) if self.left > self.limit else None
         states = sum(len(layer.mask) for layer in layers)
-        return Walked(least, self.left, paths, table, states, True)
+        if self.left <= self.limit:
+            return Walked(least, self.left, paths, None, states, True)
+        kept = Kept(self.starts, layers, self.full, self.guide)
+        table = Table(self.remembered, layers)
+        return Walked(least, self.left, paths, table, states, True, kept)
 
     def _path(self, layers: list[States], row: int) -> list[tuple[int, int]]:
         path, end = [], self.direction.end
@@ -200,26 +192,17 @@ class _Walk:
             row = int(layers[t + 1].parent[row])
         return path
 
-    def _step(self, t: int) -> Step:
-        direction = self.direction
-        begun = t - direction.age
-        excess = np.where(
-            begun >= 0, direction.excess[direction.owner, np.maximum(begun, 0)], NEVER
-        )
-        due, after = self.due[:, t].copy(), self.due[:, t + 1].copy()
-        return Step(
-            *(excess, direction.pay[t + 1], direction.tail[t + 1], due, after),
-            *(np.uint64(self.remembered), int(direction.slack[t + 1]), self.limit),
-        )
-
     def _next(self, layer: States, t: int) -> States:
         """Return the states of layer t + 1."""
-        step = self._step(t)
+        step = self.starts.step(t)
         number = self._starts(layer, t, step)
         room = self.room
         kernels.finish(room, number, step)
         if self.table is not None:
             self._join(number, t + 1)
+        if self.guide is not None:
+            rows = np.flatnonzero(room.low[:number] <= self.limit)
+            self.guide.bound(room, rows, self.limit, t + 1)
         rows = self._fewest(np.flatnonzero(room.low[:number] <= self.limit), PARTIAL * self.width)
         if t + 1 < self.direction.end:  # at the end all states are paths, and some are asked for
             rows = self._undominated(rows, COMPARED)
@@ -235,17 +218,17 @@ class _Walk:
 
     def _starts(self, layer: States, t: int, step: Step) -> int:
         """Write the states with all sets of starts of a layer; return their number."""
-        direction, limit = self.direction, self.limit
+        direction = self.direction
         self._reserve(len(layer.cost), 0)
         number = int(kernels.advance(layer, step, direction.ends, self.room))
         seen, theta = max(number, CROWD), NEVER
-        candidates = [i for i in self.order if direction.excess[i, t] <= limit]
+        candidates = self.starts.at(t)
         for i in candidates:
             if self.stop():  # a layer of many states takes seconds
                 self.stopped = True
                 break
             pair = int(direction.first[i])
-            twin, ending = np.uint64(self.twins[i]), bool(direction.ends[pair])
+            twin, ending = np.uint64(self.starts.twins[i]), bool(direction.ends[pair])
             tokens = direction.tokens[pair]
             while True:
                 written, left = kernels.start(
@@ -287,14 +270,3 @@ class _Walk:
             return
         other = np.uint64(table.known), *table.layer(direction.end - layer)
         join_kernels.join(self.room, rows, self.limit, raw, direction.past, self.bits, *other)
-
-
-def _twins(instance: Instance, remembered: int, forward: bool) -> list[int]:
-    """Return, of each request, the remembered equal one that must start before it, as a bit."""
-    kinds, found = list(instance.requests), [0] * len(instance)
-    last: dict[tuple[int, int, int], int] = {}
-    for i in range(len(instance)) if forward else range(len(instance) - 1, -1, -1):
-        if remembered >> i & 1:
-            found[i] = last.get(kinds[i], 0)
-            last[kinds[i]] = 1 << i
-    return found

@@ -1,0 +1,171 @@
+"""What is left to pay after a state at least: how passes back bound each other in the checker.
+
+`ratiolab.hindsight.certificates.certify_paths` says why. The rest of a state of the last layer is
+nothing if all watched requests have started. Before, all sets of starts that fit are tried, one
+after the other in depth: what the layer adds to the total, and the most rest among those of the
+layer after it that have the same watched requests started and hold no more. A rest that brings the
+total above the limit says only that; so it is cut off there.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ratiolab.hindsight.certificates import effort
+from ratiolab.hindsight.certificates.path_joins import Beside, planted
+from ratiolab.hindsight.certificates.path_states import Layer, compiled, exceeds, waits
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight.certificates.path_walks import Walk
+
+
+def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
+    """Return the states of a pass by layer, with the rest of each in place of its total, negated.
+
+    Cost: about that of the pass.
+    """
+    costs, side, limit, watched = walk.costs, walk.side, walk.limit, np.uint64(walk.watched)
+    last = layers[-1]
+    rest = np.where(last.begun == watched, 0, limit + 1 - last.total)
+    found = [planted(last.begun, -rest, last.tokens)]
+    known, earlier = walk.rests
+    for t in range(costs.end - 1, -1, -1):
+        layer = layers[t]
+        starts = [walk.start(i, t) for i in walk.possible(t)]
+        count = len(starts)
+        tokens = np.zeros((count, costs.longest), np.uint8)
+        space = np.zeros((count, costs.longest), np.uint8)
+        for k, start in enumerate(starts):
+            tokens[k], space[k] = start.tokens, start.space
+        columns = (
+            np.array([start.rho - start.wait for start in starts], np.int64),
+            np.array([start.rho - start.price - start.later for start in starts], np.int64),
+            np.array([start.bit for start in starts], np.uint64),
+            np.array([start.before for start in starts], np.uint64),
+        )
+        rest, walk.left = _rests(
+            walk.left,
+            *(layer, costs.capacity[side, t + 1], limit, watched, walk.waiting[:, t].copy()),
+            *(columns, tokens, space, found[-1]),
+            *(bool(earlier), np.uint64(known), earlier[t + 1] if earlier else found[-1]),
+        )
+        if walk.left < 0:
+            raise ValueError(f"the walks take more than {effort.MOST_STATES} states")
+        found.append(planted(layer.begun, -rest, layer.tokens))
+    return found[::-1]
+
+
+@compiled
+def _most(other, want, tokens, enough, waiting):  # type: ignore[no-untyped-def]
+    """Return the most rest of a state with these requests started that holds no more; -1 for none.
+
+    What is above ``enough`` is returned at once.
+    """
+    group = np.searchsorted(other.begun, want)
+    if group == len(other.begun) or other.begun[group] != want:
+        return -1
+    heap = other.heaps[group]
+    halves = other.heaps[group + 1] - heap
+    waiting[0] = 1, other.edges[group], other.edges[group + 1]
+    number, most = 1, np.int64(-1)
+    while number:
+        number -= 1
+        half, begin, end = waiting[number]
+        if -other.least[heap + half] <= most or exceeds(other.lowest[heap + half], tokens):
+            continue
+        if 2 * half < halves:
+            middle = (begin + end) // 2
+            waiting[number] = 2 * half + 1, middle, end
+            waiting[number + 1] = 2 * half, begin, middle
+            number += 2
+            continue
+        for k in range(begin, end):
+            if -other.total[k] > most and not exceeds(other.tokens[k], tokens):
+                most = -other.total[k]
+        if most > enough:
+            return most
+    return most
+
+
+@compiled
+def bounded(layer, chosen, limit, known, other):  # type: ignore[no-untyped-def]
+    """Drop states whose total and rest exceed the limit, as a pass with fewer watched says."""
+    waiting = np.zeros((128, 3), np.int64)
+    for s in chosen:
+        left = limit - layer.total[s]
+        rest = _most(other, layer.begun[s] & known, layer.tokens[s], left, waiting)
+        if rest < 0 or rest > left:
+            layer.safe[s] = limit + 1
+        else:
+            layer.safe[s] = max(layer.safe[s], layer.total[s] + rest)
+
+
+@compiled
+def _rests(  # type: ignore[no-untyped-def]
+    room,
+    layer,
+    capacity,
+    limit,
+    watched,
+    wait,
+    columns,
+    tokens,
+    space,
+    after,
+    bounds,
+    known,
+    earlier,
+):
+    """Return the rest of each state of a layer, given those of the layer after it, and the room.
+
+    The room is the number of states that may still be tried; below zero the rest is unknown.
+    """
+    rises, totals, bits, needs = columns
+    count, length = tokens.shape
+    waiting = np.zeros((128, 3), np.int64)
+    held = np.zeros((count + 1, length), np.uint8)
+    next_held = np.zeros(length, np.uint8)
+    tried, added, safe = np.zeros((3, count + 1), np.int64)
+    begun = np.zeros(count + 1, np.uint64)
+    result = np.zeros(len(layer.paid), np.int64)
+    for s in range(len(layer.paid)):
+        most = limit + 1 - layer.total[s]
+        safe[0] = layer.paid[s] + waits(layer.begun[s], watched, wait)
+        held[0], added[0], begun[0], tried[0] = layer.tokens[s], capacity, layer.begun[s], 0
+        depth, new = 0, True
+        if safe[0] > limit:
+            depth = -1
+        while depth >= 0:
+            if new:
+                new = False
+                room -= 1
+                if room < 0:
+                    return result, room
+                for y in range(length - 1):
+                    next_held[y] = held[depth, y + 1]
+                next_held[length - 1] = 0
+                left, rest = most - added[depth], np.int64(0)
+                if bounds:
+                    rest = _most(earlier, begun[depth] & known, next_held, left, waiting)
+                if 0 <= rest < left:
+                    own = _most(after, begun[depth], next_held, left, waiting)
+                    if own >= 0:
+                        most = min(most, added[depth] + max(own, rest))
+            k = tried[depth]
+            if k == count:
+                depth -= 1
+                continue
+            tried[depth] += 1
+            if safe[depth] + rises[k] > limit or begun[depth] & bits[k]:
+                continue
+            if begun[depth] & needs[k] != needs[k] or exceeds(held[depth], space[k]):
+                continue
+            held[depth + 1] = held[depth] + tokens[k]
+            added[depth + 1] = added[depth] + totals[k]
+            safe[depth + 1] = safe[depth] + rises[k]
+            begun[depth + 1] = begun[depth] | bits[k]
+            depth += 1
+            tried[depth] = k + 1
+            new = True
+        result[s] = max(most, layer.safe[s] - layer.total[s])
+    return result, room

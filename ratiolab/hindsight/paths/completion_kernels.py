@@ -1,0 +1,134 @@
+"""Compiled: what completing a state costs at least; `ratiolab.hindsight.paths.completions`."""
+
+import numpy as np
+
+from ratiolab.hindsight.paths.kernels import (
+    BYTE,
+    BYTES,
+    HIGH,
+    NONE,
+    ONE,
+    _missing,
+    compiled,
+    within,
+)
+
+
+@compiled
+def _rest(tree, roots, need, own, enough):  # type: ignore[no-untyped-def]
+    """Return the most that completing a state costs which holds no more, -1 if there is none.
+
+    The values of the tree are costs times -1. What is above ``enough`` is returned at once.
+    """
+    masks, value, tokens, least, cheapest, first, last, after = tree
+    group = np.searchsorted(masks, need)
+    best = 1
+    if group == len(masks) or masks[group] != need:
+        return -best
+    node, end = roots[group], roots[group + 1]
+    while node < end:
+        if cheapest[node] >= best or not within(least[node], own):
+            node = after[node]
+            continue
+        if after[node] == node + 1:
+            for k in range(first[node], last[node]):
+                if value[k] < best and within(tokens[k], own):
+                    best = value[k]
+            if -best > enough:
+                return -best
+        node += 1
+    return -best
+
+
+@compiled
+def guide(states, rows, limit, known, roots, tree):  # type: ignore[no-untyped-def]
+    """Raise the bounds of states by what completing them costs a walk that remembered less."""
+    for s in rows:
+        rest = _rest(
+            tree, roots, states.mask[s] & known, states.tokens[s], limit - states.settled[s]
+        )
+        low = limit + 1 if rest < 0 else states.settled[s] + rest
+        states.low[s] = min(limit + 1, max(states.low[s], low))
+
+
+@compiled
+def _fits(tokens, held, full):  # type: ignore[no-untyped-def]
+    """Return whether these tokens fit beside those that are held."""
+    for w in range(len(tokens)):  # noqa: SIM110, a loop is what is compiled best
+        if ((full[w] - tokens[w] | HIGH) - held[w]) & HIGH != HIGH:
+            return False
+    return True
+
+
+@compiled
+def complete(layer, step, starts, full, after, guided, before):  # type: ignore[no-untyped-def]
+    """Return what completing each state of a layer costs at least, by trying all sets of starts.
+
+    Parameters
+    ----------
+    layer : mask, settled cost, tokens, and bound of each state as the walk left it.
+    step : slack, limit and remembered set; and what those not started cost, of each state.
+    starts : of each that is possible its request, rise of the bound, rise of the settled cost,
+        tokens, and requests that must have started.
+    after : the trees of the next layer. guided, before : whether there are trees of a walk that
+        remembered less, its remembered set, and those of the next layer.
+    """
+    mask, settled, held, low = layer
+    slack, limit, remembered, spent = step
+    request, rise, change, tokens, twin = starts
+    roots, tree = after
+    known, known_roots, known_tree = before
+    words, most = held.shape[1], len(request)
+    now = np.zeros((most + 1, words), np.uint64)
+    place, cost, bound = np.zeros((3, most + 1), np.int64)
+    begun = np.zeros(most + 1, np.uint64)
+    own = np.zeros(words, np.uint64)
+    rest = np.zeros(len(mask), np.int64)
+    for s in range(len(mask)):
+        best = limit + 1 - settled[s]
+        depth = -1 if spent[s] > limit else 0
+        now[0], cost[0], bound[0], begun[0], place[0] = held[s], slack, spent[s], mask[s], 0
+        fresh = True
+        while depth >= 0:
+            if fresh:
+                for w in range(words):
+                    following = now[depth, w + 1] << BYTES if w + 1 < words else NONE
+                    own[w] = now[depth, w] >> BYTE | following
+                left = best - cost[depth]
+                more = 0
+                if guided:
+                    more = _rest(known_tree, known_roots, begun[depth] & known, own, left)
+                if 0 <= more < left:
+                    found = _rest(tree, roots, begun[depth], own, left)
+                    if found >= 0:
+                        best = min(best, cost[depth] + max(more, found))
+                fresh = False
+            k = place[depth]
+            if k == most:
+                depth -= 1
+                continue
+            place[depth] = k + 1
+            bit = remembered & (ONE << np.uint64(request[k]))
+            if bound[depth] + rise[k] > limit or begun[depth] & bit:
+                continue
+            if begun[depth] & twin[k] != twin[k] or not _fits(tokens[k], now[depth], full):
+                continue
+            for w in range(words):
+                now[depth + 1, w] = now[depth, w] + tokens[k, w]
+            cost[depth + 1] = cost[depth] + change[k]
+            bound[depth + 1] = bound[depth] + rise[k]
+            begun[depth + 1] = begun[depth] | bit
+            depth += 1
+            place[depth] = k + 1
+            fresh = True
+        rest[s] = max(best, low[s] - settled[s])
+    return rest
+
+
+@compiled
+def spend(cost, mask, remembered, due):  # type: ignore[no-untyped-def]
+    """Return the cost of states with what remembered requests that have not started are due."""
+    spent = cost.copy()
+    for s in range(len(cost)):
+        spent[s] += _missing(due, remembered & ~mask[s])
+    return spent

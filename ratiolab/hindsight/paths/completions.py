@@ -1,0 +1,99 @@
+"""What completing the states of a walk costs at least: a bound for the next walk the same way.
+
+A complete walk that remembers a set N keeps, at each layer, for each path of cost at most B that
+starts each request of N once, a state X that has started the same of N, holds no more at any later
+time, and has settled no more than what the path has come to. Let the rest of a state be a lower
+bound of what any completion adds to its settled cost. From the last layer on it is the least, over
+all sets of starts that fit, of what the step adds and of the rest of the state that follows, A.
+The rest of A is at least that of *any* state X of its layer that has started the same of N and
+holds no more: what completes A completes X, and adds as much. So it is the most of these. Where no
+X is, or settled cost and rest exceed B, no path of cost at most B comes to A. A state kept has at
+least as much rest as its bound says; states whose rest is too much stay in the tables, as they
+bound what holds more.
+
+A walk the same way that remembers more finds, of each of its states, the part in N, and bounds it
+so: it needs no walk from the other side. When requests arrive together, walks back have few states:
+most choices are among small requests in early rounds, and a walk back, which comes there last,
+knows what it has spent; a walk forward meets them first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight.paths import completion_kernels
+from ratiolab.hindsight.paths.kernels import States
+from ratiolab.hindsight.paths.starts import Starts
+from ratiolab.hindsight.paths.trees import Layer, planted
+
+
+@dataclass(frozen=True, eq=False)
+class Completions:
+    """Trees of the states of a complete walk by layer, with what completing each costs at least.
+
+    Parameters
+    ----------
+    known : requests that the walk remembered. limit : B of the walk.
+    layers : by layer; values are costs in units, times -1.
+    """
+
+    known: int
+    limit: int
+    layers: list[Layer]
+
+    def bound(self, states: States, rows: NDArray[np.int64], limit: int, layer: int) -> None:
+        """Raise the bounds of the states of a layer of a walk the same way."""
+        known = np.uint64(self.known)
+        completion_kernels.guide(states, rows, limit, known, *self.layers[layer])
+
+
+class Kept(NamedTuple):
+    """Findings of a complete walk that its completions are made from.
+
+    Parameters
+    ----------
+    layers : states, with all columns but pairs. full : the memory, as packed tokens.
+    guide : what bounded the walk.
+    """
+
+    starts: Starts
+    layers: list[States]
+    full: NDArray[np.uint64]
+    guide: Completions | None
+
+
+def completions(kept: Kept, stop: Callable[[], bool] = lambda: False) -> Completions | None:
+    """Return what completing the states of a complete walk costs at least; None when stopped."""
+    starts, layers, full, guide = kept
+    direction, limit, remembered = starts.direction, starts.limit, np.uint64(starts.remembered)
+    last = layers[-1]
+    rest = np.where(last.mask == remembered, 0, limit + 1 - last.settled)
+    after = planted(last.mask, -rest, last.tokens)
+    found = [after]
+    for t in range(direction.end - 1, -1, -1):
+        if stop():
+            return None
+        layer, step, chosen = layers[t], starts.step(t), np.array(starts.at(t), np.int64)
+        pair, excess = direction.first[chosen], direction.excess[chosen, t]
+        ours = starts.remembered >> chosen.astype(object) & 1 if len(chosen) else chosen
+        possible = (
+            chosen,
+            excess - np.array(ours, np.int64) * step.due[chosen],
+            excess - step.tail[pair],
+            direction.tokens[pair],
+            np.array([starts.twins[i] for i in chosen], np.uint64),
+        )
+        before = after if guide is None else guide.layers[t + 1]
+        known = np.uint64(0 if guide is None else guide.known)
+        spent = completion_kernels.spend(layer.cost, layer.mask, remembered, step.due)
+        rest = completion_kernels.complete(
+            (layer.mask, layer.settled, layer.tokens, layer.low),
+            (step.slack, limit, remembered, spent),
+            *(possible, full, after, guide is not None, (known, *before)),
+        )
+        after = planted(layer.mask, -rest, layer.tokens)
+        found.append(after)
+    return Completions(starts.remembered, limit, found[::-1])
