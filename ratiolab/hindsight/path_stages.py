@@ -73,7 +73,7 @@ class SmallWalk:
 
 @dataclass(frozen=True)
 class Paths:
-    """Walks from both ends of time under the duals of cuts; up to ``most`` requests."""
+    """Walks over paths under the duals of cuts; up to ``most`` requests."""
 
     part: float
     most: int = 64

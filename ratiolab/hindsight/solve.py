@@ -108,7 +108,7 @@ def solve(
     Stages follow one another until the schedule is proven optimal (`PLANS`); ``stages`` of the
     result has the bounds at the end of each. In ``auto``, bounds and heuristics come first. When
     they do not meet, ten requests or fewer are solved by one walk over rounds; else configuration
-    cuts raise the lower bound, and walks from both ends of time, guided by their duals, raise it
+    cuts raise the lower bound, and walks over paths, guided by their duals, raise it
     further, often to the optimum (`ratiolab.hindsight.paths`). A dynamic program looks for better
     schedules (`ratiolab.hindsight.dynamic_programming.beam`).
     Then the integer program of Jaillet et al.,

@@ -19,7 +19,7 @@ from ratiolab.hindsight.cuts.configurations import heaviest, real_items
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import starts
 from ratiolab.hindsight.paths import walk as walks
-from ratiolab.hindsight.paths.completions import completions
+from ratiolab.hindsight.paths.completions import Kept, completions
 from ratiolab.hindsight.paths.kernels import Step
 from ratiolab.hindsight.paths.potentials import Potentials, directions
 from ratiolab.model import Instance
@@ -99,6 +99,57 @@ def test_each_rule_by_itself_loses_no_optimum_of_many(alone: str) -> None:
     for seed in range(1, 1_000):
         with pytest.MonkeyPatch.context() as patch:
             loses_nothing(seed, alone, lambda patch=patch: patch)  # type: ignore[misc]
+
+
+def bounded_by(seed: int, spoil: Callable[[Kept], Kept]) -> int:
+    """How far a walk bounded by completions of a spoilt one is above the cheapest path.
+
+    All remember everybody, so that the cheapest path is the optimum.
+    """
+    instance = tiny(seed, most=5, longest=4)
+    potentials = Potentials.of(instance, duals_of(instance, seed))
+    everyone = 2 ** len(instance) - 1
+    base = int(potentials.least.sum() - potentials.capacity.sum())
+    limit = least_latency(instance) * potentials.unit - base
+    _, back = directions(potentials, potentials.least, limit)
+    first = walks.walk(instance, back, limit, 10**6, remembered=1)
+    assert first.kept is not None
+    guide = completions(spoil(first.kept))
+    found = walks.walk(instance, back, limit, 10**6, remembered=everyone, guide=guide)
+    return found.least - limit
+
+
+def holding_nothing(kept: Kept) -> Kept:
+    """States as if they held nothing: each then bounds what holds less than it."""
+    layers = [layer._replace(tokens=np.zeros_like(layer.tokens)) for layer in kept.layers]
+    return kept._replace(layers=layers)
+
+
+def started_nobody(kept: Kept) -> Kept:
+    """States as if they had started nobody of those remembered."""
+    layers = [layer._replace(mask=np.zeros_like(layer.mask)) for layer in kept.layers]
+    return kept._replace(layers=layers)
+
+
+@pytest.mark.parametrize("spoil", [holding_nothing, started_nobody])
+def test_completions_of_states_that_hold_more_or_have_started_others_lose_the_optimum(
+    spoil: Callable[[Kept], Kept],
+) -> None:
+    """As they are, completions lose none of the same instances."""
+    assert any(bounded_by(seed, spoil) > 0 for seed in range(24))
+    assert all(bounded_by(seed, lambda kept: kept) == 0 for seed in range(24))
+
+
+def test_completions_bound_no_walk_with_a_larger_limit() -> None:
+    instance = tiny(3, most=4, longest=4)
+    potentials = Potentials.of(instance, duals_of(instance, 3))
+    _, back = directions(potentials, potentials.least, 10**8)
+    first = walks.walk(instance, back, 10**7, 10**6, remembered=1)
+    assert first.kept is not None
+    guide = completions(first.kept)
+    for limit, remembered in ((10**8, 1), (10**7, 0)):
+        with pytest.raises(ValueError, match="no larger limit"):
+            walks.walk(instance, back, limit, 10**6, remembered=remembered, guide=guide)
 
 
 def two_sided(seed: int) -> tuple[TwoSided, int]:

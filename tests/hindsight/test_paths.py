@@ -160,6 +160,21 @@ def test_passes_prove_the_optimum_and_the_checker_no_more() -> None:
     assert max(claims(seed) for seed in range(48)) > 1
 
 
+def test_the_same_sets_remembered_in_both_directions_prove_the_optimum_and_no_more() -> None:
+    """The checker of passes that alternate: certificates of those back, read as such."""
+    for seed in range(0, 48, 3):
+        instance, proven, potentials, multipliers = drawn(seed)
+        optimum, everyone = least_latency(instance), 2 ** len(instance) - 1
+        passes = Passes(potentials, multipliers, proven, optimum, (0, everyone))
+        while not passes.closed:
+            passes.go(10**6)
+        made = replace(passes.certificate(), bound=optimum, passes=(0, everyone))
+        for back in (False, True):
+            assert certify(replace(made, back=back), instance) == optimum
+            with pytest.raises(CertificateError, match="a path costs"):
+                certify(replace(made, back=back, bound=optimum + 1), instance)
+
+
 @pytest.mark.long
 def test_passes_prove_the_optimum_of_many() -> None:
     for seed in range(48, 800):

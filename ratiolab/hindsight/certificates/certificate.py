@@ -8,7 +8,7 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``growth``: such duals, and duals of growth rows (`ratiolab.hindsight.certificates.growth_duals`);
 - ``layers``: duals, and a search guided by them that excludes every schedule of a smaller latency,
   which the checker does again;
-- ``paths``: duals, a multiplier for each request, and what walks from both ends of time remember,
+- ``paths`` and ``paths-back``: duals, a multiplier for each request, and what walks remember,
   which the checker does again (`ratiolab.hindsight.certificates.certify_paths`).
 
 `ratiolab.hindsight.certificates.certificate_file` describes the fields of each kind, and

@@ -1,4 +1,4 @@
-"""The checker of bounds by walks from both ends of time.
+"""The checker of bounds by walks over paths, from one end of time or both.
 
 Claim: no schedule has a latency below ``bound``. All numbers are integers, U times what they stand
 for. The duals give every item the weight W_t(m, r) and every time R_t, such that W_t(Q) <= R_t for

@@ -1,1 +1,1 @@
-"""Bounds by paths that forget who has started: walks from both ends that prune each other."""
+"""Bounds by paths that forget who has started: walks that bound each other."""

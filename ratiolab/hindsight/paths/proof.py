@@ -27,15 +27,11 @@ MOST_WIDTH = 400_000
 BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
 """Widths of the walks that look for schedules, one each time before multipliers rise."""
 
-COMPLETE = 100_000, 400_000
-"""Widths of more such walks, which are to be complete and end when they are not."""
-
 FEW_REQUESTS = 20
 """With more, walks that remember some begin after multipliers have risen for the first time."""
 
 MANY_REQUESTS = 36
-"""With more, walks that remember some begin when multipliers rise no more, and none of those that
-remember all is complete."""
+"""With more, walks that remember some begin when multipliers rise no more."""
 
 STEPS = 8
 """Steps of the search for multipliers each time."""
@@ -104,7 +100,7 @@ class _Proof:
         """Prove what paths cost that remember nobody; then raise multipliers and remember some."""
         self._first()
         size = len(self.potentials.instance)
-        beams = list(BEAMS if size > MANY_REQUESTS else BEAMS[:3] + COMPLETE)
+        beams = list(BEAMS if size > MANY_REQUESTS else BEAMS[:3])
         search = bundle.steps(
             *(self.potentials.instance, self.proven, self.multipliers / self.potentials.unit),
             *(self.upper, min(WIDTH, self.most), lambda: self.ended),
@@ -139,7 +135,7 @@ class _Proof:
         if not self.ended:
             self._look_back()
             passes = self._passes(self.upper())
-            passes.beam(min(width, self.most), self.stop, whole=width in COMPLETE)
+            passes.beam(min(width, self.most), self.stop)
             self._tell(passes)
 
     def _raise_multipliers(self, search: Iterator[tuple[float, Passes | None]]) -> bool:

@@ -64,6 +64,9 @@ CROWD, GROWN = 500, 1.3
 COMPARED, COMPARED_EARLY = 256, 32
 """States against which another is compared; among partial ones."""
 
+MOST_STATES = 5_000_000
+"""States of all layers of a walk that is to be complete, at which it ends: half a gigabyte."""
+
 PATHS = 12
 """Paths that a walk returns at most."""
 
@@ -150,6 +153,8 @@ class _Walk:
         self.instance, self.direction, self.limit, self.width = instance, direction, limit, width
         self.remembered, self.table, self.guide = remembered, join, guide
         self.whole, self.stop = whole, stop
+        if guide is not None and (guide.limit < limit or guide.known & ~remembered):
+            raise ValueError("a walk bounds those with no larger limit that remember as much")
         self.most = instance.memory // (int(instance.prompt.min()) + 1)
         self.words = direction.tokens.shape[1]
         full = np.full(8 * self.words, instance.memory, np.uint8)
@@ -162,19 +167,20 @@ class _Walk:
     def run(self) -> Walked:
         """Return what the walk found."""
         layer = States.empty(1, self.most, self.words)
-        layers = [layer]
+        layers, states = [layer], 1
         for t in range(self.direction.end):
-            self.stopped = self.stop() or (self.whole and self.left <= self.limit)
+            over = self.left <= self.limit or states > MOST_STATES
+            self.stopped = self.stop() or (self.whole and over)
             layer = layer if self.stopped else self._next(layer, t)
             if self.stopped:
                 return Walked(0, 0, [], None, 0, False)
+            states += len(layer.mask)
             layers.append(layer._replace(pairs=layer.pairs[:0]))
         done = np.where(layer.mask == np.uint64(self.remembered), layer.cost, self.limit + 1)
         best = np.argsort(done, kind="stable")[:PATHS]
         best = best[done[best] <= self.limit]
         least = int(done[best[0]]) if len(best) else self.limit + 1
         paths = [self._path(layers, row) for row in best.tolist()]
-        states = sum(len(layer.mask) for layer in layers)
         if self.left <= self.limit:
             return Walked(least, self.left, paths, None, states, True)
         kept = Kept(self.starts, layers, self.full, self.guide)
