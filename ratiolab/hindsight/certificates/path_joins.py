@@ -95,11 +95,15 @@ def _halve(edges, heaps, total, tokens, order, least, lowest):  # type: ignore[n
 
 
 @compiled
-def _fits(other, want, tokens, most, waiting):  # type: ignore[no-untyped-def]
-    """Return whether a state with these requests started and at most this total fits."""
+def least_total(other, want, tokens, most, enough, waiting):  # type: ignore[no-untyped-def]
+    """Return the least total up to ``most`` of a state that fits, or ``most`` + 1.
+
+    It has these requests started and holds no more. What is at most ``enough`` is returned at once.
+    """
+    best = most + 1
     group = np.searchsorted(other.begun, want)
     if group == len(other.begun) or other.begun[group] != want:
-        return False
+        return best
     heap = other.heaps[group]
     halves = other.heaps[group + 1] - heap
     waiting[0] = 1, other.edges[group], other.edges[group + 1]
@@ -107,7 +111,7 @@ def _fits(other, want, tokens, most, waiting):  # type: ignore[no-untyped-def]
     while number:
         number -= 1
         half, begin, end = waiting[number]
-        if other.least[heap + half] > most or exceeds(other.lowest[heap + half], tokens):
+        if other.least[heap + half] >= best or exceeds(other.lowest[heap + half], tokens):
             continue
         if 2 * half < halves:
             middle = (begin + end) // 2
@@ -116,9 +120,11 @@ def _fits(other, want, tokens, most, waiting):  # type: ignore[no-untyped-def]
             number += 2
             continue
         for k in range(begin, end):
-            if other.total[k] <= most and not exceeds(other.tokens[k], tokens):
-                return True
-    return False
+            if other.total[k] < best and not exceeds(other.tokens[k], tokens):
+                best = other.total[k]
+        if best <= enough:
+            return best
+    return best
 
 
 @compiled
@@ -142,5 +148,23 @@ def joined(layer, chosen, limit, other, known, raw, past, bit):  # type: ignore[
             want |= known & bit[pair]
             for y in range(length):
                 tokens[y] += past[pair, y]
-        if not _fits(other, want, tokens, limit - layer.total[s] + twice, waiting):
+        room = limit - layer.total[s] + twice
+        if least_total(other, want, tokens, room, room, waiting) > room:
             layer.safe[s] = limit + 1
+
+
+@compiled
+def bounded(layer, chosen, limit, known, other):  # type: ignore[no-untyped-def]
+    """Drop states whose total and rest exceed the limit, as a pass with fewer watched says.
+
+    Totals of `other` are its rests, negated: the least of them is the most rest.
+    """
+    waiting = np.zeros((128, 3), np.int64)
+    for s in chosen:
+        left = limit - layer.total[s]
+        want = layer.begun[s] & known
+        rest = -least_total(other, want, layer.tokens[s], 0, -left - 1, waiting)
+        if rest < 0 or rest > left:
+            layer.safe[s] = limit + 1
+        else:
+            layer.safe[s] = max(layer.safe[s], layer.total[s] + rest)

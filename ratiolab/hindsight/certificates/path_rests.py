@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ratiolab.hindsight.certificates import effort
-from ratiolab.hindsight.certificates.path_joins import Beside, planted
+from ratiolab.hindsight.certificates.path_joins import Beside, least_total, planted
 from ratiolab.hindsight.certificates.path_states import Layer, compiled, exceeds, waits
 
 if TYPE_CHECKING:
@@ -53,51 +53,6 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
             raise ValueError(f"the walks take more than {effort.MOST_STATES} states")
         found.append(planted(layer.begun, -rest, layer.tokens))
     return found[::-1]
-
-
-@compiled
-def _most(other, want, tokens, enough, waiting):  # type: ignore[no-untyped-def]
-    """Return the most rest of a state with these requests started that holds no more; -1 for none.
-
-    What is above ``enough`` is returned at once.
-    """
-    group = np.searchsorted(other.begun, want)
-    if group == len(other.begun) or other.begun[group] != want:
-        return -1
-    heap = other.heaps[group]
-    halves = other.heaps[group + 1] - heap
-    waiting[0] = 1, other.edges[group], other.edges[group + 1]
-    number, most = 1, np.int64(-1)
-    while number:
-        number -= 1
-        half, begin, end = waiting[number]
-        if -other.least[heap + half] <= most or exceeds(other.lowest[heap + half], tokens):
-            continue
-        if 2 * half < halves:
-            middle = (begin + end) // 2
-            waiting[number] = 2 * half + 1, middle, end
-            waiting[number + 1] = 2 * half, begin, middle
-            number += 2
-            continue
-        for k in range(begin, end):
-            if -other.total[k] > most and not exceeds(other.tokens[k], tokens):
-                most = -other.total[k]
-        if most > enough:
-            return most
-    return most
-
-
-@compiled
-def bounded(layer, chosen, limit, known, other):  # type: ignore[no-untyped-def]
-    """Drop states whose total and rest exceed the limit, as a pass with fewer watched says."""
-    waiting = np.zeros((128, 3), np.int64)
-    for s in chosen:
-        left = limit - layer.total[s]
-        rest = _most(other, layer.begun[s] & known, layer.tokens[s], left, waiting)
-        if rest < 0 or rest > left:
-            layer.safe[s] = limit + 1
-        else:
-            layer.safe[s] = max(layer.safe[s], layer.total[s] + rest)
 
 
 @compiled
@@ -146,9 +101,10 @@ def _rests(  # type: ignore[no-untyped-def]
                 next_held[length - 1] = 0
                 left, rest = most - added[depth], np.int64(0)
                 if bounds:
-                    rest = _most(earlier, begun[depth] & known, next_held, left, waiting)
+                    want = begun[depth] & known
+                    rest = -least_total(earlier, want, next_held, 0, -left - 1, waiting)
                 if 0 <= rest < left:
-                    own = _most(after, begun[depth], next_held, left, waiting)
+                    own = -least_total(after, begun[depth], next_held, 0, -left - 1, waiting)
                     if own >= 0:
                         most = min(most, added[depth] + max(own, rest))
             k = tried[depth]

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates import path_states as states
 from ratiolab.hindsight.certificates.path_costs import Costs
-from ratiolab.hindsight.certificates.path_joins import Beside, joined
-from ratiolab.hindsight.certificates.path_rests import bounded
+from ratiolab.hindsight.certificates.path_joins import Beside, bounded, joined
 from ratiolab.hindsight.certificates.path_states import Layer, Start
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance

@@ -2,15 +2,15 @@
 
 import numpy as np
 
+from ratiolab.hindsight.paths.join_kernels import cheapest_fit
 from ratiolab.hindsight.paths.kernels import (
     BYTE,
     BYTES,
     HIGH,
     NONE,
     ONE,
-    _missing,
     compiled,
-    within,
+    owed,
 )
 
 
@@ -20,24 +20,7 @@ def _rest(tree, roots, need, own, enough):  # type: ignore[no-untyped-def]
 
     The values of the tree are costs times -1. What is above ``enough`` is returned at once.
     """
-    masks, value, tokens, least, cheapest, first, last, after = tree
-    group = np.searchsorted(masks, need)
-    best = 1
-    if group == len(masks) or masks[group] != need:
-        return -best
-    node, end = roots[group], roots[group + 1]
-    while node < end:
-        if cheapest[node] >= best or not within(least[node], own):
-            node = after[node]
-            continue
-        if after[node] == node + 1:
-            for k in range(first[node], last[node]):
-                if value[k] < best and within(tokens[k], own):
-                    best = value[k]
-            if -best > enough:
-                return -best
-        node += 1
-    return -best
+    return -cheapest_fit(tree, roots, need, own, 0, -enough - 1)
 
 
 @compiled
@@ -130,5 +113,5 @@ def spend(cost, mask, remembered, due):  # type: ignore[no-untyped-def]
     """Return the cost of states with what remembered requests that have not started are due."""
     spent = cost.copy()
     for s in range(len(cost)):
-        spent[s] += _missing(due, remembered & ~mask[s])
+        spent[s] += owed(due, remembered & ~mask[s])
     return spent

@@ -10,6 +10,9 @@ import numpy as np
 
 from ratiolab.hindsight.paths.kernels import BYTE, HIGH, NONE, compiled, within
 
+NOTHING = -(2**62)
+"""Less than all costs."""
+
 LEAF = 8
 """States of a run that is not split."""
 
@@ -109,14 +112,17 @@ def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _cheapest(tree, edges, need, own, most):  # type: ignore[no-untyped-def]
-    """Return the least settled cost up to ``most`` of a state that fits, or ``most`` + 1."""
+def cheapest_fit(tree, roots, need, own, most, enough):  # type: ignore[no-untyped-def]
+    """Return the least value up to ``most`` of a state that fits, or ``most`` + 1.
+
+    What is at most ``enough`` is returned at once.
+    """
     masks, settled, tokens, least, cheapest, first, last, after = tree
     group = np.searchsorted(masks, need)
     best = most + 1
     if group == len(masks) or masks[group] != need:
         return best
-    node, end = edges[group], edges[group + 1]
+    node, end = roots[group], roots[group + 1]
     while node < end:
         if cheapest[node] >= best or not within(least[node], own):
             node = after[node]
@@ -125,6 +131,8 @@ def _cheapest(tree, edges, need, own, most):  # type: ignore[no-untyped-def]
             for k in range(first[node], last[node]):
                 if settled[k] < best and within(tokens[k], own):
                     best = settled[k]
+            if best <= enough:
+                return best
         node += 1
     return best
 
@@ -189,7 +197,7 @@ def join(states, rows, limit, raw, past, bits, known, edges, tree):  # type: ign
         most[found] = max(most[found], room)
     best = np.zeros(count, np.int64)
     for q in range(count):
-        best[q] = _cheapest(tree, edges, needs[q], own[q], most[q])
+        best[q] = cheapest_fit(tree, edges, needs[q], own[q], most[q], NOTHING)
     for r in range(len(rows)):
         s = rows[r]
         low = states.settled[s] + best[like[r]] - sums[like[r]]

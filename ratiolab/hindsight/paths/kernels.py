@@ -95,7 +95,7 @@ def within(low, high):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _missing(due, missing):  # type: ignore[no-untyped-def]
+def owed(due, missing):  # type: ignore[no-untyped-def]
     """Return the sum of what a set of requests is due."""
     total, i = 0, 0
     while missing:
@@ -111,7 +111,7 @@ def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
     """Write the states one round later without new starts; return their number."""
     written = 0
     for s in range(len(states.cost)):
-        low = states.cost[s] + _missing(step.due, step.remembered & ~states.mask[s])
+        low = states.cost[s] + owed(step.due, step.remembered & ~states.mask[s])
         if low > step.limit:
             continue
         paid, count = step.slack, 0
@@ -190,7 +190,7 @@ def finish(states, number, step):  # type: ignore[no-untyped-def]
             after = states.tokens[s, w + 1] << BYTES if w + 1 < words else NONE
             states.tokens[s, w] = states.tokens[s, w] >> BYTE | after
         missing = step.remembered & ~states.mask[s]
-        states.low[s] = states.cost[s] + _missing(step.due_after, missing)
+        states.low[s] = states.cost[s] + owed(step.due_after, missing)
 
 
 @compiled
