@@ -150,3 +150,50 @@ def mc_sf_twice_what_prices_prove(constant: Fraction, slow: bool) -> ClaimResult
         evidence="no case contradicts it; the proof text says where a proof is stuck",
         witness=broken,
     )
+
+
+def prefix_bound(case: Case) -> Fraction:
+    """Return the largest bound on the optimum by the volumes of some shortest requests and the
+    outputs of the others, each of which takes as long as it runs.
+    """
+    rest, best = sum(case.outputs), Fraction(sum(case.outputs))
+    for j, output in enumerate(case.outputs, 1):
+        rest -= output
+        shorter = optimum_bound(case.prompt, case.outputs[:j], case.memory)
+        best = max(best, shorter + rest)
+    return best
+
+
+@PAPER.claim(
+    "constant of MC-SF",
+    expected=UNDECIDED,
+    claimed=Fraction(2),
+    control=Fraction(3, 2),
+    control_verdict=FALSE,
+    assumes=EQUAL,
+)
+def mc_sf_twice_what_prefixes_prove(constant: Fraction, slow: bool) -> ClaimResult:
+    """MC-SF costs at most twice the optimum, for every memory: more, for some j at most twice the
+    volume bound of the j shortest requests and the outputs of the others.
+    """
+    cases = [*few_longer(400 if slow else 40), *drawn(1000 if slow else 40)]
+    known = (Known(case, case.mc_sf().total_latency, prefix_bound(case)) for case in cases)
+    worst, broken = largest_ratio(known, lambda _: constant)
+    return ClaimResult(
+        UNDECIDED if broken is None else FALSE,
+        f"{len(cases)} cases, MC-SF beside a proved lower bound",
+        f"at most {float(worst):.4f} times the bound",
+        evidence="no case contradicts it; the proof text says what full batches gain, what spread "
+        "lengths lose, and where a proof is lacking",
+        witness=broken,
+    )
+
+
+def few_longer(cases: int) -> Iterator[Case]:
+    """Yield cases without prompts: many equal requests, and a few longer ones."""
+    rng = stream(76, "cases")
+    for _ in range(cases):
+        output, longest = int(rng.integers(1, 70)), int(rng.choice([20, 60, 200]))
+        more = rng.integers(output, output + longest, int(rng.integers(1, 8))).tolist()
+        outputs = (*[output] * int(rng.integers(5, 50)), *sorted(more))
+        yield Case(0, outputs, int(rng.integers(outputs[-1], 4 * outputs[-1] + 1)))
