@@ -20,6 +20,9 @@ MOST_PROFILE = 400 * memory.MEGABYTE
 ALONE = 0.6
 """Part of the time that schedules get when bounds have to wait for them."""
 
+REST = 0.1
+"""Part of the time that must be left, when no ascent gets higher, for another search."""
+
 Left: TypeAlias = Callable[[], float | None]
 
 OVER = 1e-6
@@ -61,12 +64,24 @@ class ManyRequests:
                 bound = LowerBound(proof.bound, "growth rows")
                 call.found(Found(bound=bound, certificate=proof))
 
+        def bounds_and_more(left: Left) -> None:
+            bounds(left)
+            rest = left()
+            if seconds is not None and rest is not None and rest > REST * seconds:
+                from ratiolab.hindsight.scale.portfolio import hot_search
+
+                def part() -> float:
+                    now = left()
+                    return 1.0 if over.is_set() or now is None or now == OVER else 1 - now / rest
+
+                hot_search(state.schedule, part, lambda s: call.found(Found(s)), options.seed + 1)
+
         if seconds is None or options.threads < 2 or budget is not None:
             schedules(_left(None if seconds is None else ALONE * seconds))
             bounds(_left(state.share(self.part)))
         else:
             here = _left(seconds)  # a thread counts for itself: its clock may be its own
-            _beside(lambda: schedules(_left(seconds)), lambda: bounds(here), over)
+            _beside(lambda: schedules(_left(seconds)), lambda: bounds_and_more(here), over)
         return Found(note=f"no program: {len(instance)} requests, more than {MOST_REQUESTS}")
 
 

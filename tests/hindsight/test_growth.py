@@ -22,11 +22,13 @@ from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
+from ratiolab.hindsight.scale import growth
 from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
-from ratiolab.hindsight.scale.growth import certified, growth_row
+from ratiolab.hindsight.scale.growth import certified, growth_bounds, growth_row
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import FormatError, Instance, Schedule
 from ratiolab.model.feasibility import violations
+from ratiolab.workloads.generators import generate
 
 
 def feasible(instance: Instance, latest: int) -> Iterator[list[int]]:
@@ -212,3 +214,22 @@ def test_the_digits_are_of_the_growth_rows_too(
     path.write_text(json.dumps(data))
     with pytest.raises(FormatError, match="check"):
         read_certificate(path)
+
+
+def test_the_first_bound_comes_before_an_ascent_which_never_makes_it_worse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    instance = generate("trace-conversations", 0, n=60, load=1.5)
+    began: list[object] = []
+
+    def astray(problem: Problem, duals: Any, *rest: object) -> tuple[Any, float]:
+        began.append(problem)
+        return 0 * duals, -1.0
+
+    monkeypatch.setattr(growth, "ascend", astray)
+    proofs = growth_bounds(instance, 1e6)
+    first = next(proofs)
+    assert not began
+    assert certify(first, instance) == first.bound > 0
+    assert list(proofs) == []
+    assert began

@@ -2,6 +2,7 @@
 
 import itertools
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from clock import let_readings_take
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.scale import annealing, beam
+from ratiolab.hindsight.scale import annealing, beam, growth, portfolio
 from ratiolab.hindsight.scale.annealing import Cooling, annealed, decoded, schedule_of
 from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.beam_state import Knobs
@@ -205,3 +206,32 @@ def test_a_portfolio_whose_time_is_over_begins_no_beam(monkeypatch: pytest.Monke
     told: list[Schedule] = []
     assert Portfolio(best_list_schedule(workload(60)), told.append, seconds=1e-9).run()
     assert not told
+
+
+def test_what_a_compiler_takes_does_not_count_as_the_speed_of_beams(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = let_readings_take(0.001, monkeypatch)
+    real, first = beam.run, itertools.count()
+
+    def compiled_late(*given: Any) -> Any:
+        if next(first) == 0:
+            clock.readings += 10**7
+        return real(*given)
+
+    monkeypatch.setattr(beam, "run", compiled_late)
+    search = Portfolio(best_list_schedule(workload(60)), lambda _: None, seconds=1e5)
+    monkeypatch.setattr(search, "widen", lambda *given: None)
+    monkeypatch.setattr(portfolio, "annealed", lambda *given: None)
+    search.run()
+    assert search.seconds_of(1) < 100
+
+
+def test_a_second_search_begins_when_the_bound_gets_no_higher(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    let_readings_take(0.03, monkeypatch)
+    monkeypatch.setattr(growth, "growth_bounds", lambda *given: iter(()))
+    monkeypatch.setattr(Portfolio, "run", lambda search: True)
+    instance = workload(450, 1.5)
+    assert solve(instance, time_limit=3).upper < best_list_schedule(instance).total_latency

@@ -22,6 +22,7 @@ from ratiolab.hindsight.scale.beam import Prepared, Setting, guide, prepare
 from ratiolab.hindsight.scale.beam_state import Knobs
 from ratiolab.hindsight.scale.choices import CHANGES, LEAST_MEMORY, Choice, changed
 from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
 CANDIDATES = 20
@@ -48,6 +49,9 @@ FINALISTS = 3
 
 HOT, COLD = 0.03, 0.004
 """First and last temperature of the annealing, in mean latencies."""
+
+HOTTER, COLDER = 0.2, 0.01
+"""The same of an annealing with much time."""
 
 WIDEST = 4_000
 """Most states of a bucket and generation."""
@@ -114,6 +118,8 @@ class Portfolio:
         It is not when no narrow beam comes up to a simple schedule: prompts are so small
         that what counts is how requests grow, and prices say nothing of who should grow together.
         """
+        if self.seconds and self.used() < 1:
+            compile_beams()
         began = time.perf_counter()
         self.attempt(Choice(), 1, until=0.75)
         first = time.perf_counter() - began
@@ -237,6 +243,28 @@ class Portfolio:
             self.total, self.order = total, order
             self.found(schedule)
         return priced_use(schedule, prices, bucket_width)
+
+
+def hot_search(
+    known: Schedule, part: Callable[[], float], found: Callable[[Schedule], None], seed: int
+) -> None:
+    """Anneal a schedule from a heat at which it changes much, while others run wide beams.
+
+    Parameters are those of `ratiolab.hindsight.scale.annealing.annealed`.
+    """
+    instance = known.instance
+    heat = known.total_latency / len(instance)
+    order = np.lexsort((instance.volume, known.starts))
+    annealed(instance, order, Cooling(HOTTER * heat, COLDER * heat), part, found, seed, True)
+
+
+def compile_beams() -> None:
+    """Compile what beams run, once: their speed must not be measured as that of the compiler.
+
+    In a fresh installation that takes longer than many a beam, and all later ones would be narrow.
+    """
+    two = Instance("two requests", 9, [0, 1], [1, 2], [2, 3])
+    Portfolio(Schedule.from_starts(two, [0, 1]), lambda _: None).attempt(Choice(), 1, until=1)
 
 
 def priced_use(schedule: Schedule, prices: FloatArray, width: int) -> float:
