@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from ratiolab.adversary.case import Case
-from ratiolab.hindsight.dynamic_programming.tiny import one_at_a_time, tiny_optimum
+from ratiolab.hindsight.tiny import one_at_a_time, tiny_optimum
 from ratiolab.model import Instance
 from ratiolab.online import Policy, simulate
 

@@ -12,7 +12,7 @@ from ratiolab.adversary.case import Case, Limits
 from ratiolab.adversary.evaluate import costs_of
 from ratiolab.adversary.result import Attack
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.dynamic_programming.tiny import tiny_optimum
+from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model import Instance, read_instance, write_instance
 from ratiolab.online import POLICIES, Policy, make
 from ratiolab.theory.estimate import Estimate

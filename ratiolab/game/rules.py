@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import TypeAlias
 
-from ratiolab.hindsight.dynamic_programming.tiny import tiny_optimum
+from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.footprint import peak
 

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -74,7 +75,7 @@ class SolveState:
         self.nodes = 0
         self.interrupted = False
         self.stages: list[Stage] = []
-        self.stage = "bounds"
+        self.stage, self.note = "bounds", ""
         self.lower: LowerBound = best_lower_bound(instance)
         self.certificate: Certificate = FormulaCertificate(
             instance.name, instance.digest, self.lower.value, self.lower.source
@@ -142,21 +143,22 @@ class SolveState:
                 self.lower, better = found.bound, True
             if found.duals is not None:
                 self.duals = found.duals
+            if found.note:
+                self.note = found.note
             if better:
                 self.show()
 
-    def run(self, name: str, work: "Work") -> None:
-        """Run a stage and write down the bounds at its end, also when Ctrl-C ends it."""
-        self.stage, note = name, ""
+    @contextmanager
+    def running(self, name: str) -> Iterator[Callbacks]:
+        """Enter a stage, and write down the bounds at its end, also when Ctrl-C ends it."""
+        self.stage, self.note = name, ""
         try:
             self.show()
             with heard():
-                found = work(self, Callbacks(self.keep, self.show))
-            self.keep(found)
-            note = found.note
+                yield Callbacks(self.keep, self.show)
         except KeyboardInterrupt:
             self.interrupted = True
-        self._end_stage(f"Ctrl-C in stage {name}" if self.interrupted else note)
+        self._end_stage(f"Ctrl-C in stage {name}" if self.interrupted else self.note)
 
     def _end_stage(self, note: str) -> None:
         values = self.seconds, self.upper, self.lower.value, self.nodes

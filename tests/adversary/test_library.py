@@ -7,7 +7,7 @@ import pytest
 
 from ratiolab.adversary.case import Case
 from ratiolab.adversary.library import Entry, Target, improve, read, replay, targets
-from ratiolab.hindsight.dynamic_programming.tiny import tiny_optimum
+from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.online import POLICIES, simulate
 from ratiolab.report.worst_cases_page import page
 

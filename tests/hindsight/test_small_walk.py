@@ -52,7 +52,8 @@ def test_no_configuration_holds_more_than_the_cap() -> None:
 def solved(seed: int) -> SolveState:
     instance = tiny(seed) if seed % 2 else drawn(seed, 5)
     state = SolveState(instance, SolveOptions("auto"))
-    state.run("few requests", SmallWalk(part=1.0))
+    with state.running("few requests") as call:
+        state.keep(SmallWalk(part=1.0)(state, call))
     assert state.upper == state.lower.value == state.certificate.bound, seed
     assert state.upper == least_latency(instance), seed
     return state

@@ -5,7 +5,7 @@ from oracle import least_latency
 from tiny_instances import tiny
 
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.dynamic_programming.tiny import one_at_a_time, tiny_optimum
+from ratiolab.hindsight.tiny import one_at_a_time, tiny_optimum
 from ratiolab.model import Instance, require_feasible
 
 
