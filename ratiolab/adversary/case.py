@@ -129,12 +129,23 @@ class Limits:
 
     def allow(self, case: Case) -> bool:
         """Tell whether a case keeps to the limits and is an instance at all."""
-        if not 2 <= case.requests <= self.requests or not 1 <= case.memory <= self.memory:
+        if not case.blocks or any(a < 0 or s < 0 or o < 1 or n < 1 for a, s, o, n in case.blocks):
             return False
-        if any(a < 0 or s < 0 or o < 1 or n < 1 for a, s, o, n in case.blocks):
-            return False
+        return self.broken(case) is None
+
+    def broken(self, case: Case) -> str | None:
+        """Return what an instance breaks of the limits, in words; None when it keeps to them."""
+        if not 2 <= case.requests <= self.requests:
+            return f"{case.requests} requests must be between 2 and {self.requests}"
+        if not 1 <= case.memory <= self.memory:
+            return f"memory {case.memory} must be between 1 and {self.memory}"
         if self.headroom * case.highest > case.memory:
-            return False
+            times = "" if self.headroom == 1 else f"{self.headroom} times "
+            return (
+                f"memory {case.memory} must be at least {times}the largest request, {case.highest}"
+            )
         if self.prompts == "equal" and len({block.prompt for block in case.blocks}) > 1:
-            return False
-        return self.arrivals == "any" or not any(block.arrival for block in case.blocks)
+            return "prompts must be equal, unless any are allowed"
+        if self.arrivals == "zero" and any(block.arrival for block in case.blocks):
+            return "all requests must arrive at round 0, unless any arrivals are allowed"
+        return None

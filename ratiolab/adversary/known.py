@@ -17,7 +17,9 @@ from typing import NamedTuple
 from ratiolab.adversary.case import Limits
 from ratiolab.model import Instance
 from ratiolab.model.footprint import peak
+from ratiolab.online.policies.kill_restart import KillRestart
 from ratiolab.theory.bounds import evaluate
+from ratiolab.theory.limits.kill_restart import constant
 from ratiolab.theory.worst_case.any_prompts import svf_constant
 
 
@@ -70,11 +72,27 @@ PUBLISHED = {
     )
 }
 
+IN_ORDER = (
+    "alpha-beta-clearing",
+    "fcfs",
+    "mc-benchmark",
+    "sarathi",
+    "svf-1bit",
+    "vllm-fcfs",
+    "vllm-priority",
+)
+"""Policies that serve in the order of the file while nothing tells requests apart, and kill nobody
+by choice; see `ratiolab.theory.worst_case.one_at_a_time`."""
+
+IN_RANDOM_ORDER = "a-max", "a-random"
+"""Policies that serve in random order, and kill nobody by choice."""
+
 UNBOUNDED: dict[str, str] = {
+    **dict.fromkeys(IN_ORDER, "none: tends to n, a long request before short ones"),
+    **dict.fromkeys(IN_RANDOM_ORDER, "none: tends to (n + 1)/2, a long request among short ones"),
     "alpha-protection": "none: it may clear the same requests for ever",
     "a-min": "none: grows at least like sqrt(u), ours/a-min-square-root",
-    "fcfs": "none: order n, a long request before short ones",
-    "mc-benchmark": "none: order n, a long request before short ones",
+    "learned-caps": "none: order n, a long request first, as a pilot",
 }
 
 ANY_PROMPTS: dict[str, str] = {
@@ -103,14 +121,17 @@ def known_bound(policy: str, limits: Limits, instance: Instance) -> Known | None
         if policy in ("mc-sf", "svf", "h-sf"):
             return Known(None, "none with arrivals: order n, ours/mc-sf-arrivals")
         return None
-    same_as_mc_sf = policy == "mc-sf" or (policy == "svf" and limits.prompts == "equal")
-    if same_as_mc_sf and limits.prompts == "equal":
+    if limits.prompts == "equal" and policy in ("mc-sf", "svf", "h-sf"):  # the same then
         prompt, longest = int(instance.prompt[0]), int(instance.output.max())
         value = evaluate("ours/mc-sf", 1, longest, prompt).value
         return Known(value, f"{value:.4f}, proved: ours/mc-sf at s = {prompt}, u = {longest}")
     if policy == "volume-restart":
         value = evaluate("volume-restart").value
         return Known(value, f"{value:.4f} in the fluid limit, proved: ours/volume-restart-upper")
+    if policy == "kill-restart" and limits.prompts == "equal":
+        value = 2 * float(constant(KillRestart.base, refill=True, random_offset=True))
+        words = "in the fluid limit without prompts, proved: ours/kill-restart-staggered"
+        return Known(value, f"{value:.4f} {words}")
     if policy == "svf" and limits.headroom > 1:
         highest = max(peak(s, o) for s, o in zip(instance.prompt, instance.output, strict=True))
         share = Fraction(int(highest), instance.memory)

@@ -13,7 +13,7 @@ from ratiolab.adversary.evaluate import costs_of
 from ratiolab.adversary.result import Attack
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.tiny import tiny_optimum
-from ratiolab.model import Instance, read_instance, write_instance
+from ratiolab.model import FormatError, Instance, read_instance, write_instance
 from ratiolab.online import POLICIES, Policy, make
 from ratiolab.theory.estimate import Estimate
 
@@ -112,9 +112,20 @@ def instance_for(target: Target, instance: Instance) -> Instance:
 
 
 def read(target: Target, folder: Path) -> Instance | None:
-    """Return the instance of a target; None when there is no file."""
+    """Return the instance of a target; None when there is no file.
+
+    Raises
+    ------
+    FormatError
+        when it is no instance, or not one that the adversary may choose.
+    """
     path = folder / f"{target.name}.json"
-    return read_instance(path) if path.exists() else None
+    if not path.exists():
+        return None
+    instance = read_instance(path)
+    if (broken := target.limits.broken(Case.of_instance(instance))) is not None:
+        raise FormatError(f"{path}: {broken}")
+    return instance
 
 
 def replay(target: Target, instance: Instance, runs: int = 400) -> Entry:

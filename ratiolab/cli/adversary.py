@@ -23,7 +23,7 @@ from ratiolab.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from ratiolab.adversary import Attack, Case
+    from ratiolab.adversary import Attack, Case, Limits
     from ratiolab.adversary.limit import LimitAttack
 
 
@@ -89,12 +89,12 @@ def attack(
 
     Example: ratiolab attack --policy mc-sf --evaluations 200 -o worst.json
     """
-    from ratiolab.adversary import Case, Limits
+    from ratiolab.adversary import Limits
     from ratiolab.adversary.limit import LimitAttack
     from ratiolab.adversary.several import Order, search, worst_of
     from ratiolab.executors import opened
     from ratiolab.hindsight.certificates.io import write_certificate
-    from ratiolab.model import read_instance, write_instance
+    from ratiolab.model import write_instance
     from ratiolab.online import make
     from ratiolab.online.registry import describe
 
@@ -110,15 +110,16 @@ def attack(
     chosen = make(policy, parameters)
     if time_limit is None and evaluations is None:
         time_limit = 60.0
+    limits = Limits(headroom, prompts, arrivals, requests, memory)  # type: ignore[arg-type]
     order = Order(
         policy,
         parameters,
-        Limits(headroom, prompts, arrivals, requests, memory),  # type: ignore[arg-type]
+        limits,
         limit,
         evaluations,
         time_limit,
         runs,
-        tuple(Case.of_instance(read_instance(file)) for file in start or ()),
+        tuple(_start(file, limits) for file in start or ()),
     )
     with progress() as display:
         task = display.add_task(f"{chosen.name}: no instance yet")
@@ -158,6 +159,17 @@ def attack(
     answer(json, "attack", {**describe(chosen), **found.to_dict()}, *lines)
     if stopped:
         end_interrupted("this is the worst instance found so far")
+
+
+def _start(file: Path, limits: "Limits") -> "Case":
+    """Read a case to begin with; ValueError when the limits do not allow it."""
+    from ratiolab.adversary import Case
+    from ratiolab.model import read_instance
+
+    case = Case.of_instance(read_instance(file))
+    if (broken := limits.broken(case)) is not None:
+        raise ValueError(f"--start {file}: {broken}")
+    return case
 
 
 def _kinds(case: "Case") -> str:

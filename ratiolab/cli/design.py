@@ -119,8 +119,8 @@ def _any_law(lower: int, upper: int, prompt: int, gap: float, *, json: bool) -> 
 @app.command()
 def ranges(
     most: Annotated[
-        float, typer.Option(help="Largest factor between volumes; doubled up to it.", min=1)
-    ] = 512.0,
+        float, typer.Option(help="Largest factor between volumes, at most 1e8.", min=1)
+    ] = 2.0**20,
     gap: Gap = 0.01,
     anew: Anew = False,
     page: Page = Path("results/ranges.md"),
@@ -136,13 +136,14 @@ def ranges(
     from ratiolab.game.ranges import table
     from ratiolab.report import ranges_page
 
+    chosen = table.ratios(most)
     fill_table(
         "ranges",
         page,
         table,
         ranges_page,
         lambda known, tell, keep: table.rows(
-            table.ratios(most), gap, known, lambda ratio: tell(f"R = {ratio:g}"), keep
+            chosen, gap, known, lambda ratio: tell(f"R = {ratio:g}"), keep
         ),
         anew=anew,
         json=json,

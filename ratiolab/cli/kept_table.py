@@ -57,8 +57,9 @@ def fill_table(
     """
     from ratiolab.report.plots import save
 
+    require_no_folder(page)
     rows_file, figure = page.with_suffix(".csv"), page.with_suffix(".png")
-    require_no_folder(page, rows_file, figure)
+    require_no_folder(rows_file, figure)
     known = [] if anew or not rows_file.exists() else files.read_rows(rows_file)
     try:
         with progress() as display:

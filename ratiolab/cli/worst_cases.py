@@ -54,10 +54,13 @@ def worst_cases(
     for name in only or ():
         if name not in names:
             raise ValueError(f"--only {name!r} must be one of {', '.join(names)}")
+    searching = evaluations is not None or seconds is not None
+    if not searching and not any(instances.glob("*.json")):
+        raise ValueError(f"--instances {instances}: has no instance; --seconds S searches for some")
     try:
         with progress() as display:
             task = display.add_task("worst cases")
-            if evaluations is not None or seconds is not None:
+            if searching:
                 improve(
                     instances,
                     evaluations,

@@ -12,7 +12,8 @@ from ratiolab.game.configurations import arena
 from ratiolab.game.deterministic import deterministic_value
 from ratiolab.game.randomised import randomised_value
 from ratiolab.game.rules import Game
-from ratiolab.model.files import write_text
+from ratiolab.model.files import csv_integer, csv_table, write_text
+from ratiolab.model.instance import shown
 
 MOST_MULTISETS = 250
 """With more, only the value without randomness is computed: it takes seconds, the other minutes."""
@@ -122,18 +123,23 @@ def write_rows(found: Sequence[Row], path: Path) -> None:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Read a table; ValueError names the file and line of what is not one."""
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.reader(file)
-        if next(reader, []) != [*HEAD, *VALUES]:
-            raise ValueError(f"{path}: columns must be {', '.join([*HEAD, *VALUES])}")
+    """Read a table; FormatError names file, line, column, value and rule of what is not one."""
+    return csv_table(path, [*HEAD, *VALUES], _row)
+
+
+def _row(cells: dict[str, str], line: int) -> Row:
+    def fraction(name: str) -> Fraction:
         try:
-            return [_row(cells) for cells in reader]
-        except ValueError as error:
-            raise ValueError(f"{path}: line {reader.line_num}: {error}") from None
+            return Fraction(cells[name])
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(
+                f"line {line}: {name} {shown(cells[name])} must be a fraction"
+            ) from None
 
-
-def _row(cells: Sequence[str]) -> Row:
-    game = Game(*map(int, cells[:5]))
-    least, most = (Fraction(cell) if cell else None for cell in cells[7:9])
-    return Row(game, int(cells[5]), Fraction(cells[6]), least, most)
+    *numbers, configurations = (csv_integer(cells[k], k, line) for k in (*HEAD, "configurations"))
+    try:
+        game = Game(*numbers)
+    except ValueError as error:
+        raise ValueError(f"line {line}: {error}") from None
+    least, most = (fraction(name) if cells[name] else None for name in VALUES[2:])
+    return Row(game, configurations, fraction("deterministic"), least, most)

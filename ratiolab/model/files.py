@@ -11,15 +11,16 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from math import isinf
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from ratiolab.model.instance import LARGEST, MOST_REQUESTS, shown
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
+Row = TypeVar("Row")
 
 LARGEST_FILE = 2**28
 """Bytes of the largest file that is read, 256 MiB."""
@@ -119,6 +120,33 @@ def csv_rows(
             yield rows.line_num, row
     except csv.Error as error:
         raise ValueError(f"line {rows.line_num}: is not CSV ({error})") from None
+
+
+def csv_table(
+    path: PathLike, head: Sequence[str], parse: Callable[[dict[str, str], int], Row]
+) -> list[Row]:
+    """Return the rows of a CSV file whose columns must be these, in this order.
+
+    Parameters
+    ----------
+    parse : makes a row of the text in each column; `ValueError` for what breaks a rule. Its second
+        argument is the number of the line.
+
+    Raises
+    ------
+    FormatError
+        with file and rule, and the line where there is one.
+    """
+    try:
+        rows = csv_rows(read_text(path))
+        _, header = next(rows)
+        if header != list(head):
+            raise ValueError(f"columns must be {', '.join(head)}")
+        return [parse(dict(zip(head, cells, strict=True)), line) for line, cells in rows]
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(f"{path}: {error}") from None
 
 
 def csv_integer(value: str, column: str, line: int) -> int:

@@ -11,9 +11,9 @@ HEAD = """# Worst cases
 
 For every policy, the worst instance that the adversary has found: total latency over the proven
 optimum. Each is small, stands in [instances/worst-cases](../instances/worst-cases), and is replayed
-by `ratiolab attack --policy KEY --start FILE --evaluations 1`. `ratiolab worst-cases` writes this
-page from the files, `ratiolab worst-cases --seconds S` searches for worse ones first, S seconds of
-the processor for each policy.
+by the command that it names as its source, with `--evaluations 1` behind it. `ratiolab worst-cases`
+writes this page from the files, `ratiolab worst-cases --seconds S` searches for worse ones first, S
+seconds of the processor for each policy.
 
 Ratios of policies with randomness are means over fresh seeds, which no search has used, with the
 half width of a 95 % interval. Every optimum is exact, by a search of its own; *confirmed* are those
@@ -105,7 +105,7 @@ def _table(entries: Sequence[Entry]) -> list[str]:
             str(len(instance)),
             f"{instance.memory:,}",
             str(int(instance.output.max())),
-            "" if known is None else known.text,
+            "none known" if known is None else known.text,
             gap,
             known_family(target.policy, target.limits),
         ]

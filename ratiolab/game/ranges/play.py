@@ -20,6 +20,9 @@ from ratiolab.model.interrupts import heard
 from ratiolab.theory.limits.finite_range import NEVER_KILL, Enclosure, closed_form, dual_value
 from ratiolab.theory.limits.orders import FloatArray, Move, complete, form, most, spread
 
+LARGEST = 10**8
+"""Largest R for which the game is played; beyond it only formulas enclose V(R)."""
+
 GRIDS = (0.16, 0.08, 0.04)
 """Steps of the logarithm of volume, from the first try to the last."""
 
@@ -63,13 +66,13 @@ def enclose(
 
     Parameters
     ----------
-    ratio : R, the largest volume over the least.
+    ratio : R, the largest volume over the least; above `LARGEST` formulas alone enclose V(R).
     tell : called with every better enclosure.
 
     Ctrl-C ends the search; what it has found by then is proved and returned.
     """
     found = Found(closed_form(ratio))
-    if ratio <= NEVER_KILL:
+    if not NEVER_KILL < ratio <= LARGEST:
         return found
     tell(found.enclosure)
     play: _Play | None = None

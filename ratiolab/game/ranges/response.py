@@ -21,6 +21,10 @@ Path: TypeAlias = tuple[tuple[int, int, int], ...]
 POOL = 400
 """Paths kept from one law to the next."""
 
+HORIZON = 4.0
+"""Last time, over the root of the largest volume, about when the last work of the limit law ends: a
+price that ends earlier lets the last requests wait for nothing."""
+
 FIRST = 0.05
 """First knot and step of time; the least volume, which all requests have, is 1."""
 
@@ -42,7 +46,7 @@ class Grid:
     knots: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        horizon = 2 * float(self.nodes[-1]) ** 0.5
+        horizon = HORIZON * float(self.nodes[-1]) ** 0.5
         span = np.log(horizon / FIRST)
         self.ends = np.geomspace(FIRST, horizon, int(500 * span))
         self.steps = np.diff(np.append(0.0, self.ends))
@@ -156,7 +160,9 @@ def respond(
         price(0.7 * best + 0.3 * duals)  # between the two: duals alone jump about
         if round_ % 3 == 2:
             price(0.45 * best + 0.55 * duals)
-    taken = [(path, float(x)) for path, x in zip(paths, found.columns, strict=False) if x > 1e-9]
+    shares_of = [max(0.0, float(x)) for x in found.columns]
+    whole = sum(shares_of)  # 1 but for the tolerance of the program
+    taken = [(path, x / whole) for path, x in zip(paths, shares_of, strict=False) if x > 1e-9]
     for path, _ in taken:
         pool.pop(path, None)
         pool[path] = None

@@ -3,23 +3,33 @@
 import csv
 from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
-from math import log
+from math import inf, nan
 from pathlib import Path
 
-from ratiolab.game.ranges.play import enclose
-from ratiolab.model.files import write_text
+from ratiolab.game.ranges.play import LARGEST, enclose
+from ratiolab.model.files import csv_table, write_text
+from ratiolab.model.instance import shown
 from ratiolab.theory.limits.finite_range import NEVER_KILL, Enclosure
 
 HEAD = "ratio", "lower", "upper", "never_kill"
 
 
 def ratios(most: float) -> list[float]:
-    """Return the factors of the table: 1, 2, where killing begins to help, then doubled to most.
+    """Return the factors of the table: where killing begins to help, doubled to 512, then fourfold.
 
     >>> [round(ratio, 3) for ratio in ratios(9)]
     [1.0, 1.5, 2.0, 2.618, 3.0, 4.0, 6.0, 8.0]
+    >>> ratios(5000)[-3:]
+    [512.0, 1024.0, 4096.0]
+
+    Raises
+    ------
+    ValueError
+        when the largest is beyond what `enclose` searches.
     """
-    doubled = [2.0**k for k in range(2, int(log(most, 2) + 1e-9) + 1)]
+    if not 1 <= most <= LARGEST:
+        raise ValueError(f"most {most:g} must be between 1 and {LARGEST:g}")
+    doubled = [2.0**k for k in (*range(2, 10), *range(10, LARGEST.bit_length(), 2))]
     few = [1.0, 1.5, 2.0, NEVER_KILL, 3.0, *doubled, 6.0]
     return sorted(ratio for ratio in few if ratio <= most)
 
@@ -77,12 +87,21 @@ def write_rows(found: Sequence[Enclosure], path: Path) -> None:
 
 
 def read_rows(path: Path) -> list[Enclosure]:
-    """Read a table; ValueError names the file and line of what is not one."""
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.reader(file)
-        if tuple(next(reader, [])) != HEAD:
-            raise ValueError(f"{path}: columns must be {', '.join(HEAD)}")
+    """Read a table; FormatError names file, line, column, value and rule of what is not one."""
+    return csv_table(path, HEAD, _row)
+
+
+def _row(cells: dict[str, str], line: int) -> Enclosure:
+    values = []
+    for name, text in cells.items():
         try:
-            return [Enclosure(*map(float, cells)) for cells in reader]
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{path}: line {reader.line_num}: {error}") from None
+            value = float(text)
+        except ValueError:
+            value = nan
+        if not 1 <= value < inf:
+            raise ValueError(f"line {line}: {name} {shown(text)} must be a number of at least 1")
+        values.append(value)
+    row = Enclosure(*values)
+    if row.lower > row.upper:
+        raise ValueError(f"line {line}: lower {row.lower} must not be above upper {row.upper}")
+    return row
