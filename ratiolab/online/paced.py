@@ -23,7 +23,7 @@ from numpy.random import Generator
 from ratiolab.model.footprint import held, volume
 from ratiolab.online.columns import BOUND, FIRST, ROW, Columns, expected_tokens
 from ratiolab.online.policy import Setting
-from ratiolab.online.survival import Survival, horizons
+from ratiolab.online.survival import HORIZONS, Survival, horizons
 from ratiolab.online.view import NEVER, Decision, View
 from ratiolab.online.waiting import Entry, Waiting
 
@@ -72,7 +72,10 @@ class PacedRun(ABC):
         self, setting: Setting, pace: float, margin: float, rng: Generator, kinds: int = 1
     ) -> None:
         self._memory, self._keeps, self.rng = setting.memory, setting.keeps, rng
-        self._pace, self._margin = pace, margin
+        self._pace = pace
+        # what may be expected, one round ahead and later; the first round ahead is the next one
+        self._limit = np.full(HORIZONS + 3, (1 - margin) * self._memory)
+        self._limit[0] = self._memory
         self._logs = np.zeros((kinds, setting.memory + 2))
         self.curves: dict[int, Survival] = {}
         self.kind: dict[int, int] = {}
@@ -222,7 +225,7 @@ class PacedRun(ABC):
         for kind in self.curves if self.moving else ():
             self.observe(kind, now).learn()
         ahead = horizons(queue.first.cap)
-        limit = np.where(ahead == 1, self._memory, (1 - self._margin) * self._memory)
+        limit = self._limit[: len(ahead)]
         room = limit
         while queue:
             block, steps, clock = list[Entry](), list[float](), self._clock
@@ -239,7 +242,7 @@ class PacedRun(ABC):
                 facts = np.concatenate([self._columns.all, facts], axis=1)
             needed = expected_tokens(self._logs.ravel(), facts, now, ahead)
             room = room - needed[: -len(block)].sum(axis=0)
-            needed = np.cumsum(needed[-len(block) :], axis=0)
+            needed = needed[-len(block) :].cumsum(axis=0)
             fits = (needed <= room + CLOSE).all(axis=1)
             number = len(block) if fits.all() else int(fits.argmin())
             if number == 0 and not running and not admitted:

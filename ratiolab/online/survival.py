@@ -85,7 +85,7 @@ class Survival:
         known = slice(0, self.seen + 1)  # nobody was seen to end later
         share = self._ended[known] / (self._reached[known] + 0.5)
         np.minimum(share, 0.999, out=share)
-        np.cumsum(np.log1p(np.negative(share, out=share), out=share), out=self.log[known])
+        np.log1p(np.negative(share, out=share), out=share).cumsum(out=self.log[known])
         self._oldest = oldest = max(self.seen, 1)
         self._tail = extension(prompt, len(self.log))
         falls = self._tail[0]
@@ -97,8 +97,8 @@ class Survival:
         if self._sums is None:
             self._sums = np.zeros((2, self._oldest + 1))
             alive = np.exp(self.log[: self._oldest])
-            np.cumsum(alive, out=self._sums[0, 1:])
-            np.cumsum(alive * self._age[: self._oldest], out=self._sums[1, 1:])
+            alive.cumsum(out=self._sums[0, 1:])
+            (alive * self._age[: self._oldest]).cumsum(out=self._sums[1, 1:])
         rounds, tokens = self._sums
         if isinstance(age, int) and age <= self._oldest:
             return rounds[age], tokens[age]

@@ -143,8 +143,9 @@ class _Run(PacedRun):
             self.reached(view, i)
 
     def reached(self, view: View, i: int) -> None:
-        cap, key = self._plan(self.kind[i], view.prompt[i], self.bound[i], self.kept[i])
-        self.cap[i], self.key[i] = int(cap), float(key)
+        number, prompt, bound = self.kind[i], view.prompt[i], self.bound[i]
+        self.cap[i] = cap = self._plan(number).next_cap(prompt, bound)
+        self.key[i] = float(self._key(number, prompt, bound, self.kept[i], cap))
 
     def _plan_anew(self, keys: Any, facts: Any) -> tuple[Any, Any]:
         """Return keys and caps after plans have been made; a `ratiolab.online.waiting.Replan`."""
@@ -152,22 +153,27 @@ class _Run(PacedRun):
         for kind in self._kinds:
             those = (kinds == kind) & (keys > 0)  # pilots stay what they are
             if those.any():
-                caps[those], keys[those] = self._plan(kind, *(column[those] for column in known))
+                prompt, bound, kept = (column[those] for column in known)
+                caps[those] = self._caps(kind, prompt, bound)
+                keys[those] = self._key(kind, prompt, bound, kept, caps[those])
         return keys, caps
 
-    def _plan(self, number: int, prompt: Any, bound: Any, kept: Any) -> tuple[Any, Any]:
-        """Return caps and keys of requests of a kind.
-
-        A key is the expected volume of the run to the cap for each completion expected of it.
-        """
-        plan, curve = self._kinds[number].plan, self.curves[number]
+    def _plan(self, number: int) -> CapPlan:
+        plan = self._kinds[number].plan
         assert plan is not None  # made when the first of the kind arrived
-        memory = self._setting.memory
-        codes, which = np.unique(prompt * (memory + 1) + bound, return_inverse=True)
-        caps = [plan.next_cap(*divmod(code, memory + 1)) for code in codes.tolist()]
-        cap = np.array(caps)[which]
+        return plan
+
+    def _caps(self, number: int, prompt: Any, bound: Any) -> Any:
+        """Return the caps of requests of a kind."""
+        plan, digits = self._plan(number), self._setting.memory + 1
+        codes, which = np.unique(prompt * digits + bound, return_inverse=True)
+        return np.array([plan.next_cap(*divmod(code, digits)) for code in codes.tolist()])[which]
+
+    def _key(self, number: int, prompt: Any, bound: Any, kept: Any, cap: Any) -> Any:
+        """Return the expected volume of a run to a cap for each completion expected of it."""
+        curve = self.curves[number]
         work = curve.expected_volume(prompt, bound, cap) - volume(prompt, kept)
         share = np.exp(curve.log[cap] - curve.log[bound])
-        ends = np.where(cap == memory - prompt, 1.0, 1 - share)
+        ends = np.where(cap == self._setting.memory - prompt, 1.0, 1 - share)
         # half as many digits: keys that are equal but for rounding are equal
-        return cap, (work / np.maximum(ends, 1e-9)).astype(np.float32)
+        return (work / np.maximum(ends, 1e-9)).astype(np.float32)
