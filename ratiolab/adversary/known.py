@@ -89,7 +89,10 @@ IN_RANDOM_ORDER = "a-max", "a-random"
 
 UNBOUNDED: dict[str, str] = {
     **dict.fromkeys(IN_ORDER, "none: tends to n, a long request before short ones"),
-    **dict.fromkeys(IN_RANDOM_ORDER, "none: tends to (n + 1)/2, a long request among short ones"),
+    **dict.fromkeys(
+        IN_RANDOM_ORDER,
+        "none: tends to (n + 1)/2, with the worst ties to n, a long request among short ones",
+    ),
     "alpha-protection": "none: it may clear the same requests for ever",
     "a-min": "none: grows at least like sqrt(u), ours/a-min-square-root",
     "learned-caps": "none: order n, a long request first, as a pilot",

@@ -25,7 +25,9 @@ the same.
 The *gap* is the bound over the ratio: 1 would mean that the bound is attained. A ratio here is a
 lower bound on the constant of a policy, no more: a search proves nothing about what it did not
 find. Small instances cannot show the limits of families with many requests: *family* names the
-largest limit known of such a family.
+largest limit known of such a family. Where the known bound is *none*, a family of instances shows
+that there is none. That of a long request and short ones, of which any two fill the memory, is
+[proved and tested](../ratiolab/theory/worst_case/one_at_a_time.py): n is the number of requests.
 """
 
 CONSTANTS = """## Published constants
