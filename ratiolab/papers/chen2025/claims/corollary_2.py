@@ -5,9 +5,9 @@ before those of a higher one start, as in H-SF, so only pairs inside an interval
 """
 
 from fractions import Fraction
-from random import Random
 
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
@@ -45,12 +45,15 @@ def corollary_2(claimed: str, slow: bool) -> ClaimResult:
     """With disjoint intervals, u_j <= l_{j+1}, the revised A_min is no worse than with one and
     O(log(1/alpha)), alpha = l_1/u_m.
     """
-    draw, cases, above_basic, above_own, saved = Random(3), 0, 0, 0, Fraction(0)
+    cases, above_basic, above_own, saved = 0, 0, 0, Fraction(0)
+    draw = stream(3, "cases")
     for _ in range(60 if slow else 15):
-        ends = sorted(draw.sample(range(1, 12), 3))
+        ends = sorted(int(end) for end in 1 + draw.choice(11, 3, replace=False))
         classes = [(ends[0], ends[1] - 1), (ends[1], ends[2])]
         width = ends[2] - ends[0] + 1
-        shares = [Fraction(draw.randint(1, 5), draw.randint(1, 30)) for _ in range(width)]
+        shares = [
+            Fraction(int(draw.integers(1, 6)), int(draw.integers(1, 31))) for _ in range(width)
+        ]
         total = sum(shares, Fraction(0))
         shares = [x / total for x in shares]
         starts = starts_of(classes)

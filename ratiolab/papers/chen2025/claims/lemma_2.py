@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from random import Random
 from typing import Any
 
+from ratiolab.model.streams import stream
 from ratiolab.online import make
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
@@ -50,12 +50,12 @@ def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
     # Proposition 1: what is left of length i after period k.
     left = x * (1 - (s + low) / (s + i) - (k - low) / (s + i))
     remains = sp.simplify(left - x * (i - k) / (s + i)) == 0
-    draw = Random(5)
+    draw = stream(5, "cases")
     cases, wrong = 0, 0
     for _ in range(200 if slow else 40):
-        lower, prompt, width = draw.randint(1, 3), draw.randint(0, 4), draw.randint(1, 6)
-        shares = [Fraction(draw.randint(0, 5), 7) for _ in range(width)]
-        shares[draw.randrange(width)] += 1
+        lower, prompt, width = (int(draw.integers(*ends)) for ends in ((1, 4), (0, 5), (1, 7)))
+        shares = [Fraction(int(draw.integers(6)), 7) for _ in range(width)]
+        shares[int(draw.integers(width))] += 1
         cases += 1
         wrong += claimed(shares, lower, prompt) != latency(shares, lower, prompt)
     simulated = fluid_ratio(

@@ -4,7 +4,7 @@ from functools import cache
 from itertools import permutations
 from typing import Literal
 
-from ratiolab.papers.claim import FALSE, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.gogineni2024 import PAPER
 from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, Measure, small, total
 from ratiolab.theory.worst_case.round_robin import serve
@@ -26,7 +26,7 @@ def check(rule: Rule, slow: bool) -> ClaimResult:
     example = f"lengths {worse[0][0]}: sum {worse[0][1]}, possible {worse[0][2]}" if worse else None
     return decided(
         not worse,
-        PROVED if not worse else f"{len(sets)} sets of requests",
+        PROVED if not worse else WITNESSED,
         f"not the least in {len(worse)} of {len(sets)} sets" + (f"; {example}" if example else ""),
         evidence="all token-by-token schedules, or all orders, by exhaustion",
         witness=example,
