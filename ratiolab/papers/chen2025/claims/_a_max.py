@@ -1,15 +1,6 @@
 """What Theorems 1 and 2 rest on: suprema of the server model, and a bound on A_max as printed.
 
-Server model: A_max is M / (s + u) parallel servers and requests of length k hold s + k for k
-rounds. With x = 1/alpha, s = 0, its supremum over all lengths in [l, u] is x (1 + sqrt(R)) / 2,
-R = 1 + sum_{k=l+1}^{u} 1/(2k-1), over two lengths the same with R = 2 x / (x + 1).
-
-As printed, A_max with W = M / (s + u) whole has at least W requests running while any wait, since
-none can ever hold more than s + u. So the k-th in its order starts by round (o_1 + ... + o_{k-1})/W
-and E[TEL] <= ((n - 1) / (2 W) + 1) sum of o. Every schedule costs at least the sum of o, and, by
-volume, at least the sum over pairs i <= j of min(v_i, v_j) / M, where v = s o + o (o + 1) / 2 is at
-least half of o (s + o). So its ratio to the optimum is at most 1 + twice the server supremum, for
-every n; and that supremum is at most x (1 + sqrt(x)) / 2, for every s.
+The proofs stand in proofs/a_max_servers.md and proofs/a_max_printed.md.
 """
 
 from fractions import Fraction

@@ -17,7 +17,7 @@ from ratiolab.papers.claim import FALSE, HOLDS, PROVED, UNDECIDED, ClaimResult, 
         "A_max as printed with Eq. (3), M = u",
         "the control asks for more than these requests show",
     ),
-    proof="ratiolab.papers.chen2025.claims._a_max",
+    proof="a_max_printed",
 )
 def a_max_unbounded_within_d2(needed: Callable[[int], Fraction]) -> ClaimResult:
     """The ratio of A_max is unbounded in the worst case, within the two-point distributions."""

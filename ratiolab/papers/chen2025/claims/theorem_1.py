@@ -48,7 +48,7 @@ def paper(x: Fraction) -> Fraction:
         "fluid limit; A_max as M/(s+u) parallel servers, as in the proof of Theorem 2; batch "
         "accounting of H-SF"
     ),
-    proof="ratiolab.papers.chen2025.claims._a_max",
+    proof="a_max_printed",
 )
 def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResult:
     """The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."""
@@ -80,7 +80,7 @@ def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResul
     claimed=paper,
     control=lambda x: (1 + x) / 2,
     assumes="A_max as printed with Eq. (3), H-SF as printed; s + u divides M; 1/alpha >= 7",
-    proof="ratiolab.papers.chen2025.claims._a_max",
+    proof="a_max_printed",
 )
 def theorem_1_printed(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
     """The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."""

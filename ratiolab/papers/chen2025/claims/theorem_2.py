@@ -164,7 +164,7 @@ def recheck_printed() -> str:
         "A_max as printed with Eq. (3); s = 0, u divides M, any n and any such M",
         "false from 1/alpha = 25 on; the control is the bound 1/alpha",
     ),
-    proof="ratiolab.papers.chen2025.claims._a_max",
+    proof="a_max_printed",
 )
 def theorem_2_printed(claimed: Radicand, slow: bool) -> ClaimResult:
     """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."""

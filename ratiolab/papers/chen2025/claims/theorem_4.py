@@ -68,7 +68,7 @@ def recheck() -> str:
         "Lemma 2 as the ratio of A_min; kill-restart in its own fluid model, where a run reserves "
         "the memory of its cap for as long as it lasts",
     ),
-    proof="ratiolab.theory.limits.kill_restart",
+    proof="ratiolab.theory.limits.kill_restart.constant",
 )
 def theorem_4(claimed: int) -> ClaimResult:
     """As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs."""
