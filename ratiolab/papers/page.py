@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from ratiolab.papers.finding import Finding, findings_table
+from ratiolab.report.templating import environment
 
 if TYPE_CHECKING:
     from ratiolab.report.plots.canvas import Chart
@@ -68,23 +67,3 @@ class Page:
         page = environment(template.parent).from_string(read_template(template)[1])
         table = findings_table(self.findings, judged=judged)
         return page.render({**slots, **self.slots}, findings=table, judged=judged).strip()
-
-
-def environment(folder: Path) -> Environment:
-    """Return how templates of a folder are read: strict on names, with formats for numbers."""
-    templates = Environment(  # Markdown: nothing is escaped
-        loader=FileSystemLoader(folder), undefined=StrictUndefined, autoescape=False
-    )
-    templates.filters.update(
-        fixed=lambda value, digits=2: _formatted(value, f".{digits}f"),
-        significant=lambda value, digits=6: _formatted(value, f".{digits}g"),
-        percent=lambda value, digits=0: _formatted(value, f".{digits}%"),
-        thousands=lambda value: _formatted(value, ",.0f"),
-    )
-    return templates
-
-
-def _formatted(value: Any, spec: str) -> str:
-    if isinstance(value, StrictUndefined):
-        str(value)  # raises the error that names the slot
-    return format(value, spec)

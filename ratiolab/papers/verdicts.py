@@ -1,14 +1,18 @@
 """Verdicts on the papers' claims, for people: a table, and a page for a referee."""
 
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from ratiolab.papers import Claim, ClaimReport, Verdict, experiments, papers
+from ratiolab.papers.paper import Paper
 from ratiolab.papers.proof import read_proof
 from ratiolab.papers.verdict_table import COLOURS, VerdictTable
 from ratiolab.report.tables import folding_table
+from ratiolab.report.templating import filled
 
 MEANINGS = {
     Verdict.HOLDS: "proved, or true of everything that was checked, as its scope says",
@@ -48,74 +52,49 @@ def listing_table(claims: Iterable[Claim]) -> Table:
 
 def claims_page(reports: VerdictTable) -> str:
     """Return a page for a referee: which statements stand, which fall, and why."""
-    lines = [
-        "# What stands, what falls, and why",
-        "",
-        "Every statement that was checked, by paper. Regenerate this page with",
-        "`ratiolab claims --page results/claims.md`; verify a witness, without any solver, with",
-        "`ratiolab claims --recheck ID`; print a proof with `ratiolab claims --proof ID`.",
-        "",
-        *(f"- **{verdict.value}**: {meaning}." for verdict, meaning in MEANINGS.items()),
-        "",
-        f"{len(reports)} statements: {reports.headline}.",
+    shown = [
+        _paper(paper, [r for r in reports if r.claim.paper == paper.key])
+        for paper in papers().values()
     ]
-    for paper in papers().values():
-        own = [report for report in reports if report.claim.paper == paper.key]
-        if not own:
-            continue
-        lines += ["", f"## {paper.title}", "", "| claim | statement | verdict | computed |"]
-        lines += ["|---|---|---|---|"]
-        for report in own:
-            result = report.result
-            cells = (
-                f"[{report.claim.id.split('/')[1]}](#{_anchor(report.claim.id)})",
-                report.claim.statement,
-                f"**{result.verdict.value}** ({result.scope})",
-                result.computed,
-            )
-            lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
-        lines += _experiments(paper.key)
-        for report in own:
-            lines += _entry(report)
-        for name in dict.fromkeys(r.claim.proof for r in own if r.claim.proof is not None):
-            proof = read_proof(paper.key, name)
-            if proof.is_text and "/" not in name:  # another paper's proof stands there
-                lines += ["", f"### Proof: {paper.key}/{name}", "", f"**{proof.title}**", ""]
-                lines += [f"###{line}" if line.startswith("#") else line for line in proof.lines]
-    return "\n".join(lines) + "\n"
+    slots = {
+        "meanings": MEANINGS,
+        "count": len(reports),
+        "headline": reports.headline,
+        "papers": [each for each in shown if each["reports"]],
+    }
+    return filled("claims_page.md", slots, Path(__file__).parent)
 
 
-def _experiments(paper: str) -> list[str]:
-    """Return where the paper's measurements are repeated, with a verdict on each statement."""
-    prefix = f"ratiolab.papers.{paper}."
-    found = [e for e in experiments().values() if e.module.startswith(prefix)]
-    if not found:
-        return []
-    pages = [f"- [{e.head.title}]({e.name}.md): {e.head.source}" for e in found]
-    return ["", "What the paper measures is repeated, and judged, by experiments:", "", *pages]
+def _paper(paper: Paper, every: Iterable[ClaimReport]) -> dict[str, Any]:
+    """Return what the page says of a paper: its claims, experiments and proofs."""
+    reports = [report for report in every if report.claim.paper == paper.key]
+    prefix = f"ratiolab.papers.{paper.key}."
+    names = dict.fromkeys(r.claim.proof for r in reports if r.claim.proof is not None)
+    proofs = {name: read_proof(paper.key, name) for name in names}
+    return {
+        "key": paper.key,
+        "title": paper.title,
+        "rows": [list(map(_cell, _row(report))) for report in reports],
+        "experiments": [e for e in experiments().values() if e.module.startswith(prefix)],
+        "reports": [(report, _proof(report.claim)) for report in reports],
+        # another paper's proof stands there
+        "proofs": [(n, proof) for n, proof in proofs.items() if proof.is_text and "/" not in n],
+    }
 
 
-def _entry(report: ClaimReport) -> list[str]:
+def _row(report: ClaimReport) -> tuple[str, str, str, str]:
     claim, result = report.claim, report.result
-    lines = [
-        "",
-        f"### {claim.id}",
-        "",
-        claim.statement,
-        "",
-        f"- Verdict: **{result.verdict.value}** ({result.scope})",
-        f"- Assumes: {'; '.join(claim.assumptions) or 'nothing beyond the model'}",
-    ]
-    if result.evidence:
-        lines.append(f"- Evidence: {result.evidence}")
-    if result.witness is not None:
-        lines.append(f"- Witness: {result.witness}")
-    if claim.proof is not None:
-        proof = read_proof(claim.paper, claim.proof)
-        name = claim.proof if "/" in claim.proof else f"{claim.paper}/{claim.proof}"
-        link = f"[{proof.title}](#proof-{_anchor(name)})"
-        lines.append(f"- Proof: {link if proof.is_text else f'in `{proof.place}`'}")
-    return [*lines, f"- Source: {claim.source}"]
+    link = f"[{claim.id.split('/')[1]}](#{_anchor(claim.id)})"
+    return link, claim.statement, f"**{result.verdict.value}** ({result.scope})", result.computed
+
+
+def _proof(claim: Claim) -> str:
+    """Return where the proof of a claim stands; empty when it points to none."""
+    if claim.proof is None:
+        return ""
+    proof = read_proof(claim.paper, claim.proof)
+    name = claim.proof if "/" in claim.proof else f"{claim.paper}/{claim.proof}"
+    return f"[{proof.title}](#proof-{_anchor(name)})" if proof.is_text else f"in `{proof.place}`"
 
 
 def _anchor(id_: str) -> str:

@@ -3,10 +3,10 @@
 import platform
 import re
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -17,10 +17,8 @@ from ratiolab.report.evaluation_setting import rules, setting
 from ratiolab.report.evaluation_table import ratio_words, shown
 from ratiolab.report.plots.evaluation import CHARTS, chart, inline_svg
 from ratiolab.report.plots.pages import INNER, Pages, pages
+from ratiolab.report.templating import filled
 from ratiolab.version import __version__
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 FORMATS = (".html", ".pdf", ".tex", ".md")
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
@@ -74,8 +72,7 @@ def write_report(
     if kind == ".tex":
         write_text(path, slots["latex"])
         return
-    text = _environment().get_template(f"evaluation{kind}").render(slots)
-    write_text(path, text)
+    write_text(path, filled(f"evaluation{kind}", slots))
 
 
 def _pdf(made: Evaluation, slots: dict[str, Any]) -> bytes:
@@ -189,15 +186,3 @@ def _slots(
             ("libraries", ", ".join(f"{name} {version(name)}" for name in LIBRARIES)),
         ],
     }
-
-
-@cache
-def _environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("ratiolab.report"),
-        autoescape=lambda name: name is not None and name.endswith(".html"),
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-    )

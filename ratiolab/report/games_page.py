@@ -3,51 +3,18 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ratiolab.game.deterministic import deterministic_value
 from ratiolab.game.rules import Game
 from ratiolab.game.table import Row
 from ratiolab.game.tree import tree
 from ratiolab.model.files import write_text
+from ratiolab.report.templating import filled
 from ratiolab.theory.bounds import evaluate
 
 if TYPE_CHECKING:
     from ratiolab.report.plots.canvas import Chart
-
-HEAD = """# Finite games
-
-How good can any policy be that knows an interval of the outputs and nothing else? n requests with
-prompt s arrive at round 0, the memory is M, outputs lie in l..u. A policy decides in every round
-which requests run; one that stops loses its tokens. An adversary decides the outputs while the
-policy runs. The value is the ratio to the optimum that the best policy guarantees: no policy
-without randomness has a smaller constant, and no policy at all is below the value *with
-randomness*, where the adversary draws the outputs first and the ratio is of expected latency.
-
-All values are exact fractions. Both sides of each are found by dynamic programs over everything
-that can be known, and `ratiolab game --certificate FILE` writes them for a checker of its own,
-`ratiolab game --check FILE`. `ratiolab games` computes [the table]({table}) and writes this page.
-Proofs of some of them, of the values of 8 and 10 requests with randomness too, stand in
-[games](games).
-"""
-
-INTERVAL = """## Narrower intervals
-
-The value over alpha = l/u, at fixed n and u, without prompts and with memory for one request of u
-tokens, beside formulas for n and M to infinity: the upper bound on A_max, the exact maximum for
-A_min on two lengths, and that for A_ell (Chen, Ye, Zhou 2025, Theorems 1, 6 and 7, all against
-batches), and the constant of volume-restart on the same range, which is against the true optimum.
-They bound policies, from above and for many requests; the games bound every policy, from below and
-for few. In the table an interval is left out when its value is that of the next wider one.
-
-![values over alpha]({figure})
-"""
-
-TREE = """## What an optimal policy does
-
-Lines are rounds in which somebody decides; a star marks the answers of the adversary that attain
-the value. *known > b* says that an output exceeds b, from the time the request ran before.
-"""
 
 TREES = (Game(2, 1, 5, 1, 4), Game(3, 0, 3, 1, 3))
 
@@ -68,23 +35,25 @@ FINE = 40 * 1000
 
 def write_page(rows: Sequence[Row], page: Path, table: str, figure: str) -> None:
     """Write the page."""
-    lines = [HEAD.format(table=table)]
     curves = _curves(rows)
     inside = {row.game for _, own in curves for row in own}
-    lines += ["## Values", "", *_table([row for row in rows if row.game not in inside]), ""]
-    lines += [INTERVAL.format(figure=figure)]
-    for _, own in curves:
-        kept = [
-            row
+    intervals = [
+        [
+            _cells(row)
             for row, before in zip(own, [None, *own[:-1]], strict=True)
             if before is None or row[2:] != before[2:]
         ]
-        lines += [*_table(kept), ""]
-    lines.append(TREE)
-    for game in TREES:
-        found = deterministic_value(game)
-        lines += [f"{game}: {found.value}.", "", "```", *tree(found), "```", ""]
-    write_text(page, "\n".join(lines).rstrip("\n") + "\n")
+        for _, own in curves
+    ]
+    solved = [(game, deterministic_value(game)) for game in TREES]
+    slots: dict[str, Any] = {
+        "table": table,
+        "figure": figure,
+        "values": [_cells(row) for row in rows if row.game not in inside],
+        "intervals": intervals,
+        "trees": [(game, found.value, tree(found)) for game, found in solved],
+    }
+    write_text(page, filled("games.md", slots))
 
 
 def _curves(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
@@ -101,23 +70,15 @@ def _curves(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     ]
 
 
-def _table(rows: Sequence[Row]) -> list[str]:
-    lines = [
-        "| n | s | M | l | u | configurations | without randomness | | with randomness | |",
-        "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for row in rows:
-        game = row.game
-        numbers = (game.requests, game.prompt, game.memory, game.lower, game.upper)
-        cells = [*map(str, numbers), f"{row.configurations:,}", *_value(row.deterministic)]
-        if row.least is None or row.most is None:
-            cells += ["", ""]
-        elif row.least == row.most:
-            cells += _value(row.least)
-        else:
-            cells += ["", f"{float(row.least):.6f} to {float(row.most):.6f}"]
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+def _cells(row: Row) -> list[str]:
+    game = row.game
+    numbers = (game.requests, game.prompt, game.memory, game.lower, game.upper)
+    cells = [*map(str, numbers), f"{row.configurations:,}", *_value(row.deterministic)]
+    if row.least is None or row.most is None:
+        return [*cells, "", ""]
+    if row.least == row.most:
+        return cells + _value(row.least)
+    return [*cells, "", f"{float(row.least):.6f} to {float(row.most):.6f}"]
 
 
 def _value(value: Fraction) -> list[str]:

@@ -7,46 +7,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ratiolab.model.files import write_text
+from ratiolab.report.templating import filled
 from ratiolab.theory.limits.finite_range import Enclosure
 from ratiolab.theory.limits.volume_restart import best
 
 if TYPE_CHECKING:
     from ratiolab.report.plots.canvas import Chart
 
-HEAD = """# What a range of lengths is worth
-
-How good can a policy be that does not know the lengths, when all volumes lie within a factor R? In
-the fluid limit (many requests, all at round 0, a memory for many, evicted requests lose their
-tokens) the best constant is V(R). It is 1 at R = 1, (1 + sqrt(R))/2 up to R = 2.618, where killing
-is of no use, does not fall, and tends to {limit:.5f}. The volume of a request is the memory that a
-run holds, summed over its rounds: with lengths l to u and no prompts R is about (u/l)^2, with long
-prompts u/l.
-
-Knowing the law of the lengths is worth nothing at any R: V(R) is the same for policies that know
-it. So each end comes from one side of a game. Below, a law and a price of work that no policy can
-beat; above, a mixture of policies that know nothing but R, and a bound on their cost for all laws.
-Both are floats, right but for rounding, and proved in
-[the text](../ratiolab/papers/ours/proofs/volume_restart.md), section 5. The largest gap here is
-{gap:.2%}.
-
-`ratiolab ranges` computes [the table]({table}) and writes this page. For one range of lengths,
-`ratiolab design --lower 1 --upper 4` prints both ends.
-
-![the best constant over R]({figure})
-
-| R | at least | at most | gap | never to kill |
-|--:|--:|--:|--:|--:|
-"""
-
 
 def write_page(rows: Sequence[Enclosure], page: Path, table: str, figure: str) -> None:
     """Write the page."""
-    gap = max(row.gap for row in rows)
-    text = HEAD.format(limit=float(best()[1]), table=table, figure=figure, gap=gap)
-    for row in rows:
-        ends = f"{row.lower:.4f} | {row.upper:.4f} | {row.gap:.2%}"
-        text += f"| {row.ratio:,.4g} | {ends} | {row.never_kill:.4f} |\n"
-    write_text(page, text)
+    ranges = [
+        (
+            *(f"{row.ratio:,.4g}", f"{row.lower:.4f}", f"{row.upper:.4f}", f"{row.gap:.2%}"),
+            f"{row.never_kill:.4f}",
+        )
+        for row in rows
+    ]
+    limit, gap = float(best()[1]), max(row.gap for row in rows)
+    slots = {"limit": limit, "gap": gap, "table": table, "figure": figure, "ranges": ranges}
+    write_text(page, filled("ranges.md", slots))
 
 
 def picture(rows: Sequence[Enclosure]) -> "Chart":

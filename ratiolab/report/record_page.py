@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ratiolab.model.files import write_text
 from ratiolab.records.library import recipes
 from ratiolab.records.record import Record, read_records
 from ratiolab.records.store import TABLE
+from ratiolab.report.templating import filled
 
 if TYPE_CHECKING:
     from ratiolab.report.plots.canvas import Format
@@ -39,54 +40,27 @@ def by_family(records: Sequence[Record]) -> dict[str, list[Record]]:
 def page(families: Mapping[str, Sequence[Record]]) -> str:
     """Return the page as Markdown."""
     everything = [record for own in families.values() for record in own]
-    lines = [
-        "# Records",
-        "",
-        "The best known interval around the hindsight optimum of every instance of the library: a",
-        "schedule, and a lower bound with a certificate. `ratiolab records verify` rechecks both,",
-        "without any solver; `ratiolab records improve --minutes N` tries to improve them;",
-        "`ratiolab records page` writes this page from [records.csv](records.csv).",
-        "",
-        "*Certified*: the certificate alone proves the schedule optimal. *Proved*: dynamic",
-        "programming or HiGHS proved it, beyond what the certificate shows. The gap is that of the",
-        "certificate, (upper - lower) / lower. *Seconds* is the time of all solves of an instance.",
-        "",
-        "![Certified gap over the number of requests](records.png)",
-        "",
-        "| family | instances | certified | proved | open | median gap | widest gap |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-        *(_summary(family, own) for family, own in families.items()),
-        _summary("all", everything),
-    ]
-    for family, own in families.items():
-        lines += [
-            "",
-            f"## {family}",
-            "",
-            "| instance | n | M | lower | upper | gap | status | lower by | upper by | s |",
-            "|---|--:|--:|--:|--:|--:|---|---|---|--:|",
-            *(_row(record) for record in own),
-        ]
-    return "\n".join(lines) + "\n"
+    summaries = [_summary(family, own) for family, own in families.items()]
+    tables = {family: map(_row, own) for family, own in families.items()}
+    summaries.append(_summary("all", everything))
+    return filled("records.md", {"summaries": summaries, "families": tables})
 
 
-def _summary(family: str, records: Sequence[Record]) -> str:
+def _summary(family: str, records: Sequence[Record]) -> list[Any]:
     counts = [
         sum(r.status == status for r in records) for status in ("certified", "proved", "open")
     ]
     gaps = [float(record.gap) for record in records]
-    cells = [family, len(records), *counts, f"{median(gaps):.2%}", f"{max(gaps):.2%}"]
-    return "| " + " | ".join(map(str, cells)) + " |"
+    return [family, len(records), *counts, f"{median(gaps):.2%}", f"{max(gaps):.2%}"]
 
 
-def _row(record: Record) -> str:
+def _row(record: Record) -> list[Any]:
     name = f"[{record.instance.rpartition('/')[2]}](../instances/{record.instance}.json)"
-    cells = [
+    return [
         *(name, record.requests, record.memory, f"{record.lower:,}", f"{record.upper:,}"),
         *(f"{float(record.gap):.2%}", _status(record), record.lower_by, record.upper_by),
         f"{record.seconds:.0f}",
     ]
-    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def _status(record: Record) -> str:

@@ -1,0 +1,48 @@
+"""Templates of pages: text with named slots, which code fills."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def filled(template: str, slots: Mapping[str, Any], folder: Path = TEMPLATES) -> str:
+    """Return a template of a folder with its slots filled.
+
+    Raises
+    ------
+    jinja2.UndefinedError
+        when the template names a slot that there is nothing for.
+    """
+    return environment(folder).get_template(template).render(slots) + "\n"
+
+
+def environment(folder: Path) -> Environment:
+    """Return how templates of a folder are read: strict on names, with formats for numbers."""
+    templates = Environment(
+        loader=FileSystemLoader(folder),
+        undefined=StrictUndefined,
+        autoescape=lambda name: name is not None and name.endswith(".html"),
+    )
+    templates.filters.update(
+        fixed=lambda value, digits=2: _formatted(value, f".{digits}f"),
+        significant=lambda value, digits=6: _formatted(value, f".{digits}g"),
+        percent=lambda value, digits=0: _formatted(value, f".{digits}%"),
+        thousands=lambda value: _formatted(value, ",.0f"),
+        rows=rows,
+    )
+    return templates
+
+
+def rows(cells: Iterable[Iterable[Any]]) -> str:
+    """Return the rows of a Markdown table."""
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in cells)
+
+
+def _formatted(value: Any, spec: str) -> str:
+    if isinstance(value, StrictUndefined):
+        str(value)  # raises the error that names the slot
+    return format(value, spec)
