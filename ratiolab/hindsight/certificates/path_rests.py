@@ -84,7 +84,7 @@ def _rests(  # type: ignore[no-untyped-def]
     begun = np.zeros(count + 1, np.uint64)
     result = np.zeros(len(layer.paid), np.int64)
     for s in range(len(layer.paid)):
-        most = limit + 1 - layer.total[s]
+        most, floor = limit + 1 - layer.total[s], layer.safe[s] - layer.total[s]
         safe[0] = layer.paid[s] + waits(layer.begun[s], watched, wait)
         held[0], added[0], begun[0], tried[0] = layer.tokens[s], capacity, layer.begun[s], 0
         depth, new = 0, True
@@ -99,14 +99,16 @@ def _rests(  # type: ignore[no-untyped-def]
                 for y in range(length - 1):
                     next_held[y] = held[depth, y + 1]
                 next_held[length - 1] = 0
-                left, rest = most - added[depth], np.int64(0)
-                if bounds:
+                left = most - added[depth]
+                rest = -least_total(after, begun[depth], next_held, 0, -left - 1, waiting)
+                if bounds and 0 <= rest < left:
                     want = begun[depth] & known
-                    rest = -least_total(earlier, want, next_held, 0, -left - 1, waiting)
-                if 0 <= rest < left:
-                    own = -least_total(after, begun[depth], next_held, 0, -left - 1, waiting)
-                    if own >= 0:
-                        most = min(most, added[depth] + max(own, rest))
+                    least = -least_total(earlier, want, next_held, 0, -left - 1, waiting)
+                    rest = -1 if least < 0 else max(rest, least)
+                if rest >= 0:
+                    most = min(most, added[depth] + rest)
+                if most <= floor:
+                    break
             k = tried[depth]
             if k == count:
                 depth -= 1
@@ -123,5 +125,5 @@ def _rests(  # type: ignore[no-untyped-def]
             depth += 1
             tried[depth] = k + 1
             new = True
-        result[s] = max(most, layer.safe[s] - layer.total[s])
+        result[s] = max(most, floor)
     return result, room

@@ -68,7 +68,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
     own = np.zeros(words, np.uint64)
     rest = np.zeros(len(mask), np.int64)
     for s in range(len(mask)):
-        best = limit + 1 - settled[s]
+        best, floor = limit + 1 - settled[s], low[s] - settled[s]
         depth = -1 if spent[s] > limit else 0
         now[0], cost[0], bound[0], begun[0], place[0] = held[s], slack, spent[s], mask[s], 0
         fresh = True
@@ -78,13 +78,14 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                     following = now[depth, w + 1] << BYTES if w + 1 < words else NONE
                     own[w] = now[depth, w] >> BYTE | following
                 left = best - cost[depth]
-                more = 0
-                if guided:
+                found = _rest(tree, roots, begun[depth], own, left)
+                if guided and 0 <= found < left:
                     more = _rest(known_tree, known_roots, begun[depth] & known, own, left)
-                if 0 <= more < left:
-                    found = _rest(tree, roots, begun[depth], own, left)
-                    if found >= 0:
-                        best = min(best, cost[depth] + max(more, found))
+                    found = -1 if more < 0 else max(found, more)
+                if found >= 0:
+                    best = min(best, cost[depth] + found)
+                if best <= floor:  # no more can be said than the bound of the walk says
+                    break
                 fresh = False
             k = place[depth]
             if k == most:
@@ -104,7 +105,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
             depth += 1
             place[depth] = k + 1
             fresh = True
-        rest[s] = max(best, low[s] - settled[s])
+        rest[s] = max(best, floor)
     return rest
 
 

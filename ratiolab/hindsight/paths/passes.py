@@ -23,9 +23,6 @@ from ratiolab.hindsight.paths.walk import Table, Walked, walk
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
-ADDED = 3
-"""Requests remembered more in each pass, and those equal to them."""
-
 
 @dataclass
 class Back:
@@ -178,9 +175,7 @@ class Passes:
             self.schedule = Schedule.from_starts(instance, starts)
             return
         new = [i for i in range(len(instance)) if count[i] != 1 and not self.remembered >> i & 1]
-        volume = instance.volume
-        new.sort(key=lambda i: (count[i] == 0, -volume[i]))
-        for i in new[:ADDED]:
+        for i in new:
             for j in range(len(instance)):
                 if self.kinds[j] == self.kinds[i]:
                     self.remembered |= 1 << j

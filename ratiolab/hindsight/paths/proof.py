@@ -18,8 +18,8 @@ FIRST_WIDTH = 2_000
 WIDTH = 100_000
 """Width of walks that remember nobody and are to be complete."""
 
-NARROW, WIDER = 50_000, 4
-"""Width of the first walks that remember some, and its factor when they come no further."""
+NARROW, WIDER = 50_000, 2
+"""Width of the first walks that remember all, and its factor when they come no further."""
 
 MOST_WIDTH = 400_000
 """Width at which walks end that are not complete: layers of half a gigabyte."""
@@ -27,11 +27,11 @@ MOST_WIDTH = 400_000
 BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
 """Widths of the walks that look for schedules, one each time before multipliers rise."""
 
-FEW_REQUESTS = 20
-"""With more, walks that remember some begin after multipliers have risen for the first time."""
+FEW_REQUESTS = 30
+"""With more, walks that remember all begin after multipliers have risen for the first time."""
 
 MANY_REQUESTS = 36
-"""With more, walks that remember some begin when multipliers rise no more."""
+"""With more, walks that remember all begin when multipliers rise no more."""
 
 STEPS = 8
 """Steps of the search for multipliers each time."""
@@ -89,7 +89,6 @@ class _Proof:
         self.back: Back | None = None
         self.backed: Potentials | None = None
         self.bound = proven.bound
-        self.ladder: tuple[int, ...] = ()
 
     @property
     def ended(self) -> bool:
@@ -97,7 +96,7 @@ class _Proof:
         return self.bound >= self.upper() or self.stop()
 
     def run(self) -> None:
-        """Prove what paths cost that remember nobody; then raise multipliers and remember some."""
+        """Prove what paths cost that remember nobody; then raise multipliers and remember all."""
         self._first()
         size = len(self.potentials.instance)
         beams = list(BEAMS if size > MANY_REQUESTS else BEAMS[:3])
@@ -124,7 +123,7 @@ class _Proof:
         while not self.ended:
             passes = self._passes(target)
             walked = passes.go(width, self.stop, whole=False)
-            self._keep(passes)
+            self._tell(passes)
             if walked.table is not None or width == self.most:
                 return
             width = min(8 * width, self.most)
@@ -146,7 +145,7 @@ class _Proof:
             if passes is not None:
                 self.potentials, self.multipliers = passes.potentials, passes.multipliers
                 self.proven = passes.proven
-                self._keep(passes)
+                self._tell(passes)
         if len(self.values) < done + STEPS:  # the search has ended
             return False
         before = self.values[max(0, len(self.values) - 1 - PATIENCE)]
@@ -171,7 +170,7 @@ class _Proof:
         passes = self._passes(target)
         while not passes.closed:
             walked = passes.go(self.width, self.stop)
-            self._keep(passes)
+            self._tell(passes)
             if walked.table is None:
                 return False
         return True
@@ -190,12 +189,7 @@ class _Proof:
     def _passes(self, target: int) -> Passes:
         back = self.back if self.backed is self.potentials else None
         proven = self.potentials, self.multipliers, self.proven
-        return Passes(*proven, target, self.ladder, back)
-
-    def _keep(self, passes: Passes) -> None:
-        if len(passes.sets) > len(self.ladder):
-            self.ladder = tuple(passes.sets)
-        self._tell(passes)
+        return Passes(*proven, target, (0, 2 ** len(self.potentials.instance) - 1), back)
 
     def _tell(self, passes: Passes) -> None:
         better = passes.bound > self.bound

@@ -58,7 +58,7 @@ FIRST_CAPACITY = 20_000
 PARTIAL = 4
 """Partial states of a layer, as a multiple of its width, above which some are left out."""
 
-CROWD, GROWN = 500, 1.3
+CROWD, GROWN = 2_000, 2.0
 """Partial states are compared when there are so many, and so many times those of before."""
 
 COMPARED, COMPARED_EARLY = 256, 32
