@@ -110,12 +110,12 @@ class _Proof:
                 self._beam(beams.pop(0))
             if rising and not (first and size <= FEW_REQUESTS):
                 rising = self._raise_multipliers(search)
-            first = False
             if not rising or size <= MANY_REQUESTS:
-                self._raise_targets()
+                self._raise_targets(once=first)
                 if not (rising or beams) and self.width == self.most:
                     return
                 self.width = min(WIDER * self.width, self.most)
+            first = False
 
     def _first(self) -> None:
         """Prove what paths that remember nobody cost: a narrow walk says how far to look."""
@@ -152,16 +152,16 @@ class _Proof:
         left = self.upper() - self.values[-1]
         return len(self.values) <= PATIENCE or self.values[-1] - before >= GAINED * left
 
-    def _raise_targets(self) -> None:
-        """Prove more and more, as long as walks are complete."""
+    def _raise_targets(self, once: bool) -> None:
+        """Prove more and more, as long as walks are complete, or ``once`` until one is not."""
         self._look_back()
         step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
         while not self.ended:
             before, target = self.bound, min(self.upper(), self.bound + step)
             if self._reach(target):
                 step = max(1, 2 * (self.bound - before))
-            elif step > 1:
-                step //= 2
+            elif target > before + 1 and not once:
+                step = (target - before) // 2
             else:
                 return
 
