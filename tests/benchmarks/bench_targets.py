@@ -123,7 +123,11 @@ def proofs(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[
     yield "| n | proven optimal | seconds of the proofs, median | largest gap of the rest, % |"
     yield "|---|---|---|---|"
     for n in _sizes(PROOFS, rows):
-        runs = [traced(drawn(n, seed), limit) for seed in seeds]
+        runs = []
+        for seed in seeds:
+            runs.append(run := traced(drawn(n, seed), limit))
+            ends = f"{run.result.lower}..{run.result.upper}"
+            print(f"n {n}, seed {seed}: {ends}, {run.seconds:.1f} s", file=sys.stderr, flush=True)
         proven = sorted(run.seconds for run in runs if run.result.is_exact)
         rest = max((run.gap for run in runs if not run.result.is_exact), default=None)
         cells = (
@@ -238,24 +242,38 @@ def main() -> None:
 def write_section(page: Path, title: str, more: str, command: str, table: list[str]) -> None:
     """Write the section of a part anew; the other sections of a page stay as they are.
 
-    Rows of samples of traces that this run did not make stay, too, with the commands that made
-    them: some take hours.
+    Rows of samples of traces and of numbers of proofs that this run did not make stay, too, with
+    the commands that made them: some take hours.
     """
     old = page.read_text("utf-8") if page.exists() else ""
     _, *rest = old.split("\n## ")
     sections = {section.partition("\n")[0]: section.partition("\n")[2] for section in rest}
     head = "# What the hindsight solver reaches\n\n" + __doc__.split("\n\n", 1)[1].strip() + "\n"
     words, before, commands = f"\n{more}\n" if more else "", sections.get(title, ""), [command]
-    if table[0] in before and title == title_of("traces"):
-        made = {row.rpartition(" | ")[0] for row in table}
+    names = {title_of("traces"): _sample, title_of("proofs"): _size}
+    if table[0] in before and title in names:
+        name = names[title]
+        made = {name(row) for row in table}
         kept = [line for line in before.splitlines() if line.startswith("|")]
-        table = table + [row for row in kept if row.rpartition(" | ")[0] not in made]
+        table = table + [row for row in kept if name(row) not in made]
+        if title == title_of("proofs"):
+            table[2:] = sorted(table[2:], key=lambda row: int(_size(row)))
         commands += [line for line in before.splitlines() if line.startswith("python ")]
     shown = "\n".join(dict.fromkeys(commands))
     sections[title] = f"{words}\n```sh\n{shown}\n```\n\n" + "\n".join(table) + "\n"
     order = [name for part in PARTS if (name := title_of(part)) in sections]
     text = "".join(f"\n## {name}\n{sections[name].rstrip()}\n" for name in order)
     write_text(page, head + text)
+
+
+def _sample(row: str) -> str:
+    """Return all of a row but its result."""
+    return row.rpartition(" | ")[0]
+
+
+def _size(row: str) -> str:
+    """Return the first cell of a row."""
+    return row.split("|")[1].strip()
 
 
 def title_of(part: str) -> str:
