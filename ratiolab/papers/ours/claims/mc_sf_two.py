@@ -1,7 +1,8 @@
 """MC-SF with equal prompts, all requests at round 0: where the constant is 2, and whether it is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 from ratiolab.model.streams import stream
@@ -118,7 +119,8 @@ def mc_sf_constant_of_equal_requests(share: Fraction) -> ClaimResult:
     )
 
 
-@PAPER.claim(
+open_claim = partial(
+    PAPER.claim,
     "constant of MC-SF",
     expected=UNDECIDED,
     claimed=Fraction(2),
@@ -126,6 +128,28 @@ def mc_sf_constant_of_equal_requests(share: Fraction) -> ClaimResult:
     control_verdict=FALSE,
     assumes=EQUAL,
 )
+
+
+def _beside(
+    bound: Callable[[Case], Fraction],
+    cases: Sequence[Case],
+    constant: Fraction,
+    more: str,
+    evidence: str,
+) -> ClaimResult:
+    """Compare MC-SF with a multiple of a proved lower bound, which no number of cases proves."""
+    known = (Known(case, case.mc_sf().total_latency, bound(case)) for case in cases)
+    worst, broken = largest_ratio(known, lambda _: constant)
+    return ClaimResult(
+        UNDECIDED if broken is None else FALSE,
+        f"{len(cases)} cases, MC-SF beside a proved lower bound",
+        f"at most {float(worst):.4f} times the bound{more}",
+        evidence=evidence,
+        witness=broken,
+    )
+
+
+@open_claim()
 def mc_sf_twice_what_prices_prove(constant: Fraction, slow: bool) -> ClaimResult:
     """MC-SF costs at most twice the optimum, for every memory: more, at most twice the bound from
     the prices at which the volumes would be served one after the other.
@@ -137,18 +161,13 @@ def mc_sf_twice_what_prices_prove(constant: Fraction, slow: bool) -> ClaimResult
         outputs = tuple(sorted(rng.integers(1, longest + 1, int(rng.integers(2, 25))).tolist()))
         peak = prompt + outputs[-1]
         cases.append(Case(prompt, outputs, int(rng.integers(peak, 3 * peak + 1))))
-    priced = (
-        Known(case, case.mc_sf().total_latency, price_bound(case.prompt, case.outputs, case.memory))
-        for case in cases
-    )
-    worst, broken = largest_ratio(priced, lambda _: constant)
-    return ClaimResult(
-        UNDECIDED if broken is None else FALSE,
-        f"{len(cases)} cases, MC-SF beside a proved lower bound",
-        f"at most {float(worst):.4f} times the bound; proved are 7/3, and 2 for equal requests of "
-        "which a whole number fits, and where P/M <= C/2",
-        evidence="no case contradicts it; the proof text says where a proof is stuck",
-        witness=broken,
+    return _beside(
+        lambda case: price_bound(case.prompt, case.outputs, case.memory),
+        cases,
+        constant,
+        "; proved are 7/3, and 2 for equal requests of which a whole number fits, and where "
+        "P/M <= C/2",
+        "no case contradicts it; the proof text says where a proof is stuck",
     )
 
 
@@ -164,28 +183,19 @@ def prefix_bound(case: Case) -> Fraction:
     return best
 
 
-@PAPER.claim(
-    "constant of MC-SF",
-    expected=UNDECIDED,
-    claimed=Fraction(2),
-    control=Fraction(3, 2),
-    control_verdict=FALSE,
-    assumes=EQUAL,
-)
+@open_claim()
 def mc_sf_twice_what_prefixes_prove(constant: Fraction, slow: bool) -> ClaimResult:
     """MC-SF costs at most twice the optimum, for every memory: more, for some j at most twice the
     volume bound of the j shortest requests and the outputs of the others.
     """
     cases = [*few_longer(400 if slow else 40), *drawn(1000 if slow else 40)]
-    known = (Known(case, case.mc_sf().total_latency, prefix_bound(case)) for case in cases)
-    worst, broken = largest_ratio(known, lambda _: constant)
-    return ClaimResult(
-        UNDECIDED if broken is None else FALSE,
-        f"{len(cases)} cases, MC-SF beside a proved lower bound",
-        f"at most {float(worst):.4f} times the bound",
-        evidence="no case contradicts it; the proof text says what full batches gain, what spread "
-        "lengths lose, and where a proof is lacking",
-        witness=broken,
+    return _beside(
+        prefix_bound,
+        cases,
+        constant,
+        "",
+        "no case contradicts it; the proof text says what full batches gain, what spread lengths "
+        "lose, and where a proof is lacking",
     )
 
 
