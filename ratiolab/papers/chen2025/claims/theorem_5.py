@@ -39,7 +39,7 @@ def harmonic(upper: int) -> Fraction:
     claimed=harmonic,
     control=lambda upper: harmonic(upper) / 2,
     assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, alpha = 1/u"),
-    proof="ratiolab.theory.rayleigh.asymptotics",
+    proof="theorem_5",
 )
 def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
     """As M grows the ratio of A_min is O(log(1/alpha)); the proof's bound is H_u."""
