@@ -35,9 +35,6 @@ class PrefixQueue:
     def __init__(self) -> None:
         self._heap: list[tuple[Key, int]] = []
 
-    def __len__(self) -> int:
-        return len(self._heap)
-
     def push(self, request: int, key: Key) -> None:
         """Add a request."""
         heappush(self._heap, (key, request))

@@ -51,9 +51,6 @@ class FitQueue(PrefixQueue):
         self._waiting: list[tuple[Key, int]] = []
         self._ratio, self._candidates = ratio, candidates
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
     def push(self, request: int, key: Key) -> None:
         insort(self._waiting, (key, request))
 
