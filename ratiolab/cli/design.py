@@ -120,7 +120,7 @@ def _any_law(lower: int, upper: int, prompt: int, gap: float, *, json: bool) -> 
 def ranges(
     most: Annotated[
         float, typer.Option(help="Largest factor between volumes, at most 1e8.", min=1)
-    ] = 2.0**20,
+    ] = 1024.0,
     gap: Gap = 0.01,
     anew: Anew = False,
     page: Page = Path("results/ranges.md"),

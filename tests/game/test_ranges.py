@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations, pairwise
-from math import sqrt
+from math import log, sqrt
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from ratiolab.game.ranges import enclose, table
 from ratiolab.game.ranges.kernels import cheapest, climb, not_increasing
 from ratiolab.game.ranges.response import Grid, respond
-from ratiolab.report.ranges_page import picture, write_page
+from ratiolab.report.ranges_page import picture, trend, write_page
 from ratiolab.theory.limits.cap_design import least_cost
 from ratiolab.theory.limits.finite_range import Enclosure, closed_form, dual_value
 from ratiolab.theory.limits.orders import Move, complete, form, most, spread
@@ -282,3 +282,13 @@ def test_wrong_arguments_are_refused():
         complete([Move(1, 2, 0.5)], 3)
     with pytest.raises(ValueError, match="guess positive"):
         most(np.eye(2), np.ones(2), np.zeros(2))
+
+
+def test_the_fit_of_the_page_finds_the_constants_of_a_table_made_by_them():
+    limit = float(best()[1])
+    rows = []
+    for k in range(4, 12):
+        value = limit - 25 / (k * log(2) + 3) ** 2
+        rows.append(Enclosure(2.0**k, value - 0.01, value + 0.01, 9.0))
+    assert trend(rows) == pytest.approx((25, 3, 0), abs=1e-6)
+    assert trend(rows[:3]) is None
