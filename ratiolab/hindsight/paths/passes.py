@@ -1,10 +1,10 @@
 """Passes of walks back, what they prove, and the certificate of it.
 
 The first pass remembers nobody. Each later one is bounded by what completing the states of the one
-before costs, and remembers more: what the cheapest path so far starts twice or never. It ends when
-no path below a target is left, or when the cheapest one is a schedule: decremental state space
-relaxation, as in Righini and Salani (2008), New dynamic programming algorithms for the resource
-constrained elementary shortest path problem, Networks 51.
+before costs, and remembers more: what a ladder of sets says, or else what the cheapest path so far
+starts twice or never. It ends when no path below a target is left, or when the cheapest one is a
+schedule: decremental state space relaxation, as in Righini and Salani (2008), New dynamic
+programming algorithms for the resource constrained elementary shortest path problem, Networks 51.
 """
 
 from collections.abc import Callable

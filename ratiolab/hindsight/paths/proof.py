@@ -1,4 +1,16 @@
-"""A proof by passes within a limit of time: targets rise as long as walks stay small."""
+"""A proof by passes within a limit of time: targets rise as long as walks stay small.
+
+The first walk back remembers nobody, and serves all targets below the best schedule; the second
+remembers everybody, bounded by what completing the states of the first costs, so that it finds only
+schedules. Sets that grow from walk to walk, by what the cheapest path repeats, took three times as
+long (25 requests, targets 1572, 3128 and 2938 of seeds 0, 101 and 100, processor seconds):
+
+| requests more in each walk | 3 | 5 | 8 | 12 | all that are repeated or missing | everybody |
+|---|---|---|---|---|---|---|
+| seed 0 | 6.3 | 5.6 | 2.5 | 2.3 | 2.3 | 1.4 |
+| seed 101 | 20.6 | 10.1 | 6.8 | 4.5 | 4.9 | 4.4 |
+| seed 100 | 13.6 | 11.3 | 6.1 | 2.8 | 2.8 | 2.4 |
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
