@@ -2,7 +2,7 @@
 
 Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED] [--long
 SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, ``proofs``,
-``gaps``, ``plain``, ``scale`` (the default), and ``traces``, ``split``, ``clock``, see
+``gaps``, ``plain``, ``scale`` (the default), and ``traces``, ``split``, ``waiting``, ``clock``, see
 `bench_traces.py`, ``rows``, see `bench_rows.py`, and ``configurations``, see
 `bench_configurations.py`. With ``--write`` the sections of these parts are written anew; other
 sections of the page stay, each with the command that made it. Small instances are drawn as in
@@ -12,8 +12,9 @@ seven hours on two idle cores. Large ones have log-normal lengths and memory 16,
 `bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of the folder that
 ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows (or sizes) alone, and the section keeps
 the others. Times are wall clock, limits too; compare ratios: machines differ. With ``--cpu``
-seconds and limits of ``proofs``, ``gaps``, ``traces`` and ``clock`` are those of processor time of
-each of the two threads, as on two idle cores, so that a busy machine shows the same.
+seconds and limits of ``proofs``, ``gaps``, ``traces``, ``waiting`` and ``clock`` are of processor
+time, and each of the two threads, for schedules and for bounds, counts its own: as on two idle
+cores, so that a busy machine shows the same. A row of 60 s takes two times 60 s of processor.
 """
 
 import argparse
