@@ -3,9 +3,9 @@
 Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED] [--long
 SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, ``proofs``,
 ``gaps``, ``plain``, ``scale`` (the default), and ``traces``, ``split``, ``waiting``, ``clock``, see
-`bench_traces.py`, ``rows``, see `bench_rows.py`, and ``configurations``, see
-`bench_configurations.py`. With ``--write`` the sections of these parts are written anew; other
-sections of the page stay, each with the command that made it. Small instances are drawn as in
+`bench_traces.py`, ``rows``, see `bench_rows.py`, ``configurations``, see `bench_configurations.py`,
+and ``large``, see `bench_large.py`. With ``--write`` the sections of these parts are written anew;
+other sections of the page stay, each with the command that made it. Small instances are drawn as in
 Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from each arrival model; all of
 them are ``--limit 60 --long 600 --seeds 10 --write results/targets.md cold proofs gaps``, up to
 seven hours on two idle cores. Large ones have log-normal lengths and memory 16,492, see
@@ -30,6 +30,7 @@ from time import perf_counter, thread_time
 from typing import NamedTuple
 
 import bench_configurations
+import bench_large
 import bench_rows
 import bench_traces
 from bench_scale_bounds import log_normal
@@ -194,6 +195,7 @@ def scale(limit: float, seeds: range, long: float) -> Iterator[str]:
 
 PARTS = {part.__name__: part for part in (cold, proofs, gaps, plain, scale)} | bench_traces.PARTS
 PARTS |= {"rows": bench_rows.rows, "configurations": bench_configurations.configurations}
+PARTS |= {"large": bench_large.large}
 DEFAULT = ("cold", "proofs", "gaps", "plain", "scale")
 
 

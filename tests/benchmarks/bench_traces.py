@@ -78,7 +78,8 @@ def traces(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[
             found = []
             for seed in seeds:
                 instance = sampled(file, requests, rate, seed)
-                found.append(100 * float(solve(instance, time_limit=seconds).gap))
+                result = solve(instance, time_limit=seconds).uninterrupted()
+                found.append(100 * float(result.gap))
             gap = f"{sum(found) / len(found):.1f} ({', '.join(f'{gap:.1f}' for gap in found)})"
             drawn = f"{seeds[0]} to {seeds[-1]}"
             yield f"| {title} | {requests:,} | {drawn} | {seconds:g} | {gap} |"
