@@ -188,8 +188,7 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
             if state.time_left == 0:
                 note = f"stopped before proof: time limit before stage {name}"
                 break
-            with state.running(name) as call:
-                state.keep(work(state, call))
+            state.run(name, work)
     return state.result(note)
 
 

@@ -2,8 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -148,14 +147,16 @@ class SolveState:
             if better:
                 self.show()
 
-    @contextmanager
-    def running(self, name: str) -> Iterator[Callbacks]:
-        """Enter a stage, and write down the bounds at its end, also when Ctrl-C ends it."""
+    def run(self, name: str, work: "Work") -> None:
+        """Run a stage, and write down the bounds at its end, also when Ctrl-C ends it.
+
+        Ctrl-C may come at any moment, also while the stage is announced: what is known is kept.
+        """
         self.stage, self.note = name, ""
         try:
             self.show()
             with heard():
-                yield Callbacks(self.keep, self.show)
+                self.keep(work(self, Callbacks(self.keep, self.show)))
         except KeyboardInterrupt:
             self.interrupted = True
         self._end_stage(f"Ctrl-C in stage {name}" if self.interrupted else self.note)

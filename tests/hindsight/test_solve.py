@@ -268,3 +268,14 @@ def test_ctrl_c_in_the_first_search_keeps_the_interval(monkeypatch: pytest.Monke
     result = solve(instance)
     assert result.note == "Ctrl-C in stage orders"
     assert result.lower <= result.upper == result.schedule.total_latency
+
+
+def test_ctrl_c_while_a_stage_is_announced_keeps_what_is_known() -> None:
+    def interrupted(now: Progress) -> None:
+        if now.stage == "orders":
+            raise KeyboardInterrupt
+
+    result = solve(paper_like(0, 14), progress=interrupted)
+    check(result)
+    assert result.interrupted
+    assert result.note == "Ctrl-C in stage orders"
