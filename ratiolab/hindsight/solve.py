@@ -188,7 +188,9 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
             if state.time_left == 0:
                 note = f"stopped before proof: time limit before stage {name}"
                 break
-            state.run(name, work)
+            with state.running(name) as call:
+                state.show()
+                state.keep(work(state, call))
     return state.result(note)
 
 

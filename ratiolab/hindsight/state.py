@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -147,16 +148,17 @@ class SolveState:
             if better:
                 self.show()
 
-    def run(self, name: str, work: "Work") -> None:
-        """Run a stage, and write down the bounds at its end, also when Ctrl-C ends it.
+    @contextmanager
+    def running(self, name: str) -> Iterator[Callbacks]:
+        """Enter a stage, and write down the bounds at its end, also when Ctrl-C ends it.
 
-        Ctrl-C may come at any moment, also while the stage is announced: what is known is kept.
+        The stage is shown within, by who enters it: Ctrl-C may come then, too, and an interrupt
+        before the ``yield`` could not be ended here.
         """
         self.stage, self.note = name, ""
         try:
-            self.show()
             with heard():
-                self.keep(work(self, Callbacks(self.keep, self.show)))
+                yield Callbacks(self.keep, self.show)
         except KeyboardInterrupt:
             self.interrupted = True
         self._end_stage(f"Ctrl-C in stage {name}" if self.interrupted else self.note)
