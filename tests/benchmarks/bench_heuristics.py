@@ -30,6 +30,7 @@ from ratiolab.hindsight.schedules.heuristics import (
 from ratiolab.hindsight.schedules.order_search import search
 from ratiolab.hindsight.schedules.small_search import anneal_few
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.model.streams import stream
 from ratiolab.papers.witness import read_witness
 from ratiolab.workloads.generators import generate
 
@@ -60,12 +61,12 @@ def timed(work: Callable[[], Schedule]) -> tuple[Schedule, float]:
 
 
 def compiled(instance: Instance, steps: int) -> Schedule:
-    return search(best_list_schedule(instance), np.random.default_rng(0), steps)
+    return search(best_list_schedule(instance), stream(0, "search"), steps)
 
 
 def in_python(instance: Instance, steps: int) -> Schedule:
     first = best_list_schedule(instance)
-    found = anneal_few(instance, first, np.random.default_rng(0), steps)
+    found = anneal_few(instance, first, stream(0, "search"), steps)
     return min(first, found, key=lambda schedule: schedule.total_latency)
 
 
@@ -94,7 +95,7 @@ def tiny(count: int) -> None:
     """How many of these random instances with up to 6 requests each search solves."""
     exact = {"python": 0, "compiled": 0}
     for seed in range(count):
-        rng = np.random.default_rng(seed)
+        rng = stream(seed, "instance")
         n, memory = int(rng.integers(4, 7)), int(rng.integers(5, 10))
         prompt = rng.integers(0, 3, n)
         output = rng.integers(1, memory - prompt + 1)

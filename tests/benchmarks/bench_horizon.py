@@ -22,11 +22,12 @@ from ratiolab.hindsight.schedules.heuristics import (
     improved_schedule,
 )
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 
 
 def draw(n: int, seed: int, *, arrivals: bool) -> Instance:
     """One instance of the paper's synthetic experiment, with n requests."""
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "instance")
     memory = int(rng.integers(30, 51))
     prompt = rng.integers(1, 6, n)
     output = [int(rng.integers(1, memory - s + 1)) for s in prompt]

@@ -26,6 +26,7 @@ from ratiolab.hindsight.schedules.heuristics import (
     improved_schedule,
 )
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
@@ -37,7 +38,7 @@ LOADS += ((1_000, 2.0), (2_000, 2.0), (10_000, 2.0))
 
 def log_normal(requests: int, rate: float, seed: int = 7) -> Instance:
     """Lengths with the LMSYS moments, cut at 4,000; Poisson arrivals, or all at round 0."""
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "instance")
 
     def lengths(mean: float, median: float) -> np.ndarray:
         sigma = np.sqrt(2 * np.log(mean / median))
@@ -57,7 +58,7 @@ def azure(requests: int, load: float, path: Path) -> Instance:
     )
     name = f"azure conv {requests:6,d} " + (f"load {load}" if load else "at 0")
     rate = load * MEMORY / float(sample.volume.mean())
-    arrival = poisson_arrivals(np.random.default_rng(1), requests, rate)
+    arrival = poisson_arrivals(stream(1, "arrivals"), requests, rate)
     return sample.replace(name=name, arrival=arrival)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ratiolab.model import Instance
 from ratiolab.model.instance import LAW_COLUMNS
+from ratiolab.model.streams import stream
 from ratiolab.online import POLICIES, Policy, make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100
 from ratiolab.online.registry import parameters_of
@@ -43,7 +44,7 @@ def workload(requests: int, seed: int = 0) -> Instance:
     """Requests at round 0 with their buckets of 100 tokens and predictions that err by half."""
     folder = Path(os.environ.get("RATIOLAB_TRACES", ROOT.parent / "shared" / "traces"))
     path = folder / "AzureLLMInferenceTrace_conv.csv"
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "instance")
     if path.is_file():
         instance = instance_from_trace(
             read_trace(path),
@@ -59,7 +60,9 @@ def workload(requests: int, seed: int = 0) -> Instance:
         source = "log-normal lengths: the trace is not at hand"
         instance = Instance("log-normal", MEMORY, [0] * requests, prompt, output, source=source)
     output = instance.output
-    predicted = np.maximum(1, rng.integers(output // 2, output + output // 2, endpoint=True))
+    predicted = np.maximum(
+        1, stream(seed, "predictions").integers(output // 2, output + output // 2, endpoint=True)
+    )
     laws = add_predictions(instance, "log-t", seed)
     told = {name: getattr(laws, name) for name in LAW_COLUMNS} | {"predicted": predicted}
     return buckets(instance.replace(**told))
@@ -68,7 +71,7 @@ def workload(requests: int, seed: int = 0) -> Instance:
 def arriving(instance: Instance, seed: int = 1) -> Instance:
     """The same requests as a Poisson process."""
     rate = LOAD * instance.memory / float(instance.volume.mean())
-    arrival = poisson_arrivals(np.random.default_rng(seed), len(instance), rate)
+    arrival = poisson_arrivals(stream(seed, "arrivals"), len(instance), rate)
     return instance.replace(arrival=arrival)
 
 

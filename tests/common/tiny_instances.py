@@ -3,6 +3,7 @@
 import numpy as np
 
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 
 
 def tiny(seed: int, most: int = 5, longest: int = 5) -> Instance:
@@ -15,7 +16,7 @@ def tiny(seed: int, most: int = 5, longest: int = 5) -> Instance:
     most : requests at most.
     longest : tokens of the longest output at most.
     """
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "instance")
     n, memory = int(rng.integers(1, most + 1)), int(rng.integers(3, 13))
     widest = max(1, memory // 2)
     prompt = rng.integers(0, widest, n) if seed & 1 else np.full(n, rng.integers(0, widest))
