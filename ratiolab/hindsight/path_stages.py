@@ -7,6 +7,7 @@ import numpy as np
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.certificates.certificate import PathCertificate, path_certificate
+from ratiolab.hindsight.stages import MOST_WALKED
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
 
@@ -76,15 +77,14 @@ class Paths:
     """Walks over paths under the duals of cuts; up to ``most`` requests."""
 
     part: float
-    most: int = 64
+    most: int = MOST_WALKED
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.paths import potentials, proof
 
         instance, duals = state.instance, state.duals
-        most = min(self.most, potentials.MOST_REQUESTS)
-        if len(instance) > most:
-            return Found(note=f"no paths: {len(instance)} requests, more than {most}")
+        if len(instance) > self.most:
+            return Found(note=f"no paths: {len(instance)} requests, more than {self.most}")
         if instance.memory > potentials.MOST_MEMORY:
             note = f"no paths: memory {instance.memory}, more than {potentials.MOST_MEMORY}"
             return Found(note=note)

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 MOST_REQUESTS = 400
 """Most requests for which a program is considered: last starts cost O(n^2 log n)."""
 
-MOST_WALKED = 64
-"""Most requests of walks over paths and of the dynamic program."""
+MOST_WALKED = 120
+"""Most requests of walks over paths."""
+
+MOST_REMEMBERED = 64
+"""Most requests of the dynamic program, and of walks that find schedules."""
 
 LEAST_SEARCH = 0.001
 """A search that takes fewer seconds has nothing to search for, and does not go on."""
@@ -53,7 +56,7 @@ class OrderSearch:
             needed = memory.needs(memory.order_bytes(state.instance))
             return Found(note=f"no search over orders: {needed}")
         rng, steps = stream(options.seed, "search", int(self.rest)), options.steps
-        if self.few is not None and len(state.instance) <= MOST_WALKED:
+        if self.few is not None and len(state.instance) <= MOST_REMEMBERED:
             steps = min(steps, self.few)
         stop, again = state.deadline(self.part), True
         while again:
@@ -145,7 +148,7 @@ class DynamicProgramming:
 
     width: int
     part: float
-    most: int = MOST_WALKED
+    most: int = MOST_REMEMBERED
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.dynamic_programming import beam, beam_search

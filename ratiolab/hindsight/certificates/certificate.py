@@ -8,8 +8,9 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``growth``: such duals, and duals of growth rows (`ratiolab.hindsight.certificates.growth_duals`);
 - ``layers``: duals, and a search guided by them that excludes every schedule of a smaller latency,
   which the checker does again;
-- ``paths`` and ``paths-back``: duals, a multiplier for each request, and what walks remember,
-  which the checker does again (`ratiolab.hindsight.certificates.certify_paths`).
+- ``paths``, ``paths-back`` and ``paths-merged``: duals, a multiplier for each request, and what
+  walks remember or merge, which the checker does again
+  (`ratiolab.hindsight.certificates.certify_paths`).
 
 `ratiolab.hindsight.certificates.certificate_file` describes the fields of each kind, and
 ``ratiolab schema certificate`` prints them. Duals come with ``check``, twelve hexadecimal digits of
@@ -39,6 +40,7 @@ _NUMBERS = {
     "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
     "paths": _PATHS,
     "paths-back": _PATHS,
+    "paths-merged": (*_PATHS[:-1], "width"),
     "steps": ("denominator", "value", "begin", "ends", "token"),
     "growth": ("denominator", "value", "begin", "ends", "token", "rows", "growth"),
 }
@@ -111,6 +113,8 @@ class PathCertificate(_DualClaim):
         backward in time.
     back : whether all others do, too, bounded by what completing the states of the one before
         costs; else directions alternate, and each pass is joined to the one before.
+    width : states that a layer may keep of the one pass, which watches nobody and merges what is
+        more; zero when nothing is merged.
     """
 
     source: ClassVar[str] = "walks from both ends"
@@ -118,6 +122,7 @@ class PathCertificate(_DualClaim):
     multipliers: tuple[int, ...] = field(repr=False)
     passes: tuple[int, ...] = field(repr=False)
     back: bool = False
+    width: int = 0
 
 
 CertificateWithDuals: TypeAlias = DualCertificate | DynamicProgrammingCertificate | PathCertificate
@@ -133,11 +138,12 @@ def path_certificate(
     passes: tuple[int, ...],
     *,
     back: bool = False,
+    width: int = 0,
 ) -> PathCertificate:
     """Return the certificate of a bound by walks under the duals of another certificate."""
     return PathCertificate(
         *(proven.instance, proven.digest, bound, proven.value, proven.duals),
-        *(unit, tuple(multipliers.tolist()), passes, back),
+        *(unit, tuple(multipliers.tolist()), passes, back, width),
     )
 
 

@@ -150,17 +150,20 @@ class DualsFile(_ProofFile):
         return kind(self.instance, self.digest, self.bound, self.value, self.duals)
 
 
-class PathsFile(DualsFile):
+class _PathsFile(DualsFile):
+    unit: int
+    """U: multipliers are this many times what they stand for."""
+    multipliers: Integers
+    """U times the multiplier of each request."""
+
+
+class PathsFile(_PathsFile):
     """A bound that walks over paths prove, under duals and multipliers.
 
     Walks of "paths" alternate in direction, those of "paths-back" all go backward in time.
     """
 
     kind: Literal["paths", "paths-back"]  # type: ignore[assignment]
-    unit: int
-    """U: multipliers are this many times what they stand for."""
-    multipliers: Integers
-    """U times the multiplier of each request."""
     passes: Integers
     """Of each pass the requests that start exactly once, a bit each; the first goes backward."""
 
@@ -172,10 +175,24 @@ class PathsFile(DualsFile):
         return PathCertificate(*claim, self.unit, self.multipliers, self.passes, back)
 
 
+class MergedPathsFile(_PathsFile):
+    """A bound that a walk over paths back in time proves which merges states of a layer."""
+
+    kind: Literal["paths-merged"]  # type: ignore[assignment]
+    width: int = Field(ge=1)
+    """States that a layer may keep."""
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
+        self.require_check()
+        claim = (self.instance, self.digest, self.bound, self.value, self.duals)
+        return PathCertificate(*claim, self.unit, self.multipliers, (0,), True, self.width)
+
+
 class CertificateFile(
     RootModel[
         Annotated[
-            FormulaFile | StepDualsFile | GrowthDualsFile | DualsFile | PathsFile,
+            FormulaFile | StepDualsFile | GrowthDualsFile | DualsFile | PathsFile | MergedPathsFile,
             Field(discriminator="kind"),
         ]
     ]

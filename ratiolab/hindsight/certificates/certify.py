@@ -189,7 +189,8 @@ def _effort(certificate: CertificateWithDuals, instance: Instance) -> Effort:
         return layers_effort(duals, instance).plus(duals_effort(duals, instance))
     if isinstance(certificate, DualCertificate):
         return duals_effort(duals, instance)
-    return paths_effort(duals, instance).plus(duals_effort(duals, instance))
+    watches = any(certificate.passes)
+    return paths_effort(duals, instance, watches).plus(duals_effort(duals, instance))
 
 
 def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:

@@ -35,6 +35,13 @@ with the same watched requests started that holds no more, as what completes the
 the latter and adds as much. So the most of these counts. Dropped are states whose total and rest,
 as the pass before has it of their part that it watched, exceed B, or for which it has none.
 
+A pass that watches nobody may merge states of a layer, too: the merged one holds, at each later
+time, the least that one of them holds, its total is the least of theirs, and only what runs in all
+of them runs in it. What completes one of them completes it, and adds as much to the total; what it
+has paid is its total and what runs in it will pay, which never falls, as with what completes one of
+them that is held beside fits. So no path is lost. Whoever found the bound may have merged others:
+wider passes are tried, too.
+
 Nothing else is left out, so the last pass must keep no path. Watched sets may only grow from pass
 to pass. Nothing here is the solver's but the footprint.
 """
@@ -48,6 +55,12 @@ from ratiolab.hindsight.certificates.path_joins import Beside, planted
 from ratiolab.hindsight.certificates.path_rests import rests
 from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.model.instance import Instance
+
+NONE: tuple[int, list[Beside]] = (0, [])
+"""What no pass before has found."""
+
+WIDER = 1, 2, 4
+"""Multiples of the width of a certificate that are tried."""
 
 
 def require_no_path(
@@ -75,6 +88,9 @@ def require_no_path(
         raise ValueError(
             f"paths need a unit, {n} multipliers, and 1 to {effort.MOST_PASSES} passes"
         )
+    width = certificate.width
+    if width and (width < 0 or any(passes)):
+        raise ValueError(f"width {width}: only a pass that watches nobody merges, into some states")
     known = 0
     for number, watched in enumerate(passes):
         if not 0 <= watched < 2**n or known & ~watched:
@@ -85,11 +101,35 @@ def require_no_path(
     capacity = [x * unit // denominator for x in paid]
     limit = unit * (certificate.bound - 1) - sum(multipliers) + sum(capacity)
     costs = Costs(instance, unit, multipliers, weight, capacity, limit)
-    before: tuple[int, list[Beside]] = (0, [])
-    least, left = 0, effort.MOST_STATES
+    if width:
+        least = _least_merged(instance, costs, limit, width)
+    else:
+        least = _least(certificate, instance, costs, limit)
+    if limit >= 0 and least <= limit:
+        latency = (sum(multipliers) - sum(capacity) + least) / unit
+        raise ValueError(f"bound {certificate.bound} is claimed, a path costs {latency:.3f}")
+
+
+def _least_merged(instance: Instance, costs: Costs, limit: int, width: int) -> int:
+    """Return the least cost that is left by a pass back which merges states."""
+    least, left = -1, effort.MOST_STATES
+    for factor in WIDER:
+        walk = Walk(instance, costs, 0, 0, limit, left, width=factor * width)
+        least = int(walk.run()[-1].paid.min(initial=limit + 1))
+        left = walk.left
+        if least > limit:
+            break
+    return least
+
+
+def _least(certificate: PathCertificate, instance: Instance, costs: Costs, limit: int) -> int:
+    """Return the least cost that is left by the last of the passes."""
+    before = NONE
+    least, left, passes = 0, effort.MOST_STATES, certificate.passes
     for number, watched in enumerate(passes):
-        side, rule = (0, "rests") if certificate.back else (number % 2, "before")
-        walk = Walk(instance, costs, side, watched, limit, left, **{rule: before})
+        joined, rested = (NONE, before) if certificate.back else (before, NONE)
+        side = 0 if certificate.back else number % 2
+        walk = Walk(instance, costs, side, watched, limit, left, joined, rested)
         layers = walk.run()
         left = walk.left
         done = layers[-1].paid[layers[-1].begun == np.uint64(watched)]
@@ -100,6 +140,4 @@ def require_no_path(
             else:
                 beside = [planted(layer.begun, layer.total, layer.tokens) for layer in layers]
                 before = watched, beside
-    if limit >= 0 and least <= limit:
-        latency = (sum(multipliers) - sum(capacity) + least) / unit
-        raise ValueError(f"bound {certificate.bound} is claimed, a path costs {latency:.3f}")
+    return least

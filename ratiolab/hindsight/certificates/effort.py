@@ -27,6 +27,9 @@ _allowed = ContextVar("steps that checking may take", default=MOST_STEPS)
 MOST_REQUESTS = 64
 """Most requests of a search over layers: sets of started requests are compared as words."""
 
+MOST_UNWATCHED = 400
+"""Most requests of walks that watch none."""
+
 MOST_MEMORY = 127
 """Most memory of walks over paths: sums of tokens stand in a byte."""
 
@@ -153,12 +156,12 @@ def layers_effort(duals: Duals, instance: Instance) -> Effort:
     return Effort(costs * (3 * _POINTER + _OBJECT), costs).plus(_items(duals, instance, ages))
 
 
-def paths_effort(duals: Duals, instance: Instance) -> Effort:
-    """Return what walks over paths take, beside their duals and their states."""
-    if len(instance) > MOST_REQUESTS or instance.memory > MOST_MEMORY:
+def paths_effort(duals: Duals, instance: Instance, watches: bool) -> Effort:
+    """Return what walks over paths take, which watch some requests or none, beside their states."""
+    requests = MOST_REQUESTS if watches else MOST_UNWATCHED
+    if len(instance) > requests or instance.memory > MOST_MEMORY:
         size = f"{len(instance)} requests and memory {instance.memory}"
-        most = f"{MOST_REQUESTS} and {MOST_MEMORY}"
-        raise CertificateError(f"{size}: paths are checked up to {most}")
+        raise CertificateError(f"{size}: paths are checked up to {requests} and {MOST_MEMORY}")
     return _items(duals, instance, 2 * sum(instance.output.tolist()))
 
 

@@ -70,6 +70,8 @@ def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str
     if isinstance(certificate, DynamicProgrammingCertificate):
         return "layers", numbers
     own = {"unit": certificate.unit, "multipliers": certificate.multipliers}
+    if certificate.width:
+        return "paths-merged", {**numbers, **own, "width": certificate.width}
     kind = "paths-back" if certificate.back else "paths"
     return kind, {**numbers, **own, "passes": certificate.passes}
 

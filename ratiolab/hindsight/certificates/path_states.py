@@ -91,7 +91,7 @@ def exceeds(one, other):  # type: ignore[no-untyped-def]
 def waits(begun, watched, waiting):  # type: ignore[no-untyped-def]
     """Return what all watched requests that have not begun will pay at least."""
     late = 0
-    for i in range(len(waiting)):
+    for i in range(len(waiting) if watched else 0):
         bit = np.uint64(1) << np.uint64(i)
         if watched & bit and not begun & bit:
             late += waiting[i]

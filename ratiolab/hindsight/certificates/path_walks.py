@@ -10,6 +10,7 @@ from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates import path_states as states
 from ratiolab.hindsight.certificates.path_costs import Costs
 from ratiolab.hindsight.certificates.path_joins import Beside, bounded, joined
+from ratiolab.hindsight.certificates.path_merges import merged
 from ratiolab.hindsight.certificates.path_states import Layer, Start
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
@@ -19,6 +20,13 @@ COMPARED, COMPARED_PARTIAL = 64, 64
 
 CROWDED, MORE = 3_000, 1.6
 """Partial states are compared when there are so many, and so many times those of before."""
+
+
+MOST_PARTIAL = 4
+"""Partial states of a layer that merges, as a multiple of its width."""
+
+TIMES_PRICE = 2
+"""Tokens that merged states differ in count so many times what a token costs."""
 
 
 class Walk:
@@ -34,10 +42,11 @@ class Walk:
         left: int,
         before: tuple[int, list[Beside]] = (0, []),
         rests: tuple[int, list[Beside]] = (0, []),
+        width: int = 0,
     ) -> None:
         self.memory, self.costs, self.side = instance.memory, costs, side
         self.watched, self.limit, self.before, self.rests = watched, limit, before, rests
-        self.left, self.kept = left, 0
+        self.left, self.kept, self.width = left, 0, width
         self.most = instance.memory // (int(instance.prompt.min()) + 1)
         self.room = Layer.room(20_000, self.most, costs.longest)
         order = range(len(instance)) if side else range(len(instance) - 1, -1, -1)
@@ -80,6 +89,8 @@ class Walk:
             n = number
             if n > MORE * seen and i != possible[-1]:
                 rows = self._kept(np.arange(n), COMPARED_PARTIAL)
+                if self.width and len(rows) > MOST_PARTIAL * self.width:
+                    rows = self._merged(rows, MOST_PARTIAL * self.width // 2, t, t + 1)
                 n = len(rows)
                 self.room.put(self.room.rows(rows), n)
                 seen = max(n, CROWDED)
@@ -96,7 +107,18 @@ class Walk:
             chosen = np.flatnonzero(self.room.safe[:n] <= self.limit)
             bounded(self.room, chosen, self.limit, np.uint64(known), layers[t + 1])
         within = np.flatnonzero(self.room.safe[:n] <= self.limit)
-        return self.room.rows(self._kept(within, COMPARED))
+        rows = self._kept(within, COMPARED)
+        if self.width and len(rows) > self.width:
+            rows = self._merged(rows, self.width, t, t + 2)
+        return self.room.rows(rows)
+
+    def _merged(self, rows: IntArray, most: int, t: int, time: int) -> IntArray:
+        """Merge states of layer t + 1 into so many, whose tokens begin at a time."""
+        costs, side = self.costs, self.side
+        price = np.zeros(costs.longest, np.int64)
+        capacity = costs.capacity[side, time:][: costs.longest]
+        price[: len(capacity)] = TIMES_PRICE * capacity // self.memory
+        return merged(self.room, rows, most, price, costs.later[side, t + 2])
 
     def possible(self, t: int) -> list[int]:
         """Return what may start in a layer, in order."""

@@ -8,7 +8,7 @@ for convex nondifferentiable minimization, Mathematical Programming 46. Potentia
 each v (`ratiolab.hindsight.paths.refit`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -33,6 +33,9 @@ SERIOUS = 0.1
 LEAST_GAIN = 0.01
 """The search ends with a step that gains less, in rounds, and finds no new plane."""
 
+STALLED, GAINED = 5, 0.03
+"""Walks that merge become wider when so many steps close less than this part of the gap."""
+
 MOST_PIVOTS = 3_000
 """Steps of the small quadratic program."""
 
@@ -42,26 +45,47 @@ def steps(
     proven: DualCertificate,
     multipliers: FloatArray,
     upper: Callable[[], int],
-    width: int,
+    widths: Sequence[int],
     stop: Callable[[], bool],
+    *,
+    merges: bool = False,
 ) -> Iterator[tuple[float, Passes | None]]:
     """Yield, after each step, the best value and, when it rose, the complete walk that proves it.
+
+    Walks that merge are never incomplete; their cheapest paths need not fit, and then planes are
+    above what they prove.
 
     Parameters
     ----------
     proven : duals whose tables and spans potentials are made of.
     multipliers : the first ones, rounds. upper : latency of the best schedule.
-    width : states that a layer of a walk may keep; what it leaves out ends the search.
+    widths : states that a layer of a walk may keep, at first and when little more is gained; what
+        it leaves out ends the search, unless it ``merges`` them.
     """
-    refit = Refit(instance, proven.duals)
-    best, planes, weight = -np.inf, Planes(instance), FIRST_STEP
-    center, trial, expected = multipliers, multipliers, float(upper())
+    refit, best = Refit(instance, proven.duals), multipliers
+    for width in widths:
+        for value, passes, center in _climb(refit, best, upper, width, stop, merges):
+            best = center
+            yield value, passes
+
+
+def _climb(
+    refit: Refit,
+    center: FloatArray,
+    upper: Callable[[], int],
+    width: int,
+    stop: Callable[[], bool],
+    merges: bool,
+) -> Iterator[tuple[float, Passes | None, FloatArray]]:
+    best, planes, weight = -np.inf, Planes(refit.instance), FIRST_STEP
+    trial, expected, values = center, float(upper()), [-np.inf] * STALLED
     while not stop():
         try:
             potentials, rounded, made = refit(trial)
         except SolverError:  # what is proven stays
             return
-        walked = _walked(potentials, rounded, made, min(expected, upper()), width, stop)
+        target = upper() if merges else min(expected, upper())
+        walked = _walked(potentials, rounded, made, target, width, stop, merges)
         if walked is None:
             return
         passes, value, paths = walked
@@ -73,7 +97,10 @@ def steps(
             center, best = trial, value
         else:
             weight *= SHORTER
-        yield best, passes if serious else None
+        yield best, passes if serious else None, center
+        values.append(best)
+        if merges and best < values[-1 - STALLED] + GAINED * (upper() - best):
+            return
         new = [planes.add(path) for path in paths]
         if not any(new) and best < before + LEAST_GAIN:
             return
@@ -87,10 +114,11 @@ def _walked(
     target: float,
     width: int,
     stop: Callable[[], bool],
+    merges: bool,
 ) -> tuple[Passes, float, list[list[tuple[int, int]]]] | None:
     """Return a complete walk that remembers nobody, its value, and the paths below the target."""
     passes = Passes(potentials, multipliers, proven, int(target) + 2)
-    walked = passes.go(width, stop)
+    walked = passes.merge(width, stop) if merges else passes.go(width, stop)
     if walked.table is None:
         return None
     value = (passes.base + walked.least) / potentials.unit

@@ -92,7 +92,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                 depth -= 1
                 continue
             place[depth] = k + 1
-            bit = remembered & (ONE << np.uint64(request[k]))
+            bit = remembered & (ONE << np.uint64(request[k])) if request[k] < 64 else NONE
             if bound[depth] + rise[k] > limit or begun[depth] & bit:
                 continue
             if begun[depth] & twin[k] != twin[k] or not _fits(tokens[k], now[depth], full):

@@ -22,7 +22,7 @@ SIGN = np.uint64(7)
 
 
 @compiled
-def _least(x, y):  # type: ignore[no-untyped-def]
+def least_bytes(x, y):  # type: ignore[no-untyped-def]
     """Return the least of each byte of two words, all below 128."""
     larger = ((((x | HIGH) - y) & HIGH) >> SIGN) * LOW
     return (y & larger) | (x & ~larger)
@@ -37,8 +37,8 @@ def _widest(tokens, rows, least):  # type: ignore[no-untyped-def]
     for w in range(words):
         low = high = tokens[rows[0], w]
         for row in rows:
-            low = _least(low, tokens[row, w])
-            high = high + tokens[row, w] - _least(high, tokens[row, w])
+            low = least_bytes(low, tokens[row, w])
+            high = high + tokens[row, w] - least_bytes(high, tokens[row, w])
         least[w] = low
         for b in range(8):
             wide = np.int64(((high - low) >> (np.uint64(b) * BYTE)) & LOW)

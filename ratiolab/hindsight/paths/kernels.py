@@ -28,7 +28,8 @@ class States(NamedTuple):
     cost : G. Before the layer is complete it already has the slack of the next time.
     low : a lower bound of the cost of all paths through the state, without that slack.
     settled : cost less what running requests will pay.
-    mask : remembered requests that have started; began : requests that started in this layer.
+    mask : remembered requests that have started; began : requests that started in this layer, a bit
+        each, in as many words as that takes.
     parent : row of the layer before.
     running, pairs : number of the running pairs, and which.
     tokens : packed tokens that they hold at the next times.
@@ -45,10 +46,11 @@ class States(NamedTuple):
     tokens: NDArray[np.uint64]
 
     @classmethod
-    def empty(cls, capacity: int, most: int, words: int) -> "States":
-        """Return so many states of at most so many running pairs."""
+    def empty(cls, capacity: int, most: int, words: int, requests: int) -> "States":
+        """Return so many states of at most so many running pairs of so many requests."""
         cost, low, settled = np.zeros((3, capacity), np.int64)
-        mask, began = np.zeros((2, capacity), np.uint64)
+        mask = np.zeros(capacity, np.uint64)
+        began = np.zeros((capacity, -(-requests // 64)), np.uint64)
         parent, running = np.zeros((2, capacity), np.int32)
         pairs = np.zeros((capacity, max(1, most)), np.int16)
         tokens = np.zeros((capacity, words), np.uint64)
@@ -146,8 +148,8 @@ def start(states, number, pair, request, twin, ending, step, tokens, full, theta
     -------
     the new number of states, -1 beyond the room; and the least bound that was left out.
     """
-    own = ONE << np.uint64(request)
-    remembered = step.remembered & own
+    word, own = request // 64, ONE << np.uint64(request % 64)
+    remembered = step.remembered & own if word == 0 else NONE
     excess = step.excess[pair]
     rise = excess - step.due[request] if remembered else excess
     room = full - tokens
@@ -167,7 +169,8 @@ def start(states, number, pair, request, twin, ending, step, tokens, full, theta
         states.low[written] = low
         states.settled[written] = states.settled[s] + excess - step.tail[pair]
         states.mask[written] = states.mask[s] | remembered
-        states.began[written] = states.began[s] | own
+        states.began[written] = states.began[s]
+        states.began[written, word] |= own
         states.parent[written] = states.parent[s]
         count = states.running[s]
         states.pairs[written] = states.pairs[s]

@@ -19,7 +19,8 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.paths.completions import Completions, completions
 from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
-from ratiolab.hindsight.paths.walk import Table, Walked, walk
+from ratiolab.hindsight.paths.walk import walk
+from ratiolab.hindsight.paths.walked import Table, Walked
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
@@ -86,7 +87,7 @@ class Passes:
             more = (chosen for chosen in self.ladder if chosen & known == known != chosen)
             self.ladder = known, *more
         self.last: Walked | None = None
-        self.turned = False
+        self.turned, self.width = False, 0
         self.kinds = list(potentials.instance.requests)
 
     @property
@@ -130,6 +131,18 @@ class Passes:
                 self._learn(found.paths[0])
         return found
 
+    def merge(self, width: int, stop: Callable[[], bool] = lambda: False) -> Walked:
+        """Walk back with states merged to a width; whatever that is, the bound is proven."""
+        instance, limit = self.potentials.instance, self.limit
+        found = walk(instance, self.sides[1], limit, width, merges=True, stop=stop)
+        if found.finished:
+            self.sets, self.width = [0], width if found.merged else 0
+            self.back = Back(self.sides, found)
+            self.bound = max(self.bound, self.latency(found.least))
+            if found.least <= limit and not found.merged:
+                self._learn(found.paths[0])
+        return found
+
     def _guide(self, stop: Callable[[], bool]) -> Completions | None:
         """Return what completing the states of the last pass costs; None when there is none."""
         if self.last is None or self.last.kept is None:
@@ -159,7 +172,7 @@ class Passes:
         )
         if found.finished and found.least <= limit:
             self._learn(found.paths[0])
-        if found.table is not None:
+        if found.table is not None and (self.back is None or not self.back.walked.merged):
             self.turned = True
             self.sets = [0 if self.back is None else self.back.table.known, everyone]
             self.bound = max(self.bound, self.latency(min(found.least, limit + 1)))
@@ -184,4 +197,4 @@ class Passes:
         """Return the certificate of the bound."""
         unit, sets = self.potentials.unit, tuple(self.sets)
         numbers = self.proven, self.bound, unit, self.multipliers, sets
-        return path_certificate(*numbers, back=not self.turned)
+        return path_certificate(*numbers, back=not self.turned, width=self.width)

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.passes import Back, Passes
-from ratiolab.hindsight.paths.potentials import Potentials
+from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Potentials
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -32,6 +32,9 @@ WIDTH = 100_000
 
 NARROW, WIDER = 50_000, 2
 """Width of the first walks that remember all, and its factor when they come no further."""
+
+MERGED = 16_000, 64_000
+"""Widths of walks for many requests, which merge what is more."""
 
 MOST_WIDTH = 400_000
 """Width at which walks end that are not complete: layers of half a gigabyte."""
@@ -109,20 +112,27 @@ class _Proof:
 
     def run(self) -> None:
         """Prove what paths cost that remember nobody; then raise multipliers and remember all."""
-        self._first()
         size = len(self.potentials.instance)
-        beams = list(BEAMS if size > MANY_REQUESTS else BEAMS[:3])
+        many = size > MANY_REQUESTS
+        if not many:
+            self._first()
+        remembers = size <= MOST_REQUESTS
+        beams = list(BEAMS if many else BEAMS[:3]) if remembers else []
+        widths = sorted({min(width, self.most) for width in (MERGED if many else (WIDTH,))})
         search = bundle.steps(
             *(self.potentials.instance, self.proven, self.multipliers / self.potentials.unit),
-            *(self.upper, min(WIDTH, self.most), lambda: self.ended),
+            *(self.upper, widths, lambda: self.ended),
+            merges=many,
         )
         rising, first = True, True
         while not self.ended:
-            if beams:
+            if beams and not (many and first):
                 self._beam(beams.pop(0))
             if rising and not (first and size <= FEW_REQUESTS):
                 rising = self._raise_multipliers(search)
-            if not rising or size <= MANY_REQUESTS:
+            if not (rising or remembers):
+                return
+            if not rising or not many:
                 self._raise_targets(once=first)
                 if not (rising or beams) and self.width == self.most:
                     return
@@ -157,6 +167,8 @@ class _Proof:
             if passes is not None:
                 self.potentials, self.multipliers = passes.potentials, passes.multipliers
                 self.proven = passes.proven
+                if passes.back is not None:
+                    self.back, self.backed = passes.back, self.potentials
                 self._tell(passes)
         if len(self.values) < done + STEPS:  # the search has ended
             return False
@@ -166,6 +178,8 @@ class _Proof:
 
     def _raise_targets(self, once: bool) -> None:
         """Prove more and more, as long as walks are complete, or ``once`` until one is not."""
+        if self.back is not None and self.back.walked.merged:
+            self.backed = None
         self._look_back()
         step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
         while not self.ended:

@@ -34,21 +34,23 @@ one that left out nothing within its limit, has a state that holds no more at an
 the same remembered requests on its side, and has settled no more. The least such e bounds the cost
 of all paths through X from below. The other walk may have remembered fewer.
 
+Merged states. A walk that remembers nobody may merge states, and leaves out none at any width:
+`ratiolab.hindsight.paths.merging`. Its cheapest path need not fit, and bounds all others.
+
 A layer keeps the best states up to a width. A walk that leaves out nothing within the limit proves
 that no path costs less than the cheapest it found; one that leaves some out, still finds paths.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from ratiolab.hindsight.paths import join_kernels, kernels
+from ratiolab.hindsight.paths import join_kernels, kernels, merging
 from ratiolab.hindsight.paths.completions import Completions, Kept
 from ratiolab.hindsight.paths.kernels import States, Step
-from ratiolab.hindsight.paths.potentials import NEVER, Direction
+from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, NEVER, Direction
 from ratiolab.hindsight.paths.starts import Starts
-from ratiolab.hindsight.paths.trees import Layer, planted
+from ratiolab.hindsight.paths.walked import Table, Walked
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -67,49 +69,11 @@ COMPARED, COMPARED_EARLY = 256, 32
 MOST_STATES = 5_000_000
 """States of all layers of a walk that is to be complete, at which it ends: half a gigabyte."""
 
+DEARER = 2
+"""Tokens count so many times their price where states are merged."""
+
 PATHS = 12
 """Paths that a walk returns at most."""
-
-
-class Table:
-    """States of a complete walk by layer; a layer is prepared for joins when it is asked for.
-
-    ``known`` are the requests remembered.
-    """
-
-    def __init__(self, known: int, layers: list[States]) -> None:
-        self.known = known
-        self._states = [(layer.mask, layer.settled, layer.tokens) for layer in layers]
-        self._layers: dict[int, Layer] = {}
-
-    def layer(self, k: int) -> Layer:
-        """Return the states of layer k."""
-        if k not in self._layers:
-            self._layers[k] = planted(*self._states[k])
-        return self._layers[k]
-
-
-@dataclass(frozen=True, eq=False)
-class Walked:
-    """Findings of a walk.
-
-    Parameters
-    ----------
-    least : least cost of a path that it found, or the limit plus one.
-    left : least bound of what was left out, or the limit plus one.
-    paths : (start round, request) of the cheapest paths, the cheapest first.
-    table : for the other direction, of a complete walk.
-    states : number of states kept; finished : whether it reached the end.
-    kept : for walks the same way, of a complete walk.
-    """
-
-    least: int
-    left: int
-    paths: list[list[tuple[int, int]]] = field(repr=False)
-    table: Table | None = field(repr=False)
-    states: int
-    finished: bool
-    kept: Kept | None = field(default=None, repr=False)
 
 
 def walk(
@@ -122,6 +86,7 @@ def walk(
     join: Table | None = None,
     guide: Completions | None = None,
     whole: bool = False,
+    merges: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> Walked:
     """Walk through all layers in one direction.
@@ -132,9 +97,14 @@ def walk(
     remembered : set of requests, a bit each. join : table of the other direction.
     guide : of a walk the same way that remembered some of these, with a limit no smaller.
     whole : whether the walk ends when it leaves out what is of interest.
+    merges : whether a layer merges states beyond its width, and so leaves out none: nobody is
+        remembered, and the cheapest path need not fit, but costs no more than any that does.
     stop : asked before each start of a layer; True ends the walk.
     """
-    return _Walk(instance, direction, limit, width, remembered, join, guide, whole, stop).run()
+    return _Walk(
+        *(instance, direction, limit, width, remembered),
+        *(join, guide, whole, merges, stop),
+    ).run()
 
 
 class _Walk:
@@ -148,25 +118,30 @@ class _Walk:
         join: Table | None,
         guide: Completions | None,
         whole: bool,
+        merges: bool,
         stop: Callable[[], bool],
     ) -> None:
         self.instance, self.direction, self.limit, self.width = instance, direction, limit, width
         self.remembered, self.table, self.guide = remembered, join, guide
-        self.whole, self.stop = whole, stop
+        self.whole, self.merges, self.stop = whole, merges, stop
+        if merges and (remembered or join):
+            raise ValueError("a walk that merges remembers nobody and is joined to none")
+        if remembered >= 2**MOST_REQUESTS:
+            raise ValueError(f"a walk remembers none but the first {MOST_REQUESTS} requests")
         if guide is not None and (guide.limit < limit or guide.known & ~remembered):
             raise ValueError("a walk bounds those with no larger limit that remember as much")
         self.most = instance.memory // (int(instance.prompt.min()) + 1)
         self.words = direction.tokens.shape[1]
         full = np.full(8 * self.words, instance.memory, np.uint8)
         self.full = full.view("<u8").astype(np.uint64)
-        self.room = States.empty(FIRST_CAPACITY, self.most, self.words)
+        self.room = self._empty(FIRST_CAPACITY)
         self.starts = Starts(instance, direction, limit, remembered)
         self.bits = np.left_shift(np.uint64(1), direction.owner.astype(np.uint64))
-        self.left, self.stopped = limit + 1, False
+        self.left, self.stopped, self.merged = limit + 1, False, False
 
     def run(self) -> Walked:
         """Return what the walk found."""
-        layer = States.empty(1, self.most, self.words)
+        layer = self._empty(1)
         layers, states = [layer], 1
         for t in range(self.direction.end):
             over = self.left <= self.limit or states > MOST_STATES
@@ -185,14 +160,14 @@ class _Walk:
             return Walked(least, self.left, paths, None, states, True)
         kept = Kept(self.starts, layers, self.full, self.guide)
         table = Table(self.remembered, layers)
-        return Walked(least, self.left, paths, table, states, True, kept)
+        return Walked(least, self.left, paths, table, states, True, kept, self.merged)
 
     def _path(self, layers: list[States], row: int) -> list[tuple[int, int]]:
         path, end = [], self.direction.end
         for t in range(len(layers) - 2, -1, -1):
-            started = int(layers[t + 1].began[row])
+            started = layers[t + 1].began[row].tolist()
             for i in range(len(self.instance)):
-                if started >> i & 1:
+                if started[i // 64] >> i % 64 & 1:
                     late = end - t - int(self.instance.output[i])
                     path.append((t if self.direction.forward else late, i))
             row = int(layers[t + 1].parent[row])
@@ -209,10 +184,26 @@ class _Walk:
         if self.guide is not None:
             rows = np.flatnonzero(room.low[:number] <= self.limit)
             self.guide.bound(room, rows, self.limit, t + 1)
-        rows = self._fewest(np.flatnonzero(room.low[:number] <= self.limit), PARTIAL * self.width)
+        rows = np.flatnonzero(room.low[:number] <= self.limit)
+        if not self.merges:
+            rows = self._fewest(rows, PARTIAL * self.width)
         if t + 1 < self.direction.end:  # at the end all states are paths, and some are asked for
             rows = self._undominated(rows, COMPARED)
+        if self.merges:
+            return room.take(self._merged(rows, self.width, t, 2))
         return room.take(self._fewest(rows, self.width))
+
+    def _merged(self, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
+        """Merge states into so many at most; tokens begin so many times ahead of layer t."""
+        if len(rows) <= width:
+            return rows
+        self.merged = True
+        slack, longest = self.direction.slack[t + ahead :], 8 * self.words
+        price = np.zeros(longest, np.int64)
+        price[: len(slack)] = DEARER * slack[:longest] // self.instance.memory
+        room = self.room
+        grouped = merging.groups(room.settled, room.tokens, rows, price, width)
+        return np.sort(merging.merge(room, *grouped, self.direction.tail[t + 2]))
 
     def _fewest(self, rows: IntArray, width: int) -> IntArray:
         """Return the best of these states, at most so many, and leave out the others."""
@@ -247,7 +238,9 @@ class _Walk:
             number = int(written)
             if number > GROWN * seen and i != candidates[-1]:
                 rows = self._undominated(np.arange(number), COMPARED_EARLY)
-                if len(rows) > PARTIAL * self.width:
+                if len(rows) > PARTIAL * self.width and self.merges:
+                    rows = self._merged(rows, PARTIAL * self.width // 2, t, 1)
+                elif len(rows) > PARTIAL * self.width:
                     rows = self._fewest(rows, PARTIAL * self.width // 2)
                     theta = int(self.room.low[rows].max())
                 number = len(rows)
@@ -255,9 +248,12 @@ class _Walk:
                 seen = max(number, CROWD)
         return number
 
+    def _empty(self, capacity: int) -> States:
+        return States.empty(capacity, self.most, self.words, len(self.instance))
+
     def _reserve(self, capacity: int, number: int) -> None:
         if capacity > len(self.room.cost):
-            larger = States.empty(2 * capacity, self.most, self.words)
+            larger = self._empty(2 * capacity)
             larger.put(self.room, number)
             self.room = larger
 

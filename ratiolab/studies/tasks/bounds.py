@@ -91,9 +91,9 @@ def _walked(
     """Return a better schedule and bound: by a beam so wide, then by walks over paths.
 
     Walks ask once a layer and start whether to go on, and may ask so often: that does not depend on
-    the machine. More requests or memory than they take are left as they are.
+    the machine. More memory than they take is left as it is.
     """
-    from ratiolab.hindsight.dynamic_programming.beam import beam
+    from ratiolab.hindsight.dynamic_programming import beam
     from ratiolab.hindsight.paths import potentials, proof
 
     best, lower, instance = [known], [duals.bound], known.instance
@@ -104,11 +104,12 @@ def _walked(
         if proven is not None:
             lower.append(proven.bound)
 
-    few = len(instance) <= potentials.MOST_REQUESTS and instance.memory <= potentials.MOST_MEMORY
-    if few and most and duals.bound < known.total_latency:
+    small = instance.memory <= potentials.MOST_MEMORY
+    if small and most and duals.bound < known.total_latency:
         asked = count(1)
         with heard():
-            beam(instance, duals.duals, known, width=width, found=found)
+            if len(instance) <= beam.MOST_REQUESTS:
+                beam.beam(instance, duals.duals, known, width=width, found=found)
             proof.prove(
                 *(instance, duals, lambda: best[-1].total_latency),
                 *(lambda: next(asked) > most, found),

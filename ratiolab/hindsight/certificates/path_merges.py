@@ -1,0 +1,130 @@
+"""Merged states of the checker of path certificates.
+
+`ratiolab.hindsight.certificates.certify_paths` says what a merged state is, and why no path is
+lost, whichever states are merged. Here they are split into parts until no part differs by more than
+some cost, and that cost falls until there are as many parts as states may be kept.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ratiolab.hindsight.certificates.path_states import Layer, compiled
+from ratiolab.model.footprint import IntArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FALL = 0.7
+"""The cost by which states of a part may differ falls by this factor."""
+
+
+def merged(room: Layer, rows: IntArray, most: int, price: IntArray, later: IntArray) -> IntArray:
+    """Merge states into so many at most, each in place of one of them; return their rows.
+
+    Parameters
+    ----------
+    price : of tokens at the next time, the one after, ...
+    later : what each pair will still pay.
+    """
+    parts = np.zeros((most, 2), np.int64)
+    order = rows.copy()
+    number = _parts(room.total, room.tokens, order, price, parts)
+    result: NDArray[np.int64] = np.sort(_join(room, order, parts[:number], later))
+    return result
+
+
+@compiled
+def _differ(total, tokens, own, price):  # type: ignore[no-untyped-def]
+    """Return the sum of differences in cost, what differs most, and the middle of it.
+
+    What differs most is a time of tokens, or their number for the total.
+    """
+    length = tokens.shape[1]
+    low, high = tokens[own[0]].copy(), tokens[own[0]].copy()
+    least = largest = total[own[0]]
+    for row in own:
+        least, largest = min(least, total[row]), max(largest, total[row])
+        for y in range(length):
+            if tokens[row, y] < low[y]:
+                low[y] = tokens[row, y]
+            elif tokens[row, y] > high[y]:
+                high[y] = tokens[row, y]
+    whole = most = largest - least
+    where, middle = length, (least + largest + 1) // 2
+    for y in range(length):
+        cost = price[y] * (np.int64(high[y]) - np.int64(low[y]))
+        whole += cost
+        if cost > most:
+            most, where, middle = cost, y, (np.int64(low[y]) + np.int64(high[y]) + 1) // 2
+    return whole, where, middle
+
+
+@compiled
+def _parts(total, tokens, order, price, parts):  # type: ignore[no-untyped-def]
+    """Write where parts of the states begin and end, which are put in order; return how many."""
+    length, most = tokens.shape[1], len(parts)
+    cost, where, middle = np.zeros((3, most), np.int64)
+    parts[0] = 0, len(order)
+    cost[0], where[0], middle[0] = _differ(total, tokens, order, price)
+    number, allowed = 1, float(cost[0])
+    while number < most and allowed >= 1:
+        allowed *= FALL
+        k = 0
+        while k < number and number < most:
+            if cost[k] <= allowed:
+                k += 1
+                continue
+            begin, end = parts[k]
+            own = order[begin:end].copy()
+            cut, final = begin, end
+            for row in own:
+                value = total[row] if where[k] == length else np.int64(tokens[row, where[k]])
+                if value < middle[k]:
+                    order[cut] = row
+                    cut += 1
+                else:
+                    final -= 1
+                    order[final] = row
+            parts[k] = begin, cut
+            parts[number] = cut, end
+            for part in (k, number):
+                first, last = parts[part]
+                cost[part], where[part], middle[part] = _differ(
+                    total, tokens, order[first:last], price
+                )
+            number += 1
+    return number
+
+
+@compiled
+def _join(layer, order, parts, later):  # type: ignore[no-untyped-def]
+    """Write the merged state of each part into the first of it; return the rows of these."""
+    length = layer.tokens.shape[1]
+    result = np.zeros(len(parts), np.int64)
+    for part in range(len(parts)):
+        begin, end = parts[part]
+        into = order[begin]
+        result[part] = into
+        rest = layer.safe[into] - layer.total[into]
+        for place in range(begin + 1, end):
+            row = order[place]
+            rest = min(rest, layer.safe[row] - layer.total[row])
+            layer.total[into] = min(layer.total[into], layer.total[row])
+            for y in range(length):
+                layer.tokens[into, y] = min(layer.tokens[into, y], layer.tokens[row, y])
+            both = 0
+            for j in range(layer.number[into]):
+                pair = layer.pairs[into, j]
+                for k in range(layer.number[row]):
+                    if layer.pairs[row, k] == pair:
+                        layer.pairs[into, both] = pair
+                        both += 1
+                        break
+            layer.number[into] = both
+        if end - begin > 1:
+            layer.safe[into] = layer.total[into] + rest
+            layer.paid[into] = layer.total[into]
+            for j in range(layer.number[into]):
+                layer.paid[into] += later[layer.pairs[into, j]]
+    return result

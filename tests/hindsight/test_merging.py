@@ -1,0 +1,190 @@
+"""Walks that merge states prove no more than is true, at any width; so do their certificates."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from oracle import least_latency
+from test_paths import drawn
+
+from ratiolab.hindsight.certificates import certify_paths, path_walks
+from ratiolab.hindsight.certificates.certificate import PathCertificate
+from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.paths import merging, proof
+from ratiolab.hindsight.paths import walk as walks
+from ratiolab.hindsight.paths.completions import completions
+from ratiolab.hindsight.paths.passes import Passes
+from ratiolab.hindsight.paths.potentials import Potentials, directions
+from ratiolab.model import Instance
+from ratiolab.model.footprint import IntArray
+
+WIDTHS = (1, 2, 3, 5)
+
+
+@pytest.fixture(autouse=True)
+def partial_states_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In layers of a few states, too; the checker tries no other width."""
+    monkeypatch.setattr(walks, "CROWD", 1)
+    monkeypatch.setattr(walks, "PARTIAL", 2)
+    monkeypatch.setattr(path_walks, "CROWDED", 1)
+    monkeypatch.setattr(path_walks, "MOST_PARTIAL", 2)
+    monkeypatch.setattr(certify_paths, "WIDER", (1,))
+
+
+def proves_no_more(seed: int) -> tuple[int, int]:
+    """How often the walk of a width proves what one of any width does; and how often not.
+
+    Beside it, what completing its states costs loses neither the cheapest path nor the optimum.
+    """
+    instance, _, potentials, multipliers = drawn(seed)
+    base = int(multipliers.sum() - potentials.capacity.sum())
+    limit = least_latency(instance) * potentials.unit - base
+    everyone, equal, below = 2 ** len(instance) - 1, 0, 0
+    for side in directions(potentials, multipliers, limit):
+        true = walks.walk(instance, side, limit, 10**6).least
+        for width in WIDTHS:
+            found = walks.walk(instance, side, limit, width, merges=True)
+            assert found.kept is not None
+            assert found.least <= true, (seed, width)
+            equal, below = equal + (found.least == true), below + (found.least < true)
+            guide = completions(found.kept)
+            again = walks.walk(instance, side, limit, 10**6, guide=guide)
+            assert again.least == true, (seed, width)
+            both = walks.walk(instance, side, limit, width, guide=guide, merges=True)
+            assert both.least <= true, (seed, width)
+            all_once = walks.walk(instance, side, limit, 10**6, guide=guide, remembered=everyone)
+            assert all_once.least == limit, (seed, width)
+    return equal, below
+
+
+def test_a_walk_that_merges_finds_no_path_dearer_than_the_cheapest() -> None:
+    counts = [proves_no_more(seed) for seed in range(6)]
+    assert sum(equal for equal, _ in counts) > 0
+    assert sum(below for _, below in counts) > 0
+
+
+@pytest.mark.long
+def test_a_walk_that_merges_finds_no_path_dearer_than_the_cheapest_of_many() -> None:
+    for seed in range(6, 1_500):
+        proves_no_more(seed)
+
+
+def least_bound(self: walks._Walk, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
+    """Merge, and bound paths through a merged state by the least bound of its members.
+
+    It does bound them; but not what completing the state adds, when another has settled less.
+    """
+    before = self.room.low[rows].copy()
+    settled = self.room.settled[rows].copy()
+    merged = GENUINE(self, rows, width, t, ahead)
+    for row in merged.tolist() if len(rows) > width else []:
+        members = settled >= self.room.settled[row]
+        self.room.low[row] = max(self.room.low[row], before[members].min())
+    return merged
+
+
+def most_settled(self: walks._Walk, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
+    """Merge into a state that has settled as much as the member that has settled most."""
+    if len(rows) <= width:
+        return rows
+    order, edges = merging.groups(
+        self.room.settled, self.room.tokens, rows, np.ones(8 * self.words, np.int64), width
+    )
+    most = [self.room.settled[order[b:e]].max() for b, e in pairwise(edges)]
+    merged: IntArray = merging.merge(self.room, order, edges, self.direction.tail[t + 2])
+    self.room.settled[merged] = most
+    return merged
+
+
+GENUINE = walks._Walk._merged
+
+
+@pytest.mark.parametrize("wrong", [least_bound, most_settled])
+def test_a_merged_state_that_keeps_more_than_its_members_have_in_common_loses_paths(
+    monkeypatch: pytest.MonkeyPatch, wrong: object
+) -> None:
+    monkeypatch.setattr(walks._Walk, "_merged", wrong)
+    with pytest.raises(AssertionError):
+        for seed in range(40):
+            proves_no_more(seed)
+
+
+def certified(seed: int) -> Iterator[tuple[PathCertificate, Instance, int]]:
+    """Certificates of merged walks back, with the optimum."""
+    instance, proven, potentials, multipliers = drawn(seed)
+    optimum = least_latency(instance)
+    for width in WIDTHS:
+        passes = Passes(potentials, multipliers, proven, optimum + 2)
+        assert passes.merge(width).finished
+        assert passes.bound <= optimum
+        yield passes.certificate(), instance, optimum
+
+
+def test_the_checker_accepts_what_is_proven_and_nothing_above_the_optimum() -> None:
+    """It merges by its own rule: of these, it needs another width for few."""
+    accepted = refused = 0
+    for seed in range(10):
+        for made, instance, optimum in certified(seed):
+            try:
+                assert certify(made, instance) == made.bound
+                accepted += 1
+            except CertificateError:
+                refused += 1
+            with pytest.raises(CertificateError, match="a path costs"):
+                certify(replace(made, bound=optimum + 1, width=made.width or 1), instance)
+    assert accepted > 10 * refused
+
+
+@pytest.mark.long
+def test_the_checker_accepts_nothing_above_the_optimum_of_many() -> None:
+    for seed in range(10, 600):
+        for made, instance, optimum in certified(seed):
+            with pytest.raises(CertificateError, match="a path costs"):
+                certify(replace(made, bound=optimum + 1, width=made.width or 1), instance)
+
+
+def many(n: int) -> Instance:
+    rng = np.random.default_rng(n)
+    prompt, output = rng.integers(1, 4, n), rng.integers(1, 5, n)
+    return Instance("many", 9, np.sort(rng.integers(0, n, n)), prompt, output)
+
+
+def test_a_walk_takes_more_requests_than_a_word_has_bits() -> None:
+    """Cost of its path: U times latency and, for each request, its multiplier times 1 - starts."""
+    instance = many(70)
+    duals = cut_bound(instance, rounds=1).certificate
+    potentials = Potentials.of(instance, duals.duals)
+    passes = Passes(potentials, potentials.least, duals, 2 * duals.bound)
+    walked = passes.merge(10**5)
+    assert not walked.merged
+    assert walked.paths
+    starts = np.zeros(70, np.int64)
+    for start, i in walked.paths[0]:
+        assert start >= instance.arrival[i]
+        starts[i] += 1
+    assert starts[64:].any()
+    served = instance.output - instance.arrival
+    latency = sum(start + int(served[i]) for start, i in walked.paths[0])
+    cost = potentials.unit * latency + int((potentials.least * (1 - starts)).sum())
+    assert cost == passes.base + walked.least
+
+
+def test_bounds_for_more_requests_than_a_word_has_bits_rise_and_are_certified() -> None:
+    instance, made = many(70), []
+    duals = cut_bound(instance, rounds=1).certificate
+
+    def found(schedule: object, certificate: PathCertificate | None) -> None:
+        if certificate is not None:
+            made.append(certificate)
+
+    proof.prove(instance, duals, lambda: 2 * duals.bound, lambda: bool(made), found, 20)
+    assert made[-1].bound > duals.bound
+    assert made[-1].width
+    assert certify(made[-1], instance) == made[-1].bound
+    with pytest.raises(CertificateError, match="checked up to 64"):
+        certify(replace(made[-1], passes=(1,), width=0), instance)
+    with pytest.raises(CertificateError, match="only a pass that watches nobody"):
+        certify(replace(made[-1], width=-1), instance)
