@@ -93,7 +93,7 @@ def _walked(
     Walks ask once a layer and start whether to go on, and may ask so often: that does not depend on
     the machine. More memory than they take is left as it is.
     """
-    from ratiolab.hindsight.dynamic_programming import beam
+    from ratiolab.hindsight.dynamic_programming import beam, beam_search
     from ratiolab.hindsight.paths import potentials, proof
 
     best, lower, instance = [known], [duals.bound], known.instance
@@ -108,7 +108,7 @@ def _walked(
     if small and most and duals.bound < known.total_latency:
         asked = count(1)
         with heard():
-            if len(instance) <= beam.MOST_REQUESTS:
+            if len(instance) <= beam_search.MOST_REQUESTS:
                 beam.beam(instance, duals.duals, known, width=width, found=found)
             proof.prove(
                 *(instance, duals, lambda: best[-1].total_latency),
