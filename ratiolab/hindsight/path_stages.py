@@ -7,7 +7,6 @@ import numpy as np
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.certificates.certificate import PathCertificate, path_certificate
-from ratiolab.hindsight.stages import MOST_WALKED
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
 
@@ -77,7 +76,7 @@ class Paths:
     """Walks over paths under the duals of cuts; up to ``most`` requests."""
 
     part: float
-    most: int = MOST_WALKED
+    most: int
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.paths import potentials, proof

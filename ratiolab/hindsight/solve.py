@@ -37,9 +37,9 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         ("few requests", SmallWalk(part=0.5)),
         # more rounds raise the bound slowly: walks under other multipliers gain more in the time
         ("few cuts", Cuts(rounds=14, part=0.2, most=MOST_WALKED)),
-        ("paths", Paths(part=0.97)),
+        ("paths", Paths(part=0.97, most=MOST_WALKED)),
         ("cuts", Cuts(rounds=40, part=0.4)),
-        ("more paths", Paths(part=0.95)),
+        ("more paths", Paths(part=0.95, most=MOST_WALKED)),
         ("wide dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
         ("more orders", OrderSearch(part=1.0, rest=True)),
