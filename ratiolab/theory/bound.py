@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from sympy import Expr
 
-Domain: TypeAlias = Literal["any interval", "lower 1, prompt 0", "constant"]
+Domain: TypeAlias = Literal["any interval", "prompt 0", "lower 1, prompt 0", "constant"]
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def evaluate(
     if lower is None or upper is None:
         raise ValueError(f"bound {name}: lower and upper are needed")
     check_range(lower, upper, prompt)
-    if bound.domain == "lower 1, prompt 0" and (lower, prompt) != (1, 0):
+    if ("prompt 0" in bound.domain and prompt) or ("lower 1" in bound.domain and lower != 1):
         given = f"lower {lower}, prompt {prompt}"
         raise ValueError(f"bound {name}: {given} is outside its domain, {bound.domain}")
     expression = sympy.sympify(bound.expression(lower, upper, prompt))

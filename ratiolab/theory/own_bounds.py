@@ -13,6 +13,7 @@ from ratiolab.theory.limits import (
     printed_a_min,
     volume_restart,
 )
+from ratiolab.theory.rayleigh.asymptotics import closed_bound
 from ratiolab.theory.worst_case import equal_prompts
 
 if TYPE_CHECKING:
@@ -167,5 +168,40 @@ ENTRIES: tuple[Bound, ...] = (
         "lower bound on Algorithm 2 (A_min) against the optimum, lengths 1 and u, n and M large",
         lambda lower, upper, prompt: printed_a_min.square_root_bound(upper),
         "lower 1, prompt 0",
+    ),
+    Bound(
+        "chen2025/theorem-5",
+        "1 + (1/2) (1 + 1/3 + ... + 1/(2u-1)), which grows as ln(u)/4",
+        "own proof, ratiolab/papers/chen2025/proofs/theorem_5.md",
+        "upper bound on the quotient of Lemma 2, which the printed A_min need not follow; in the "
+        "limit a quarter of the trace H_u",
+        closed_bound,
+        "lower 1, prompt 0",
+    ),
+    Bound(
+        "chen2025/corollary-2",
+        "3/2 + (1/2) (1/(2l+1) + ... + 1/(2u-1)) for the interval [l, u] for which it is largest",
+        "own proof, ratiolab/papers/chen2025/proofs/corollary_2.md",
+        "upper bound on the revised A_min with disjoint intervals against H-SF, fluid model of "
+        "Lemma 2 with a first bound for each interval",
+        closed_bound,
+        "prompt 0",
+    ),
+    Bound(
+        "gogineni2024/rr-sjf-before-rr",
+        "1",
+        "own proof, ratiolab/papers/gogineni2024/proofs/round_robin.md",
+        "RR-SJF over round robin in any order, sums of completion times; one server, all requests "
+        "at time 0, slices of the same number of tokens, no memory limit",
+        lambda *_: 1,
+        "constant",
+    ),
+    Bound(
+        "gogineni2024/rr-sjf-over-sjf",
+        "2",
+        "own proof, ratiolab/papers/gogineni2024/proofs/round_robin.md",
+        "RR-SJF over SJF, as gogineni2024/rr-sjf-before-rr; less than 2 on every instance",
+        lambda *_: 2,
+        "constant",
     ),
 )

@@ -44,6 +44,11 @@ def test_every_bound_evaluates_and_its_exact_text_is_its_value(name) -> None:
         # alpha = 3/4: 1 + 2 * 9/16
         ("chen2025/theorem-7-printed", (3, 4), "17/8"),
         ("chen2025/theorem-5-trace", (1, 4), "25/12"),
+        # 1 + (1 + 1/3 + 1/5 + 1/7)/2, and 3/2 + (1/5 + 1/7)/2
+        ("chen2025/theorem-5", (1, 4), "193/105"),
+        ("chen2025/corollary-2", (2, 4), "117/70"),
+        ("gogineni2024/rr-sjf-before-rr", (), "1"),
+        ("gogineni2024/rr-sjf-over-sjf", (), "2"),
         ("chen2025/alpha-star", (1, 4), "3/2 - sqrt(5)/2"),
         ("chen2025/geometric", (), "10 - 12*log(2)"),
         ("chen2025/theorem-8", (), "14/9"),
@@ -187,8 +192,19 @@ def test_volume_bound_is_tight_for_unit_requests_one_at_a_time() -> None:
         (("chen2025/theorem-1", 1, 2, -3), "prompt -3"),
         (("chen2025/theorem-5-trace", 2, 4), "lower 2"),
         (("chen2025/theorem-5-trace", 1, 4, 6), "prompt 6"),
+        (("chen2025/corollary-2", 2, 4, 1), "prompt 1"),
     ],
 )
 def test_refusals_name_field_value_and_rule(arguments, words) -> None:
     with pytest.raises(ValueError, match=words):
         evaluate(*arguments)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(1, 2), (1, 30), (3, 4), (5, 20)])
+def test_the_bound_on_one_of_several_intervals_is_the_inverse_of_the_proof(lower, upper) -> None:
+    size = range(lower, upper + 1)
+    b = sp.Matrix([[min(i, j) ** 2 for j in size] for i in size])
+    w = sp.Matrix(list(size))
+    value = 1 + (w.T * b.LUsolve(w))[0] / 2
+    assert sp.Rational(evaluate("chen2025/corollary-2", lower, upper).exact) == value
+    assert value <= 1.5 + np.log(upper / lower) / 4
