@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ratiolab.online import make
-from ratiolab.papers.chen2025.claims.figure_1 import PRINTED as PRINTED_CURVE
+from ratiolab.papers.chen2025.claims.theorem_5 import PRINTED as PRINTED_CURVE
 from ratiolab.papers.evidence import (
     ALPHA,
     LONGEST,

@@ -18,9 +18,9 @@ from ratiolab.papers.chen2025.claims._a_max import (
     root_below,
     server_supremum,
 )
-from ratiolab.papers.chen2025.claims.proposition_ec1 import long_in_front
+from ratiolab.papers.chen2025.claims.packed_schedules import long_in_front
 from ratiolab.papers.chen2025.claims.theorem_2 import printed_starts, proof_ratio, server_starts
-from ratiolab.papers.chen2025.claims.theorem_ec1_part_2 import h_sf_quotient
+from ratiolab.papers.chen2025.claims.theorem_ec1 import h_sf_quotient
 from ratiolab.papers.limits import fluid_ratio, scaled_instance
 from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import two_point

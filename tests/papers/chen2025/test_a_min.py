@@ -9,7 +9,7 @@ from ratiolab.model import Instance, Schedule
 from ratiolab.papers.chen2025.claims._lemma2 import completions, latency
 from ratiolab.papers.chen2025.claims._printed import by_period
 from ratiolab.papers.chen2025.claims.corollary_2 import starts_of
-from ratiolab.papers.chen2025.claims.lemma_3 import pivots
+from ratiolab.papers.chen2025.claims.quotient import pivots
 from ratiolab.papers.chen2025.claims.theorem_4 import bad_shares
 from ratiolab.theory.laws.distributions import from_weights
 from ratiolab.theory.rayleigh import amin, geometric

@@ -2,7 +2,7 @@
 
 from ratiolab.hindsight import solve
 from ratiolab.papers import read_witness
-from ratiolab.papers.gogineni2024.claims import sjf_optimal_memory as claim
+from ratiolab.papers.gogineni2024.claims import sjf_optimal as claim
 
 
 def test_shipped_witness_is_the_claims_own_and_optimal() -> None:

@@ -1,9 +1,83 @@
-"""Chen et al., Figure 2: the bounds of Theorems 6 and 7 against alpha."""
+"""Chen et al., Section 5.1 and Figure 2: where A_ell and A_min change places."""
 
-from typing import Literal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import PROVED, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, PROVED, ClaimResult, decided
+from ratiolab.theory.limits.suprema import (
+    lower_bound_two_point_supremum,
+    promote_short_supremum,
+    switch_alpha,
+)
+
+if TYPE_CHECKING:
+    from sympy import Expr
+
+
+def gap(lower: int, upper: int, prompt: int) -> "Expr":
+    """Return the supremum of Lemma 2 minus that of A_ell over two-point distributions, exact."""
+    return lower_bound_two_point_supremum(lower, upper, prompt) - promote_short_supremum(
+        lower, upper, prompt
+    )
+
+
+def check(claimed: Fraction) -> ClaimResult:
+    """Decide alpha* = (3 - sqrt 5)/2 for a prompt of `claimed` times u by signs of the gap around
+    it.
+    """
+    import sympy as sp
+
+    star = (3 - sp.sqrt(5)) / 2
+    root = switch_alpha(claimed)
+    agrees = sp.simplify(root - star) == 0
+    scale = 1000 * claimed.denominator
+    cut = int(sp.floor(star * scale))
+    prompt = int(claimed * scale)
+    signs = [bool(gap(low, scale, prompt) > 0) for low in (cut, cut + 1)]
+    return decided(
+        agrees and signs == [True, False],
+        PROVED,
+        f"the suprema are equal at {float(root):.6f}",
+        evidence=f"exact signs at alpha = {cut}/{scale} and {cut + 1}/{scale}: {signs}",
+        witness=f"s = {claimed} u: threshold {float(root):.6f}",
+    )
+
+
+@PAPER.claim(
+    "Section 5.1, p. 20",
+    claimed=Fraction(0),
+    control=Fraction(1, 10),
+    assumes=("suprema over two-point distributions in the fluid model", "s = 0"),
+    proof="two_lengths",
+)
+def alpha_star(claimed: Fraction) -> ClaimResult:
+    """The bounds of A_ell and A_min are equal at alpha* = (3 - sqrt 5)/2 = 0.382; below it A_ell is
+    better.
+    """
+    return check(claimed)
+
+
+def recheck() -> str:
+    """Verify that at s = u, alpha = 1/3 A_min's bound is the smaller one, though 1/3 < alpha*."""
+    value = gap(1, 3, 3)
+    assert value < 0, value
+    assert Fraction(1, 3) ** 2 - 3 * Fraction(1, 3) + 1 > 0  # 1/3 is below alpha*
+    return f"l = 1, u = s = 3: Lemma 2 minus A_ell is {float(value):.4f}"
+
+
+@PAPER.claim(
+    "Section 5.1, p. 20",
+    expected=FALSE,
+    claimed=Fraction(1),
+    control=Fraction(0),
+    recheck=recheck,
+    assumes="suprema over two-point distributions in the fluid model",
+    proof="two_lengths",
+)
+def alpha_star_any_prompt(claimed: Fraction) -> ClaimResult:
+    """The same threshold for every prompt: here s = u."""
+    return check(claimed)
 
 
 @PAPER.claim(

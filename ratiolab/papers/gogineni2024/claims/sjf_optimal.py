@@ -1,12 +1,19 @@
-"""RR-SJF, Section 1: is shortest job first optimal for first tokens and for completion?"""
+"""RR-SJF, Section 1: is shortest job first optimal for first tokens and for completion?
+
+Alone on a server, and in batches with the memory of Section 6.
+"""
 
 from functools import cache
 from itertools import permutations
 from typing import Literal
 
-from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.hindsight import solve
+from ratiolab.model import Instance
+from ratiolab.online import make, simulate
+from ratiolab.papers.claim import EXACT, FALSE, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.gogineni2024 import PAPER
 from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, Measure, small, total
+from ratiolab.papers.witness import read_witness
 from ratiolab.theory.worst_case.round_robin import serve
 
 Rule = tuple[Measure, Literal["all schedules", "orders"], bool]
@@ -115,3 +122,47 @@ def sjf_optimal_ttft_nonpreemptive(rule: Rule, slow: bool) -> ClaimResult:
 def sjf_optimal_e2e(rule: Rule, slow: bool) -> ClaimResult:
     """Shortest job first minimises the mean end-to-end latency."""
     return check(rule, slow)
+
+
+ID = "gogineni2024/sjf-optimal-e2e-memory"
+NAME = "gogineni2024-sjf-optimal-e2e-memory"
+INSTANCE = Instance("one long prompt", 10, [0] * 4, [9, 1, 1, 1], [1, 2, 2, 2])
+EQUAL = Instance("equal prompts", 10, [0] * 4, [1, 1, 1, 1], [1, 2, 2, 2])
+
+
+def recheck_memory() -> str:
+    """Judge both schedules of the witness, and simulate shortest job first."""
+    witness = read_witness(NAME)
+    assert witness.claim == ID
+    sjf, better = (witness.schedule(name).total_latency for name in ("shortest first", "better"))
+    assert simulate(witness.instance, make("mc-sf")).schedule.total_latency == sjf
+    assert (sjf, better) == (witness.figures["shortest first"], witness.figures["better"])
+    assert better < sjf
+    return f"shortest job first has total latency {sjf}, another feasible schedule {better}"
+
+
+@PAPER.claim(
+    "Section 6",
+    claimed=INSTANCE,
+    control=EQUAL,
+    recheck=recheck_memory,
+    assumes=(
+        "unit rounds, KV memory of prompt and generated tokens, no preemption",
+        "shortest output first, as many as stay feasible, none past the first misfit",
+        "the control has equal prompts",
+    ),
+)
+def sjf_optimal_e2e_memory(instance: Instance) -> ClaimResult:
+    """When memory limits the batches, shortest job first need not minimise the mean end-to-end
+    latency: large prompts may hold up others.
+    """
+    cost = simulate(instance, make("mc-sf")).schedule.total_latency
+    optimum = solve(instance).uninterrupted()
+    return decided(
+        cost > optimum.upper,
+        EXACT,
+        f"{cost}; optimum in [{optimum.lower}, {optimum.upper}]",
+        evidence=f"batches as large as memory allows, shortest output first; optimum by "
+        f"{optimum.lower_source}; both schedules are stored in {NAME}",
+        witness="shortest job first is optimal there",
+    )

@@ -1,14 +1,57 @@
-"""Jaillet et al., Proposition 4.2: the cost of a round of MC-SF."""
+"""Jaillet et al., Section 4.1: which moments MC-SF has to look at, and what a round of it costs."""
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Literal, TypeAlias
 
 from ratiolab.model import Instance
+from ratiolab.model.footprint import held
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, verdict_on_bound
+from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, decided, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
+
+MEMORY = 9
+
+Run = tuple[int, int, int]
+"""Age, prompt, and tokens still to come."""
+
+
+def needs(runs: tuple[Run, ...], ahead: int) -> int:
+    """Return the tokens held so many rounds ahead."""
+    return sum(held(prompt, age + ahead) for age, prompt, left in runs if ahead <= left)
+
+
+@PAPER.claim(
+    "Section 4.1, pp. 8-9",
+    claimed="every",
+    control="last",
+    assumes="the requests that run and are admitted now, no later ones; predictions are believed",
+    proof="completion_times",
+)
+def completion_times(checked: str) -> ClaimResult:
+    """It suffices to check the memory at the predicted completion times of the requests that run
+    or are admitted.
+    """
+    missed, cases = None, 0
+    kinds = list(product((0, 1, 2), (0, 2), (1, 2, 4)))
+    for runs in product(kinds, repeat=3):
+        ends = sorted({left for _, _, left in runs})
+        seen = ends if checked == "every" else ends[-1:]
+        cases += 1
+        passes = all(needs(runs, end) <= MEMORY for end in seen)
+        fits = all(needs(runs, ahead) <= MEMORY for ahead in range(1, ends[-1] + 1))
+        if passes != fits and missed is None:
+            missed = f"(age, prompt, left) = {runs}, M = {MEMORY}"
+    return decided(
+        missed is None,
+        PROVED,
+        "the same as looking at every round" if missed is None else f"not for {missed}",
+        evidence=f"{cases} sets of three compared",
+        witness=missed,
+    )
+
 
 Order: TypeAlias = Literal["quadratic", "linear", "harmonic"]
 

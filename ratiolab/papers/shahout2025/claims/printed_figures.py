@@ -1,4 +1,4 @@
-"""TRAIL, measurements on a real system: what the printed figures decide, and what they leave open.
+"""TRAIL, Sections 1 to 3: what the printed figures decide, and what they leave open.
 
 Figures 5 to 8 are repeated by the experiment `shahout2025`, in seconds of a clock and with errors
 that stand in for those of the classifier.
@@ -16,6 +16,55 @@ from ratiolab.papers.claim import (
     decided,
 )
 from ratiolab.papers.shahout2025 import PAPER
+
+LAYERS, WIDTH, BYTES, TOKENS = 96, 12288, 2, 512
+
+
+@PAPER.claim(
+    "Section 2",
+    claimed=Fraction("2.3"),
+    control=Fraction("2.5"),
+    assumes=("96 layers of width 12288, as published for GPT-3 175B", "half precision"),
+)
+def section_2_kv_cache(gigabytes: Fraction) -> ClaimResult:
+    """A request of 512 tokens to GPT-3 175B needs at least 2.3 GB for keys and values."""
+    total = 2 * LAYERS * WIDTH * BYTES * TOKENS
+    return decided(
+        total >= gigabytes * 10**9,
+        ARITHMETIC,
+        f"{total} bytes = {total / 10**9:.3f} GB = {Fraction(total, 2**30)} GiB",
+        evidence=f"{LAYERS} layers of width {WIDTH}, two bytes per number; the printed figure is "
+        "9/4 GiB, rounded",
+    )
+
+
+MODEL, BINS = 8 * 10**9, 10
+
+
+@PAPER.claim(
+    "Section 3.2",
+    claimed=(4096, 512),
+    control=(4096, 1024),
+    assumes=(
+        "two linear layers, embedding 4096 to 512 to 10 bins (Section 3.1)",
+        "work per token proportional to parameters, 8 billion in the model",
+    ),
+)
+def section_3_2_parameters(layers: tuple[int, int]) -> ClaimResult:
+    """The predictor has about 2.1 million parameters, an overhead of about 0.03% per token."""
+    width, hidden = layers
+    count = (width + 1) * hidden + (hidden + 1) * BINS
+    share = Fraction(count, MODEL)
+    agrees = round(Fraction(count, 10**6), 1) == Fraction("2.1") and round(
+        100 * share, 2
+    ) == Fraction("0.03")
+    return decided(
+        agrees,
+        ARITHMETIC,
+        f"{count} parameters, {float(100 * share):.4f}%",
+        evidence=f"layers {width} to {hidden} to {BINS} counted with biases; overhead as the "
+        "ratio of parameters, rounded as the paper rounds",
+    )
 
 
 class Time(NamedTuple):
