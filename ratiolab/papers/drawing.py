@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import pandas as pd
+
+from ratiolab.report.plots import experiments as plots
+from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.experiments import enclosures
 from ratiolab.studies.frames import intervals
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ratiolab.report.plots.canvas import Chart
 
 
 class Panel:
     """A table that is drawn on axes of its own, with options such as title, labels and scale."""
 
-    def __init__(self, table: "pd.DataFrame", title: str = "", **options: Any) -> None:
+    def __init__(self, table: pd.DataFrame, title: str = "", **options: Any) -> None:
         self.table, self.options = table, {"title": title, **options}
 
 
@@ -48,10 +48,8 @@ class Panels:
     size: tuple[float, float] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def __call__(self) -> "Chart":
+    def __call__(self) -> Chart:
         """Draw the chart."""
-        from ratiolab.report.plots import experiments as plots
-
         figure, axes = plots.panels(len(self.panels), columns=self.columns, height=self.height)
         if self.size is not None:
             figure.set_size_inches(*self.size)
@@ -72,19 +70,17 @@ class Panels:
 class Enclosures:
     """A chart of intervals, a panel for each value of one column and a bar for each of another."""
 
-    table: "pd.DataFrame"
+    table: pd.DataFrame
     panel: str
     by: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def __call__(self) -> "Chart":
+    def __call__(self) -> Chart:
         """Draw the chart."""
-        from ratiolab.report.plots.experiments import enclosures
-
         return enclosures(self.table, self.panel, self.by, **self.options)
 
 
-def ratio_enclosures(runs: "pd.DataFrame", panel: str, by: str, *, missing: str = "") -> Enclosures:
+def ratio_enclosures(runs: pd.DataFrame, panel: str, by: str, *, missing: str = "") -> Enclosures:
     """Return the chart of what encloses cost / OPT, from runs with their bounds.
 
     Parameters

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from importlib.resources import as_file, files
 from io import StringIO
 from pathlib import Path
@@ -30,18 +31,23 @@ QUICK = "**A quick run: too small to judge anything by. It has no verdicts.**\n\
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of a paper, or one of our own.
+    """An experiment of a paper, or one of our own: three files of one name.
 
     Parameters
     ----------
-    module : the module that declares it; files of the same name beside it hold the study
+    module : computes what the page says; files of the same name beside it hold the study
         (``.toml``) and the template of the page (``.md``), whose head names the experiment.
-    page : from the table of the study, what the page says; every figure on it is computed from
-        the table.
     """
 
     module: str
-    page: Callable[["pd.DataFrame"], Page]
+
+    def page(self, frame: "pd.DataFrame") -> Page:
+        """Return what the page says; every figure on it is computed from the study's table.
+
+        The module, which may need matplotlib, is imported now: who lists experiments needs none.
+        """
+        page: Page = import_module(self.module).page(frame)
+        return page
 
     @cached_property
     def head(self) -> Head:

@@ -4,8 +4,8 @@ A folder ``ratiolab/papers/KEY`` declares ``PAPER`` in its ``__init__``. What el
 found by name, so that a new paper touches no file outside its own folder:
 
 - ``claims/STATEMENT.py`` declares claims with ``@PAPER.claim`` on the functions that check them;
-- ``experiments/NAME.py`` holds ``EXPERIMENT``, with the study ``NAME.toml`` and the template of
-  its page ``NAME.md`` beside it;
+- ``experiments/NAME.md`` is the template of a page, with the study ``NAME.toml`` and the module
+  ``NAME.py``, whose function ``page`` fills it, beside it;
 - ``tasks.py`` holds ``TASKS``: what the cells of its studies compute beyond the library's tasks.
 
 Modules whose name begins with an underscore are helpers and are not searched.

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from ratiolab.model import FormatError
 from ratiolab.papers import Experiment, experiments, redraw, reproduce
 from ratiolab.papers.chen2025.experiments._statements import BY_MEMORY, FIGURES, POLICY
-from ratiolab.papers.chen2025.experiments.latency import EXPERIMENT as CHEN2025
 from ratiolab.papers.experiment import kept_columns, page_text, stored
 from ratiolab.papers.page import Page
 from ratiolab.report.plots import save
@@ -26,6 +24,8 @@ from ratiolab.studies import Study
 from ratiolab.studies.frames import intervals
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
+
+CHEN2025 = experiments()["chen2025"]
 
 EXPERIMENTS = experiments()
 RESULTS = Path(__file__).parents[2] / "results"
@@ -97,10 +97,10 @@ def test_reproducing_writes_page_table_and_figures_and_resumes(
     small = Study("chen2025", tuple(c for c in _cells() if c.seed == 0))
     monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
     seen: list[tuple[int, int]] = []
-    experiment = replace(CHEN2025, page=lambda frame: Page())
+    monkeypatch.setattr(Experiment, "page", lambda _self, _frame: Page())
     monkeypatch.setattr(Page, "text", lambda _self, _template, **slots: "words")
     for _ in range(2):
-        page = reproduce(experiment, tmp_path, workers=1, advance=lambda *pair: seen.append(pair))
+        page = reproduce(CHEN2025, tmp_path, workers=1, advance=lambda *pair: seen.append(pair))
     assert seen[-1] == (len(seen) - 2, len(seen) - 2)  # the second time nothing is computed
     assert f"{len(small.cells)} rows" in page.read_text()
     table = pd.read_csv(tmp_path / "chen2025.csv")

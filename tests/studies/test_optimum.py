@@ -3,8 +3,10 @@
 import pytest
 
 from ratiolab.model import Instance, Schedule
-from ratiolab.papers.ours.experiments.exact_ratios import EXPERIMENT
+from ratiolab.papers import experiments
 from ratiolab.studies.tasks.optimum import held_back, idle, inverted, optimum
+
+EXPERIMENT = experiments()["exact-ratios"]
 
 
 def test_pairs_are_inverted_when_the_longer_starts_strictly_first() -> None:

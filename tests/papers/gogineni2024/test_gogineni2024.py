@@ -8,13 +8,15 @@ import pytest
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
+from ratiolab.papers import experiments
 from ratiolab.papers.experiment import Experiment, page_text
-from ratiolab.papers.gogineni2024.experiments.noise_and_rates import EXPERIMENT as GOGINENI2024
 from ratiolab.papers.gogineni2024.experiments.noise_and_rates import NOISE, POLICY, SETTING
-from ratiolab.papers.gogineni2024.experiments.slices import EXPERIMENT as GOGINENI2024_SLICES
 from ratiolab.papers.gogineni2024.experiments.slices import QUANTUM
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
+
+GOGINENI2024 = experiments()["gogineni2024"]
+GOGINENI2024_SLICES = experiments()["gogineni2024-slices"]
 
 KEY = ["clock", SETTING, "workload.rate", NOISE, "seed"]
 

@@ -8,7 +8,13 @@ from ratiolab.papers import Verdict
 from ratiolab.papers.jaillet2025.claims import _cases
 from ratiolab.papers.jaillet2025.claims.lemmas import GAP, claim_4_6, lemma_4_4, lemma_4_7
 from ratiolab.papers.jaillet2025.claims.proposition_4_2 import proposition_4_2
-from ratiolab.papers.jaillet2025.claims.theorems import climb, ratio, theorem_4_1, theorem_4_3
+from ratiolab.papers.jaillet2025.claims.theorems import (
+    WITNESS,
+    climb,
+    ratio,
+    theorem_4_1,
+    theorem_4_3,
+)
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.worst_case import equal_prompts
 
@@ -35,7 +41,7 @@ def test_a_longer_request_is_in_memory_at_the_peak_that_claim_4_6_counts() -> No
 
 
 def test_the_worst_tiny_instance_is_exactly_22_over_19() -> None:
-    instance = read_witness(theorem_4_3.WITNESS).instance
+    instance = read_witness(WITNESS).instance
     outputs = tuple(instance.output.tolist())
     assert ratio(_cases.Case(2, outputs, instance.memory)) == Fraction(22, 19)
 

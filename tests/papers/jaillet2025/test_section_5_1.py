@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.jaillet2025.experiments import section_5_1, section_5_1_readings
 from ratiolab.papers.jaillet2025.experiments.section_5_1_readings import excluded, summary
 
 
@@ -45,7 +45,7 @@ def test_the_page_states_both_ends_of_what_the_intervals_leave(tmp_path: Path) -
         for policy, cost in (("mc-sf", 110 - 10 * (seed == 0)), ("svf", 105))
     ]
     frame = pd.DataFrame(rows).assign(version=0)
-    text = page_text(section_5_1.EXPERIMENT, frame, tmp_path, quick=True)
+    text = page_text(experiments()["jaillet2025-section-5-1"], frame, tmp_path, quick=True)
     # mean of 100, 110, 110, 110 over 100 and over 90; one draw may be optimal, none is for certain
     assert "| Model 1: mean | 1.005 | 1.0750 to 1.1944 |" in text
     assert "| Model 1: MC-SF optimal | 114 of 200 | 0 to 1 of 4 |" in text
@@ -63,7 +63,7 @@ def test_the_page_on_readings_names_those_that_fit(tmp_path: Path) -> None:
         for ratio in ratios
     ]
     frame = pd.DataFrame(rows).assign(seed=0, version=0)
-    text = page_text(section_5_1_readings.EXPERIMENT, frame, tmp_path, quick=True)
+    text = page_text(experiments()["jaillet2025-section-5-1-readings"], frame, tmp_path, quick=True)
     assert "Of 3 readings 1 cannot be told from the paper's figures" in text
     assert text.count("**out**") == 2 + 1  # and once where the word is explained
     assert (tmp_path / "jaillet2025-section-5-1-readings-ratios.png").stat().st_size > 5000

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     CLEARED,
@@ -15,32 +16,23 @@ from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     PRINTED,
     SAME,
 )
-from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
-    EXPERIMENT as SECTION_5_2,
-)
-from ratiolab.papers.jaillet2025.experiments.section_5_2_growth import (
-    EXPERIMENT as SECTION_5_2_GROWTH,
-)
 from ratiolab.papers.jaillet2025.experiments.section_5_2_growth import slopes
-from ratiolab.papers.jaillet2025.experiments.section_5_2_noise import (
-    EXPERIMENT as SECTION_5_2_NOISE,
-)
 from ratiolab.papers.jaillet2025.experiments.section_5_2_parameters import (
     BY_ALPHA,
     LEAST,
     least_alpha,
 )
-from ratiolab.papers.jaillet2025.experiments.section_5_2_parameters import (
-    EXPERIMENT as SECTION_5_2_PARAMETERS,
-)
-from ratiolab.papers.jaillet2025.experiments.section_5_2_rounds import (
-    EXPERIMENT as SECTION_5_2_ROUNDS,
-)
-from ratiolab.papers.jaillet2025.experiments.section_5_2_time import EXPERIMENT as SECTION_5_2_TIME
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
+
+SECTION_5_2_TIME = experiments()["jaillet2025-section-5-2-time"]
+SECTION_5_2 = experiments()["jaillet2025-section-5-2"]
+SECTION_5_2_GROWTH = experiments()["jaillet2025-section-5-2-growth"]
+SECTION_5_2_NOISE = experiments()["jaillet2025-section-5-2-noise"]
+SECTION_5_2_PARAMETERS = experiments()["jaillet2025-section-5-2-parameters"]
+SECTION_5_2_ROUNDS = experiments()["jaillet2025-section-5-2-rounds"]
 
 EXPERIMENTS = {
     e.name.removeprefix("jaillet2025-section-5-2"): e

@@ -9,10 +9,12 @@ import pytest
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime, from_profile
 from ratiolab.online.metrics import summary
-from ratiolab.papers.jaillet2025.experiments.section_5_1 import EXPERIMENT as SECTION_5_1
-from ratiolab.papers.jaillet2025.experiments.section_5_2 import EXPERIMENT as SECTION_5_2
+from ratiolab.papers import experiments
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import FITTED, PRINTED
 from ratiolab.workloads.generators import generate
+
+SECTION_5_1 = experiments()["jaillet2025-section-5-1"]
+SECTION_5_2 = experiments()["jaillet2025-section-5-2"]
 
 RESULTS = Path(__file__).parents[3] / "results"
 

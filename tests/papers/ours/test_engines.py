@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.ours.experiments.engines import EXPERIMENT
 from ratiolab.papers.ours.tasks import engine_run
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
+
+EXPERIMENT = experiments()["engines"]
 
 
 def test_every_engine_is_above_the_bounds_and_only_evictions_are_computed_again() -> None:

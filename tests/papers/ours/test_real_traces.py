@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.ours.experiments.real_traces import EXPERIMENT as REAL_TRACES
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study
@@ -18,6 +18,8 @@ TRACES = Path(os.environ.get("RATIOLAB_TRACES", ROOT.parent / "shared" / "traces
 pytestmark = pytest.mark.skipif(
     not (TRACES / "arxiv_summarization.csv").is_file(), reason="the traces are not at hand"
 )
+
+REAL_TRACES = experiments()["real-traces"]
 
 
 def test_the_rates_of_the_study_are_the_loads_of_its_labels() -> None:

@@ -12,15 +12,17 @@ from ratiolab.online.classifier import Classifier
 from ratiolab.online.clock import LLAMA3_8B_A100
 from ratiolab.online.policies.trail import TRAIL as POLICY
 from ratiolab.online.policies.trail import Refined
+from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.shahout2025.experiments.rounds import EXPERIMENT as SHAHOUT2025_ROUNDS
-from ratiolab.papers.shahout2025.experiments.seconds import EXPERIMENT as SHAHOUT2025
 from ratiolab.studies import Study
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
 from ratiolab.studies.tasks.refinement import mean_errors
 from ratiolab.workloads.generators import generate
 from ratiolab.workloads.predictions import add_predictions
+
+SHAHOUT2025_ROUNDS = experiments()["shahout2025-rounds"]
+SHAHOUT2025 = experiments()["shahout2025"]
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
 from ratiolab.papers.zheng2026.experiments._service_findings import findings
 from ratiolab.papers.zheng2026.experiments._service_runs import (
@@ -16,15 +17,16 @@ from ratiolab.papers.zheng2026.experiments._service_runs import (
     SLOW,
     by_clock,
 )
-from ratiolab.papers.zheng2026.experiments.memory import EXPERIMENT as ZHENG2026_MEMORY
 from ratiolab.papers.zheng2026.experiments.memory import FAR, named
-from ratiolab.papers.zheng2026.experiments.service import EXPERIMENT as ZHENG2026
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
 from ratiolab.theory.laws.log_t import LogT
 from ratiolab.workloads.generators import generate
+
+ZHENG2026_MEMORY = experiments()["zheng2026-memory"]
+ZHENG2026 = experiments()["zheng2026"]
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.papers.finding import Finding, Rule, at_most, in_settings, inside
 from ratiolab.papers.runs import Ratio, Runs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CLOCK, SETTING, REQUESTS, POLICY = "clock", "workload.label", "workload.n", "policy.label"
 MEMORY = "workload.memory"
@@ -63,7 +61,7 @@ class Loads:
     frame : all runs of policies.
     """
 
-    def __init__(self, frame: "pd.DataFrame") -> None:
+    def __init__(self, frame: pd.DataFrame) -> None:
         short = frame[SETTING].str.removesuffix(", memory").str.removesuffix(", mixed")
         place = (CLOCK, MEMORY, SETTING, REQUESTS, POLICY)
         self.most = int(frame[REQUESTS].max())
@@ -218,7 +216,7 @@ def findings(loads: Loads) -> Iterable[Finding]:
     yield _lower_bound(loads.load.frame)
 
 
-def _lower_bound(load: "pd.DataFrame") -> Finding:
+def _lower_bound(load: pd.DataFrame) -> Finding:
     paired = load[load[CLOCK] == ROUNDS].pivot_table(
         index=[SETTING, REQUESTS, "seed"], columns=POLICY, values="total_latency"
     )

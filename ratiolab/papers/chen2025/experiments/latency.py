@@ -1,6 +1,6 @@
 """Experiments 1, 2 and 3 of Chen, Ye, Zhou (2025), Figures 5, 6 and 7."""
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from ratiolab.papers.chen2025.experiments import _statements as said
 from ratiolab.papers.chen2025.experiments._statements import (
@@ -26,20 +26,16 @@ from ratiolab.papers.chen2025.experiments._statements import (
     findings,
 )
 from ratiolab.papers.drawing import Panel, Panels
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import inside
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Runs
 from ratiolab.studies.frames import intervals, with_bounds
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 ANSWERS = {True: "yes", False: "no", None: "open"}
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute findings, tables and charts."""
     runs = frame[frame["task"] == "simulate"]
     loads = Loads(runs)
@@ -133,7 +129,7 @@ def _mixed_table(loads: Loads) -> str:
     return grid("prediction", list(FIGURES), columns, cell)
 
 
-def _chart(table: "pd.DataFrame", y_label: str) -> Panels:
+def _chart(table: pd.DataFrame, y_label: str) -> Panels:
     panels = [
         Panel(
             table[table[SETTING] == setting], f"Figure {number}: {setting}", log_y=setting == ROUGH
@@ -143,6 +139,3 @@ def _chart(table: "pd.DataFrame", y_label: str) -> Panels:
     options = {"x_label": "requests n", "y_label": y_label}
     labels = list(table[POLICY].unique())
     return Panels("lines", REQUESTS, POLICY, panels, labels, columns=3, options=options)
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 
 import numpy as np
+import pandas as pd
 
 from ratiolab.papers.finding import Finding, Rule, below, higher, in_settings, inside, lower
 from ratiolab.papers.runs import Ratio, Runs, growth, mean_with_interval
+from ratiolab.studies.tasks.runs import SHARES
 
 COMPARED = ("fcfs", "sjf", "rr", "rr-sjf")
 LARGEST = 25
@@ -127,8 +129,6 @@ def _means(ratios: Sequence[Ratio]) -> str:
 
 def _apart(burst: Runs, column: str) -> Ratio:
     """Return how many times the least figure the largest is, of the policies compared."""
-    import pandas as pd
-
     table = pd.DataFrame({policy: burst.values(policy, column) for policy in COMPARED})
     return mean_with_interval(table.max(axis=1) / table.min(axis=1))
 
@@ -252,10 +252,6 @@ def _span(ratios: Sequence[Ratio], spec: str) -> str:
 
 def _share_below(runs: Runs) -> Ratio:
     """Return the percentage of SJF's requests whose TTFT is below the worst of RR-SJF, by seed."""
-    import pandas as pd
-
-    from ratiolab.studies.tasks.runs import SHARES
-
     worst = runs.values("rr-sjf", "p100_ttft")
     quantiles = runs.rows("sjf")[[f"p{share}_ttft" for share in SHARES]]
     return mean_with_interval(

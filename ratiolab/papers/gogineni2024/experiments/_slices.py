@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ratiolab.papers.finding import Finding, at_least, at_most, higher, in_settings, inside
 from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SETTING, POLICY, QUANTUM = "workload.label", "policy.label", "policy.quantum"
 MEMORY, CLOCK, SEMANTICS = "workload.memory", "clock", "preempted_as"
@@ -37,7 +36,7 @@ COMPARABLE = 1.25
 class Slices:
     """Means over seeds by slice, by default in seconds with all the memory and recompute."""
 
-    def __init__(self, frame: "pd.DataFrame") -> None:
+    def __init__(self, frame: pd.DataFrame) -> None:
         self.memories = sorted((int(m) for m in frame[MEMORY].unique()), reverse=True)
         self._runs = Runs(frame, (POLICY, SEMANTICS, CLOCK, SETTING, MEMORY))
 
@@ -49,11 +48,11 @@ class Slices:
         clock: str = SECONDS,
         setting: str = "burst",
         memory: int | None = None,
-    ) -> "pd.DataFrame":
+    ) -> pd.DataFrame:
         """Return the runs of a policy at every slice."""
         return self._runs.rows((policy, semantics, clock, setting, memory or self.memories[0]))
 
-    def means(self, policy: str, column: str, **choice: Any) -> "pd.Series":
+    def means(self, policy: str, column: str, **choice: Any) -> pd.Series:
         """Return a figure for every slice."""
         means: pd.Series = self.rows(policy, **choice).groupby(QUANTUM, dropna=False)[column].mean()
         return means
@@ -83,7 +82,7 @@ class Slices:
         return self.over(policy, column, shortest, **choice)[float(longest)]
 
 
-def findings(slices: Slices, ratios: "pd.DataFrame") -> Iterable[Finding]:
+def findings(slices: Slices, ratios: pd.DataFrame) -> Iterable[Finding]:
     """Compare what the paper says of slices and of optimality with the runs."""
     for column, name in ((TTFT, "TTFT"), (LATENCY, "end-to-end latency")):
         means = slices.means(READING, column)
@@ -171,7 +170,7 @@ def findings(slices: Slices, ratios: "pd.DataFrame") -> Iterable[Finding]:
     )
 
 
-def _rank(means: "pd.Series") -> float:
+def _rank(means: pd.Series) -> float:
     return float(means.rank().corr(means.index.to_series().rank()))
 
 

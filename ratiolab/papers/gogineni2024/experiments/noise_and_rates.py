@@ -1,20 +1,17 @@
 """Sections 3.4 to 3.6 of Gogineni, Paul, Stec, Zhang (2024), Figures 3 to 8."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.online.clock import LLAMA3_1B_L4
 from ratiolab.papers.drawing import Panel, Panels
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.gogineni2024.experiments import _findings as said
 from ratiolab.papers.gogineni2024.experiments._findings import COMPARED
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Runs
 from ratiolab.studies.frames import intervals
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SETTING, POLICY = "workload.label", "policy.label"
 CLOCK, VIDUR = "clock", "vidur-llama2-70b-2xa100"
@@ -27,10 +24,8 @@ VARIANTS = ("rr, first", "rr-sjf, swap", "rr-sjf, one", "rr-sjf, all")
 MEASURES = {"ttft": "time to first token", "latency": "end-to-end latency"}
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute findings, tables and charts."""
-    import pandas as pd
-
     frame = frame.assign(
         noise=frame[NOISE].str.removeprefix("gaussian:").astype(int),
         rate=(1000 * frame[RATE]).round(3),
@@ -120,7 +115,7 @@ def _shape_table(judged: Mapping[str, Runs]) -> str:
     )
 
 
-def _burst_chart(once: "pd.DataFrame") -> Panels:
+def _burst_chart(once: pd.DataFrame) -> Panels:
     rows = once[once[POLICY].isin(COMPARED)]
     panels = [
         Panel(
@@ -132,7 +127,7 @@ def _burst_chart(once: "pd.DataFrame") -> Panels:
 
 
 def _axis_chart(
-    rows: "pd.DataFrame",
+    rows: pd.DataFrame,
     policies: tuple[str, ...],
     axis: str,
     x_label: str,
@@ -160,13 +155,10 @@ def _axis_chart(
     )
 
 
-def _boxes(rows: "pd.DataFrame", by: list[str], column: str) -> "pd.DataFrame":
+def _boxes(rows: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
     """Return the five figures of a box, and the interval of the median, for every group."""
     table = intervals(rows, by, f"median_{column}").set_index(by)
     means = rows.groupby(by, sort=False)
     for share in (0, 25, 75, 100):
         table[f"p{share}"] = means[f"p{share}_{column}"].mean()
     return table.reset_index()
-
-
-EXPERIMENT = Experiment(__name__, page)

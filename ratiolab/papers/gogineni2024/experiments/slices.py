@@ -1,10 +1,11 @@
 """Section 3.3 of Gogineni, Paul, Stec, Zhang (2024), Figure 2: the tokens of a slice."""
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.gogineni2024.experiments._slices import (
     CLOCK,
     COMPARABLE,
@@ -29,11 +30,8 @@ from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.studies.frames import intervals
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute findings, tables and charts."""
     prompts = frame["requests"] * frame["workload.prompt"]
     frame = frame.assign(again=frame["prefill_tokens"] - prompts)
@@ -65,7 +63,7 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, list(findings(slices, ratios)), charts)
 
 
-def _against_optimum(rounds: "pd.DataFrame", n: int, batch: int) -> "pd.DataFrame":
+def _against_optimum(rounds: pd.DataFrame, n: int, batch: int) -> pd.DataFrame:
     """Return runs in unit rounds with their means over the optima of their instances."""
     runs = rounds[rounds[SEMANTICS] == "recompute"]  # swap is the same when it costs nothing
     sjf = runs[runs[POLICY] == "sjf"]
@@ -118,7 +116,7 @@ def _preemption_table(slices: Slices) -> str:
     )
 
 
-def _ratio_table(ratios: "pd.DataFrame", quanta: list[int]) -> str:
+def _ratio_table(ratios: pd.DataFrame, quanta: list[int]) -> str:
     chosen = [quanta[0], quanta[len(quanta) // 2], quanta[-1]]
 
     def cell(row: tuple[str, int | str], column: str) -> float:
@@ -137,7 +135,7 @@ def _ratio_table(ratios: "pd.DataFrame", quanta: list[int]) -> str:
     )
 
 
-def _seconds_chart(seconds: "pd.DataFrame") -> Panels:
+def _seconds_chart(seconds: pd.DataFrame) -> Panels:
     rows = seconds[seconds[POLICY].isin(SLICED)]
     panels = [
         Panel(
@@ -152,7 +150,7 @@ def _seconds_chart(seconds: "pd.DataFrame") -> Panels:
     return Panels("lines", QUANTUM, POLICY, panels, SLICED, height=2.9, options=options)
 
 
-def _ratios_chart(ratios: "pd.DataFrame") -> Panels:
+def _ratios_chart(ratios: pd.DataFrame) -> Panels:
     rows = ratios[ratios[POLICY].isin(SLICED)]
     panels = [
         Panel(
@@ -165,6 +163,3 @@ def _ratios_chart(ratios: "pd.DataFrame") -> Panels:
     ]
     options = {"x_label": "tokens of a slice"}
     return Panels("lines", QUANTUM, POLICY, panels, SLICED, options=options)
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -1,25 +1,22 @@
 """Pictures for Section 5.1 of Jaillet et al.: ratios known up to an interval, and readings."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import EXACT, OTHER, PRINTED
 from ratiolab.report.plots.experiments import COLOURS, finish, panels, shared_legend
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 BIN = 0.01
 """Width of the bars of a histogram."""
 
 
 def intervals_chart(
-    low: Mapping[str, "pd.Series"],
-    high: Mapping[str, "pd.Series"],
+    low: Mapping[str, pd.Series],
+    high: Mapping[str, pd.Series],
     marks: Mapping[str, Mapping[str, float]],
 ) -> Chart:
     """Draw for each title two panels: histograms of both ends, and the band of the distribution.
@@ -42,7 +39,7 @@ def intervals_chart(
     return figure
 
 
-def _histograms(ax: Axes, title: str, low: "pd.Series", high: "pd.Series") -> None:
+def _histograms(ax: Axes, title: str, low: pd.Series, high: pd.Series) -> None:
     first = np.floor(min(1.0, low.min()) / BIN)
     edges = BIN * np.arange(first, np.ceil(high.max() / BIN) + 1)
     for values, look, label in ((low, EXACT, "lower ends"), (high, OTHER, "upper ends")):
@@ -52,7 +49,7 @@ def _histograms(ax: Axes, title: str, low: "pd.Series", high: "pd.Series") -> No
     ax.set_ylabel("draws")
 
 
-def _band(ax: Axes, title: str, low: "pd.Series", high: "pd.Series") -> None:
+def _band(ax: Axes, title: str, low: pd.Series, high: pd.Series) -> None:
     ends = [np.sort(values.to_numpy()) for values in (low, high)]
     x = np.unique(np.concatenate([[1.0], *ends]))
     most, least = (100 * np.searchsorted(end, x, side="right") / len(end) for end in ends)
@@ -65,7 +62,7 @@ def _band(ax: Axes, title: str, low: "pd.Series", high: "pd.Series") -> None:
 
 
 def readings_chart(
-    table: "pd.DataFrame", marks: Mapping[int, tuple[float, float]], groups: Sequence[str]
+    table: pd.DataFrame, marks: Mapping[int, tuple[float, float]], groups: Sequence[str]
 ) -> Chart:
     """Draw a row a reading, a panel a model: mean ratio as a point, smallest to largest as a line.
 

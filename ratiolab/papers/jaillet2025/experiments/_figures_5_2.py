@@ -1,9 +1,9 @@
 """Pictures for Section 5.2 of Jaillet et al.: averages with deviations, runs over time."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
@@ -11,9 +11,6 @@ from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import EXACT, PRINTED
 from ratiolab.report.plots.experiments import finish, looks, panels, shared_legend
 from ratiolab.report.plots.names import named
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def deviations_chart(
@@ -55,7 +52,7 @@ def deviations_chart(
     return figure
 
 
-def throughput_chart(runs: "Mapping[str, pd.DataFrame]", by: str) -> Chart:
+def throughput_chart(runs: Mapping[str, pd.DataFrame], by: str) -> Chart:
     """Draw a panel for each title: tokens that each scheduler serves, and bars of arriving ones.
 
     Parameters
@@ -80,7 +77,7 @@ def throughput_chart(runs: "Mapping[str, pd.DataFrame]", by: str) -> Chart:
     return figure
 
 
-def memory_chart(runs: "Mapping[str, pd.DataFrame]", by: str, memory: int) -> Chart:
+def memory_chart(runs: Mapping[str, pd.DataFrame], by: str, memory: int) -> Chart:
     """Draw a panel for each title: tokens held by each scheduler over time, and the limit."""
     figure, axes = panels(len(runs), columns=2, height=2.6)
     for number, (ax, (title, rows)) in enumerate(zip(axes, runs.items(), strict=True)):

@@ -1,20 +1,17 @@
 """Section 5.1 of Jaillet et al. (2025), Figure 2: how far MC-SF is from the hindsight optimum."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.papers import select
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import Finding
 from ratiolab.papers.jaillet2025.claims._section_5_1 import DRAWS, LEVEL, Model, Reported, chances
+from ratiolab.papers.jaillet2025.experiments._figures_5_1 import intervals_chart
 from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Runs
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.canvas import Chart
 
 MODELS: tuple[Model, ...] = (1, 2)
 MC_SF, SVF = "mc-sf", "svf"
@@ -27,7 +24,7 @@ def reported(model: Model) -> Reported:
     return figures
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute intervals of the ratio, findings, and how a rival does."""
     gaps = frame["opt_upper"] / frame["opt_lower"] - 1
     frame = frame.assign(
@@ -59,9 +56,7 @@ def page(frame: "pd.DataFrame") -> Page:
         },
     }
 
-    def intervals() -> "Chart":
-        from ratiolab.papers.jaillet2025.experiments._figures_5_1 import intervals_chart
-
+    def intervals() -> Chart:
         titles = {model: f"Arrival Model {model}" for model in MODELS}
         low, high = ({titles[m]: part[end] for m, part in ours.items()} for end in ENDS)
         marks = {titles[m]: {"mean": reported(m).mean, "worst": reported(m).worst} for m in MODELS}
@@ -71,7 +66,7 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, found, {"intervals": intervals})
 
 
-def _rows(model: Model, part: "pd.DataFrame") -> list[tuple[str, str, str]]:
+def _rows(model: Model, part: pd.DataFrame) -> list[tuple[str, str, str]]:
     paper, ends = reported(model), part[[*ENDS]]
     proven, at_most = (int((part["total_latency"] == part[f"opt_{x}"]).sum()) for x in BOUNDS)
     optima = f"{proven}" if proven == at_most else f"{proven} to {at_most}"
@@ -85,7 +80,7 @@ def _rows(model: Model, part: "pd.DataFrame") -> list[tuple[str, str, str]]:
     return [(f"Model {model}: {name}", *cells) for name, cells in figures.items()]
 
 
-def findings(model: Model, part: "pd.DataFrame") -> Iterable[Finding]:
+def findings(model: Model, part: pd.DataFrame) -> Iterable[Finding]:
     """Say of each of the paper's figures how likely our draws would be, were it true."""
     paper = reported(model)
     found = chances(list(part["low"]), paper)
@@ -103,6 +98,3 @@ def findings(model: Model, part: "pd.DataFrame") -> Iterable[Finding]:
             False if refuted else None,
             f"chance {chance:.1e}",
         )
-
-
-EXPERIMENT = Experiment(__name__, page)

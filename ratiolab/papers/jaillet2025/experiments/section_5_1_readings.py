@@ -1,19 +1,17 @@
 """Which reading of Section 5.1 of Jaillet et al. (2025) would give its figures."""
 
 from math import comb, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ratiolab.papers.experiment import Experiment
+import pandas as pd
+
 from ratiolab.papers.jaillet2025.claims._section_5_1 import DRAWS, LEVEL, Model
+from ratiolab.papers.jaillet2025.experiments._figures_5_1 import readings_chart
 from ratiolab.papers.jaillet2025.experiments.section_5_1 import MODELS, reported
 from ratiolab.papers.jaillet2025.interpretations import READINGS
 from ratiolab.papers.markdown import grid, markdown
 from ratiolab.papers.page import Page
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.canvas import Chart
 
 FIGURES = 5
 """Reported on both models: two means, two worst cases, one number of optimal draws."""
@@ -91,10 +89,8 @@ def excluded(misfit: Misfit) -> bool:
     return misfit.chance * FIGURES < LEVEL
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute which readings the paper's figures leave, and the table and chart of all."""
-    import pandas as pd
-
     frame = frame.assign(ratio=frame["mc_sf"] / frame["best"])
     keys = ["option.reading", "option.model"]
     ratios = {key: list(group) for key, group in frame.groupby(keys)["ratio"]}
@@ -146,9 +142,7 @@ def page(frame: "pd.DataFrame") -> Page:
         "nearer": max(nearest, key=lambda model: nearest[model]),
     }
 
-    def chart() -> "Chart":
-        from ratiolab.papers.jaillet2025.experiments._figures_5_1 import readings_chart
-
+    def chart() -> Chart:
         marks = {int(model): (paper[model].mean, paper[model].worst) for model in MODELS}
         table = pd.DataFrame([one for pair in found.values() for one in pair.values()])
         return readings_chart(table, marks, list(GROUPS.values()))
@@ -165,6 +159,3 @@ def _row(pair: dict[Model, Summary], worst: Summary) -> tuple[str, ...]:
         "**out**" if excluded(worst.misfit) else "open",
         f"model {worst.model}: {what}, {chance:.0e}{'' if proven else ' (found)'}",
     )
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -4,19 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from math import sqrt
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pandas as pd
 
 from ratiolab.online.clock import BatchTime, clock_of, from_profile
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import Finding, in_settings, lower
+from ratiolab.papers.jaillet2025.experiments._figures_5_2 import deviations_chart
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.canvas import Chart
 
 CLOCK, SETTING, POLICY = "clock", "workload.label", "policy.label"
 REQUESTS = "workload.n"
@@ -71,12 +69,11 @@ CLEARED = ("α = 0.1, β = 0.2", "α = 0.1, β = 0.1")
 
 def clocks() -> dict[str, BatchTime | None]:
     """Return the clocks that the head of every page on this section is about, by short names."""
-    with EXPERIMENT.file() as study:
-        fitted = from_profile(study.parent / FITTED)
+    fitted = from_profile(Path(__file__).with_name(FITTED))
     return {"sheets": clock_of(SHEETS), "fitted": fitted, "vidur": clock_of(VIDUR)}
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute Table 1, what its deviations say, and certified bounds."""
     frame = frame.assign(ratio=frame["total_latency"] / frame["lower"])
     runs = Runs(frame, (CLOCK, SETTING, POLICY))
@@ -110,9 +107,7 @@ def page(frame: "pd.DataFrame") -> Page:
         ),
     }
 
-    def chart() -> "Chart":
-        from ratiolab.papers.jaillet2025.experiments._figures_5_2 import deviations_chart
-
+    def chart() -> Chart:
         found = {
             title: {
                 policy: runs.values((*setup, policy), "mean_latency").to_numpy()
@@ -217,8 +212,8 @@ def findings(runs: Runs) -> Iterable[Finding]:
         "α = 0.1 is worse than α = 0.2, and with β = 0.2 the worst of all",
         paper(CLEARED),
         steps(("α = 0.2, β = 0.1", *reversed(CLEARED))),
-        f"memory overflows in {overflows(CLEARED):.0%} of these runs; see [the page on α "
-        f"and β]({EXPERIMENT.name}-parameters.md) for what makes it overflow as often as in the "
+        f"memory overflows in {overflows(CLEARED):.0%} of these runs; see [the page on α and β]"
+        "(jaillet2025-section-5-2-parameters.md) for what makes it overflow as often as in the "
         "paper",
         ours(CLEARED),
     )
@@ -254,6 +249,3 @@ def _deviations(runs: Runs) -> Finding:
 
 def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.2f}" for value in values)
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import Finding, at_least, in_settings, inside
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     CLOCK,
@@ -30,9 +30,6 @@ from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs
 from ratiolab.studies.frames import intervals
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PRINTED = {HIGH: (1 / 6, 1 / 2), LOW: (1 / 800, 1 / 100)}
 """Slopes of MC-SF and of the best benchmark."""
@@ -56,7 +53,7 @@ COINCIDE = 0.01
 ALL = "all schedulers"
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute latency over n, slopes, and certified bounds."""
     frame = frame.assign(
         ratio=frame["total_latency"] / frame["lower"],
@@ -83,10 +80,8 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, list(findings(lines)), charts)
 
 
-def slopes(frame: "pd.DataFrame") -> "pd.DataFrame":
+def slopes(frame: pd.DataFrame) -> pd.DataFrame:
     """Return by clock, demand and scheduler mean, low, high of the slope (s a request), and R^2."""
-    import pandas as pd
-
     keys = [CLOCK, SETTING, POLICY]
     each = [
         (*key, float(np.polyfit(rows[REQUESTS], rows["mean_latency"], 1)[0]))
@@ -101,13 +96,13 @@ def slopes(frame: "pd.DataFrame") -> "pd.DataFrame":
     return found.assign(r2=list(fit.values()))
 
 
-def _lines(lines: "pd.DataFrame", clock: str, demand: str) -> "pd.DataFrame":
+def _lines(lines: pd.DataFrame, clock: str, demand: str) -> pd.DataFrame:
     """Return the slopes of one panel by scheduler."""
     return lines[(lines[CLOCK] == clock) & (lines[SETTING] == demand)].set_index(POLICY)
 
 
-def _slope_table(lines: "pd.DataFrame") -> str:
-    def cell(policy: str, rows: "pd.DataFrame") -> str:
+def _slope_table(lines: pd.DataFrame) -> str:
+    def cell(policy: str, rows: pd.DataFrame) -> str:
         mean, low, high, r2 = (float(rows[name][policy]) for name in ("mean", "low", "high", "r2"))
         return f"{1000 * mean:.3g} [{1000 * low:.3g}, {1000 * high:.3g}], {r2:.3f}"
 
@@ -118,7 +113,7 @@ def _slope_table(lines: "pd.DataFrame") -> str:
     return grid("scheduler", lines[POLICY].unique(), columns, cell)
 
 
-def findings(lines: "pd.DataFrame") -> Iterable[Finding]:
+def findings(lines: pd.DataFrame) -> Iterable[Finding]:
     """Compare slopes with those of the paper, at both demands."""
     r2 = float(lines[lines[SETTING] == HIGH]["r2"].min())
     yield Finding(
@@ -163,7 +158,7 @@ def findings(lines: "pd.DataFrame") -> Iterable[Finding]:
     yield _units(lines)
 
 
-def _quotient(rows: "pd.DataFrame", one: str, other: str) -> Ratio:
+def _quotient(rows: pd.DataFrame, one: str, other: str) -> Ratio:
     """Return the quotient of two means with intervals, as wide as both allow."""
     at = {name: rows[name] for name in ("mean", "low", "high")}
     return Ratio(
@@ -173,7 +168,7 @@ def _quotient(rows: "pd.DataFrame", one: str, other: str) -> Ratio:
     )
 
 
-def _units(lines: "pd.DataFrame") -> Finding:
+def _units(lines: pd.DataFrame) -> Finding:
     """Compare the slopes of the high demand with the paper's own table."""
     printed, rival = (1000 * slope for slope in PRINTED[HIGH])
     table = TABLE_1[MC_BENCHMARK][0]
@@ -190,7 +185,7 @@ def _units(lines: "pd.DataFrame") -> Finding:
     )
 
 
-def _chart(frame: "pd.DataFrame", value: str, y_label: str, bottom: float) -> Panels:
+def _chart(frame: pd.DataFrame, value: str, y_label: str, bottom: float) -> Panels:
     table = intervals(frame, ["panel", REQUESTS, POLICY], value)
     panels = []
     for clock, demand in product(CLOCKS.values(), PRINTED):
@@ -208,6 +203,3 @@ def _chart(frame: "pd.DataFrame", value: str, y_label: str, bottom: float) -> Pa
     labels = list(table[POLICY].unique())
     looks = {ALL: {"color": "0.4", "marker": "o", "ls": "-"}}
     return Panels("lines", REQUESTS, POLICY, panels, labels, looks, legend=3, options=common)
-
-
-EXPERIMENT = Experiment(__name__, page)

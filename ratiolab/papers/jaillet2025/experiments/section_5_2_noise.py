@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from itertools import pairwise, product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import Finding, below, higher
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     CLOCK,
@@ -21,9 +21,6 @@ from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Place, Ratio, Runs, mean_with_interval
 from ratiolab.studies.frames import intervals
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 NOISES = ("ε = 0.2", "ε = 0.5", "ε = 0.8")
 TRUE, TRUE_PROTECTED = "true lengths", "true lengths, margin 0.1"
 PROTECTED = "mc-sf lengths=predicted margin=0.1"
@@ -31,7 +28,7 @@ BARE = "mc-sf lengths=predicted margin=0.0"
 DOUBLE = "mc-sf lengths=predicted margin=0.2"
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute Figure 5, findings, and every margin."""
     most = int(frame[REQUESTS].max())
     slots = {
@@ -42,7 +39,7 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, list(findings(frame)), {"latency": _chart(frame)})
 
 
-def findings(frame: "pd.DataFrame") -> Iterable[Finding]:
+def findings(frame: pd.DataFrame) -> Iterable[Finding]:
     """Compare what errors and margins do with what the paper says of them."""
     bare, protected, double = (frame[frame[POLICY] == p] for p in (BARE, PROTECTED, DOUBLE))
     least = int(frame[REQUESTS].min())
@@ -115,7 +112,7 @@ def paired(runs: Runs, place: Place, other: Place) -> Ratio:
     return mean_with_interval(both.dropna())
 
 
-def _margins(rows: "pd.DataFrame") -> str:
+def _margins(rows: pd.DataFrame) -> str:
     def cell(row: tuple[str, str], noise: str) -> str:
         clock, policy = row
         part = rows[(rows[POLICY] == policy) & (rows[CLOCK] == clock) & (rows[SETTING] == noise)]
@@ -132,7 +129,7 @@ def _margins(rows: "pd.DataFrame") -> str:
     return grid(("clock", "scheduler"), lines, NOISES, cell)
 
 
-def _chart(frame: "pd.DataFrame") -> Panels:
+def _chart(frame: pd.DataFrame) -> Panels:
     """Return latencies above, and below them what errors make of that of true lengths."""
     first = frame[SETTING] == NOISES[0]
     known = frame[frame[POLICY].isin([TRUE, MC_BENCHMARK]) & first]
@@ -172,7 +169,7 @@ def _chart(frame: "pd.DataFrame") -> Panels:
     )
 
 
-def _loops(part: "pd.DataFrame") -> str:
+def _loops(part: pd.DataFrame) -> str:
     """Return where lines end and why: a line each for the cells of which some runs loop."""
     cells = part.groupby([SETTING, REQUESTS], sort=False)["ratio"]
     return "\n".join(
@@ -180,6 +177,3 @@ def _loops(part: "pd.DataFrame") -> str:
         for (noise, n), ratios in cells
         if ratios.isna().any()
     )
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import Finding, in_settings, inside
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     HIGH,
@@ -21,9 +21,6 @@ from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, mean_with_interval
 from ratiolab.studies.frames import intervals
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ALPHA, BETA, OVERFLOW = "policy.alpha", "policy.beta", "policy.overflow"
 LETTERS = {ALPHA: "α", BETA: "β"}
@@ -43,7 +40,7 @@ PRINTED_ALPHA = {HIGH: (0.15, 0.25), LOW: (0.10, 0.25)}
 PRINTED_BETA = {HIGH: (0.05, 0.25), LOW: (0.05, 0.20)}
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute sweeps, findings, and what makes memory overflow."""
     least = least_alpha(frame)
     medians = least.groupby(SETTING)["least"].median()
@@ -69,7 +66,7 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, list(findings(frame, least)), charts)
 
 
-def least_alpha(frame: "pd.DataFrame") -> "pd.DataFrame":
+def least_alpha(frame: pd.DataFrame) -> pd.DataFrame:
     """Return by setting and seed the least α such that it and all larger ones complete."""
     rows = frame[frame[POLICY] == LEAST]
     looping = rows[rows["outcome"] != "complete"]
@@ -88,7 +85,7 @@ class Curve:
     over : the column of the parameter.
     """
 
-    def __init__(self, rows: "pd.DataFrame", over: str) -> None:
+    def __init__(self, rows: pd.DataFrame, over: str) -> None:
         self.evicts = bool((rows["evictions"] > 0).any())
         table = rows.pivot_table(index="seed", columns=over, values="mean_latency")
         self.best = float(str(table.mean().idxmin()))
@@ -115,7 +112,7 @@ class Curve:
         return [ratios[0], ratios[-1]]
 
 
-def curves(frame: "pd.DataFrame", setting: str, over: str, fixed: str) -> dict[str, Curve]:
+def curves(frame: pd.DataFrame, setting: str, over: str, fixed: str) -> dict[str, Curve]:
     """Return the curves of a setting by the fixed parameter; memory may overflow, as there."""
     rows = frame[(frame[POLICY] == {ALPHA: BY_ALPHA, BETA: BY_BETA}[over])]
     rows = rows[(rows[SETTING] == setting) & (rows[OVERFLOW] == "allowed")]
@@ -124,7 +121,7 @@ def curves(frame: "pd.DataFrame", setting: str, over: str, fixed: str) -> dict[s
     }
 
 
-def _apart(frame: "pd.DataFrame") -> float:
+def _apart(frame: pd.DataFrame) -> float:
     """Return the largest relative difference that keeping to the limit of memory makes."""
     swept = frame[frame[POLICY].isin([BY_ALPHA, BY_BETA])]
     table = swept.pivot_table(
@@ -133,7 +130,7 @@ def _apart(frame: "pd.DataFrame") -> float:
     return float((table["never"] / table["allowed"] - 1).abs().max())
 
 
-def _both(frame: "pd.DataFrame", demand: str, over: str, fixed: str) -> dict[str, Curve]:
+def _both(frame: pd.DataFrame, demand: str, over: str, fixed: str) -> dict[str, Curve]:
     """Return the curves of a demand under the fitted clock and Vidur's."""
     return {
         f"{name}{' by Vidur' if place else ''}": curve
@@ -142,7 +139,7 @@ def _both(frame: "pd.DataFrame", demand: str, over: str, fixed: str) -> dict[str
     }
 
 
-def findings(frame: "pd.DataFrame", least: "pd.DataFrame") -> Iterable[Finding]:
+def findings(frame: pd.DataFrame, least: pd.DataFrame) -> Iterable[Finding]:
     """Compare where curves are good with the ranges that the paper recommends."""
     for demand, figure in ((HIGH, 9), (LOW, 12)):
         yield from _over_alpha(
@@ -236,7 +233,7 @@ def _each(found: Mapping[str, Curve], words: Callable[[Curve], str]) -> str:
     return "; ".join(f"{said} ({'; '.join(each)})" for said, each in names.items())
 
 
-def _least_table(frame: "pd.DataFrame", least: "pd.DataFrame") -> str:
+def _least_table(frame: pd.DataFrame, least: pd.DataFrame) -> str:
     printed = PRINTED_TABLE["α = 0.1, β = 0.2"][0] / PRINTED_TABLE["α = 0.2, β = 0.2"][0]
     lines: list[tuple[str, ...]] = [
         ("paper, high demand", "", f"{PRINTED_LEAST[HIGH]}", "", "", f"{printed:.3f}"),
@@ -263,7 +260,7 @@ def _least_table(frame: "pd.DataFrame", least: "pd.DataFrame") -> str:
     return markdown(header, lines)
 
 
-def _chart(rows: "pd.DataFrame", over: str, fixed: str) -> Panels:
+def _chart(rows: pd.DataFrame, over: str, fixed: str) -> Panels:
     rows = rows[rows[OVERFLOW] == "allowed"]
     lines = [f"{LETTERS[fixed]} = {value:g}" for value in rows[fixed]]
     table = intervals(rows.assign(line=lines), [SETTING, over, "line"], "mean_latency")
@@ -282,6 +279,3 @@ def _chart(rows: "pd.DataFrame", over: str, fixed: str) -> Panels:
     return Panels(
         "lines", over, "line", panels, labels, height=2.6, legend=2, options={"bottom": 0}
     )
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -1,9 +1,8 @@
 """The schedulers of Table 1 of Jaillet et al. (2025) in unit rounds, between certified bounds."""
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from ratiolab.papers.drawing import ratio_enclosures
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     MC_BENCHMARK,
     MC_SF,
@@ -17,18 +16,15 @@ from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Runs
 from ratiolab.studies.frames import with_bounds
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute a table and a chart of intervals around cost / OPT."""
     table = with_bounds(frame)
     runs = Runs(table, (SETTING, POLICY))
     bounds = frame[frame["task"] == "bound"]
     gaps = (bounds["opt_upper"] / bounds["opt_lower"] - 1).groupby(bounds[SETTING]).mean()
 
-    def low(setting: str, policy: str) -> "pd.Series":
+    def low(setting: str, policy: str) -> pd.Series:
         return runs.values((setting, policy), "ratio_low")
 
     slots = {
@@ -54,6 +50,3 @@ def page(frame: "pd.DataFrame") -> Page:
         },
     }
     return Page(slots, charts={"ratio": ratio_enclosures(table, SETTING, POLICY)})
-
-
-EXPERIMENT = Experiment(__name__, page)

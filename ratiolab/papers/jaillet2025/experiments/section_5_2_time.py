@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
-from ratiolab.papers.experiment import Experiment
+import pandas as pd
+
 from ratiolab.papers.finding import Finding, at_most, in_settings, inside
+from ratiolab.papers.jaillet2025.experiments._figures_5_2 import memory_chart, throughput_chart
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     CLOCK,
     CLOCKS,
@@ -22,11 +23,7 @@ from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.canvas import Chart
 
 FILLING = 10
 """Seconds at the beginning in which memory fills."""
@@ -38,7 +35,7 @@ CLOSE = 0.85
 """Close to full utilisation: so much of memory, on average."""
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute the charts of one run, shares over all runs, and findings."""
     frame = frame.assign(
         present=frame["arriving"] > 0, tokens=frame["throughput"] + frame["prefill"]
@@ -47,15 +44,11 @@ def page(frame: "pd.DataFrame") -> Page:
     slots = {"clocks": clocks(), "runs": _table(runs)}
     first = Runs(frame[frame["seed"] == frame["seed"].min()], (CLOCK, SETTING))
 
-    def throughput() -> "Chart":
-        from ratiolab.papers.jaillet2025.experiments._figures_5_2 import throughput_chart
-
+    def throughput() -> Chart:
         shown = {title: first.rows((clock, HIGH)) for clock, title in CLOCKS.items()}
         return throughput_chart(shown, POLICY)
 
-    def memory() -> "Chart":
-        from ratiolab.papers.jaillet2025.experiments._figures_5_2 import memory_chart
-
+    def memory() -> Chart:
         shown = {
             f"{title}: {demand}": first.rows((clock, demand))
             for (clock, title), demand in product(CLOCKS.items(), (HIGH, LOW))
@@ -125,7 +118,7 @@ def _filled(runs: Runs, clock: str, demand: str) -> Ratio:
     return mean_with_interval(later.groupby("seed")["memory"].mean() / MEMORY)
 
 
-def _wins(frame: "pd.DataFrame", clock: str, column: str) -> "pd.Series":
+def _wins(frame: pd.DataFrame, clock: str, column: str) -> pd.Series:
     """Return by seed and second, while both still work, whether MC-SF serves more tokens."""
     rows = frame[(frame[SETTING] == HIGH) & (frame[CLOCK] == clock)]
     pairs = (
@@ -147,6 +140,3 @@ def _table(runs: Runs) -> str:
     rows = {(CLOCKS[str(clock)], *names): group for (clock, *names), group in groups}
     corner = ("clock", "demand", "scheduler")
     return grid(corner, rows, columns, lambda group, column: column(group))
-
-
-EXPERIMENT = Experiment(__name__, page)

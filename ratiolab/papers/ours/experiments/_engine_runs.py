@@ -1,12 +1,11 @@
 """Runs of serving engines by setting, and what the pages call things."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+import pandas as pd
 
 from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Value = TypeVar("Value")
 
@@ -69,9 +68,7 @@ LADDER = {
 class Engines:
     """Runs by setting: workload, load and clock."""
 
-    def __init__(self, frame: "pd.DataFrame") -> None:
-        import pandas as pd
-
+    def __init__(self, frame: pd.DataFrame) -> None:
         bounds = frame[frame[POLICY] == VLLM].assign(**{POLICY: "bound"})
         bounds = bounds.assign(mean_latency=bounds["lower"], mean_ttft=bounds["lower_ttft"])
         self.frame = frame
@@ -104,7 +101,7 @@ class Engines:
         """Return the settings above capacity."""
         return [name for name, (_, load, _) in self.settings.items() if load > 1]
 
-    def relative(self, frame: "pd.DataFrame", metric: str) -> "pd.Series":
+    def relative(self, frame: pd.DataFrame, metric: str) -> pd.Series:
         """Return a figure of some rows over that of vLLM in the same setting and seed."""
         place = [WORKLOAD, LOAD, CLOCK, "seed"]
         base = self.frame[self.frame[POLICY] == VLLM].set_index(place)[metric]

@@ -1,6 +1,8 @@
 """Tables and charts of the pages on serving engines."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.markdown import grid
@@ -22,10 +24,6 @@ from ratiolab.papers.ours.experiments._engine_runs import (
     short,
 )
 from ratiolab.studies.frames import intervals
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 FIGURES = {
     "mean_latency": "mean latency",
@@ -196,5 +194,5 @@ def _bars(
     return Panels("grouped_bars", setting, bar, panels, shown, **layout)
 
 
-def _engine_and_load(frame: "pd.DataFrame") -> "pd.Series":
+def _engine_and_load(frame: pd.DataFrame) -> pd.Series:
     return frame[CLOCK].map(short) + ", load " + frame[LOAD].map("{:g}".format)

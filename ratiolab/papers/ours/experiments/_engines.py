@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.papers.finding import Finding, Rule, alike, higher, in_settings, inside, lower
 from ratiolab.papers.ours.experiments import _engine_tables as show
@@ -19,11 +20,8 @@ from ratiolab.papers.ours.experiments._engine_runs import (
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def page(frame: "pd.DataFrame", name: str) -> Page:
+def page(frame: pd.DataFrame, name: str) -> Page:
     """Compute findings, tables and charts of one of the pages."""
     engines = Engines(frame)
     known = frame["policy.label"].str.startswith("knows all")

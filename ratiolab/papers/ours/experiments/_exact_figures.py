@@ -1,19 +1,17 @@
 """Pictures of exact ratios and of optimal schedules."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.layout import finish, looks, panels, shared_legend
 from ratiolab.report.plots.names import named
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 FEATURES = {"inverted": "pairs inverted", "held_back": "requests held back"}
 
 
-def ratios_chart(ratios: "Mapping[str, Mapping[str, pd.Series]]") -> Chart:
+def ratios_chart(ratios: Mapping[str, Mapping[str, pd.Series]]) -> Chart:
     """Draw the distribution of exact ratios of each policy, a panel for each workload."""
     figure, axes = panels(len(ratios))
     for ax, (title, policies) in zip(axes, ratios.items(), strict=True):
@@ -24,7 +22,7 @@ def ratios_chart(ratios: "Mapping[str, Mapping[str, pd.Series]]") -> Chart:
     return figure
 
 
-def optimum_chart(rows: "Mapping[str, pd.DataFrame]") -> Chart:
+def optimum_chart(rows: Mapping[str, pd.DataFrame]) -> Chart:
     """Draw features of optimal schedules against MC-SF / OPT."""
     figure, axes = panels(len(FEATURES), columns=2)
     for ax, (feature, words) in zip(axes, FEATURES.items(), strict=True):

@@ -1,24 +1,23 @@
 """What both pages on policies that do not know the lengths compute from their runs."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ratiolab.papers.finding import Finding, lower
 from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SETTING, POLICY = "workload.label", "policy.label"
 RATIO = "ratio"
 
 
-def with_ratios(frame: "pd.DataFrame") -> "pd.DataFrame":
+def with_ratios(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the runs with total latency over the certified lower bound of their instance."""
     return frame.assign(**{RATIO: frame["total_latency"] / frame["lower"]})
 
 
-def mean(runs: "pd.DataFrame", **values: Any) -> Ratio:
+def mean(runs: pd.DataFrame, **values: Any) -> Ratio:
     """Return the mean ratio of the runs with these values of some columns, with its interval."""
     for column, value in values.items():
         runs = runs[runs[column] == value]

@@ -1,6 +1,11 @@
 """Serving engines as they are, on public request traces."""
 
-from ratiolab.papers.experiment import Experiment
-from ratiolab.papers.ours.experiments import _engines
+import pandas as pd
 
-EXPERIMENT = Experiment(__name__, lambda frame: _engines.page(frame, "engines-traces"))
+from ratiolab.papers.ours.experiments import _engines
+from ratiolab.papers.page import Page
+
+
+def page(frame: pd.DataFrame) -> Page:
+    """Compute findings, tables and charts."""
+    return _engines.page(frame, "engines-traces")

@@ -1,21 +1,17 @@
 """MC-SF over the optimum itself, with few requests, and what the optimum does differently."""
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.markdown import markdown
+from ratiolab.papers.ours.experiments._exact_figures import optimum_chart, ratios_chart
 from ratiolab.papers.page import Page
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.canvas import Chart
 
 MC_SF, SVF, WORKLOAD = "mc-sf", "svf", "workload.label"
 LEVELS = (0.5, 0.9)
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute the distribution of exact ratios, and features of optimal schedules."""
     exact = frame[frame["opt_lower"] == frame["opt_upper"]]
     exact = exact.assign(ratio=exact["total_latency"] / exact["opt_upper"])
@@ -63,22 +59,18 @@ def page(frame: "pd.DataFrame") -> Page:
         "held_rank": _ranks(groups, "held_back"),
     }
 
-    def ratio() -> "Chart":
-        from ratiolab.papers.ours.experiments._exact_figures import ratios_chart
-
+    def ratio() -> Chart:
         return ratios_chart(
             {name: {k: r["ratio"] for k, r in g.items()} for name, g in groups.items()}
         )
 
-    def optimum() -> "Chart":
-        from ratiolab.papers.ours.experiments._exact_figures import optimum_chart
-
+    def optimum() -> Chart:
         return optimum_chart({name: kinds[MC_SF] for name, kinds in groups.items()})
 
     return Page(slots, charts={"ratio": ratio, "optimum": optimum})
 
 
-def _left_out(rows: "pd.DataFrame") -> list[str]:
+def _left_out(rows: pd.DataFrame) -> list[str]:
     """Return each draw that is not proven, with the interval of MC-SF's ratio."""
     rows = rows[rows["opt_lower"] != rows["opt_upper"]]
     ends = (rows["total_latency"] / rows[bound] for bound in ("opt_upper", "opt_lower"))
@@ -86,12 +78,9 @@ def _left_out(rows: "pd.DataFrame") -> list[str]:
     return [f"{low:.4f} to {high:.4f} ({label}, seed {seed})" for label, seed, low, high in parts]
 
 
-def _ranks(groups: "dict[str, dict[str, pd.DataFrame]]", column: str) -> dict[str, float]:
+def _ranks(groups: dict[str, dict[str, pd.DataFrame]], column: str) -> dict[str, float]:
     """Return Spearman's rank correlation of a column with MC-SF's ratio, by workload."""
     return {
         label: float(kinds[MC_SF][column].rank().corr(kinds[MC_SF]["ratio"].rank()))
         for label, kinds in groups.items()
     }
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -1,9 +1,10 @@
 """Policies that do not know the lengths on public traces, in rounds and under two clocks."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.ours.experiments._ratios import (
     POLICY,
@@ -17,9 +18,6 @@ from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs
 from ratiolab.studies.frames import intervals
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 OURS, TUNING, BASE = "learned-caps", "tuning", "fcfs, training"
 KNOWING = ("mc-sf", "svf-fit")
 """Policies that know every length."""
@@ -28,7 +26,7 @@ CHOICE = ["policy.kinds", "policy.pilots"]
 SEED = [SETTING, "seed"]
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute the tuning, the ratios of all policies, in rounds and in seconds, and the chart."""
     runs = with_ratios(frame)
     trained = runs[runs[POLICY].isin([TUNING, BASE])]
@@ -97,13 +95,13 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, findings, {"ratio": chart})
 
 
-def _wins(ratios: "list[Ratio]") -> tuple[int, int]:
+def _wins(ratios: list[Ratio]) -> tuple[int, int]:
     """Return on how many workloads the whole interval is below 1, and on how many above."""
     sides = [ratio.side for ratio in ratios]
     return sides.count(-1), sides.count(1)
 
 
-def _tuning(trained: "pd.DataFrame", shown: "pd.DataFrame") -> dict[str, Any]:
+def _tuning(trained: pd.DataFrame, shown: pd.DataFrame) -> dict[str, Any]:
     """Return the table of the choices, and which of them the runs beside it use."""
     base = trained[trained[POLICY] == BASE].set_index(SEED)["total_latency"]
     tried = trained[trained[POLICY] == TUNING]
@@ -125,6 +123,3 @@ def _tuning(trained: "pd.DataFrame", shown: "pd.DataFrame") -> dict[str, Any]:
         "choice": "{}, {:g}".format(*chosen),
         "chosen": tuple(used[CHOICE]) == tuple(chosen),
     }
-
-
-EXPERIMENT = Experiment(__name__, page)

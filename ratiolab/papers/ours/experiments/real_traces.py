@@ -2,16 +2,13 @@
 
 from collections import Counter
 from math import isnan
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.papers.drawing import ratio_enclosures
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.markdown import grid, markdown
 from ratiolab.papers.page import Page
 from ratiolab.studies.frames import intervals, with_bounds
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SETTING, POLICY = "workload.label", "policy.label"
 
@@ -19,7 +16,7 @@ KNOWS_ALL = ("svf", "sorted-f", "mc-sf", "h-sf", "mc-benchmark")
 KEEPS_TOKENS = ("srpt", "rr-sjf", "rr")
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute tables and the chart, one column or panel a workload."""
     runs = with_bounds(frame)
     settings = list(runs[SETTING].unique())
@@ -67,6 +64,3 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(
         slots, charts={"ratio": ratio_enclosures(restart, SETTING, POLICY, missing="never ends")}
     )
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -1,9 +1,8 @@
 """Policies that do not know the lengths on laws that nothing was tuned on, beside V = 2.72837."""
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import Finding, below
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.ours.experiments._ratios import (
@@ -19,9 +18,6 @@ from ratiolab.papers.runs import Runs
 from ratiolab.studies.frames import intervals
 from ratiolab.theory.limits.volume_restart import best
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 REQUESTS, PACE, MARGIN = "workload.n", "policy.pace", "policy.margin"
 TUNING, OURS = "tuning", "volume-restart"
 EARLIER = {
@@ -32,7 +28,7 @@ EARLIER = {
 """What a prototype of the policy had on one draw of each law, and two policies beside it, then."""
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute the tuning, the ratios of all policies, and the chart, a panel for each law."""
     runs = with_ratios(frame)
     tuning = runs[runs[POLICY] == TUNING]
@@ -103,13 +99,10 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, findings, {"ratio": _chart(held, laws, policies, value)})
 
 
-def _chart(held: "pd.DataFrame", laws: list[str], policies: list[str], value: float) -> Panels:
+def _chart(held: pd.DataFrame, laws: list[str], policies: list[str], value: float) -> Panels:
     words = {"x_label": "requests", "y_label": "total latency / certified lower bound"}
     panels = [
         Panel(intervals(held[held[SETTING] == law], [POLICY, REQUESTS], RATIO), law) for law in laws
     ]
     options = {**words, "log_x": True, "log_y": True, "reference": value}
     return Panels("lines", REQUESTS, POLICY, panels, policies, columns=3, legend=6, options=options)
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -1,6 +1,8 @@
 """Figures 5 to 8 of TRAIL's experiment."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.runs import Runs
@@ -22,11 +24,8 @@ from ratiolab.papers.shahout2025.experiments._runs import (
 )
 from ratiolab.studies.frames import intervals
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def charts(runs: Runs, queue: "pd.DataFrame") -> dict[str, Panels]:
+def charts(runs: Runs, queue: pd.DataFrame) -> dict[str, Panels]:
     """Return the charts of the page."""
     return {
         "rate": _rates(runs.at(setting="rate")),
@@ -37,8 +36,6 @@ def charts(runs: Runs, queue: "pd.DataFrame") -> dict[str, Panels]:
 
 
 def _rates(runs: Runs) -> Panels:
-    import pandas as pd
-
     rows = runs.frame[runs.frame[SYSTEM].isin(SHOWN)]
     last = rows[(rows[MODEL] == LASTING) & rows[SYSTEM].isin([BERT, TRAIL])]
     shown = pd.concat(
@@ -73,8 +70,6 @@ def _burst(runs: Runs) -> Panels:
 
 def _over_c(runs: Runs) -> Panels:
     """Return Figure 5: figures over C as ratios to the default, paired by instance."""
-    import pandas as pd
-
     panels = []
     for model in MODELS:
         there = runs.at(**{MODEL: model})
@@ -95,7 +90,7 @@ def _over_c(runs: Runs) -> Panels:
     return Panels("lines", "c", "name", panels, height=2.9, legend=2, options=options)
 
 
-def _queue(queue: "pd.DataFrame") -> Panels:
+def _queue(queue: pd.DataFrame) -> Panels:
     queue = queue.assign(load=queue["option.rate"].map(lambda rate: f"load {rate:g}"))
     figures = {
         "response_time": "mean response time",

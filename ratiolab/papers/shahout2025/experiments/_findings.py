@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.papers.finding import (
     Finding,
@@ -36,11 +37,8 @@ from ratiolab.papers.shahout2025.experiments._runs import (
     with_c,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def findings(runs: Runs, queue: "pd.DataFrame", errors: Errors) -> Iterable[Finding]:
+def findings(runs: Runs, queue: pd.DataFrame, errors: Errors) -> Iterable[Finding]:
     """Compare the paper's statements with the runs, figure by figure."""
     factors = [
         [better(errors, model, f"{kind}_error") for kind in ("filtered", "printed")]
@@ -187,7 +185,7 @@ def _figure_7(runs: Runs) -> Iterable[Finding]:
     )
 
 
-def _figure_8(queue: "pd.DataFrame") -> Iterable[Finding]:
+def _figure_8(queue: pd.DataFrame) -> Iterable[Finding]:
     by = ["option.law", "option.rate", "option.fraction"]
     means = queue.groupby(by).mean(numeric_only=True)
 

@@ -1,12 +1,11 @@
 """The runs of TRAIL's experiment: systems by the paper's names, compared instance by instance."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
+
+import pandas as pd
 
 from ratiolab.papers.runs import Ratio, Runs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SYSTEM, MODEL = "system", "model"
 FIGURES = {
@@ -41,7 +40,7 @@ Settings: TypeAlias = Mapping[str, Runs]
 """Runs by a model of the errors, clock and rate."""
 
 
-def by_system(frame: "pd.DataFrame") -> Runs:
+def by_system(frame: pd.DataFrame) -> Runs:
     """Return the runs of systems, with setting, model, rate (a second) and memory as columns."""
     labels = frame["workload.label"].str.rsplit(", ", n=1)
     rows = frame.assign(
@@ -54,7 +53,7 @@ def by_system(frame: "pd.DataFrame") -> Runs:
     return Runs(rows, [SYSTEM], pair="instance")
 
 
-def _name(row: "pd.Series") -> str:
+def _name(row: pd.Series) -> str:
     key, c = row["policy"], row["policy.c"]
     if key in ("fcfs", "sjf", "srpt"):
         return {"fcfs": FCFS, "sjf": SJF, "srpt": EXACT}[key]
@@ -117,7 +116,7 @@ def by_kind(ratios: Mapping[str, Ratio]) -> dict[str, list[Ratio]]:
     return found
 
 
-def errors_of(refined: "pd.DataFrame") -> Errors:
+def errors_of(refined: pd.DataFrame) -> Errors:
     """Return mean absolute errors (tokens) and more, by model of the first predictions and kind."""
     words = {"classified:0.27": INDEPENDENT, "classified:0.7": LASTING}
     by = [f"option.{name}" for name in ("spread", "correlation", "changes")]

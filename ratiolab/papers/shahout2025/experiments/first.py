@@ -1,16 +1,13 @@
 """TRAIL beside TRAIL-BERT and SJF, by how far the first predictions are off."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from ratiolab.papers.experiment import Experiment
+import pandas as pd
+
 from ratiolab.papers.finding import Finding, in_settings, lower
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Runs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CLOCK, PREDICT, RATE, POLICY = "clock", "workload.predict", "workload.rate", "policy.label"
 CLOCKS = {"llama3-8b-a100": "data sheets", "vidur-llama2-70b-2xa100": "Vidur"}
@@ -21,7 +18,7 @@ FIGURES = {"mean_latency": "mean latency", "mean_ttft": "mean TTFT"}
 PAIRS = (("TRAIL", "TRAIL-BERT"), ("TRAIL, errors last", "TRAIL-BERT"), ("TRAIL", "SJF"))
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute the findings and the table."""
     rows = frame.assign(**{RATE: frame[RATE].replace(SAME_LOAD)})
     runs = Runs(rows, (CLOCK, PREDICT, RATE, POLICY))
@@ -77,6 +74,3 @@ def findings(runs: Runs, words: list[str], rates: list[float]) -> Iterable[Findi
 
 def _confusion(predict: str) -> str:
     return predict.partition(":")[2]
-
-
-EXPERIMENT = Experiment(__name__, page)

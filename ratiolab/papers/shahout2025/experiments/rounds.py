@@ -1,16 +1,12 @@
 """SPRPT where preemption is free: are exact lengths the best predictions? Our own experiment."""
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Runs
 from ratiolab.studies.frames import intervals
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PREDICTIONS = "workload.predict"
 WORDS = {
@@ -24,7 +20,7 @@ WORDS = {
 }
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute the table, the chart, and what follows from them."""
     full = Runs(frame[frame["policy.c"] == 1], [PREDICTIONS])
     rows = frame.assign(
@@ -57,7 +53,7 @@ def page(frame: "pd.DataFrame") -> Page:
     return Page(slots, charts={"latency": _chart(rows)})
 
 
-def _chart(rows: "pd.DataFrame") -> Panels:
+def _chart(rows: pd.DataFrame) -> Panels:
     table = intervals(rows, ["predictions", "system"], "quotient")
     short = table["predictions"].str.replace(", ", ",\n").str.replace("of the ", "of\nthe ")
     options = {"y_label": "mean latency / SPRPT's on exact lengths", "base": 1, "small": 7.5}
@@ -69,6 +65,3 @@ def _chart(rows: "pd.DataFrame") -> Panels:
         size=(7.2, 4.2),
         options=options,
     )
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from math import exp
-from typing import TYPE_CHECKING
 
-from ratiolab.papers.experiment import Experiment
+import pandas as pd
+
 from ratiolab.papers.markdown import grid, markdown
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs
@@ -37,9 +37,6 @@ from ratiolab.papers.shahout2025.experiments._runs import (
     with_c,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 GROUPS = {
     "log-normal": ("rate", "memory", "device"),
     "uniform": ("uniform",),
@@ -50,7 +47,7 @@ GROUPS = {
 """Lengths and clock of other settings, and their labels."""
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute findings, tables and charts."""
     runs = by_system(frame[frame["task"] == "against-bound"])
     errors = errors_of(frame[frame["task"] == "refinement"])
@@ -219,7 +216,7 @@ def _bound_table(runs: Runs) -> str:
     )
 
 
-def _queue_table(queue: "pd.DataFrame") -> str:
+def _queue_table(queue: pd.DataFrame) -> str:
     rows = queue[queue["option.rate"] == queue["option.rate"].max()]
     columns = {
         "response_time": "mean response, simulated",
@@ -232,6 +229,3 @@ def _queue_table(queue: "pd.DataFrame") -> str:
     means = rows.groupby(["option.law", "option.fraction"], sort=False)[list(columns)].mean()
     lines = [(law, f"{c:g}", *map(float, row)) for (law, c), *row in means.itertuples()]
     return markdown(("predictions", "C", *columns.values()), lines)
-
-
-EXPERIMENT = Experiment(__name__, page)

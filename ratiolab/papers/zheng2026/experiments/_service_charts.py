@@ -1,7 +1,8 @@
 """Figures of TIE's experiment under a clock."""
 
 from itertools import product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.runs import Runs
@@ -25,9 +26,6 @@ from ratiolab.papers.zheng2026.experiments._service_runs import (
 )
 from ratiolab.studies.frames import intervals
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 def charts(runs: Runs, noises: dict[float, str]) -> dict[str, Panels]:
     """Return the charts of the page, by the first clock."""
@@ -39,7 +37,7 @@ def charts(runs: Runs, noises: dict[float, str]) -> dict[str, Panels]:
     }
 
 
-def _rates_chart(load: "pd.DataFrame") -> Panels:
+def _rates_chart(load: pd.DataFrame) -> Panels:
     drawn = (*COMPARED, PLAIN)
     load = load[load[POLICY].isin(drawn)].assign(rps=1000 * load[RATE])
     titles = {
@@ -56,9 +54,7 @@ def _rates_chart(load: "pd.DataFrame") -> Panels:
     return Panels("lines", "rps", POLICY, panels, drawn, height=3.0, options=options)
 
 
-def _quality_chart(quality: "pd.DataFrame", runs: Runs, noises: dict[float, str]) -> Panels:
-    import pandas as pd
-
+def _quality_chart(quality: pd.DataFrame, runs: Runs, noises: dict[float, str]) -> Panels:
     kept = quality[quality[PREDICT].isin(noises.values()) & quality[POLICY].isin(COMPARED)]
     kept = kept.assign(noise=kept[PREDICT].map({words: n for n, words in noises.items()}))
     online = intervals(kept[kept[RATE] == FAST], ["noise", POLICY], MEAN)
@@ -88,8 +84,6 @@ def _quality_chart(quality: "pd.DataFrame", runs: Runs, noises: dict[float, str]
 
 
 def _ablation_chart(runs: Runs) -> Panels:
-    import pandas as pd
-
     panels = []
     titles = ("latency per token, 100/s", "P90 latency per token, 100/s", "offline time")
     for number, (title, (_, metric, rate)) in enumerate(zip(titles, ABLATED, strict=True)):

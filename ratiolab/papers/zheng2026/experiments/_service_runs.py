@@ -1,12 +1,11 @@
 """TIE's runs under a clock: where they stand in the study, and the paper's figures."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
+
+import pandas as pd
 
 from ratiolab.papers.runs import Place, Runs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LABEL, RATE, PREDICT, POLICY = "workload.label", "workload.rate", "workload.predict", "policy.label"
 RATES, QUALITY = "rates", "quality"
@@ -76,7 +75,7 @@ Clocks: TypeAlias = Mapping[str, Runs]
 """Runs by clock, at the rates of the first one's load."""
 
 
-def by_clock(frame: "pd.DataFrame") -> Clocks:
+def by_clock(frame: pd.DataFrame) -> Clocks:
     """Return the runs under each clock, by label, rate, predictions and policy."""
     parts = frame[LABEL].str.partition(",")[0]  # of one table
     rows = frame.assign(**{LABEL: parts, RATE: frame[RATE].replace(SAME_LOAD)})
@@ -86,7 +85,7 @@ def by_clock(frame: "pd.DataFrame") -> Clocks:
     }
 
 
-def noises_of(frame: "pd.DataFrame") -> dict[float, str]:
+def noises_of(frame: pd.DataFrame) -> dict[float, str]:
     """Return the predictions that are misjudged more and more, by the noise."""
     words = frame.loc[frame[LABEL] == QUALITY, PREDICT].unique()
     found = {float(w.removeprefix(MISJUDGED)): w for w in words if w.startswith(MISJUDGED)}

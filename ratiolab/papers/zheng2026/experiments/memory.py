@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from itertools import product
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ratiolab.papers.drawing import Enclosures
-from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.finding import Finding
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
@@ -18,9 +18,6 @@ from ratiolab.papers.zheng2026.experiments._service_runs import (
     RATE,
 )
 from ratiolab.studies.frames import intervals, with_bounds
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LOADS = ("all at once", "load 0.9", "load 1.3")
 LOAD, MODE = "load", "preempted_as"
@@ -35,7 +32,7 @@ LATER = ", 4,096"
 Workload = tuple[str, str]
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute findings, tables and charts."""
     table = named(with_bounds(frame))
     runs = Settings(table)
@@ -62,7 +59,7 @@ def page(frame: "pd.DataFrame") -> Page:
 class Settings:
     """Runs by setting: lengths and load."""
 
-    def __init__(self, table: "pd.DataFrame") -> None:
+    def __init__(self, table: pd.DataFrame) -> None:
         self._runs = Runs(table, (LABEL, LOAD, MODE, POLICY))
         self.settings = list(product(table[LABEL].unique(), LOADS))
 
@@ -78,7 +75,7 @@ class Settings:
         return sides.count(-1), sides.count(1)
 
 
-def named(table: "pd.DataFrame") -> "pd.DataFrame":
+def named(table: pd.DataFrame) -> pd.DataFrame:
     """Add the load of each row; laws are stopped later only where outputs are longer."""
     ranks = table.groupby(LABEL)[RATE].rank(method="dense").astype(int)
     table = table.assign(**{LOAD: [LOADS[rank - 1] for rank in ranks]})
@@ -136,7 +133,7 @@ def _stopped(runs: Settings) -> str:
     )
 
 
-def _bounds_table(table: "pd.DataFrame") -> str:
+def _bounds_table(table: pd.DataFrame) -> str:
     restart = table[table[MODE] == "restart"]
     means = intervals(restart, [LABEL, LOAD, POLICY], "ratio_high").set_index([LABEL, LOAD, POLICY])
     policies = ("svf", "fcfs", "ssjf", "sept", *VARIANTS)
@@ -153,8 +150,6 @@ EDGE = 1.6
 
 
 def _chart(runs: Settings) -> Enclosures:
-    import pandas as pd
-
     rows = [
         {"panel": f"{short}: {name}", "by": ", ".join(setting), "bottom": q.low, "top": q.high}
         for policy, short in ((TIE, "TIE"), (SOME, "β 0.3, no decay"))
@@ -169,6 +164,3 @@ def _chart(runs: Settings) -> Enclosures:
         "most": EDGE,
     }
     return Enclosures(pd.DataFrame(rows), "panel", "by", options)
-
-
-EXPERIMENT = Experiment(__name__, page)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from itertools import product
 from math import asin, hypot, pi
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from ratiolab.papers.experiment import Experiment
 from ratiolab.papers.markdown import grid
@@ -40,13 +40,10 @@ from ratiolab.papers.zheng2026.experiments._service_runs import (
     noises_of,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 OVER_SEPT = ("fcfs", "ssjf", ONE, THREE, "tie", "tie, no decay", PLAIN)
 
 
-def page(frame: "pd.DataFrame") -> Page:
+def page(frame: pd.DataFrame) -> Page:
     """Compute findings, tables and charts."""
     clocks = by_clock(frame)
     runs, vidur = clocks[PUBLISHED], clocks[VIDUR]
@@ -99,7 +96,8 @@ def _moments(seeds: list[int]) -> dict[str, float]:
     """Return variation, skewness and the share of the longest tenth of the outputs drawn."""
     from scipy.stats import skew, variation
 
-    cells = {c.seed: c for c in EXPERIMENT.study().cells if c["workload.label"] == RATES}
+    study = Experiment(__name__).study()
+    cells = {c.seed: c for c in study.cells if c["workload.label"] == RATES}
     drawn = np.sort(np.concatenate([cells[seed].instance().output for seed in seeds]))
     longest = drawn[-(len(drawn) // 10) :]
     share = float(longest.sum() / drawn.sum())
@@ -179,6 +177,3 @@ def _authors_table(runs: Runs) -> str:
             runs.ratio(there(row[0], column[1], row[1]), there("tie", column[1]), column[0])
         ),
     )
-
-
-EXPERIMENT = Experiment(__name__, page)
