@@ -9,7 +9,7 @@ from mutations import outcomes
 from oracle import least_latency
 from tiny_instances import tiny
 
-from ratiolab.hindsight.certificates import certify_dynamic_programming
+from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.certificate import DynamicProgrammingCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -81,7 +81,7 @@ def test_every_changed_number_is_detected(
 ) -> None:
     """With check digits made anew, duals that prove the same are all that passes."""
     instance, made = twelve
-    monkeypatch.setattr(certify_dynamic_programming, "MOST_STATES", 50_000)
+    monkeypatch.setattr(effort, "MOST_STATES", 50_000)
     path = tmp_path / "c.json"
     names = ("bound", "denominator", "value", "memory", "tables", "cuts")
     found = [bound for _, bound in outcomes(path, made, instance, names, range(0, 60, 12))]
@@ -93,7 +93,7 @@ def test_a_claim_that_takes_too_long_to_check_is_refused(
     monkeypatch: pytest.MonkeyPatch, twelve: tuple[Instance, DynamicProgrammingCertificate]
 ) -> None:
     instance, made = twelve
-    monkeypatch.setattr(certify_dynamic_programming, "MOST_STATES", 100)
+    monkeypatch.setattr(effort, "MOST_STATES", 100)
     with pytest.raises(CertificateError, match="more than 100 states"):
         certify(made, instance)
 

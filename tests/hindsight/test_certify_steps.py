@@ -14,11 +14,11 @@ from tiny_instances import tiny
 
 from ratiolab.hindsight import bracket
 from ratiolab.hindsight.certificates import certify_growth
-from ratiolab.hindsight.certificates.certificate import StepDualCertificate
+from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.certificates.certify_steps import scaled_value
-from ratiolab.hindsight.certificates.duals import StepDuals
+from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.relaxation.dual_bound import (
     BucketDuals,
@@ -38,7 +38,7 @@ def long_tails(n: int, rate: float) -> Instance:
     return Instance(f"{n} at {rate}", 5_000, arrival.astype(np.int64), prompt, output)
 
 
-def by_definition(instance: Instance, steps: StepDuals) -> int:
+def by_definition(instance: Instance, steps: GrowthDuals) -> int:
     """Every start up to the end of the duals, every age, time by time."""
     price: dict[int, int] = {}
     before = steps.begin
@@ -67,8 +67,8 @@ def test_any_runs_of_prices_prove_at_most_the_optimum_and_are_priced_exactly(
 ) -> None:
     instance = tiny(seed, most=4)
     ends = tuple((begin + np.cumsum([length for length, _ in runs])).tolist()) if runs else ()
-    steps = StepDuals(denominator, begin, ends, tuple(price for _, price in runs))
-    value = scaled_value(steps, instance)
+    steps = GrowthDuals(denominator, begin, ends, tuple(price for _, price in runs))
+    value = scaled_growth_value(steps, instance)
     assert value == by_definition(instance, steps)
     assert Fraction(value, denominator) <= least_latency(instance)
 
@@ -89,7 +89,7 @@ def test_equal_neighbours_become_one_run_and_prove_the_same(token: list[int], wi
     origin = int(instance.arrival.min())
     duals = BucketDuals(origin, width, 4, np.array(token))
     certificate = step_certificate(instance, exact_value(instance, duals), duals)
-    steps = certificate.steps
+    steps = certificate.duals
     assert all(a != b for a, b in pairwise(steps.token))
     assert steps.token[-1:] != (0,)
     assert certify(certificate, instance) == certificate.bound
@@ -98,18 +98,18 @@ def test_equal_neighbours_become_one_run_and_prove_the_same(token: list[int], wi
 def test_a_result_without_cuts_carries_this_proof() -> None:
     instance = long_tails(100, 0.9)
     result = bracket(instance, steps=0)
-    assert isinstance(result.certificate, StepDualCertificate)
+    assert isinstance(result.certificate, GrowthCertificate)
     assert certify(result.certificate, instance) == result.certified == result.lower
 
 
 @pytest.fixture(scope="module")
-def hundred() -> tuple[Instance, StepDualCertificate]:
+def hundred() -> tuple[Instance, GrowthCertificate]:
     instance = long_tails(300, 0.9)
     return instance, dual_bound(instance, best_list_schedule(instance).total_latency)
 
 
 def test_a_file_keeps_everything_and_is_small(
-    tmp_path: Path, hundred: tuple[Instance, StepDualCertificate]
+    tmp_path: Path, hundred: tuple[Instance, GrowthCertificate]
 ) -> None:
     path = tmp_path / "c.json"
     write_certificate(hundred[1], path)
@@ -119,10 +119,10 @@ def test_a_file_keeps_everything_and_is_small(
 
 @pytest.mark.long
 def test_every_changed_number_is_detected_and_none_proves_another_bound(
-    tmp_path: Path, hundred: tuple[Instance, StepDualCertificate]
+    tmp_path: Path, hundred: tuple[Instance, GrowthCertificate]
 ) -> None:
     instance, made = hundred
-    runs = len(made.steps.ends)
+    runs = len(made.duals.ends)
     places = range(0, runs, max(1, runs // 25))
     assert_no_other_bound(tmp_path / "c.json", made, instance, ("ends", "token"), places, 0.8)
 
@@ -131,7 +131,7 @@ test_each_rule_has_a_certificate_that_breaks_it = breaks_each_rule("hundred", ST
 
 
 def test_a_proof_that_takes_too_long_is_refused(
-    hundred: tuple[Instance, StepDualCertificate], monkeypatch: pytest.MonkeyPatch
+    hundred: tuple[Instance, GrowthCertificate], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(certify_growth._Checker, "least", None)
     with allowing(0.01), pytest.raises(TooCostlyError, match=r"checking takes up to .* steps"):

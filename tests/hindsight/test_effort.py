@@ -11,17 +11,16 @@ import pytest
 from clock import counted_calls
 
 from ratiolab.cli import REFUSED, main
-from ratiolab.hindsight.certificates import certify_steps
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     DualCertificate,
     DynamicProgrammingCertificate,
     GrowthCertificate,
     PathCertificate,
-    StepDualCertificate,
 )
 from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.certificates.duals import Duals, StepDuals, Table
+from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
+from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.effort import (
     LARGEST_FILE,
     MOST_BYTES,
@@ -44,12 +43,12 @@ WIDE = Instance("wide", 10**4, [0], [1], [2])
 DEEP = Instance("deep", 2000, [0], [1], [2])
 FLAT = Duals(1, (1,) * 5, (), ())
 CUTS = Duals(1, (1,) * 3000, (Table(1, ()),), ((0, 1, 3001, 1),) * 20_000)
-STEPS = StepDuals(1, 0, (2**22,), (HUGE,))
+STEPS = GrowthDuals(1, 0, (2**22,), (HUGE,))
 ROWS = GrowthDuals(1, 0, (2**22,), (1,), ((1, 1),) * 16, ((1,),) * 16)
 ITEMS = Duals(1, (1,), (Table(9, ((1, 0, 1),) * 50),), ())
 HOSTILE: dict[str, tuple[Callable[..., Certificate], Instance, tuple[Any, ...]]] = {
     "layers, a late arrival": (DynamicProgrammingCertificate, LATE, (FLAT,)),
-    "numbers of thousands of digits": (StepDualCertificate, TWO, (STEPS,)),
+    "numbers of thousands of digits": (GrowthCertificate, TWO, (STEPS,)),
     "growth rows over many times": (GrowthCertificate, TWO, (ROWS,)),
     "long outputs": (DualCertificate, LONG, (Duals(1, (1,) * 5000, (), ()),)),
     "a table of much memory": (DualCertificate, WIDE, (replace(ITEMS, tables=(Table(1, ()),)),)),
@@ -70,7 +69,7 @@ def test_a_hostile_certificate_is_refused_before_anything_is_built(name: str) ->
 
 
 MANY = Instance("many", 10**6, [0] * 600, [1] * 600, [1000] * 600)
-FINE = StepDuals(1, 0, tuple(range(1, 20_001)), tuple(10**6 * (k % 8 > 0) for k in range(20_000)))
+FINE = GrowthDuals(1, 0, tuple(range(1, 20_001)), tuple(10**6 * (k % 8 > 0) for k in range(20_000)))
 
 
 @pytest.mark.parametrize("kind", ["steps", "growth"])
@@ -78,7 +77,7 @@ def test_a_proof_of_minutes_is_refused_at_once_and_taken_on_demand(kind: str) ->
     """A hundred kilobytes of runs that every request may wait through: 10^8 pieces and more."""
     certificate: Certificate
     if kind == "steps":
-        certificate = StepDualCertificate(MANY.name, MANY.digest, 1, 1, FINE)
+        certificate = GrowthCertificate(MANY.name, MANY.digest, 1, 1, FINE)
     else:
         duals = GrowthDuals(FINE.denominator, 0, FINE.ends, FINE.token, (), ())
         certificate = GrowthCertificate(MANY.name, MANY.digest, 1, 1, duals)
@@ -91,7 +90,7 @@ def test_a_proof_of_minutes_is_refused_at_once_and_taken_on_demand(kind: str) ->
     assert calls.number <= 10**6
     small = replace(FINE, ends=FINE.ends[:200], token=FINE.token[:200])
     few = MANY.take([0, 1, 2])
-    cheap = StepDualCertificate(few.name, few.digest, 1, 1, small)
+    cheap = GrowthCertificate(few.name, few.digest, 1, 1, small)
     with allowing(1e-4), pytest.raises(TooCostlyError):
         certify(cheap, few)
     with allowing(5), pytest.raises(CertificateError, match="value 1 is claimed"):
@@ -112,13 +111,13 @@ def test_the_estimate_of_memory_is_from_above() -> None:
 
 
 def test_the_estimate_of_sums_over_times_is_from_above() -> None:
-    steps = StepDuals(1, 0, (2**14,), (10**30,))
+    steps = GrowthDuals(1, 0, (2**14,), (10**30,))
     tracemalloc.start()
-    certify_steps.scaled_value(steps, TWO)
+    scaled_growth_value(steps, TWO)
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert taken < steps_effort(steps).bytes < 3 * taken
-    assert steps_effort(StepDuals(1, 0, (2**22,), (10**15,))).bytes < MOST_BYTES
+    assert steps_effort(GrowthDuals(1, 0, (2**22,), (10**15,))).bytes < MOST_BYTES
 
 
 def test_a_refusal_has_an_exit_code_of_its_own(

@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
-from ratiolab.hindsight.certificates.duals import Duals, StepDuals
+from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
@@ -78,21 +78,16 @@ class DualCertificate(_DualClaim):
 
 
 @dataclass(frozen=True)
-class StepDualCertificate(_Claim):
-    """The claim that these duals prove ``bound``, the integer at or above value / denominator."""
-
-    source: ClassVar[str] = "duals of memory"
-    value: int
-    steps: StepDuals = field(repr=False)
-
-
-@dataclass(frozen=True)
 class GrowthCertificate(_Claim):
     """The claim that these duals prove ``bound``, the integer at or above value / denominator."""
 
-    source: ClassVar[str] = "duals of memory and growth"
     value: int
     duals: GrowthDuals = field(repr=False)
+
+    @property
+    def source(self) -> str:
+        """What proves the bound."""
+        return "duals of memory and growth" if self.duals.rows else "duals of memory"
 
 
 @dataclass(frozen=True)
@@ -126,8 +121,7 @@ class PathCertificate(_DualClaim):
 
 
 CertificateWithDuals: TypeAlias = DualCertificate | DynamicProgrammingCertificate | PathCertificate
-CertificateInRuns: TypeAlias = StepDualCertificate | GrowthCertificate
-Certificate: TypeAlias = FormulaCertificate | CertificateInRuns | CertificateWithDuals
+Certificate: TypeAlias = FormulaCertificate | GrowthCertificate | CertificateWithDuals
 
 
 def path_certificate(

@@ -14,10 +14,9 @@ from ratiolab.hindsight.certificates.certificate import (
     FormulaCertificate,
     GrowthCertificate,
     PathCertificate,
-    StepDualCertificate,
     numbers_check,
 )
-from ratiolab.hindsight.certificates.duals import Duals, StepDuals, Table
+from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.instance import shown
 from ratiolab.model.validation import Strict
@@ -95,8 +94,8 @@ class StepDualsFile(_ProofFile):
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
         self.require_check()
-        duals = StepDuals(self.denominator, self.begin, self.ends, self.token)
-        return StepDualCertificate(self.instance, self.digest, self.bound, self.value, duals)
+        duals = GrowthDuals(self.denominator, self.begin, self.ends, self.token)
+        return GrowthCertificate(self.instance, self.digest, self.bound, self.value, duals)
 
 
 class GrowthDualsFile(StepDualsFile):

@@ -1,7 +1,7 @@
 """The independent checker of certificates, in plain Python integers.
 
-The exceptions are the searches of `ratiolab.hindsight.certificates.certify_dynamic_programming` and
-`ratiolab.hindsight.certificates.certify_paths`, whose loops are compiled.
+The exception is the search of `ratiolab.hindsight.certificates.certify_paths`, whose loops are
+compiled.
 
 It shares nothing with the solver but the footprint and the names of what it reads. What a
 certificate of duals proves, and why, stands in `ratiolab.hindsight.relaxation.lagrangian` (the
@@ -16,21 +16,18 @@ from collections.abc import Iterator, Sequence
 from ratiolab.hindsight.bounds import BOUNDS
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
-    CertificateInRuns,
     CertificateWithDuals,
     DualCertificate,
     DynamicProgrammingCertificate,
     FormulaCertificate,
-    StepDualCertificate,
+    GrowthCertificate,
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
-from ratiolab.hindsight.certificates.certify_steps import scaled_value
 from ratiolab.hindsight.certificates.effort import CertificateError as CertificateError
 from ratiolab.hindsight.certificates.effort import (
     Effort,
     TooCostlyError,
     duals_effort,
-    layers_effort,
     paths_effort,
     steps_effort,
 )
@@ -71,7 +68,7 @@ def certify(certificate: Certificate, instance: Instance) -> int:
         )
     if isinstance(certificate, FormulaCertificate):
         bound = _formula(certificate.source, instance)
-    elif isinstance(certificate, CertificateInRuns):
+    elif isinstance(certificate, GrowthCertificate):
         bound = _in_runs(certificate, instance)
     else:
         bound = _priced(certificate, instance)
@@ -88,23 +85,17 @@ def _formula(source: str, instance: Instance) -> int:
     raise CertificateError(f"source {shown(source)} is no bound that can be recomputed")
 
 
-def _in_runs(certificate: CertificateInRuns, instance: Instance) -> int:
+def _in_runs(certificate: GrowthCertificate, instance: Instance) -> int:
     try:
-        if isinstance(certificate, StepDualCertificate):
-            denominator = certificate.steps.denominator
-            steps_effort(certificate.steps).require_affordable()
-            value = scaled_value(certificate.steps, instance)
-        else:
-            denominator = certificate.duals.denominator
-            steps_effort(certificate.duals).require_affordable()
-            value = scaled_growth_value(certificate.duals, instance)
+        steps_effort(certificate.duals).require_affordable()
+        value = scaled_growth_value(certificate.duals, instance)
     except TooCostlyError:
         raise
     except ValueError as error:
         raise CertificateError(str(error)) from None
     if value != certificate.value:
         raise CertificateError(f"value {certificate.value} is claimed, the duals prove {value}")
-    return -(-value // denominator)
+    return -(-value // certificate.duals.denominator)
 
 
 def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
@@ -164,17 +155,15 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
         for _, prompt, output in instance.requests
     ]
     try:
+        from ratiolab.hindsight.certificates.certify_paths import (
+            require_no_path,
+            require_no_schedule,
+        )
+
         if isinstance(certificate, DynamicProgrammingCertificate):
-            from ratiolab.hindsight.certificates.certify_dynamic_programming import (
-                require_no_better,
-            )
-
-            bound = certificate.bound
-            require_no_better(instance, bound, duals.denominator, value, own, items, paid)
-            return bound
-        from ratiolab.hindsight.certificates.certify_paths import require_no_path
-
-        require_no_path(certificate, instance, items, paid)
+            require_no_schedule(certificate, instance, list(map(min, own)), items, paid)
+        else:
+            require_no_path(certificate, instance, items, paid)
         return certificate.bound
     except TooCostlyError:
         raise
@@ -185,12 +174,10 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
 def _effort(certificate: CertificateWithDuals, instance: Instance) -> Effort:
     """Return what checking takes, but for the states that a search visits."""
     duals = certificate.duals
-    if isinstance(certificate, DynamicProgrammingCertificate):
-        return layers_effort(duals, instance).plus(duals_effort(duals, instance))
     if isinstance(certificate, DualCertificate):
         return duals_effort(duals, instance)
-    watches = any(certificate.passes)
-    return paths_effort(duals, instance, watches).plus(duals_effort(duals, instance))
+    passes = None if isinstance(certificate, DynamicProgrammingCertificate) else certificate.passes
+    return paths_effort(duals, instance, passes).plus(duals_effort(duals, instance))
 
 
 def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:

@@ -10,7 +10,12 @@ tokens or just as many, and C = p + o,
                      + m0_k (y_{C+1} - y_{p+q_k+1})]
         - M sum_k [w_k y_{C+1} - sum of y over C-w_k+1..C],
 
-y standing for y_k. As long as p + 1, C + 1, p + q_k + 1 and C - w_k + 1 stay in their runs, these
+y standing for y_k. The ages g = 1..o of a request cost, summed by parts, with L(t) the sum of A
+over times up to t and K(t) that of L over times before t,
+
+    sum of A_{p+g} (s + g) = (s + o) L(p + o) - s L(p) - K(p + o) + K(p).
+
+As long as p + 1, C + 1, p + q_k + 1 and C - w_k + 1 stay in their runs, these
 differences grow by the same amount from start to start: the least cost stands at an end of such a
 piece, or, where they grow, at the first start at which they are not negative.
 """

@@ -44,12 +44,18 @@ wider passes are tried, too.
 
 Nothing else is left out, so the last pass must keep no path. Watched sets may only grow from pass
 to pass. Nothing here is the solver's but the footprint.
+
+A bound that dynamic programming proves needs one pass forward that watches all requests, so that
+its paths are schedules; D takes the place of U, and the multipliers are the least costs.
 """
 
 import numpy as np
 
 from ratiolab.hindsight.certificates import effort
-from ratiolab.hindsight.certificates.certificate import PathCertificate
+from ratiolab.hindsight.certificates.certificate import (
+    DynamicProgrammingCertificate,
+    PathCertificate,
+)
 from ratiolab.hindsight.certificates.path_costs import Costs
 from ratiolab.hindsight.certificates.path_joins import Beside, planted
 from ratiolab.hindsight.certificates.path_rests import rests
@@ -63,6 +69,29 @@ WIDER = 1, 2, 4
 """Multiples of the width of a certificate that are tried."""
 
 
+def require_no_schedule(
+    certificate: DynamicProgrammingCertificate,
+    instance: Instance,
+    least: list[int],
+    items: list[list[list[int]]],
+    paid: list[int],
+) -> None:
+    """Raise `ValueError` unless no schedule is below the bound, as a pass over all of them tells.
+
+    Parameters
+    ----------
+    least : least cost of each request; items, paid : see `require_no_path`.
+    """
+    unit, everyone = certificate.duals.denominator, 2 ** len(instance) - 1
+    limit = unit * (certificate.bound - 1) - sum(least) + sum(paid)
+    costs = Costs(instance, unit, least, items, paid, limit)
+    last = Walk(instance, costs, 1, everyone, limit, effort.MOST_STATES).run()[-1]
+    done = last.paid[last.begun == np.uint64(everyone)]
+    if limit >= 0 and done.min(initial=limit + 1) <= limit:
+        latency = (sum(least) - sum(paid) + int(done.min())) // unit
+        raise ValueError(f"bound {certificate.bound} is claimed, a schedule has {latency}")
+
+
 def require_no_path(
     certificate: PathCertificate,
     instance: Instance,
@@ -73,7 +102,9 @@ def require_no_path(
 
     Parameters
     ----------
-    items, paid : as `certify_dynamic_programming.require_no_better` takes them.
+    items : dual cost of request i at age g = 1, 2, ..., output at times 1..T,
+        ``items[i][g-1][t-1]``.
+    paid : R_t at times 1..T.
 
     Raises
     ------

@@ -50,21 +50,3 @@ class Duals:
     memory: tuple[int, ...] = field(repr=False)
     tables: tuple[Table, ...] = field(repr=False)
     cuts: tuple[tuple[int, int, int, int], ...] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class StepDuals:
-    """Nonnegative integer duals of a token over a denominator, constant over runs of times.
-
-    Parameters
-    ----------
-    begin : no time up to this one has a dual.
-    ends : last times of the runs, ascending; the first run begins after ``begin``, and times after
-        the last have no dual.
-    token : dual of each run.
-    """
-
-    denominator: int
-    begin: int
-    ends: tuple[int, ...] = field(repr=False)
-    token: tuple[int, ...] = field(repr=False)

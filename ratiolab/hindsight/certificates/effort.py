@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from itertools import chain
 from typing import NamedTuple
 
-from ratiolab.hindsight.certificates.duals import Duals, StepDuals
+from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.instance import Instance
 
@@ -25,13 +25,13 @@ MOST_STEPS = 3 * 10**7
 _allowed = ContextVar("steps that checking may take", default=MOST_STEPS)
 
 MOST_REQUESTS = 64
-"""Most requests of a search over layers: sets of started requests are compared as words."""
+"""Most requests of walks: sets of started requests are compared as words."""
 
 MOST_UNWATCHED = 400
 """Most requests of walks that watch none."""
 
-MOST_MEMORY = 127
-"""Most memory of walks over paths: sums of tokens stand in a byte."""
+MOST_MEMORY, MOST_ONE_WAY = 127, 255
+"""Most memory of walks over paths, from both ends and from one: sums of tokens stand in a byte."""
 
 MOST_STATES = 2 * 10**8
 """Most states of all walks of a certificate of paths, partial ones too: some minutes."""
@@ -96,9 +96,9 @@ class Effort(NamedTuple):
                 )
 
 
-def steps_effort(duals: StepDuals | GrowthDuals) -> Effort:
+def steps_effort(duals: GrowthDuals) -> Effort:
     """Return what the sums over the times of such duals take; pieces are counted later."""
-    rows = duals.growth if isinstance(duals, GrowthDuals) else ()
+    rows = duals.growth
     times = max(0, duals.ends[-1] - duals.begin) if duals.ends else 0
     digits = _digits(chain((duals.denominator, duals.begin), duals.token, *rows))
     families = 1 + len(rows)
@@ -144,32 +144,23 @@ def duals_effort(duals: Duals, instance: Instance) -> Effort:
     return Effort(size, (pairs * (1 + crossed // 4) + items // 3 + spans) * _slowness(digits))
 
 
-def layers_effort(duals: Duals, instance: Instance) -> Effort:
-    """Return what a search over layers takes, beside its duals and its states."""
-    if len(instance) > MOST_REQUESTS:
-        raise CertificateError(
-            f"{len(instance)} requests, a search over layers takes at most {MOST_REQUESTS}"
-        )
-    times = max(len(duals.memory), int(instance.arrival.max())) + 2
-    costs = len(instance) * times
-    ages = len(instance) * (int(instance.output.max()) + 1)
-    return Effort(costs * (3 * _POINTER + _OBJECT), costs).plus(_items(duals, instance, ages))
+def paths_effort(duals: Duals, instance: Instance, passes: Sequence[int] | None) -> Effort:
+    """Return what walks over paths take, beside their duals and their states.
 
+    They are the dual costs of all ages at all times, as lists, and twice in both directions.
 
-def paths_effort(duals: Duals, instance: Instance, watches: bool) -> Effort:
-    """Return what walks over paths take, which watch some requests or none, beside their states."""
-    requests = MOST_REQUESTS if watches else MOST_UNWATCHED
-    if len(instance) > requests or instance.memory > MOST_MEMORY:
+    Parameters
+    ----------
+    passes : what each pass watches; None for one pass that watches all.
+    """
+    requests = MOST_REQUESTS if passes is None or any(passes) else MOST_UNWATCHED
+    memory = MOST_ONE_WAY if passes is None else MOST_MEMORY
+    if len(instance) > requests or instance.memory > memory:
         size = f"{len(instance)} requests and memory {instance.memory}"
-        raise CertificateError(f"{size}: paths are checked up to {requests} and {MOST_MEMORY}")
-    return _items(duals, instance, 2 * sum(instance.output.tolist()))
-
-
-def _items(duals: Duals, instance: Instance, rows: int) -> Effort:
-    """Return what the dual costs of all ages at all times take, as lists and as arrays of rows."""
-    times = len(duals.memory) + 2
-    listed = sum(instance.output.tolist()) * times
-    return Effort((listed + rows * times) * _POINTER, listed)
+        raise CertificateError(f"{size}: paths are checked up to {requests} and {memory}")
+    horizon, ages = len(duals.memory) + 2, sum(instance.output.tolist())
+    layers = max(horizon, int(instance.arrival.max()))
+    return Effort(ages * (horizon + 4 * layers) * _POINTER, ages * horizon)
 
 
 def table_steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:

@@ -43,7 +43,7 @@ class GrowthDuals:
     ends : last times of the runs, ascending; the first run begins after ``begin``, and times after
         the last have no price.
     token : price of the memory row in each run.
-    rows : m0 and w of each growth row.
+    rows : m0 and w of each growth row; none where prices of memory alone prove the bound.
     growth : price of each growth row in each run.
     """
 
@@ -51,5 +51,5 @@ class GrowthDuals:
     begin: int
     ends: tuple[int, ...] = field(repr=False)
     token: tuple[int, ...] = field(repr=False)
-    rows: tuple[tuple[int, int], ...]
-    growth: tuple[tuple[int, ...], ...] = field(repr=False)
+    rows: tuple[tuple[int, int], ...] = ()
+    growth: tuple[tuple[int, ...], ...] = field(default=(), repr=False)

@@ -5,18 +5,14 @@ from typing import Any
 
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
-    CertificateInRuns,
     CertificateWithDuals,
     DualCertificate,
     DynamicProgrammingCertificate,
     FormulaCertificate,
     GrowthCertificate,
-    StepDualCertificate,
     numbers_check,
 )
-from ratiolab.hindsight.certificates.duals import StepDuals
 from ratiolab.hindsight.certificates.effort import LARGEST_FILE
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.files import FormatError, PathLike, json_lines, write_text
 
 CERTIFICATE_FORMAT = "ratiolab-certificate/1"
@@ -38,14 +34,10 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
     write_text(path, json_lines(data))
 
 
-def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str, dict[str, Any]]:
+def _numbers(certificate: GrowthCertificate | CertificateWithDuals) -> tuple[str, dict[str, Any]]:
     """Return the kind and numbers of a proof by duals."""
-    if isinstance(certificate, StepDualCertificate | GrowthCertificate):
-        runs: StepDuals | GrowthDuals
-        if isinstance(certificate, StepDualCertificate):
-            runs = certificate.steps
-        else:
-            runs = certificate.duals
+    if isinstance(certificate, GrowthCertificate):
+        runs = certificate.duals
         in_runs = {
             "denominator": runs.denominator,
             "value": certificate.value,
@@ -53,7 +45,7 @@ def _numbers(certificate: CertificateInRuns | CertificateWithDuals) -> tuple[str
             "ends": runs.ends,
             "token": runs.token,
         }
-        if isinstance(runs, GrowthDuals):
+        if runs.rows:
             return "growth", in_runs | {"rows": runs.rows, "growth": runs.growth}
         return "steps", in_runs
     duals = certificate.duals

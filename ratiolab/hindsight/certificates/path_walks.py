@@ -68,7 +68,7 @@ class Walk:
             layers.append(self._next(layers[-1], t))
             self.kept += len(layers[-1].paid)
             if self.kept > effort.MOST_KEPT:
-                raise ValueError(f"a pass takes more than {effort.MOST_KEPT} states")
+                raise effort.TooCostlyError(f"a pass takes more than {effort.MOST_KEPT} states")
         return layers
 
     def _next(self, layer: Layer, t: int) -> Layer:
@@ -85,7 +85,8 @@ class Walk:
                 self._enlarge(2 * len(self.room.paid), n)
             self.left -= number - n
             if self.left < 0:
-                raise ValueError(f"the walks take more than {effort.MOST_STATES} states")
+                most = effort.MOST_STATES
+                raise effort.TooCostlyError(f"the walks take more than {most} states")
             n = number
             if n > MORE * seen and i != possible[-1]:
                 rows = self._kept(np.arange(n), COMPARED_PARTIAL)
@@ -151,7 +152,8 @@ class Walk:
         if size <= len(self.room.paid):
             return
         if size > effort.MOST_KEPT // 2:
-            raise ValueError(f"a layer takes more than {effort.MOST_KEPT // 2} states")
+            most = effort.MOST_KEPT // 2
+            raise effort.TooCostlyError(f"a layer takes more than {most} states")
         larger = Layer.room(size, self.most, self.costs.longest)
         larger.put(self.room, n)
         self.room = larger

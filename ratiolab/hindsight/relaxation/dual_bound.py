@@ -15,7 +15,7 @@ started in parts (Geoffrion 1974: the choice of a start alone has integer vertic
 starts from the duals of the preemptive schedule behind `mean_busy_time` and climbs by deflected
 subgradients; duals are equal within buckets of times, which keeps 200,000 rounds cheap. What is
 returned is recomputed in integers from duals rounded to a common denominator: a theorem, which
-`ratiolab.hindsight.certificates.certify_steps` checks by another route.
+`ratiolab.hindsight.certificates.certify_growth` checks by another route.
 
 What it cannot see. The relaxation fills memory to the last token. Schedules of requests that each
 take a good part of it leave some idle, and near or above load 1 a few percent of memory are a
@@ -33,8 +33,8 @@ from fractions import Fraction
 import numpy as np
 
 from ratiolab.hindsight.bounds import preempt
-from ratiolab.hindsight.certificates.certificate import StepDualCertificate
-from ratiolab.hindsight.certificates.duals import StepDuals
+from ratiolab.hindsight.certificates.certificate import GrowthCertificate
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.relaxation.subgradient import FloatArray, Steps, climb
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
@@ -128,7 +128,7 @@ def dual_bound(
     *,
     iterations: int = ITERATIONS,
     stop: Callable[[], bool] = lambda: False,
-) -> StepDualCertificate:
+) -> GrowthCertificate:
     """Return the best bound found by an ascent over duals of memory, with the duals that prove it.
 
     What it returns is proven whatever the duals are. The ascent has a fixed number of steps, not
@@ -155,17 +155,15 @@ def dual_bound(
     return step_certificate(instance, *max(proven, key=lambda pair: pair[0]))
 
 
-def step_certificate(
-    instance: Instance, value: Fraction, duals: BucketDuals
-) -> StepDualCertificate:
+def step_certificate(instance: Instance, value: Fraction, duals: BucketDuals) -> GrowthCertificate:
     """Return the certificate of duals that prove this value; equal neighbours become one run."""
     token = np.trim_zeros(duals.token, "b")
     last = np.flatnonzero(np.diff(token, append=-1))
     ends = duals.origin + (last + 1) * duals.width
-    steps = StepDuals(
+    steps = GrowthDuals(
         duals.denominator, duals.origin, tuple(ends.tolist()), tuple(token[last].tolist())
     )
-    return StepDualCertificate(
+    return GrowthCertificate(
         instance.name, instance.digest, math.ceil(value), int(value * duals.denominator), steps
     )
 
