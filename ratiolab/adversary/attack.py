@@ -11,9 +11,8 @@ from ratiolab.adversary.moves import families
 from ratiolab.adversary.result import Attack
 from ratiolab.adversary.search import Clock, Search, Tell
 from ratiolab.hindsight import solve
-from ratiolab.model import Instance
+from ratiolab.model import Instance, stream
 from ratiolab.model.interrupts import heard
-from ratiolab.model.streams import stream
 from ratiolab.online import Policy, simulate
 
 SEARCH_SEEDS = 12

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from ratiolab.model import Instance
-from ratiolab.model.footprint import peak
+from ratiolab.model import Instance, peak
 from ratiolab.online.view import Information
 
 Prompts: TypeAlias = Literal["equal", "any"]

@@ -15,8 +15,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ratiolab.adversary.case import Limits
-from ratiolab.model import Instance
-from ratiolab.model.footprint import peak
+from ratiolab.model import Instance, peak
 from ratiolab.online.policies.kill_restart import KillRestart
 from ratiolab.theory.bounds import evaluate
 from ratiolab.theory.limits.kill_restart import constant

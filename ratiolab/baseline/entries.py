@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, RootModel
 
-from ratiolab.model import Instance, read_instance
+from ratiolab.model import Instance, read_instance, shown
 from ratiolab.model.formats import Line, one_line
-from ratiolab.model.instance import shown
 from ratiolab.model.validation import Strict, absent
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from itertools import combinations_with_replacement
 from typing import TypeAlias
 
 from ratiolab.hindsight.tiny import tiny_optimum
-from ratiolab.model import Instance, Schedule
-from ratiolab.model.footprint import peak
+from ratiolab.model import Instance, Schedule, peak
 
 Lengths: TypeAlias = tuple[int, ...]
 """Outputs of all requests, ascending: what the adversary decides in the end."""

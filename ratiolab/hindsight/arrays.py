@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
+from ratiolab.model import Instance, IntArray
 
 
 class Requests(NamedTuple):

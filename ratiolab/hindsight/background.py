@@ -12,8 +12,7 @@ from types import TracebackType
 
 from ratiolab.hindsight.schedules.heuristics import FEW_STEPS, MEDIUM, improved_schedule
 from ratiolab.hindsight.state import Found, SolveState
-from ratiolab.model.schedule import Schedule
-from ratiolab.model.streams import stream
+from ratiolab.model import Schedule, stream
 
 STEPS = max(10_000, FEW_STEPS + 1)
 """Steps of one search, which begins with the best schedule of all so far."""

@@ -4,9 +4,7 @@ It shares nothing with the other solvers but the footprint and is written to be 
 sight, not to be fast.
 """
 
-from ratiolab.model.footprint import held
-from ratiolab.model.instance import Instance
-from ratiolab.model.schedule import Schedule
+from ratiolab.model import Instance, Schedule, held
 
 MOST_REQUESTS = 8
 """More requests than this are refused: the search is exponential."""

@@ -9,8 +9,7 @@ gather all later starts in one column: that is the tail relaxation of
 import numpy as np
 
 from ratiolab.hindsight.bounds import best_lower_bound
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
+from ratiolab.model import Instance, IntArray
 
 
 def naive_horizon(instance: Instance) -> int:

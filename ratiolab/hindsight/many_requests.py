@@ -11,8 +11,7 @@ from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.schedules.heuristics import improved_schedule
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
-from ratiolab.model.schedule import Schedule
-from ratiolab.model.streams import stream
+from ratiolab.model import Schedule, stream
 
 MOST_PROFILE = 400 * memory.MEGABYTE
 """Most bytes for a search over orders without a memory limit."""

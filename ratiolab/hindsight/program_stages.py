@@ -11,8 +11,7 @@ from ratiolab.hindsight.programs.timeindexed import build, size
 from ratiolab.hindsight.schedules.heuristics import serial_schedule
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
-from ratiolab.model.feasibility import violations
-from ratiolab.model.schedule import Schedule
+from ratiolab.model import Schedule, violations
 
 MOST_NONZEROS = 2_000_000
 """Largest program that is handed to a solver."""

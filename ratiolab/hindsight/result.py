@@ -5,9 +5,8 @@ from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
+from ratiolab.model import Instance, Schedule
 from ratiolab.model.display import Result
-from ratiolab.model.instance import Instance
-from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:
     import pandas as pd

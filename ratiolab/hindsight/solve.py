@@ -23,8 +23,7 @@ from ratiolab.hindsight.stages import (
     OrderSearch,
 )
 from ratiolab.hindsight.state import Found, SolveState, Work
-from ratiolab.model.instance import Instance
-from ratiolab.model.schedule import Schedule
+from ratiolab.model import Instance, Schedule
 
 ORDERS = ("orders", OrderSearch(part=0.15))
 DUALS = ("dual ascent", DualAscent(part=0.5))

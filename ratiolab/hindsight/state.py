@@ -16,10 +16,8 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.memory import budget
 from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
-from ratiolab.model.feasibility import require_feasible
-from ratiolab.model.instance import Instance
+from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.interrupts import heard
-from ratiolab.model.schedule import Schedule
 
 
 @dataclass(frozen=True)

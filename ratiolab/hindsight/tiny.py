@@ -19,9 +19,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ratiolab.model.footprint import IntArray, held
-from ratiolab.model.instance import Instance
-from ratiolab.model.schedule import Schedule
+from ratiolab.model import Instance, IntArray, Schedule, held
 
 compiled: Any = njit(cache=True, nogil=True)
 _held: Any = compiled(held)

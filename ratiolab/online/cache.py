@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from ratiolab.model import Instance, Preemption, Schedule
-from ratiolab.model.footprint import held
+from ratiolab.model import Instance, Preemption, Schedule, held
 from ratiolab.online.view import NEVER
 
 

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.model import Schedule
-from ratiolab.model.footprint import volume
-from ratiolab.model.streams import stream
+from ratiolab.model import Schedule, stream, volume
 from ratiolab.online.clock import BatchTime
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ratiolab.model import Instance
+from ratiolab.model import Instance, stream
 from ratiolab.model.instance import LAW_COLUMNS
-from ratiolab.model.streams import stream
 from ratiolab.online.policy import Policy
 from ratiolab.online.view import LEVELS, Information, InformationError, View
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ratiolab.executors import Executor
-from ratiolab.model import FormatError
-from ratiolab.model.files import read_text, write_text
+from ratiolab.model import FormatError, read_text, write_text
 from ratiolab.papers.page import Head, Page, read_template
 from ratiolab.papers.paper import register_tasks
 from ratiolab.studies import Study, read_study

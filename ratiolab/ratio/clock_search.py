@@ -17,9 +17,7 @@ from numpy.random import Generator
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.scale.annealing import RARE, largest, most_running
-from ratiolab.model import Instance, Preemption
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, IntArray, Preemption, stream
 from ratiolab.online import Information, Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.online.policies.prefix import PrefixRun

@@ -8,9 +8,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from ratiolab.model import Instance, read_instance
+from ratiolab.model import Instance, read_instance, shown
 from ratiolab.model.files import require_no_pipe
-from ratiolab.model.instance import shown
 from ratiolab.workloads.generators import find_kind, generate
 from ratiolab.workloads.predictions import add_predictions
 from ratiolab.workloads.traces import ROUNDS_PER_SECOND, Trace, instance_from_trace, read_trace

@@ -10,9 +10,7 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from ratiolab.model import FormatError, Preemption
-from ratiolab.model.files import PathLike, read_text
-from ratiolab.model.instance import shown
+from ratiolab.model import FormatError, PathLike, Preemption, read_text, shown
 from ratiolab.online import make
 from ratiolab.online.clock import clock_of
 from ratiolab.online.registry import parameter_values

@@ -3,8 +3,7 @@
 import re
 from typing import TypeVar
 
-from ratiolab.model import Instance
-from ratiolab.model.footprint import IntArray
+from ratiolab.model import Instance, IntArray
 
 NOTE = "in blocks of {} tokens"
 """What the source text of an instance says when its unit of memory is a block."""

@@ -9,9 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ratiolab.model import Instance
-from ratiolab.model.instance import shown
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, shown, stream
 from ratiolab.workloads import paper_models, plain_models, trace_shapes
 from ratiolab.workloads.kinds import Kind, kind_of
 from ratiolab.workloads.paper_models import lmsys_kind, mixed_kind

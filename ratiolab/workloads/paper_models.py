@@ -6,9 +6,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from ratiolab.model import Instance
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, IntArray, stream
 from ratiolab.workloads import lengths, predictions
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import blocks_of, in_blocks

@@ -11,8 +11,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.model import Instance
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, stream
 from ratiolab.theory.laws.confusion import bin_of, require_confusion, spreading
 from ratiolab.workloads.predicted_laws import SAMPLES, Family, distributional
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
-from ratiolab.model import FormatError
+from ratiolab.model import FormatError, shown
 from ratiolab.model.files import PathLike, csv_rows, read_content
-from ratiolab.model.instance import shown
 
 MOST_ROWS = 4 * 10**6
 """Most rows of a log that are read."""

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ratiolab.model import Instance
-from ratiolab.model.footprint import IntArray, volume
+from ratiolab.model import Instance, IntArray, volume
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.kinds import Domain, Kind, Memory, Requests, kind_of
 

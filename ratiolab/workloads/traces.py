@@ -8,11 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.model import FormatError, Instance
-from ratiolab.model.files import PathLike
-from ratiolab.model.footprint import IntArray
+from ratiolab.model import FormatError, Instance, IntArray, PathLike, stream
 from ratiolab.model.instance import LARGEST
-from ratiolab.model.streams import stream
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import NOTE, blocks_of
 

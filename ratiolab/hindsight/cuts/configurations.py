@@ -42,8 +42,7 @@ from numpy.typing import NDArray
 from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.cuts import configuration_kernels as kernels
 from ratiolab.hindsight.cuts.covering_kernels import separating_weights
-from ratiolab.model.footprint import IntArray, held
-from ratiolab.model.instance import Instance
+from ratiolab.model import Instance, IntArray, held
 
 FloatArray = NDArray[np.float64]
 

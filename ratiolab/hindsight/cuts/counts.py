@@ -18,8 +18,7 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.programs.highs_lp import FloatArray
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
+from ratiolab.model import Instance, IntArray
 
 LEAST_VIOLATION = 0.02
 """A row is worth adding when it is violated by this part of its cap."""

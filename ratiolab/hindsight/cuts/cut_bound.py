@@ -25,9 +25,7 @@ from ratiolab.hindsight.cuts.master import Master
 from ratiolab.hindsight.cuts.spans import Row, first_spans, means, present, single, split
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.hindsight.schedules.heuristics import list_schedule
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, IntArray, stream
 
 ROUNDS = 60
 """Most rounds by default."""

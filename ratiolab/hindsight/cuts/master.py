@@ -19,8 +19,7 @@ from ratiolab.hindsight.relaxation.lagrangian import (
     reduced_costs,
     scaled_bound,
 )
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
+from ratiolab.model import Instance, IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import coo_array

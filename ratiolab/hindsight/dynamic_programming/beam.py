@@ -43,8 +43,7 @@ from ratiolab.hindsight.dynamic_programming.beam_search import (
     BeamSearch,
     Stop,
 )
-from ratiolab.model.instance import Instance
-from ratiolab.model.schedule import Schedule
+from ratiolab.model import Instance, Schedule
 
 WIDTH = 2_000
 """States that a layer keeps by default."""

@@ -11,10 +11,7 @@ from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.dynamic_programming import beam_kernels as kernels
 from ratiolab.hindsight.dynamic_programming.beam_kernels import Layer
 from ratiolab.hindsight.dynamic_programming.reduced_costs import ReducedCosts
-from ratiolab.model.feasibility import require_feasible
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
-from ratiolab.model.schedule import Schedule
+from ratiolab.model import Instance, IntArray, Schedule, require_feasible
 
 MOST_REQUESTS = 64
 """A set of started requests is one machine word."""

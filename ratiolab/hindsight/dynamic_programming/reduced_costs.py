@@ -15,8 +15,7 @@ from ratiolab.hindsight.relaxation.lagrangian import (
     reduced_costs,
     scaled_bound,
 )
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
+from ratiolab.model import Instance, IntArray
 
 
 class ReducedCosts:

@@ -14,9 +14,7 @@ from typing import Any
 
 import pulp
 
-from ratiolab.model.footprint import held
-from ratiolab.model.instance import Instance
-from ratiolab.model.schedule import Schedule
+from ratiolab.model import Instance, Schedule, held
 
 DEFAULT_SOLVER = "PULP_CBC_CMD"
 """The solver that PuLP brings along."""

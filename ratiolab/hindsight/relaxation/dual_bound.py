@@ -36,8 +36,7 @@ from ratiolab.hindsight.bounds import preempt
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.relaxation.subgradient import FloatArray, Steps, climb
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
+from ratiolab.model import Instance, IntArray
 
 ITERATIONS = 600
 """Steps of the ascent by default."""

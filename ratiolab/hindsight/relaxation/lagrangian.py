@@ -23,8 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ratiolab.hindsight.certificates.duals import Duals
-from ratiolab.model.footprint import IntArray, held
-from ratiolab.model.instance import Instance
+from ratiolab.model import Instance, IntArray, held
 
 DENOMINATOR = 10**9
 """Duals are rounded down to multiples of 1 / DENOMINATOR."""

@@ -12,10 +12,8 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ratiolab.hindsight.schedules.small_search import SerialInsertion, anneal_few
-from ratiolab.model.footprint import held, peak
+from ratiolab.model import Schedule, held, peak, stream
 from ratiolab.model.instance import Column, Instance
-from ratiolab.model.schedule import Schedule
-from ratiolab.model.streams import stream
 
 STEPS = 200_000
 """Steps of `improved_schedule` by default."""

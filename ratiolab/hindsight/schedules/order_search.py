@@ -6,8 +6,7 @@ import numpy as np
 
 from ratiolab.hindsight.arrays import Requests
 from ratiolab.hindsight.schedules import search_kernels as kernels
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.schedule import Schedule
+from ratiolab.model import IntArray, Schedule
 
 WARMTH = 0.04
 """First temperature of each annealing, as a part of the mean latency."""

@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
-from ratiolab.model.schedule import Schedule
+from ratiolab.model import Instance, IntArray, Schedule
 
 WARMTH = 0.01
 """First temperature of the search, as a part of the latency per square root of requests."""

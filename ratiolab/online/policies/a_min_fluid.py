@@ -9,8 +9,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from ratiolab.model import Preemption
-from ratiolab.model.footprint import held, peak
+from ratiolab.model import Preemption, held, peak
 from ratiolab.online.policies.prefix import Timers
 from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
 from ratiolab.online.view import Decision, Information, View

@@ -23,8 +23,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
-from ratiolab.model import Preemption
-from ratiolab.model.footprint import held
+from ratiolab.model import Preemption, held
 from ratiolab.online.policies.greedy import most_of
 from ratiolab.online.policies.prefix import Key
 from ratiolab.online.policy import KEEPING, Decide, Policy, Setting

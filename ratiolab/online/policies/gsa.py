@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from ratiolab.model import Preemption
-from ratiolab.model.footprint import volume
+from ratiolab.model import Preemption, volume
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.kill_restart import whole_caps
 from ratiolab.online.policies.prefix import Timers

@@ -13,8 +13,7 @@ from typing import ClassVar, Literal
 
 from numpy.random import Generator
 
-from ratiolab.model import Preemption
-from ratiolab.model.footprint import peak
+from ratiolab.model import Preemption, peak
 from ratiolab.online.policies.prefix import Timers
 from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
 from ratiolab.online.view import Decision, Information, View

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
-from ratiolab.model import Preemption
-from ratiolab.model.footprint import volume
+from ratiolab.model import Preemption, volume
 from ratiolab.online.cap_plan import CapPlan
 from ratiolab.online.paced import PacedRun, require_pace
 from ratiolab.online.policy import Decide, Policy, Setting

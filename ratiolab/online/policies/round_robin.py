@@ -11,8 +11,7 @@ from typing import ClassVar, Literal
 
 from numpy.random import Generator
 
-from ratiolab.model import Preemption
-from ratiolab.model.footprint import held
+from ratiolab.model import Preemption, held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.greedy import most_of
 from ratiolab.online.policies.prefix import Key, Victims

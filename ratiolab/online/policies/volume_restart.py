@@ -5,8 +5,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
-from ratiolab.model import Preemption
-from ratiolab.model.footprint import volume
+from ratiolab.model import Preemption, volume
 from ratiolab.online.paced import PacedRun, require_pace
 from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.survival import longest_within

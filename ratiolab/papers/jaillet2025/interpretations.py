@@ -13,9 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ratiolab.model import Instance
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, IntArray, stream
 from ratiolab.workloads.generators import generate
 
 Model: TypeAlias = Literal[1, 2]

@@ -2,8 +2,7 @@
 
 from functools import lru_cache
 
-from ratiolab.model import Instance
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, stream
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request, summary

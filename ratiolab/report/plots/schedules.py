@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 
-from ratiolab.model import Preemption, Schedule
-from ratiolab.model.footprint import IntArray, held
+from ratiolab.model import IntArray, Preemption, Schedule, held
 from ratiolab.online.metrics import FloatArray
 from ratiolab.report.plots.canvas import BLUE, RED, Chart, in_style, new_chart
 from ratiolab.report.plots.curves import plain_thousands

@@ -5,9 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ratiolab.model import Instance
-from ratiolab.model.footprint import IntArray
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, IntArray, stream
 from ratiolab.online.classifier import Classifier
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations, product
 
-from ratiolab.model import Instance
-from ratiolab.model.footprint import held
+from ratiolab.model import Instance, held
 from ratiolab.online import make, simulate
 
 Starts = tuple[int, ...]

@@ -6,8 +6,7 @@ before those of a higher one start, as in H-SF, so only pairs inside an interval
 
 from fractions import Fraction
 
-from ratiolab.model import Instance
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed

@@ -8,8 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.model import Instance, Schedule
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, Schedule, stream
 from ratiolab.online import make, simulate
 from ratiolab.theory.worst_case.equal_prompts import Factors, linear_bound, staggered
 

@@ -5,9 +5,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Literal, TypeAlias
 
-from ratiolab.model import Instance
-from ratiolab.model.footprint import held
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, held, stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, decided, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER

@@ -7,8 +7,7 @@ from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
 from ratiolab.hindsight.bruteforce import brute_force
-from ratiolab.model import Instance, Schedule
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, Schedule, stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import PROVED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER

@@ -5,8 +5,7 @@ the constant that smallest volume first has when no request fills the memory.
 from collections.abc import Callable
 from fractions import Fraction
 
-from ratiolab.model import Instance, Schedule, require_feasible
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, Schedule, require_feasible, stream
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER

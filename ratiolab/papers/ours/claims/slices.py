@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ratiolab.model import Instance, Schedule, require_feasible
-from ratiolab.model.footprint import volume
-from ratiolab.model.streams import stream
+from ratiolab.model import Instance, Schedule, require_feasible, stream, volume
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import PROVED, ClaimResult, decided
 from ratiolab.papers.ours import PAPER
