@@ -100,47 +100,30 @@ __all__ = [
     "write_schedule",
 ]
 
-_PLACES = {  # module, and the name there where it differs
-    "Comparison": "ratiolab.ratio",
-    "Decision": "ratiolab.online",
-    "Evaluation": "ratiolab.ratio.evaluation",
-    "Information": "ratiolab.online",
-    "NEVER": "ratiolab.online",
-    "Instance": "ratiolab.model",
-    "OptResult": "ratiolab.hindsight",
-    "Policy": "ratiolab.online",
-    "Schedule": "ratiolab.model",
-    "Setting": "ratiolab.online",
-    "Simulation": "ratiolab.online",
-    "Verdict": "ratiolab.papers",
-    "View": "ratiolab.online",
-    "add_predictions": "ratiolab.workloads.predictions",
-    "bound": "ratiolab.theory.bounds:evaluate",
-    "bracket": "ratiolab.hindsight",
-    "certify": "ratiolab.hindsight.certificates.certify",
-    "claims": "ratiolab.papers:select",
-    "compare": "ratiolab.ratio",
-    "evaluate": "ratiolab.ratio.evaluate",
-    "experiments": "ratiolab.papers",
-    "generate": "ratiolab.workloads.generators",
-    "instance_from_trace": "ratiolab.workloads.traces",
-    "make_policy": "ratiolab.online:make",
-    "policies": "ratiolab.online:POLICIES",
-    "read_certificate": "ratiolab.hindsight.certificates.io",
-    "read_instance": "ratiolab.model",
-    "read_schedule": "ratiolab.model",
-    "read_study": "ratiolab.studies",
-    "read_trace": "ratiolab.workloads.traces",
-    "reproduce": "ratiolab.papers",
-    "run_claims": "ratiolab.papers",
-    "run_study": "ratiolab.studies.run",
-    "simulate": "ratiolab.online",
-    "solve": "ratiolab.hindsight",
-    "violations": "ratiolab.model",
-    "write_certificate": "ratiolab.hindsight.certificates.io",
-    "write_instance": "ratiolab.model",
-    "write_report": "ratiolab.report.evaluation_report",
-    "write_schedule": "ratiolab.model",
+_MODULES = {  # names, each with the name there where it differs
+    "hindsight": "OptResult bracket solve",
+    "hindsight.certificates.certify": "certify",
+    "hindsight.certificates.io": "read_certificate write_certificate",
+    "model": "Instance Schedule read_instance read_schedule violations write_instance "
+    "write_schedule",
+    "online": "NEVER Decision Information Policy Setting Simulation View simulate "
+    "make_policy:make policies:POLICIES",
+    "papers": "Verdict claims:select experiments reproduce run_claims",
+    "ratio": "Comparison compare",
+    "ratio.evaluate": "evaluate",
+    "ratio.evaluation": "Evaluation",
+    "report.evaluation_report": "write_report",
+    "studies": "read_study",
+    "studies.run": "run_study",
+    "theory.bounds": "bound:evaluate",
+    "workloads.generators": "generate",
+    "workloads.predictions": "add_predictions",
+    "workloads.traces": "instance_from_trace read_trace",
+}
+_PLACES = {
+    word.partition(":")[0]: (f"ratiolab.{module}", word.rpartition(":")[2])
+    for module, words in _MODULES.items()
+    for word in words.split()
 }
 
 
@@ -148,8 +131,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used (PEP 562)."""
     if name not in _PLACES:
         raise AttributeError(f"module 'ratiolab' has no attribute {name!r}")
-    module, _, there = _PLACES[name].partition(":")
-    value = globals()[name] = getattr(import_module(module), there or name)
+    module, there = _PLACES[name]
+    value = globals()[name] = getattr(import_module(module), there)
     return value
 
 

@@ -57,8 +57,7 @@ def test_every_public_name_is_imported_under_the_type_checker() -> None:
     for node in block.body:
         assert isinstance(node, ast.ImportFrom)
         for alias in node.names:
-            there = f":{alias.name}" if alias.asname else ""
-            imported[alias.asname or alias.name] = f"{node.module}{there}"
+            imported[alias.asname or alias.name] = (node.module, alias.name)
     assert imported == ratiolab._PLACES
     assert {*imported, "__version__"} == set(ratiolab.__all__) == set(dir(ratiolab))
 

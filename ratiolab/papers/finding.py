@@ -106,13 +106,13 @@ def in_settings(
     rule: Rule,
     why: str = "",
     *,
-    said: Callable[[Any], str] = str,
+    said: str | Callable[[Any], str] = str,
     otherwise: str = "",
 ) -> Finding:
     """Return the finding of a statement that is judged in several settings, by their names.
 
     It holds if it does in each; if in some only, it is undecided, and the reason names them. So
-    is one that no setting tests.
+    is one that no setting tests. What is `said` may be words for each, or for all together.
     """
     verdicts = {name: rule.holds(ours, paper) for name, ours in found.items()}
     verdict = agreed(verdicts.values())
@@ -126,8 +126,9 @@ def in_settings(
         one_word = len(set(verdicts.values())) == 1
         otherwise = "the intervals cross the limit" if one_word else cause
         otherwise += "; " if why and otherwise else ""
-    words_of = "; ".join(said(ours) for ours in found.values())
-    return Finding(statement, paper, found, verdict, why, otherwise, said=words_of)
+    if not isinstance(said, str):
+        said = "; ".join(map(said, found.values()))
+    return Finding(statement, paper, found, verdict, why, otherwise, said=said)
 
 
 def at_most(limit: float) -> Rule:

@@ -1,9 +1,5 @@
 """Length distributions that `ratiolab.theory.laws.distributions` does not need: log-normal, log-t
 and the lengths of LMSYS-Chat-1M as two papers publish them.
-
-Two-point, uniform, geometric, linearly weighted geometric and power-law lengths are those of the
-theory and are offered here under the same names; all are a `LengthDistribution`, with exact
-``sample``.
 """
 
 from collections.abc import Callable
@@ -12,33 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.theory.laws.distributions import (
-    LengthDistribution,
-    Tail,
-    from_weights,
-    geometric,
-    linearly_weighted_geometric,
-    power,
-    two_point,
-    uniform,
-)
-
-__all__ = [
-    "LengthDistribution",
-    "geometric",
-    "linearly_weighted_geometric",
-    "lmsys_output",
-    "lmsys_output_mixed",
-    "lmsys_prompt",
-    "lmsys_prompt_mixed",
-    "log_normal",
-    "log_normal_with",
-    "log_t",
-    "power",
-    "two_log_normals_with",
-    "two_point",
-    "uniform",
-]
+from ratiolab.theory.laws.distributions import LengthDistribution, Tail, from_weights
 
 FloatArray = NDArray[np.float64]
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model import Instance, IntArray, stream
+from ratiolab.theory.laws.distributions import LengthDistribution
 from ratiolab.workloads import lengths, predictions
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import blocks_of, in_blocks
@@ -84,20 +85,15 @@ def _between(rng: Generator, name: str, least: int, most: int) -> int:
     return int(rng.integers(least, most + 1))
 
 
-Laws: TypeAlias = Callable[[], tuple[lengths.LengthDistribution, lengths.LengthDistribution]]
+Laws: TypeAlias = tuple[Callable[[], LengthDistribution], Callable[[], LengthDistribution]]
 """Prompts and outputs."""
 
-
-def _log_normal() -> tuple[lengths.LengthDistribution, lengths.LengthDistribution]:
-    return lengths.lmsys_prompt(), lengths.lmsys_output()
-
-
-def _mixed() -> tuple[lengths.LengthDistribution, lengths.LengthDistribution]:
-    return lengths.lmsys_prompt_mixed(), lengths.lmsys_output_mixed()
+LOG_NORMAL: Laws = lengths.lmsys_prompt, lengths.lmsys_output
+MIXED: Laws = lengths.lmsys_prompt_mixed, lengths.lmsys_output_mixed
 
 
 def lmsys_kind(
-    name: str, source: str, predict: Callable[..., Instance], laws: Laws = _log_normal
+    name: str, source: str, predict: Callable[..., Instance], laws: Laws = LOG_NORMAL
 ) -> Kind:
     """Make a kind of lengths like those of LMSYS-Chat-1M, and a function that predicts them."""
 
@@ -119,7 +115,7 @@ def lmsys_kind(
 
 def mixed_kind(name: str, source: str, predict: Callable[..., Instance]) -> Kind:
     """Make a kind as `lmsys_kind` does, whose lengths have the published variances, too."""
-    return lmsys_kind(name, source, predict, _mixed)
+    return lmsys_kind(name, source, predict, MIXED)
 
 
 def lmsys(instance: Instance) -> Instance:
@@ -167,13 +163,13 @@ def chen_overlap(
 
 
 def _lmsys_lengths(
-    rng: Generator, n: int, memory: int, block: int, laws: Laws = _log_normal
+    rng: Generator, n: int, memory: int, block: int, laws: Laws = LOG_NORMAL
 ) -> Instance:
     """Draw requests in tokens, at round 0, conditioned on prompt and output fitting together.
 
     Prompt and output are independent (only their own moments are published) but for that.
     """
-    prompts, outputs = laws()
+    prompts, outputs = (law() for law in laws)
     room = (memory // block - blocks_of(prompts.lengths, block)) * block
     below = np.concatenate([[0.0], np.cumsum(outputs.array)])
     share = below[np.clip(room, 0, outputs.upper)]  # P(the output fits beside each prompt)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model import Instance
+from ratiolab.theory.laws import distributions
+from ratiolab.theory.laws.distributions import LengthDistribution
 from ratiolab.workloads import lengths, predictions
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.kinds import (
@@ -25,7 +27,6 @@ from ratiolab.workloads.kinds import (
     parameters_of,
     summary_of,
 )
-from ratiolab.workloads.lengths import LengthDistribution
 
 
 def law_kind(
@@ -67,27 +68,27 @@ def law_kind(
 
 def equal(*, output: Length = 10) -> LengthDistribution:
     """Make identical requests, lengths known."""
-    return lengths.uniform(output, output)
+    return distributions.uniform(output, output)
 
 
 def uniform(*, lower: Length = 1, upper: Length = 10) -> LengthDistribution:
     """Draw outputs uniform on lower..upper."""
-    return lengths.uniform(lower, upper)
+    return distributions.uniform(lower, upper)
 
 
 def two_point(*, lower: Length = 1, upper: Length = 10, share: Share = 0.5) -> LengthDistribution:
     """Draw outputs lower or upper, the second with probability share."""
-    return lengths.two_point(lower, upper, share)
+    return distributions.two_point(lower, upper, share)
 
 
 def geometric(*, q: Decay = 0.8, upper: Length = 50) -> LengthDistribution:
     """Draw outputs with P(o = k) proportional to q^(k-1), conditioned on o at most upper."""
-    return lengths.geometric(q, upper)
+    return distributions.geometric(q, upper)
 
 
 def linear_geometric(*, q: Decay = 0.8, upper: Length = 50) -> LengthDistribution:
     """Draw outputs with P(o = k) proportional to k q^(k-1), conditioned on o at most upper."""
-    return lengths.linearly_weighted_geometric(q, upper)
+    return distributions.linearly_weighted_geometric(q, upper)
 
 
 def power_law(
@@ -97,7 +98,7 @@ def power_law(
     exponent: Annotated[float, Domain(0.01, 20, "decay of P(o >= k)")] = 1.0,
 ) -> LengthDistribution:
     """Draw outputs with P(o >= k) = (lower/k)^exponent, longer ones stopped at upper."""
-    return lengths.power(lower, upper, exponent)
+    return distributions.power(lower, upper, exponent)
 
 
 def heavy_tail(

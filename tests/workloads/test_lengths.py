@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ratiolab.theory.laws import distributions
 from ratiolab.workloads import lengths
 
 LAWS = {
-    "two-point": lengths.two_point(2, 9, 0.25),
-    "uniform": lengths.uniform(3, 7),
-    "geometric": lengths.geometric(0.8, 30),
-    "linear": lengths.linearly_weighted_geometric(0.8, 40),
+    "two-point": distributions.two_point(2, 9, 0.25),
+    "uniform": distributions.uniform(3, 7),
+    "geometric": distributions.geometric(0.8, 30),
+    "linear": distributions.linearly_weighted_geometric(0.8, 40),
     "log-normal": lengths.log_normal(2.0, 0.7, 60),
     "log-t": lengths.log_t(2.0, 0.7, 3.5, 60),
 }

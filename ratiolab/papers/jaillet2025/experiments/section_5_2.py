@@ -1,7 +1,6 @@
 """Section 5.2 of Jaillet et al. (2025), Table 1: eight schedulers under a clock, 50 runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise, product
 from math import sqrt
 from pathlib import Path
@@ -187,35 +186,34 @@ def findings(runs: Runs) -> Iterable[Finding]:
     def overflows(policies: Sequence[str]) -> float:
         return float((runs.frame[runs.frame[POLICY].isin(policies)]["evictions"] > 0).mean())
 
-    def judged(
-        statement: str, figure: str, found: dict[str, list[Ratio]], why: str, said: str
-    ) -> Finding:
-        return replace(in_settings(statement, figure, found, lower(), why), said=said)
-
     others = [policy for policy in printed if policy not in (MC_SF, MC_BENCHMARK)]
-    yield judged(
+    yield in_settings(
         "MC-SF has the least average latency, MC-Benchmark the next",
         f"{printed[MC_SF] / printed[MC_BENCHMARK]:.2f} of MC-Benchmark's",
         steps(*((MC_SF, MC_BENCHMARK, other) for other in others)),
-        "",
-        " and ".join(f"{mean(clock, MC_SF) / mean(clock, MC_BENCHMARK):.2f}" for clock in CLOCKS),
+        lower(),
+        said=" and ".join(
+            f"{mean(clock, MC_SF) / mean(clock, MC_BENCHMARK):.2f}" for clock in CLOCKS
+        ),
     )
     less = ("α = 0.2, β = 0.1", "α = 0.25", "α = 0.3")
-    yield judged(
+    yield in_settings(
         "less protection is better from α = 0.3 to 0.2, and β makes no difference at 0.2",
         paper(less),
         steps(less),
+        lower(),
         "memory never overflows there" if not overflows(less) else "",
-        ours(less),
+        said=ours(less),
     )
-    yield judged(
+    yield in_settings(
         "α = 0.1 is worse than α = 0.2, and with β = 0.2 the worst of all",
         paper(CLEARED),
         steps(("α = 0.2, β = 0.1", *reversed(CLEARED))),
+        lower(),
         f"memory overflows in {overflows(CLEARED):.0%} of these runs; see [the page on α and β]"
         "(jaillet2025-section-5-2-parameters.md) for what makes it overflow as often as in the "
         "paper",
-        ours(CLEARED),
+        said=ours(CLEARED),
     )
     yield _deviations(runs)
 

@@ -145,16 +145,17 @@ def findings(lines: pd.DataFrame) -> Iterable[Finding]:
             "Table 1 says it is one"
             if idle
             else "",
+            said="; ".join(parts),
         )
-        yield replace(far, rule=None if idle else far.rule, said="; ".join(parts))
-        times = in_settings(
+        yield replace(far, rule=None if idle else far.rule)
+        yield in_settings(
             f"{demand}: by this factor",
             f"{rival / printed:.2g}",
             factors,
             inside(rival / printed * (1 - NEAR), rival / printed * (1 + NEAR)),
             f"near is within {NEAR:.0%}",
+            said=" and ".join(f"{each:.2g}" for (each,) in factors.values()),
         )
-        yield replace(times, said=" and ".join(f"{each:.2g}" for (each,) in factors.values()))
     yield _units(lines)
 
 

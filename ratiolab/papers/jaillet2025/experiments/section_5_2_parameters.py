@@ -1,9 +1,8 @@
 """Section 5.2 of Jaillet et al. (2025), Figures 9, 10, 12, 13: the choice of α and β."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from functools import partial
 from math import inf
+from typing import TypeVar
 
 import pandas as pd
 
@@ -21,6 +20,8 @@ from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, mean_with_interval
 from ratiolab.studies.frames import intervals
+
+Value = TypeVar("Value")
 
 ALPHA, BETA, OVERFLOW = "policy.alpha", "policy.beta", "policy.overflow"
 LETTERS = {ALPHA: "α", BETA: "β"}
@@ -169,23 +170,19 @@ def findings(frame: pd.DataFrame, least: pd.DataFrame) -> Iterable[Finding]:
 def _over_alpha(
     where: str, found: Mapping[str, Curve], low: float, high: float
 ) -> Iterable[Finding]:
-    yield replace(
-        in_settings(
-            f"{where}: α from {low} to {high} is best",
-            f"{low} to {high}",
-            {name: curve.between(low, high) for name, curve in found.items()},
-            inside(0, GOOD),
-            "memory overflows less often here, so that less protection pays",
-        ),
+    yield in_settings(
+        f"{where}: α from {low} to {high} is best",
+        f"{low} to {high}",
+        {name: curve.between(low, high) for name, curve in found.items()},
+        inside(0, GOOD),
+        "memory overflows less often here, so that less protection pays",
         said=_each(found, lambda curve: f"least at {curve.best:g}, good from {curve.good}"),
     )
-    yield replace(
-        in_settings(
-            f"{where}: below α = 0.1 performance degrades significantly",
-            "significantly",
-            {name: [max(curve.between(0, 0.099), key=float)] for name, curve in found.items()},
-            inside(MUCH, inf),
-        ),
+    yield in_settings(
+        f"{where}: below α = 0.1 performance degrades significantly",
+        "significantly",
+        {name: [max(curve.between(0, 0.099), key=float)] for name, curve in found.items()},
+        inside(MUCH, inf),
         said=_each(found, lambda curve: f"{max(map(float, curve.between(0, 0.099))):.2f} times"),
     )
 
@@ -196,38 +193,31 @@ def _over_beta(
     tested = {name: curve for name, curve in found.items() if curve.evicts}
     idle = [name for name in found if name not in tested]
     untested = f"not tested where memory never overflows: {', '.join(idle)}" if idle else ""
-    yield replace(
-        in_settings(
-            f"{where}: the algorithm does well with β from {low} to {high}",
-            f"{low} to {high}",
-            {name: curve.between(low, high) for name, curve in tested.items()},
-            inside(0, GOOD),
-            untested,
-        ),
+    yield in_settings(
+        f"{where}: the algorithm does well with β from {low} to {high}",
+        f"{low} to {high}",
+        {name: curve.between(low, high) for name, curve in tested.items()},
+        inside(0, GOOD),
+        untested,
         said=_each(found, lambda curve: f"good from {curve.good}"),
     )
     for end, words in ((0, "small"), (-1, "large")):
-        yield replace(
-            in_settings(
-                f"{where}: very {words} β does worse",
-                "worse",
-                {name: [curve.ends[end]] for name, curve in tested.items()},
-                inside(GOOD, inf),
-                untested,
-            ),
-            said=_each(found, partial(_end, end)),
+        ends = {name: curve.ends[end] for name, curve in found.items()}
+        yield in_settings(
+            f"{where}: very {words} β does worse",
+            "worse",
+            {name: [ends[name]] for name in tested},
+            inside(GOOD, inf),
+            untested,
+            said=_each(ends, lambda ratio: f"{ratio.mean:.2f} times"),
         )
 
 
-def _end(end: int, curve: Curve) -> str:
-    return f"{curve.ends[end].mean:.2f} times"
-
-
-def _each(found: Mapping[str, Curve], words: Callable[[Curve], str]) -> str:
+def _each(found: Mapping[str, Value], words: Callable[[Value], str]) -> str:
     """Say something of each curve, once for those of which the same is said."""
     names: dict[str, list[str]] = {}
-    for name, curve in found.items():
-        names.setdefault(words(curve), []).append(name)
+    for name, value in found.items():
+        names.setdefault(words(value), []).append(name)
     if len(names) == 1:
         return f"{next(iter(names))} on all curves"
     return "; ".join(f"{said} ({'; '.join(each)})" for said, each in names.items())

@@ -1,7 +1,6 @@
 """Findings of the pages on serving engines, and what fills their templates."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pandas as pd
 
@@ -59,12 +58,11 @@ def findings(engines: Engines) -> Iterator[Finding]:
     def judged(
         statement: str, source: str, rule: Rule, found: dict[str, Ratio], why: str = ""
     ) -> Finding:
-        finding = in_settings(statement, source, found, rule, why)
         means = [ratio.mean for ratio in found.values()]
         said = f"{min(means):.2f} to {max(means):.2f} in {len(means)} settings"
         if len(found) < 3:
             said = "; ".join(f"{name}: {ratio}" for name, ratio in found.items())
-        return replace(finding, said=said)
+        return in_settings(statement, source, found, rule, why, said=said)
 
     def compared(
         statement: str,

@@ -82,7 +82,7 @@ def _judged(
 ) -> Finding:
     """Judge a statement setting by setting, and say its figures by model and clock."""
     said = "; ".join(f"{name} {_span(ratios)}" for name, ratios in by_kind(found).items())
-    return replace(in_settings(statement, paper, found, rule, why), said=said)
+    return in_settings(statement, paper, found, rule, why, said=said)
 
 
 def _figure_5(runs: Runs) -> Iterable[Finding]:
@@ -201,7 +201,7 @@ def _figure_8(queue: pd.DataFrame) -> Iterable[Finding]:
             for law in ratio.index.get_level_values(0).unique()
         }
         words = (f"{law} {min(v):.3g} to {max(v):.3g} times" for law, v in found.items())
-        lowered = in_settings(
+        yield in_settings(
             f"Figure 8: limiting preemption lowers {name}",
             "lower",
             found,
@@ -209,8 +209,8 @@ def _figure_8(queue: pd.DataFrame) -> Iterable[Finding]:
             "the peak of a run is the age of its largest job when that is waited for"
             if figure == "peak_age"
             else "",
+            said=f"C = 0.2 over C = 1: {'; '.join(words)}",
         )
-        yield replace(lowered, said=f"C = 0.2 over C = 1: {'; '.join(words)}")
     values = over_free("response_time", 0.5)
     yield Finding(
         "Figure 8: limiting preemption maintains a reasonable response time",
