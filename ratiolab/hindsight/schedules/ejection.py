@@ -11,13 +11,12 @@ Source: ejection chains: Glover (1996), Discrete Applied Mathematics 65; anneali
 Gelatt, Vecchi (1983), Science 220.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ratiolab.hindsight.schedules import ejection_kernels as kernels
 from ratiolab.hindsight.schedules.order_search import Annealing
 from ratiolab.hindsight.schedules.search_kernels import fill
+from ratiolab.hindsight.schedules.small_search import Stop, Tell, never, unheard
 from ratiolab.model.schedule import Schedule
 
 WARMTHS = (0.2, 0.01)
@@ -37,11 +36,7 @@ PARTS = 100
 
 
 def eject(
-    first: Schedule,
-    rng: np.random.Generator,
-    steps: int,
-    stop: Callable[[], bool] = lambda: False,
-    found: Callable[[Schedule], None] = lambda schedule: None,
+    first: Schedule, rng: np.random.Generator, steps: int, stop: Stop = never, found: Tell = unheard
 ) -> Schedule:
     """Return the best schedule of annealings, each from the best before it; the first at worst.
 
@@ -75,9 +70,7 @@ class _Starts(Annealing):
         weights = output / output.sum()
         self.reach = int((weights * output).sum())  # length of what runs at a time
 
-    def anneal(
-        self, warmth: float, moves: int, rng: np.random.Generator, stop: Callable[[], bool]
-    ) -> None:
+    def anneal(self, warmth: float, moves: int, rng: np.random.Generator, stop: Stop) -> None:
         """Make so many moves from the best starts."""
         starts, usage = self.best.copy(), self.profile.usage
         self.profile.used[0] = len(usage) - 1

@@ -6,12 +6,18 @@ depend on the machine.
 """
 
 from bisect import insort
-from collections.abc import Callable
 from heapq import heappop, heappush
 
 import numpy as np
 
-from ratiolab.hindsight.schedules.small_search import SerialInsertion, anneal_few
+from ratiolab.hindsight.schedules.small_search import (
+    SerialInsertion,
+    Stop,
+    Tell,
+    anneal_few,
+    never,
+    unheard,
+)
 from ratiolab.model import Schedule, held, peak, stream
 from ratiolab.model.instance import Column, Instance
 
@@ -116,8 +122,8 @@ def improved_schedule(
     rng: np.random.Generator | None = None,
     steps: int = STEPS,
     *,
-    stop: Callable[[], bool] | None = None,
-    found: Callable[[Schedule], None] | None = None,
+    stop: Stop = never,
+    found: Tell = unheard,
 ) -> Schedule:
     """Improve a schedule by a search over orders; the first is returned at worst.
 
@@ -136,7 +142,6 @@ def improved_schedule(
     stop : asked every few hundred steps; True ends the search.
     found : called with better schedules on the way, so that Ctrl-C does not lose them.
     """
-    stop, found = stop or (lambda: False), found or (lambda schedule: None)
     instance = first.instance
     n = len(instance)
     rounds = int(instance.arrival.max()) + sum(instance.output.tolist())

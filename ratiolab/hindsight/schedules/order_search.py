@@ -1,11 +1,12 @@
 """The compiled search over orders: annealing, then requests taken out and put back, in cycles."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from ratiolab.hindsight.arrays import Requests
 from ratiolab.hindsight.schedules import search_kernels as kernels
+from ratiolab.hindsight.schedules.small_search import Stop, Tell, never, unheard
 from ratiolab.model import IntArray, Schedule
 
 WARMTH = 0.04
@@ -40,11 +41,7 @@ RISING = tuple(c / 10 for c in range(1, 11))
 
 
 def search(
-    first: Schedule,
-    rng: np.random.Generator,
-    steps: int,
-    stop: Callable[[], bool] = lambda: False,
-    found: Callable[[Schedule], None] = lambda schedule: None,
+    first: Schedule, rng: np.random.Generator, steps: int, stop: Stop = never, found: Tell = unheard
 ) -> Schedule:
     """Return the best schedule that annealing from this one and some plain orders finds.
 
@@ -100,7 +97,7 @@ class _Orders(Annealing):
         if self.now < self.value:
             self.value, self.best = self.now, self.starts.copy()
 
-    def anneal(self, orders: int, rng: np.random.Generator, stop: Callable[[], bool]) -> None:
+    def anneal(self, orders: int, rng: np.random.Generator, stop: Stop) -> None:
         """Try as many orders."""
         values = np.array([self.now, self.value])
         state = kernels.Orders(self.order, self.skip, self.starts, self.best, values)
@@ -114,7 +111,7 @@ class _Orders(Annealing):
             kernels.anneal_orders(self.profile, self.requests, state, heats, draws)
             self.now, self.value = values.tolist()
 
-    def reinsert(self, steps: int, rng: np.random.Generator, stop: Callable[[], bool]) -> None:
+    def reinsert(self, steps: int, rng: np.random.Generator, stop: Stop) -> None:
         """Improve the best starts one by one, beside the others."""
         kernels.fill(self.profile, self.requests, self.best)
         for part in _parts(steps):

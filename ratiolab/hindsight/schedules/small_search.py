@@ -2,13 +2,29 @@
 
 import math
 from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 import numpy as np
 
 from ratiolab.model import Instance, IntArray, Schedule
 
+Stop: TypeAlias = Callable[[], bool]
+"""A question, asked now and then: is the search to end?"""
+
+Tell: TypeAlias = Callable[[Schedule], None]
+"""What is told of better schedules on the way, so that Ctrl-C does not lose them."""
+
 WARMTH = 0.01
 """First temperature of the search, as a part of the latency per square root of requests."""
+
+
+def never() -> bool:
+    """Do not end a search."""
+    return False
+
+
+def unheard(schedule: Schedule) -> None:
+    """Tell nobody."""
 
 
 def anneal_few(
@@ -16,7 +32,7 @@ def anneal_few(
     first: Schedule,
     rng: np.random.Generator,
     steps: int,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Stop = never,
 ) -> Schedule:
     """Anneal an order and, for each request, a round before which it may not start."""
     n, profile = len(instance), SerialInsertion(instance)

@@ -7,14 +7,7 @@ that the printed figures alone decide, or leave open.
 from fractions import Fraction
 from typing import NamedTuple
 
-from ratiolab.papers.claim import (
-    ARITHMETIC,
-    FALSE,
-    HOLDS,
-    UNDECIDED,
-    ClaimResult,
-    decided,
-)
+from ratiolab.papers.claim import ARITHMETIC, FALSE, HOLDS, UNDECIDED, ClaimResult, decided
 from ratiolab.papers.jaillet2025 import PAPER
 
 

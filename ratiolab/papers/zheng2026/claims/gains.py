@@ -8,14 +8,7 @@ gives, so gains cannot be checked against them.
 from fractions import Fraction
 from typing import NamedTuple
 
-from ratiolab.papers.claim import (
-    ARITHMETIC,
-    FALSE,
-    HOLDS,
-    UNDECIDED,
-    ClaimResult,
-    decided,
-)
+from ratiolab.papers.claim import ARITHMETIC, FALSE, HOLDS, UNDECIDED, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
 
 ONLINE = "online service, 8B, LMSYS-Chat-1M, 100 requests per second"
