@@ -37,14 +37,6 @@ CLOSE = 1e-9
 """Difference of expected tokens, or of rounds, that rounding may make."""
 
 
-def require_pace(name: str, pace: float, margin: float) -> None:
-    """Refuse a pace or a margin that makes no sense; the parameters of `PacedRun`."""
-    if not 0 < pace <= 1:
-        raise ValueError(f"policy {name}: pace {pace} is not in (0, 1]")
-    if not 0 <= margin < 1:
-        raise ValueError(f"policy {name}: margin {margin} is not in [0, 1)")
-
-
 class PacedRun(ABC):
     """One run of a policy that paces its starts by a learned survival curve.
 

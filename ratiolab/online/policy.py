@@ -3,7 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, get_args
+from functools import cache
+from math import inf, isfinite
+from typing import Annotated, ClassVar, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from numpy.random import Generator
 
@@ -67,13 +69,51 @@ class Setting:
     keeps: bool = False
 
 
+class Interval:
+    """The values that a parameter may have, as in ``[0, 1)``, and how a message says it."""
+
+    def __init__(self, text: str, words: str = "") -> None:
+        low, high = map(float, text[1:-1].split(","))
+        self.low, self.high, self.ends = low, high, text[0] + text[-1]
+        at = "at least" if text[0] == "[" else "above"
+        whole = f"{at} {low:g}" if high == inf else f"in {text}"
+        self.words = words or (f"between {low:g} and {high:g}" if self.ends == "[]" else whole)
+
+    def __contains__(self, value: float) -> bool:
+        above = self.low <= value if self.ends[0] == "[" else self.low < value
+        return above and (value <= self.high if self.ends[1] == "]" else value < self.high)
+
+
+Unit: TypeAlias = Annotated[float, Interval("[0, 1]")]
+Share: TypeAlias = Annotated[float, Interval("[0, 1)")]
+Part: TypeAlias = Annotated[float, Interval("(0, 1]")]
+Positive: TypeAlias = Annotated[float, Interval("(0, inf)")]
+Growth: TypeAlias = Annotated[float, Interval("(1, inf)")]
+Count: TypeAlias = Annotated[int, Interval("[1, inf)")]
+Limit: TypeAlias = Annotated[int, Interval("[0, inf)", "at least 1, or 0 for no limit")]
+"""Types of parameters with the values that they may have."""
+
+
+@cache
+def _intervals(policy: "type[Policy]") -> dict[str, Interval]:
+    """Return what the parameters of a class of policies may be, by name."""
+    return {
+        name: extra
+        for name, kind in get_type_hints(policy, include_extras=True).items()
+        if get_origin(kind) is Annotated
+        for extra in get_args(kind)[1:]
+        if isinstance(extra, Interval)
+    }
+
+
 @dataclass(frozen=True)
 class Policy(ABC):
     """A scheduler: a frozen dataclass of its parameters.
 
     A subclass states ``name`` and defines ``start``; it states whatever else differs from the
     defaults below, as a class variable, as a property that depends on the parameters, or as a
-    parameter (``ties``).
+    parameter (``ties``). A parameter whose type names an interval, as `Share` does, is refused
+    outside it.
 
     Attributes
     ----------
@@ -89,6 +129,12 @@ class Policy(ABC):
     preemption: ClassVar[Preemption] = "restart"
     semantics: ClassVar[tuple[Preemption, ...]] = get_args(Preemption)
     randomized: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for name, allowed in _intervals(type(self)).items():
+            if (value := getattr(self, name)) not in allowed:
+                words = allowed.words + ", a finite number" * (not isfinite(value))
+                raise ValueError(f"policy {self.name}: {name} {value} must be {words}")
 
     @property
     def information(self) -> Information:

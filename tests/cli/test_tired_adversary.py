@@ -31,7 +31,10 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("attack --policy mc-sf --start odd.json", "prompts must be equal"),
         ("attack --policy mc-sf --start odd.json --prompts any", "must arrive at round 0"),
         ("attack --policy mc-sf --start odd.json --memory 8", "memory 9 must be between 1 and 8"),
-        ("attack --policy volume-restart --param base=nan", "base nan is not a number above 1"),
+        (
+            "attack --policy volume-restart --param base=nan",
+            "base nan must be above 1, a finite number",
+        ),
         ("attack --policy mc-sf --limit --plot p.png", "--limit has no certificate"),
         ("attack --policy own.py:Mine", "there is no file own.py"),
         ("game --requests 17", "requests 17 must be between 1 and 16"),

@@ -197,5 +197,5 @@ def test_a_batch_is_never_larger_than_it_may_be(key):
 
 @pytest.mark.parametrize("key", ["rr", "rr-sjf"])
 def test_a_slice_has_at_least_one_token(key):
-    with pytest.raises(ValueError, match=f"policy {key}: quantum 0 must be at least 1 token"):
+    with pytest.raises(ValueError, match=f"policy {key}: quantum 0 must be at least 1"):
         make(key, {"quantum": 0})

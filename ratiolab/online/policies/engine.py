@@ -24,9 +24,8 @@ from typing import ClassVar, Literal, TypeAlias
 from numpy.random import Generator
 
 from ratiolab.model import Preemption, held
-from ratiolab.online.policies.greedy import most_of
 from ratiolab.online.policies.prefix import Key
-from ratiolab.online.policy import KEEPING, Decide, Policy, Setting
+from ratiolab.online.policy import KEEPING, Count, Decide, Limit, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 Victim: TypeAlias = Literal["last", "least-computed", "most-computed", "longest-remaining"]
@@ -49,17 +48,15 @@ class Engine(Policy):
         request alone is served even where its blocks exceed the memory by less than one.
     """
 
-    batch: int = 256
+    batch: Limit = 256
     tokens: int = 2048
-    block: int = 1
+    block: Count = 1
 
     preemption: ClassVar[Preemption] = "recompute"
 
     def __post_init__(self) -> None:
-        most = most_of(self.name, self.batch)
-        if self.block < 1:
-            raise ValueError(f"policy {self.name}: block {self.block} must be at least 1 token")
-        if self.tokens < 0 or 0 < self.tokens < most:
+        super().__post_init__()
+        if self.tokens < 0 or 0 < self.tokens < (self.batch or NEVER):
             raise ValueError(
                 f"policy {self.name}: tokens {self.tokens} must be at least batch, which must then "
                 "be limited, or 0 for no limit"
@@ -131,7 +128,7 @@ class _Steps:
 
     def __init__(self, policy: Engine) -> None:
         self._policy = policy
-        self._most, self._block = most_of(policy.name, policy.batch), policy.block
+        self._most, self._block = policy.batch or NEVER, policy.block
         self._queue: list[tuple[int, Key, int, int]] = []  # 0 or in front of it, key, number
         self._number: dict[int, int] = {}  # of the request, in order of arrival
         self._turn: dict[int, int] = {}

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import Victims
-from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.policy import Decide, Limit, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
@@ -29,17 +29,14 @@ class Greedy(Policy):
     batch : most requests in memory at once; 0 (default) leaves it to the memory. vLLM takes 256.
     """
 
-    batch: int = 0
-
-    def __post_init__(self) -> None:
-        most_of(self.name, self.batch)
+    batch: Limit = 0
 
     @abstractmethod
     def key(self, view: View, request: int) -> float:
         """Return the key of a request that enters the queue; the least goes first."""
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return OneRoundAhead(setting, self.key, most_of(self.name, self.batch))
+        return OneRoundAhead(setting, self.key, self.batch or NEVER)
 
 
 @dataclass(frozen=True)
@@ -149,10 +146,3 @@ class OneRoundAhead:
     def _evict(self, view: View) -> list[int]:
         """Take requests out of the forecast until the others fit in the next round."""
         return self._victims.evict(view, self._forecast)
-
-
-def most_of(name: str, batch: int) -> int:
-    """Return the most requests in memory at once that the parameter ``batch`` stands for."""
-    if batch < 0:
-        raise ValueError(f"policy {name}: batch {batch} must be at least 1, or 0 for no limit")
-    return batch or NEVER

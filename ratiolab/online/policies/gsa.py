@@ -12,7 +12,7 @@ from ratiolab.model import Preemption, volume
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.kill_restart import whole_caps
 from ratiolab.online.policies.prefix import Timers
-from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
+from ratiolab.online.policy import RESTARTING, Decide, Growth, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
@@ -35,15 +35,11 @@ class GSA(Policy):
     base : growth b > 1 of the slices.
     """
 
-    base: float = 2.0
+    base: Growth = 2.0
 
     name: ClassVar[str] = "gsa"
     source: ClassVar[str] = "after Feng, Yang, Zhang (2026), arXiv 2601.22996v1"
     semantics: ClassVar[tuple[Preemption, ...]] = RESTARTING
-
-    def __post_init__(self) -> None:
-        if not 1 < self.base < float("inf"):
-            raise ValueError(f"policy {self.name}: base {self.base} is not a number above 1")
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return GSARun(setting.memory, self.base)

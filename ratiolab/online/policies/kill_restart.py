@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption, peak
 from ratiolab.online.policies.prefix import Timers
-from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting
+from ratiolab.online.policy import RESTARTING, Decide, Growth, Policy, Setting
 from ratiolab.online.view import Decision, Information, View
 
 _ROUNDING = 1e-9  # a cap that is a whole number must not be rounded to the one below
@@ -41,7 +41,7 @@ class KillRestart(Policy):
         unless all of it ends before.
     """
 
-    base: float = 2.25
+    base: Growth = 2.25
     offset: Literal["random", "none"] = "random"
     places: Literal["refill", "batches"] = "refill"
 
@@ -52,10 +52,6 @@ class KillRestart(Policy):
     information: ClassVar[Information] = Information.LOWER_BOUND
     semantics: ClassVar[tuple[Preemption, ...]] = RESTARTING
     randomized: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 1 < self.base < float("inf"):
-            raise ValueError(f"policy kill-restart: base {self.base} is not a number above 1")
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         shift = float(rng.random()) if self.offset == "random" else 0.0

@@ -9,8 +9,8 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption, volume
 from ratiolab.online.cap_plan import CapPlan
-from ratiolab.online.paced import PacedRun, require_pace
-from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.paced import PacedRun
+from ratiolab.online.policy import Decide, Part, Policy, Positive, Setting, Share
 from ratiolab.online.view import Information, View
 
 NEWS = 1.5
@@ -51,20 +51,15 @@ class LearnedCaps(Policy):
     """
 
     kinds: Kinds = "digits"
-    pilots: float = 4.0
-    pace: float = 0.5
-    margin: float = 0.02
+    pilots: Positive = 4.0
+    pace: Part = 0.5
+    margin: Share = 0.02
 
     name: ClassVar[str] = "learned-caps"
     source: ClassVar[str] = "own; ratiolab.theory.limits.cap_design"
     information: ClassVar[Information] = Information.LOWER_BOUND
     semantics: ClassVar[tuple[Preemption, ...]] = ("restart", "recompute", "swap")
     randomized: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.pilots < float("inf"):
-            raise ValueError(f"policy {self.name}: pilots {self.pilots} is not a number above 0")
-        require_pace(self.name, self.pace, self.margin)
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(self, setting, rng)

@@ -10,8 +10,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
-from ratiolab.online.policies.prefix import PrefixRun, require_share
-from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.policies.prefix import PrefixRun
+from ratiolab.online.policy import Decide, Policy, Setting, Share
 from ratiolab.online.view import Information, View
 
 Lengths: TypeAlias = Literal["true", "predicted", "upper"]
@@ -68,13 +68,10 @@ class MCSF(Believing):
         the same. A request that does not fit under the margin by itself starts when no other runs.
     """
 
-    margin: float = 0.0
+    margin: Share = 0.0
 
     name: ClassVar[str] = "mc-sf"
     source: ClassVar[str] = "Jaillet et al. (2025), Algorithm 1, arXiv 2502.07115v5"
-
-    def __post_init__(self) -> None:
-        require_share("policy mc-sf: margin", self.margin)
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         length = believed(self.lengths)

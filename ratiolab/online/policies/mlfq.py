@@ -18,14 +18,13 @@ device, then on the host, and is moved back ahead of need; here it is ``recomput
 from collections import deque
 from dataclasses import dataclass
 from heapq import heapify, heappush
-from typing import ClassVar, TypeAlias
+from typing import Annotated, ClassVar, TypeAlias
 
 from numpy.random import Generator
 
 from ratiolab.model import Preemption
-from ratiolab.online.policies.greedy import most_of
 from ratiolab.online.policies.prefix import keep_and_start
-from ratiolab.online.policy import KEEPING, Decide, Policy, Setting
+from ratiolab.online.policy import KEEPING, Count, Decide, Interval, Limit, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, View
 
 Place: TypeAlias = tuple[int, int, int]
@@ -59,25 +58,17 @@ class MLFQ(Policy):
     batch : most requests in memory at once; 0 leaves it to the memory.
     """
 
-    slice: int = 4
-    ratio: int = 2
-    queues: int = 8
-    prompt: int = 160
-    patience: int = 2000
-    batch: int = 256
+    slice: Count = 4
+    ratio: Annotated[int, Interval("[2, inf)")] = 2
+    queues: Count = 8
+    prompt: Count = 160
+    patience: Annotated[int, Interval("[0, inf)")] = 2000
+    batch: Limit = 256
 
     name: ClassVar[str] = "mlfq"
     source: ClassVar[str] = "Wu et al. (2023), arXiv 2305.05920"
     preemption: ClassVar[Preemption] = "recompute"
     semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
-
-    def __post_init__(self) -> None:
-        most_of(self.name, self.batch)
-        least = {"slice": 1, "ratio": 2, "queues": 1, "prompt": 1, "patience": 0}
-        for name, value in least.items():
-            if getattr(self, name) < value:
-                found = getattr(self, name)
-                raise ValueError(f"policy {self.name}: {name} {found} must be at least {value}")
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(self)
@@ -85,7 +76,7 @@ class MLFQ(Policy):
 
 class _Run:
     def __init__(self, policy: MLFQ) -> None:
-        self._most = most_of(policy.name, policy.batch)
+        self._most = policy.batch or NEVER
         self._slices = [policy.slice * policy.ratio**k for k in range(policy.queues - 1)] + [NEVER]
         self._prompt, self._patience = policy.prompt, policy.patience
         self._place: dict[int, Place] = {}

@@ -14,12 +14,6 @@ from ratiolab.online.view import NEVER, Decision, View
 Key: TypeAlias = tuple[Any, ...]
 
 
-def require_share(name: str, share: float) -> None:
-    """Raise ValueError unless a share of memory is in [0, 1)."""
-    if not 0 <= share < 1:
-        raise ValueError(f"{name} {share} must be in [0, 1)")
-
-
 def unreserved(memory: int, share: float) -> int:
     """Return the tokens left when a share of memory, read as a decimal, is reserved; rounded down.
 

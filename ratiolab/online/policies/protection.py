@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 from numpy.random import Generator
 
 from ratiolab.online.policies.greedy import OneRoundAhead
-from ratiolab.online.policies.prefix import require_share, unreserved
-from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.policies.prefix import unreserved
+from ratiolab.online.policy import Decide, Part, Policy, Setting, Share
 from ratiolab.online.view import View
 
 
@@ -31,13 +31,10 @@ class AlphaProtection(Policy):
         to be the least that do not loop on its workloads, and reports 0.25 (default) and 0.3.
     """
 
-    alpha: float = 0.25
+    alpha: Share = 0.25
 
     name: ClassVar[str] = "alpha-protection"
     source: ClassVar[str] = "Jaillet et al. (2025), Section 5.2, arXiv 2502.07115v5"
-
-    def __post_init__(self) -> None:
-        require_share(f"policy {self.name}: alpha", self.alpha)
 
     @property
     def may_loop(self) -> bool:
@@ -66,17 +63,12 @@ class AlphaBetaClearing(AlphaProtection):
         do that: such a run is not feasible, and only comparable with the paper's figures.
     """
 
-    alpha: float = 0.2
-    beta: float = 0.2
+    alpha: Share = 0.2
+    beta: Part = 0.2
     overflow: Literal["never", "allowed"] = "never"
 
     name: ClassVar[str] = "alpha-beta-clearing"
     randomized: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.beta <= 1:
-            raise ValueError(f"policy {self.name}: beta {self.beta} must be in (0, 1]")
 
     @property
     def may_loop(self) -> bool:

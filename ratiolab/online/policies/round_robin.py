@@ -13,9 +13,8 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption, held
 from ratiolab.online.forecast import Forecast
-from ratiolab.online.policies.greedy import most_of
 from ratiolab.online.policies.prefix import Key, Victims
-from ratiolab.online.policy import KEEPING, Decide, Policy, Setting
+from ratiolab.online.policy import KEEPING, Count, Decide, Limit, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
@@ -35,18 +34,13 @@ class RoundRobin(Policy):
     batch : most requests in memory at once; 0 (default) leaves it to the memory. vLLM takes 256.
     """
 
-    quantum: int = 5
+    quantum: Count = 5
     starts: Literal["all", "one", "fill"] = "all"
     counts: Literal["run", "request"] = "run"
-    batch: int = 0
+    batch: Limit = 0
 
     preemption: ClassVar[Preemption] = "recompute"
     semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
-
-    def __post_init__(self) -> None:
-        if self.quantum < 1:
-            raise ValueError(f"policy {self.name}: quantum {self.quantum} must be at least 1 token")
-        most_of(self.name, self.batch)
 
 
 @dataclass(frozen=True)
@@ -100,7 +94,7 @@ class _Run:
         self._sign = sign  # of the order of starts in which requests are preempted
         self._quantum, self._starts, self._shortest = policy.quantum, policy.starts, shortest
         self._by_run = policy.counts == "run"
-        self._most = most_of(policy.name, policy.batch)
+        self._most = policy.batch or NEVER
         self._turn: dict[int, int] = {}  # of the last start, counted from 0
         self._turns = 0
         self._forecast = Forecast(setting.memory)  # only its next round is used

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from ratiolab.online.policies.engine import Engine, victim_key
 from ratiolab.online.policies.prefix import Key
+from ratiolab.online.policy import Interval
 from ratiolab.online.view import Information, View
 
 
@@ -27,16 +28,11 @@ class ShortFirst(Engine):
     """
 
     length: Literal["predicted", "prompt", "sum"] = "predicted"
-    ageing: float = 0.1
+    ageing: Annotated[float, Interval("[0, 1e9)")] = 0.1
     victim: Literal["longest", "least-computed"] = "longest"
 
     name: ClassVar[str] = "short-first"
     source: ClassVar[str] = "shortest job first with ageing: textbook practice"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.ageing < 1e9:
-            raise ValueError(f"policy {self.name}: ageing {self.ageing} must be in [0, 1e9)")
 
     @property
     def information(self) -> Information:

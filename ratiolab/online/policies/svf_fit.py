@@ -4,11 +4,12 @@ from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import Key, PrefixQueue
 from ratiolab.online.policies.svf import SVF
+from ratiolab.online.policy import Count, Interval
 from ratiolab.online.view import NEVER, View
 
 
@@ -28,17 +29,11 @@ class SVFFit(SVF):
     candidates : requests that are looked at, at least 1.
     """
 
-    ratio: float = 1.75
-    candidates: int = 20
+    ratio: Annotated[float, Interval("[1, inf)")] = 1.75
+    candidates: Count = 20
 
     name: ClassVar[str] = "svf-fit"
     source: ClassVar[str] = "ratiolab, after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
-
-    def __post_init__(self) -> None:
-        if not self.ratio >= 1:
-            raise ValueError(f"policy svf-fit: ratio {self.ratio} must be at least 1")
-        if self.candidates < 1:
-            raise ValueError(f"policy svf-fit: candidates {self.candidates} must be at least 1")
 
     def _queue(self) -> PrefixQueue:
         return FitQueue(Fraction(str(self.ratio)), self.candidates)

@@ -6,13 +6,13 @@ from https://github.com/Hyzheng-code/TIE, commit ce6ddc4 (vllm/v1/core/sched, st
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from numpy.random import Generator
 
 from ratiolab.model.instance import LARGEST
-from ratiolab.online.policies.greedy import OneRoundAhead, most_of
-from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.policies.greedy import OneRoundAhead
+from ratiolab.online.policy import Count, Decide, Interval, Limit, Part, Policy, Positive, Setting
 from ratiolab.online.view import NEVER, Information, View
 from ratiolab.theory.laws.log_normal import LogNormal
 from ratiolab.theory.laws.log_t import LogT, adaptive_beta
@@ -56,32 +56,24 @@ class TIE(Policy):
     """
 
     beta: str = "adaptive"
-    alpha: float = 0.9
-    batch: int = 256
+    alpha: Annotated[float, Interval("(0, 1)")] = 0.9
+    batch: Count = 256
     limited: bool = False
-    max_tokens: int = MAX_TOKENS
-    tail_tokens: int = 0
+    max_tokens: Count = MAX_TOKENS
+    tail_tokens: Annotated[int, Interval("[0, inf)")] = 0
     capped: Literal["all", "log-t"] = "all"
     beta_from: Literal["entry", "arrival"] = "entry"
-    gamma: float = 0.9
-    tau: float = 1000.0
+    gamma: Part = 0.9
+    tau: Positive = 1000.0
 
     name: ClassVar[str] = "tie"
     source: ClassVar[str] = "Zheng et al. (2026), arXiv 2604.00499"
     information: ClassVar[Information] = Information.DISTRIBUTION
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.beta != "adaptive" and not 0 <= _number(self.beta) < math.inf:
             raise ValueError(f"policy tie: beta {self.beta} must be adaptive or at least 0")
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"policy tie: alpha {self.alpha} must lie between 0 and 1")
-        if not 0 < self.gamma <= 1:
-            raise ValueError(f"policy tie: gamma {self.gamma} must be in (0, 1]")
-        for name, least in (("batch", 1), ("max_tokens", 1), ("tau", 1e-9)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"policy tie: {name} {getattr(self, name)} must be positive")
-        if self.tail_tokens < 0:
-            raise ValueError(f"policy tie: tail_tokens {self.tail_tokens} must be at least 0")
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         slope = -math.log(self.gamma) / self.tau
@@ -124,20 +116,14 @@ class SEPT(Policy):
     batch : as for ``fcfs``.
     """
 
-    max_tokens: int = MAX_TOKENS
-    batch: int = 0
+    max_tokens: Count = MAX_TOKENS
+    batch: Limit = 0
 
     name: ClassVar[str] = "sept"
     source: ClassVar[str] = "as in Zheng et al. (2026), arXiv 2604.00499"
     information: ClassVar[Information] = Information.DISTRIBUTION
 
-    def __post_init__(self) -> None:
-        if self.max_tokens < 1:
-            raise ValueError(f"policy sept: max_tokens {self.max_tokens} must be positive")
-        most_of(self.name, self.batch)
-
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        most = most_of(self.name, self.batch)
         means: dict[int, float] = {}
 
         def key(view: View, i: int) -> float:
@@ -145,7 +131,7 @@ class SEPT(Policy):
                 means[i] = law_of(view, i).capped_mean(cap_of(view, i, self.max_tokens))
             return means[i]
 
-        return OneRoundAhead(setting, key, most)
+        return OneRoundAhead(setting, key, self.batch or NEVER)
 
 
 def law_of(view: View, i: int) -> LogT | LogNormal:

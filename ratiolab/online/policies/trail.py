@@ -15,9 +15,8 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.online.classifier import Classifier
-from ratiolab.online.policies.greedy import most_of
 from ratiolab.online.policies.prefix import keep_and_start
-from ratiolab.online.policy import KEEPING, Decide, Policy, Setting
+from ratiolab.online.policy import KEEPING, Decide, Limit, Policy, Setting, Unit
 from ratiolab.online.view import NEVER, Decision, Information, View
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
 
@@ -44,19 +43,14 @@ class SPRPT(Policy):
     batch : most requests that run at once; 0 (default) leaves it to the memory. vLLM takes 256.
     """
 
-    c: float = 1.0
-    batch: int = 0
+    c: Unit = 1.0
+    batch: Limit = 0
 
     name: ClassVar[str] = "sprpt"
     source: ClassVar[str] = "Shahout et al. (2025), Section 3.3, arXiv 2410.01035"
     information: ClassVar[Information] = Information.PREDICTION
     preemption: ClassVar[Preemption] = "recompute"
     semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.c <= 1:
-            raise ValueError(f"policy {self.name}: c {self.c} must be between 0 and 1")
-        most_of(self.name, self.batch)
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(self, lambda view, i: view.predicted[i])
@@ -95,7 +89,7 @@ class TRAIL(SPRPT):
         it: like the paper's, it takes every answer for independent news.
     """
 
-    c: float = 0.8
+    c: Unit = 0.8
     propagation: Literal["corrected", "printed"] = "corrected"
     bins: int = 10
     longest: int = 512
@@ -192,7 +186,7 @@ class _Run:
     def __init__(
         self, policy: SPRPT, length: Callable[[View, int], int], refined: Refined | None = None
     ) -> None:
-        self._share, self._most = Fraction(str(policy.c)), most_of(policy.name, policy.batch)
+        self._share, self._most = Fraction(str(policy.c)), policy.batch or NEVER
         self._length, self._refined = length, refined
         self._last: dict[int, int] = {}  # tokens from which on a request ranks before the others
         self._queue: list[Rank] = []  # of the waiting requests

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal, TypeAlias
 from numpy.random import Generator
 
 from ratiolab.model import Preemption, volume
-from ratiolab.online.paced import PacedRun, require_pace
-from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.paced import PacedRun
+from ratiolab.online.policy import Decide, Growth, Part, Policy, Setting, Share
 from ratiolab.online.survival import longest_within
 from ratiolab.online.view import Information, View
 
@@ -41,21 +41,16 @@ class VolumeRestart(Policy):
     margin : share of memory that expectations leave free, in [0, 1).
     """
 
-    base: float = 13.807
+    base: Growth = 13.807
     offset: Offset = "request"
-    pace: float = 0.9
-    margin: float = 0.02
+    pace: Part = 0.9
+    margin: Share = 0.02
 
     name: ClassVar[str] = "volume-restart"
     source: ClassVar[str] = "ratiolab.theory.limits.volume_restart"
     information: ClassVar[Information] = Information.LOWER_BOUND
     semantics: ClassVar[tuple[Preemption, ...]] = ("restart", "recompute", "swap")
     randomized: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 1 < self.base < float("inf"):
-            raise ValueError(f"policy {self.name}: base {self.base} is not a number above 1")
-        require_pace(self.name, self.pace, self.margin)
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Run(self, setting, rng)
