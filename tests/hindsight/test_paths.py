@@ -10,7 +10,7 @@ from mutations import outcomes
 from oracle import least_latency
 from tiny_instances import tiny
 
-from ratiolab.hindsight.certificates import effort
+from ratiolab.hindsight.certificates import effort, path_walks
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -18,7 +18,7 @@ from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import Potentials, directions
 from ratiolab.hindsight.paths.proof import prove
-from ratiolab.hindsight.paths.walk import walk
+from ratiolab.hindsight.paths.walk import COMPARED, MOST_STATES, walk
 from ratiolab.model import Instance, Schedule
 
 Running = tuple[tuple[int, int], ...]
@@ -139,11 +139,11 @@ def test_walks_find_the_cheapest_path_of_many() -> None:
         cheapest(seed)
 
 
-def claims(seed: int) -> int:
+def claims(seed: int, few: int | None = None) -> int:
     """What passes prove is accepted, a path cheaper than what is claimed is found."""
     instance, proven, potentials, multipliers = drawn(seed)
     optimum = least_latency(instance)
-    passes = Passes(potentials, multipliers, proven, optimum + seed % 2)
+    passes = Passes(potentials, multipliers, proven, optimum + seed % 2, few=few)
     while not passes.closed:
         passes.go(10**6)
         made = passes.certificate()
@@ -158,6 +158,48 @@ def claims(seed: int) -> int:
 
 def test_passes_prove_the_optimum_and_the_checker_no_more() -> None:
     assert max(claims(seed) for seed in range(48)) > 1
+
+
+def test_passes_that_remember_few_more_each_time_prove_the_optimum_and_no_more() -> None:
+    assert max(claims(seed, few=1) for seed in range(48)) > 3
+
+
+def test_each_pass_remembers_few_more_and_beyond_half_everybody() -> None:
+    """Paths that repeat a request count by their rank; equal requests are remembered together."""
+    instance = Instance("seven", 9, [0] * 7, [1] * 7, [2, 2, 3, 4, 5, 6, 7])
+    proven = cut_bound(instance, rounds=2).certificate
+    potentials = Potentials.of(instance, proven.duals)
+    passes = Passes(potentials, potentials.least, proven, proven.bound + 9, few=1)
+    once = tuple((0, i) for i in range(7))
+    extra = {i: (9, i) for i in range(7)}
+    for more, remembered in (
+        ([[3]], {3}),
+        ([[3, 0], [4, 4], [4]], {3, 4}),
+        ([[3, 0], [4]], {0, 1, 3, 4}),
+        ([[2]], set(range(7))),
+    ):
+        paths = [[*once, *(extra[i] for i in own)] for own in more]
+        passes._learn(paths)
+        assert passes.remembered == sum(1 << i for i in remembered)
+    passes._learn([list(once)])
+    assert passes.schedule is not None
+
+
+def test_a_walk_that_is_to_be_complete_ends_at_its_most_states() -> None:
+    instance, proven, potentials, multipliers = drawn(0)
+    passes = Passes(potentials, multipliers, proven, least_latency(instance) + 3)
+    whole = passes.go(10**6)
+    assert whole.table is not None
+    again = Passes(potentials, multipliers, proven, least_latency(instance) + 3)
+    assert again.go(10**6, most=1).table is None
+    assert again.sets == []
+    assert again.bound == again.latency(0)
+
+
+def test_a_checker_may_keep_more_states_than_a_walk_that_finds() -> None:
+    """It compares each state with fewer others, so that it keeps more of them."""
+    assert effort.MOST_KEPT >= 1.6 * MOST_STATES
+    assert path_walks.COMPARED < COMPARED
 
 
 def test_the_same_sets_remembered_in_both_directions_prove_the_optimum_and_no_more() -> None:

@@ -112,12 +112,16 @@ class PathCertificate(_DualClaim):
         more; zero when nothing is merged.
     """
 
-    source: ClassVar[str] = "walks from both ends"
     unit: int
     multipliers: tuple[int, ...] = field(repr=False)
     passes: tuple[int, ...] = field(repr=False)
     back: bool = False
     width: int = 0
+
+    @property
+    def source(self) -> str:
+        """Return what the bound comes from, in words."""
+        return "walks back in time" if self.back else "walks from both ends"
 
 
 CertificateWithDuals: TypeAlias = DualCertificate | DynamicProgrammingCertificate | PathCertificate

@@ -37,7 +37,11 @@ MOST_STATES = 2 * 10**8
 """Most states of all walks of a certificate of paths, partial ones too: some minutes."""
 
 MOST_KEPT = 8 * 10**6
-"""Most states that a walk keeps, and twice those of a layer, partial ones too."""
+"""Most states that a walk keeps, and twice those of a layer, partial ones too.
+
+More than `ratiolab.hindsight.paths.walk.MOST_STATES` of walks that find: those of the checker
+compare each state with fewer others, and keep more.
+"""
 
 MOST_CELLS = 10**7
 """Most pairs of a request and an age, times layers of walks."""

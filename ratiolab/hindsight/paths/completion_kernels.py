@@ -67,11 +67,16 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
     begun = np.zeros(most + 1, np.uint64)
     own = np.zeros(words, np.uint64)
     rest = np.zeros(len(mask), np.int64)
+    able = np.zeros(most, np.int64)
     for s in range(len(mask)):
         best, floor = limit + 1 - settled[s], low[s] - settled[s]
         depth = -1 if spent[s] > limit else 0
         now[0], cost[0], bound[0], begun[0], place[0] = held[s], slack, spent[s], mask[s], 0
-        fresh = True
+        fresh, count = True, 0
+        for k in range(most):  # what does not fit alone does not fit beside others
+            if spent[s] + rise[k] <= limit and _fits(tokens[k], held[s], full):
+                able[count] = k
+                count += 1
         while depth >= 0:
             if fresh:
                 for w in range(words):
@@ -87,11 +92,11 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                 if best <= floor:  # no more can be said than the bound of the walk says
                     break
                 fresh = False
-            k = place[depth]
-            if k == most:
+            if place[depth] == count:
                 depth -= 1
                 continue
-            place[depth] = k + 1
+            k = able[place[depth]]
+            place[depth] += 1
             bit = remembered & (ONE << np.uint64(request[k])) if request[k] < 64 else NONE
             if bound[depth] + rise[k] > limit or begun[depth] & bit:
                 continue
@@ -103,7 +108,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
             bound[depth + 1] = bound[depth] + rise[k]
             begun[depth + 1] = begun[depth] | bit
             depth += 1
-            place[depth] = k + 1
+            place[depth] = place[depth - 1]
             fresh = True
         rest[s] = max(best, floor)
     return rest

@@ -1,10 +1,13 @@
 """Passes of walks back, what they prove, and the certificate of it.
 
 The first pass remembers nobody. Each later one is bounded by what completing the states of the one
-before costs, and remembers more: what a ladder of sets says, or else what the cheapest path so far
-starts twice or never. It ends when no path below a target is left, or when the cheapest one is a
+before costs, and remembers more: what a ladder of sets says, or else what the cheapest paths so far
+start twice or never. It ends when no path below a target is left, or when the cheapest one is a
 schedule: decremental state space relaxation, as in Righini and Salani (2008), New dynamic
 programming algorithms for the resource constrained elementary shortest path problem, Networks 51.
+Bounding each walk by the one before is successive sublimation, as in Tanaka, Fujikuma and Araki
+(2009), An exact algorithm for single-machine scheduling without machine idle time, Journal of
+Scheduling 12.
 """
 
 from collections.abc import Callable
@@ -19,7 +22,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.paths.completions import Completions, completions
 from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
-from ratiolab.hindsight.paths.walk import walk
+from ratiolab.hindsight.paths.walk import MOST_STATES, walk
 from ratiolab.hindsight.paths.walked import Table, Walked
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
@@ -55,6 +58,9 @@ class Passes:
         that before.
     back : the first pass, if it has been made with the same potentials, multipliers and a limit
         that is no smaller. Sets of the ladder that do not contain what it remembers are left out.
+    few : after the ladder each pass remembers so many more, those that the cheapest paths of the
+        pass before start twice or never most; once that is half of all, the next remembers all.
+        None for all that the one cheapest path starts twice or never.
 
     Attributes
     ----------
@@ -67,6 +73,7 @@ class Passes:
     target: int
     ladder: tuple[int, ...] = ()
     back: Back | None = None
+    few: int | None = None
     bound: int = field(init=False)
     schedule: Schedule | None = field(default=None, init=False)
 
@@ -87,8 +94,10 @@ class Passes:
             more = (chosen for chosen in self.ladder if chosen & known == known != chosen)
             self.ladder = known, *more
         self.last: Walked | None = None
+        self.rest: Completions | None = None
         self.turned, self.width = False, 0
         self.kinds = list(potentials.instance.requests)
+        self.everybody = 2 ** len(self.kinds) - 1
 
     @property
     def closed(self) -> bool:
@@ -100,14 +109,23 @@ class Passes:
         return -(-(self.base + cost) // self.potentials.unit)
 
     def go(
-        self, width: int, stop: Callable[[], bool] = lambda: False, *, whole: bool = True
+        self,
+        width: int,
+        stop: Callable[[], bool] = lambda: False,
+        *,
+        whole: bool = True,
+        most: int = MOST_STATES,
+        everybody: bool = False,
     ) -> Walked:
         """Walk once more; a walk that is incomplete proves nothing and changes nothing.
 
-        It ends at once unless ``whole`` is false, for its cheapest path.
+        It ends at once, as it does beyond ``most`` states, unless ``whole`` is false, for its
+        cheapest path. It remembers ``everybody`` or what comes next.
         """
         done = len(self.sets)
         remembered = self.ladder[done] if done < len(self.ladder) else self.remembered
+        if everybody:
+            remembered = self.everybody
         if not done and self.back is not None:
             least = min(self.back.walked.least, self.limit + 1)
             found = replace(self.back.walked, least=least, left=self.limit + 1, states=0)
@@ -120,15 +138,16 @@ class Passes:
                 remembered=remembered,
                 guide=guide,
                 whole=whole,
+                most=most,
                 stop=stop,
             )
         if found.kept is not None:
             self.sets.append(remembered)
             self.remembered = remembered
-            self.last = found
+            self.last, self.rest = found, None
             self.bound = max(self.bound, self.latency(found.least))
             if found.least <= self.limit:
-                self._learn(found.paths[0])
+                self._learn(found.paths)
         return found
 
     def merge(self, width: int, stop: Callable[[], bool] = lambda: False) -> Walked:
@@ -140,18 +159,21 @@ class Passes:
             self.back = Back(self.sides, found)
             self.bound = max(self.bound, self.latency(found.least))
             if found.least <= limit and not found.merged:
-                self._learn(found.paths[0])
+                self._learn(found.paths)
         return found
 
     def _guide(self, stop: Callable[[], bool]) -> Completions | None:
         """Return what completing the states of the last pass costs; None when there is none."""
         if self.last is None or self.last.kept is None:
             return None
-        if len(self.sets) > 1 or self.back is None:
-            return completions(self.last.kept, stop)
-        if self.back.rest is None:
-            self.back.rest = completions(self.last.kept, stop)
-        return self.back.rest
+        first = self.back if len(self.sets) == 1 else None
+        if self.rest is None and first is not None:
+            self.rest = first.rest
+        if self.rest is None:
+            self.rest = completions(self.last.kept, stop)
+        if first is not None:
+            first.rest = self.rest
+        return self.rest
 
     def beam(
         self, width: int, stop: Callable[[], bool] = lambda: False, *, whole: bool = False
@@ -161,37 +183,47 @@ class Passes:
         What paths of `back` cost from a state on says which states are best. When nothing is left
         out, the bound is that of both walks. ``whole`` ends the walk when something is.
         """
-        everyone = 2 ** len(self.kinds) - 1
         instance, limit = self.potentials.instance, self.limit
         found = walk(
             *(instance, self.sides[0], limit, width),
-            remembered=everyone,
+            remembered=self.everybody,
             join=None if self.back is None else self.back.table,
             whole=whole,
             stop=stop,
         )
         if found.finished and found.least <= limit:
-            self._learn(found.paths[0])
+            self._learn(found.paths)
         if found.table is not None and (self.back is None or not self.back.walked.merged):
             self.turned = True
-            self.sets = [0 if self.back is None else self.back.table.known, everyone]
+            self.sets = [0 if self.back is None else self.back.table.known, self.everybody]
             self.bound = max(self.bound, self.latency(min(found.least, limit + 1)))
 
-    def _learn(self, path: list[tuple[int, int]]) -> None:
-        """Remember what a path starts twice, or else never; or keep the schedule that it is."""
-        instance = self.potentials.instance
-        count = np.bincount(np.array([i for _, i in path], np.int64), minlength=len(instance))
-        if (count == 1).all():
-            starts = np.zeros(len(instance), np.int64)
-            for start, i in path:
+    def _learn(self, paths: list[list[tuple[int, int]]]) -> None:
+        """Keep the schedule that the cheapest path is, or else remember more."""
+        instance, n = self.potentials.instance, len(self.kinds)
+        counts = [np.bincount([i for _, i in path], minlength=n) for path in paths]
+        if (counts[0] == 1).all():
+            starts = np.zeros(n, np.int64)
+            for start, i in paths[0]:
                 starts[i] = start
             self.schedule = Schedule.from_starts(instance, starts)
             return
-        new = [i for i in range(len(instance)) if count[i] != 1 and not self.remembered >> i & 1]
-        for i in new:
-            for j in range(len(instance)):
-                if self.kinds[j] == self.kinds[i]:
-                    self.remembered |= 1 << j
+        if self.few is None:
+            self._remember([i for i in range(n) if counts[0][i] != 1])
+        elif 2 * self.remembered.bit_count() >= n - 1:
+            self.remembered = self.everybody
+        else:
+            # the cheaper a path, the more it counts
+            rank = np.arange(1, len(counts) + 1)[:, None]
+            wrong = (np.abs(np.array(counts) - 1) / rank).sum(axis=0)
+            order = np.argsort(-wrong, kind="stable").tolist()
+            new = [i for i in order if wrong[i] > 0 and not self.remembered >> i & 1]
+            self._remember(new[: self.few])
+
+    def _remember(self, requests: list[int]) -> None:
+        """Remember these and those equal to them from the next pass on."""
+        new = {self.kinds[i] for i in requests}
+        self.remembered |= sum(1 << j for j, kind in enumerate(self.kinds) if kind in new)
 
     def certificate(self) -> PathCertificate:
         """Return the certificate of the bound."""

@@ -1,15 +1,25 @@
 """A proof by passes within a limit of time: targets rise as long as walks stay small.
 
-The first walk back remembers nobody, and serves all targets below the best schedule; the second
+The first walk back remembers nobody, and serves all targets below the best schedule; the next one
 remembers everybody, bounded by what completing the states of the first costs, so that it finds only
-schedules. Sets that grow from walk to walk, by what the cheapest path repeats, took three times as
-long (25 requests, targets 1572, 3128 and 2938 of seeds 0, 101 and 100, processor seconds):
+schedules. That is what closes small gaps soonest. Where it takes too many states, multipliers rise,
+and walks in between remember `FEW` more each, those that cheap paths repeat or miss, up to a low
+target. What they have come to remember serves the target that is wanted: each walk is bounded by
+the one before, and as soon as one remembers a third, a walk as small as it may remember everybody.
+The walks of a target end at a number of states, which doubles when it was too few.
 
-| requests more in each walk | 3 | 5 | 8 | 12 | all that are repeated or missing | everybody |
-|---|---|---|---|---|---|---|
-| seed 0 | 6.3 | 5.6 | 2.5 | 2.3 | 2.3 | 1.4 |
-| seed 101 | 20.6 | 10.1 | 6.8 | 4.5 | 4.9 | 4.4 |
-| seed 100 | 13.6 | 11.3 | 6.1 | 2.8 | 2.8 | 2.4 |
+States of the last walks with 25 requests and target 1034 of seed 3 (the walk that remembers nobody
+proves 1010, all multipliers being the same), and the processor seconds of all walks of the target:
+
+| remembered by the walks | states | seconds |
+|---|---|---|
+| 0, 25 | more than 8 million | - |
+| 0, 8, 25 | 1.3, more than 8 million | - |
+| 0, 12 that a target of 1018 teaches, 25 | 1.6, .12 million | 10.8 |
+| 0, 6, 12 that a target of 1024 teaches, 25 | .40, .94, .25 million | 10.3 |
+
+Multipliers that prove most are not best: of one instance 8 steps, 24 and 79 prove 2604, 2612 and
+2615, and remembering everybody takes 2.1, 1.0 and 2.8 million states to prove 2622.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,6 +30,7 @@ from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCer
 from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Potentials
+from ratiolab.hindsight.paths.walk import MOST_STATES
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -30,14 +41,20 @@ FIRST_WIDTH = 2_000
 WIDTH = 100_000
 """Width of walks that remember nobody and are to be complete."""
 
-NARROW, WIDER = 50_000, 2
-"""Width of the first walks that remember all, and its factor when they come no further."""
+FIRST_STATES, MORE = 1_000_000, 2
+"""States at which the first walks that remember some end, and the factor of later ones."""
 
 MERGED = 16_000, 64_000
 """Widths of walks for many requests, which merge what is more."""
 
 MOST_WIDTH = 400_000
 """Width at which walks end that are not complete: layers of half a gigabyte."""
+
+FEW = 4
+"""Requests more that each walk remembers, once some walk took too many states."""
+
+PART = 3
+"""A walk that remembers this part of all requests is followed by a short one that remembers all."""
 
 BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
 """Widths of the walks that look for schedules, one each time before multipliers rise."""
@@ -99,10 +116,12 @@ class _Proof:
     ) -> None:
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
         self.upper, self.stop, self.found = upper, stop, found
-        self.most, self.width = most, min(NARROW, most)
+        self.most, self.states = most, min(FIRST_STATES, MOST_STATES)
         self.values: list[float] = []
         self.back: Back | None = None
         self.backed: Potentials | None = None
+        self.everyone = 2 ** len(potentials.instance) - 1
+        self.ladder: tuple[int, ...] = (0, self.everyone)
         self.bound = proven.bound
 
     @property
@@ -133,10 +152,10 @@ class _Proof:
             if not (rising or remembers):
                 return
             if not rising or not many:
-                self._raise_targets(once=first)
-                if not (rising or beams) and self.width == self.most:
+                self._raise_targets(once=rising)
+                if not (rising or beams) and self.states == MOST_STATES:
                     return
-                self.width = min(WIDER * self.width, self.most)
+                self.states = min(MORE * self.states, MOST_STATES)
             first = False
 
     def _first(self) -> None:
@@ -146,6 +165,8 @@ class _Proof:
             passes = self._passes(target)
             walked = passes.go(width, self.stop, whole=False)
             self._tell(passes)
+            if walked.table is not None and target >= self.upper():
+                self.back, self.backed = Back(passes.sides, walked), self.potentials
             if walked.table is not None or width == self.most:
                 return
             width = min(8 * width, self.most)
@@ -177,7 +198,10 @@ class _Proof:
         return len(self.values) <= PATIENCE or self.values[-1] - before >= GAINED * left
 
     def _raise_targets(self, once: bool) -> None:
-        """Prove more and more, as long as walks are complete, or ``once`` until one is not."""
+        """Prove more and more, as long as walks are complete, or ``once`` until one is not.
+
+        Walks that have learnt what to remember at a low target go for the schedule next.
+        """
         if self.back is not None and self.back.walked.merged:
             self.backed = None
         self._look_back()
@@ -185,7 +209,8 @@ class _Proof:
         while not self.ended:
             before, target = self.bound, min(self.upper(), self.bound + step)
             if self._reach(target):
-                step = max(1, 2 * (self.bound - before))
+                learned = self.ladder != (0, self.everyone)
+                step = self.upper() if learned else max(1, 2 * (self.bound - before))
             elif target > before + 1 and not once:
                 step = (target - before) // 2
             else:
@@ -195,11 +220,29 @@ class _Proof:
         """Return whether passes prove a target, or as much as the schedule that they find."""
         passes = self._passes(target)
         while not passes.closed:
-            walked = passes.go(self.width, self.stop)
+            if self._all_at_once(passes):
+                continue
+            walked = passes.go(self.most, self.stop, most=self.states)
             self._tell(passes)
             if walked.table is None:
+                self.ladder = (0,)  # others may be repeated under other multipliers
                 return False
+        if len(passes.sets) > 2 or self.ladder[-1] != self.everyone:
+            self.ladder = tuple(chosen for chosen in passes.sets if chosen < self.everyone)
         return True
+
+    def _all_at_once(self, passes: Passes) -> bool:
+        """Return whether a walk that remembers everybody takes no more states than the last.
+
+        It saves further walks, and it is the last: what completing its states costs is not asked.
+        """
+        last, some = passes.last, passes.sets[-1] if passes.sets else 0
+        if last is None or some == self.everyone or PART * some.bit_count() < len(passes.kinds):
+            return False
+        most = min(self.states, last.states)
+        walked = passes.go(self.most, self.stop, most=most, everybody=True)
+        self._tell(passes)
+        return walked.table is not None
 
     def _look_back(self) -> None:
         """Walk back once for all targets, under multipliers that are new."""
@@ -215,7 +258,7 @@ class _Proof:
     def _passes(self, target: int) -> Passes:
         back = self.back if self.backed is self.potentials else None
         proven = self.potentials, self.multipliers, self.proven
-        return Passes(*proven, target, (0, 2 ** len(self.potentials.instance) - 1), back)
+        return Passes(*proven, target, self.ladder, back, FEW)
 
     def _tell(self, passes: Passes) -> None:
         better = passes.bound > self.bound

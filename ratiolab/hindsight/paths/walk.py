@@ -67,7 +67,11 @@ COMPARED, COMPARED_EARLY = 256, 32
 """States against which another is compared; among partial ones."""
 
 MOST_STATES = 5_000_000
-"""States of all layers of a walk that is to be complete, at which it ends: half a gigabyte."""
+"""States of all layers of a walk that is to be complete, at which it ends: half a gigabyte.
+
+A checker's walk compares each state with fewer others and so keeps more: it is allowed 1.6 times as
+many, `ratiolab.hindsight.certificates.effort.MOST_KEPT`, so that it can repeat what was found.
+"""
 
 DEARER = 2
 """Tokens count so many times their price where states are merged."""
@@ -87,6 +91,7 @@ def walk(
     guide: Completions | None = None,
     whole: bool = False,
     merges: bool = False,
+    most: int = MOST_STATES,
     stop: Callable[[], bool] = lambda: False,
 ) -> Walked:
     """Walk through all layers in one direction.
@@ -96,14 +101,16 @@ def walk(
     limit : B, units. width : states of a layer.
     remembered : set of requests, a bit each. join : table of the other direction.
     guide : of a walk the same way that remembered some of these, with a limit no smaller.
-    whole : whether the walk ends when it leaves out what is of interest.
+    whole : whether the walk ends when it leaves out what is of interest, or keeps more than
+        ``most`` states.
     merges : whether a layer merges states beyond its width, and so leaves out none: nobody is
         remembered, and the cheapest path need not fit, but costs no more than any that does.
     stop : asked before each start of a layer; True ends the walk.
     """
     return _Walk(
         *(instance, direction, limit, width, remembered),
-        *(join, guide, whole, merges, stop),
+        *(join, guide, whole, merges),
+        *(most, stop),
     ).run()
 
 
@@ -119,11 +126,13 @@ class _Walk:
         guide: Completions | None,
         whole: bool,
         merges: bool,
+        most_states: int,
         stop: Callable[[], bool],
     ) -> None:
         self.instance, self.direction, self.limit, self.width = instance, direction, limit, width
         self.remembered, self.table, self.guide = remembered, join, guide
-        self.whole, self.merges, self.stop = whole, merges, stop
+        self.whole, self.merges = whole, merges
+        self.most_states, self.stop = most_states, stop
         if merges and (remembered or join):
             raise ValueError("a walk that merges remembers nobody and is joined to none")
         if remembered >= 2**MOST_REQUESTS:
@@ -144,7 +153,7 @@ class _Walk:
         layer = self._empty(1)
         layers, states = [layer], 1
         for t in range(self.direction.end):
-            over = self.left <= self.limit or states > MOST_STATES
+            over = self.left <= self.limit or states > self.most_states
             self.stopped = self.stop() or (self.whole and over)
             layer = layer if self.stopped else self._next(layer, t)
             if self.stopped:
