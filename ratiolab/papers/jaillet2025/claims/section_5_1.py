@@ -1,7 +1,7 @@
 """Jaillet et al., Section 5.1: how near MC-SF is to the optimum under both arrival models.
 
 Each stored draw has a schedule better than MC-SF's. For model 1 twenty draws decide. For model 2
-twenty were not enough for the level fixed beforehand, as 200 ratios in [1, 1.227] may scatter
+twenty were not enough for this level, as 200 ratios in [1, 1.227] may scatter
 widely; 60 fresh ones are, and their mean is above the reported one.
 """
 
