@@ -124,7 +124,11 @@ def lmsys(instance: Instance) -> Instance:
 
 
 def lmsys_mixed(instance: Instance) -> Instance:
-    """Draw lengths of two parts, with the published means, medians and variances of LMSYS."""
+    """Draw lengths of two parts, with the published means, medians and variances of LMSYS.
+
+    Prompt and output are independent: neither paper says how they are correlated. Kinds that stand
+    for traces keep the rank correlation of theirs (`ratiolab.workloads.trace_shapes`).
+    """
     return instance
 
 
