@@ -115,8 +115,13 @@ def least_total(other, want, tokens, most, enough, waiting):  # type: ignore[no-
             continue
         if 2 * half < halves:
             middle = (begin + end) // 2
-            waiting[number] = 2 * half + 1, middle, end
-            waiting[number + 1] = 2 * half, begin, middle
+            # the half with the least total is looked through first
+            if other.least[heap + 2 * half] <= other.least[heap + 2 * half + 1]:
+                waiting[number] = 2 * half + 1, middle, end
+                waiting[number + 1] = 2 * half, begin, middle
+            else:
+                waiting[number] = 2 * half, begin, middle
+                waiting[number + 1] = 2 * half + 1, middle, end
             number += 2
             continue
         for k in range(begin, end):

@@ -83,13 +83,18 @@ def _rests(  # type: ignore[no-untyped-def]
     tried, added, safe = np.zeros((3, count + 1), np.int64)
     begun = np.zeros(count + 1, np.uint64)
     result = np.zeros(len(layer.paid), np.int64)
+    fitting = np.zeros(count, np.int64)
     for s in range(len(layer.paid)):
         most, floor = limit + 1 - layer.total[s], layer.safe[s] - layer.total[s]
         safe[0] = layer.paid[s] + waits(layer.begun[s], watched, wait)
         held[0], added[0], begun[0], tried[0] = layer.tokens[s], capacity, layer.begun[s], 0
-        depth, new = 0, True
+        depth, new, fit = 0, True, 0
         if safe[0] > limit:
             depth = -1
+        for k in range(count):  # what does not fit beside what runs fits beside no more
+            if safe[0] + rises[k] <= limit and not exceeds(layer.tokens[s], space[k]):
+                fitting[fit] = k
+                fit += 1
         while depth >= 0:
             if new:
                 new = False
@@ -109,10 +114,10 @@ def _rests(  # type: ignore[no-untyped-def]
                     most = min(most, added[depth] + rest)
                 if most <= floor:
                     break
-            k = tried[depth]
-            if k == count:
+            if tried[depth] == fit:
                 depth -= 1
                 continue
+            k = fitting[tried[depth]]
             tried[depth] += 1
             if safe[depth] + rises[k] > limit or begun[depth] & bits[k]:
                 continue
@@ -123,7 +128,7 @@ def _rests(  # type: ignore[no-untyped-def]
             safe[depth + 1] = safe[depth] + rises[k]
             begun[depth + 1] = begun[depth] | bits[k]
             depth += 1
-            tried[depth] = k + 1
+            tried[depth] = tried[depth - 1]
             new = True
         result[s] = max(most, floor)
     return result, room

@@ -80,11 +80,14 @@ class Start(NamedTuple):
 
 @compiled
 def exceeds(one, other):  # type: ignore[no-untyped-def]
-    """Return whether some number of the one is above that of the other."""
-    for y in range(len(one)):  # noqa: SIM110, loops are what is compiled best
-        if one[y] > other[y]:
-            return True
-    return False
+    """Return whether some number of the one is above that of the other.
+
+    All are looked at, as a processor compares many at once when none ends the loop.
+    """
+    above = np.uint8(0)
+    for y in range(len(one)):
+        above |= np.uint8(one[y] > other[y])
+    return above > 0
 
 
 @compiled

@@ -232,14 +232,14 @@ class _Proof:
         return True
 
     def _all_at_once(self, passes: Passes) -> bool:
-        """Return whether a walk that remembers everybody takes no more states than the last.
+        """Return whether a walk that remembers everybody takes few more states than the last.
 
         It saves further walks, and it is the last: what completing its states costs is not asked.
         """
         last, some = passes.last, passes.sets[-1] if passes.sets else 0
         if last is None or some == self.everyone or PART * some.bit_count() < len(passes.kinds):
             return False
-        most = min(self.states, last.states)
+        most = min(self.states, last.states * 3 // 2)
         walked = passes.go(self.most, self.stop, most=most, everybody=True)
         self._tell(passes)
         return walked.table is not None
