@@ -14,7 +14,7 @@ def with_bounds(frame: "pd.DataFrame") -> "pd.DataFrame":
 
     Parameters
     ----------
-    frame : the table of a study with the tasks ``simulate`` and ``bound``.
+    frame : the table of a study with the tasks ``simulate`` and ``bound``, or ``enclosure``.
 
     Returns
     -------
@@ -22,7 +22,7 @@ def with_bounds(frame: "pd.DataFrame") -> "pd.DataFrame":
     them, ``ratio_high`` and ``ratio_low``: they enclose cost / OPT. The bounds are for unit rounds
     and restart, so runs under another preemption or a clock get none, nor do those that overflow.
     """
-    bounds = frame[frame["task"] == "bound"].drop_duplicates("instance")
+    bounds = frame[frame["task"].isin(("bound", "enclosure"))].drop_duplicates("instance")
     runs = frame[frame["task"] == "simulate"].drop(columns=["opt_lower", "opt_upper"])
     joined = runs.merge(bounds[["instance", "opt_lower", "opt_upper"]], on="instance", how="left")
     comparable = joined["preempted_as"] == "restart"

@@ -97,7 +97,7 @@ def test_a_damaged_cell_is_computed_again(old: str, new: str, study: Study, tmp_
     assert store.load(cell) is None
 
 
-@pytest.mark.parametrize("task", ["bound", "bracket"])
+@pytest.mark.parametrize("task", ["bound", "bracket", "enclosure"])
 def test_ctrl_c_in_a_bound_ends_the_study_and_stores_no_weak_bound(
     task: str, study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,7 +105,8 @@ def test_ctrl_c_in_a_bound_ends_the_study_and_stores_no_weak_bound(
         raise KeyboardInterrupt
 
     sizes = {"n_least": 11, "n_most": 11, "memory_least": 30, "memory_most": 30}
-    fields = {"task": task, "workload": "jaillet-model-1", "option.steps": 10, "option.rounds": 1}
+    fields = {"task": task, "workload": "jaillet-model-1", "option.rounds": 1}
+    fields["option.steps"] = 10 + len(task)  # tasks share what a process has computed with as many
     fields |= {"option.beam": 2, "option.walks": 100}
     fields |= {f"workload.{name}": value for name, value in sizes.items()}
     first, second = (Cell(fields | {"seed": seed}) for seed in (8, 9))
@@ -117,6 +118,31 @@ def test_ctrl_c_in_a_bound_ends_the_study_and_stores_no_weak_bound(
             run_study(Study("two", (first, second)), store, workers=1)
     assert store.missing(Study("two", (first, second))) == [second]
     run_study(Study("two", (first, second)), store, workers=1)  # nothing weak was cached
+
+
+@pytest.mark.long
+def test_an_enclosure_is_closer_than_a_bound_and_the_same_when_computed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = {"workload": "chen-rough", "workload.n": 401, "workload.memory": 2000}
+    fields |= {"seed": 1, "option.steps": 100}
+    (plain,), (both,), (again,) = (
+        compute((Cell(fields | {"task": task}), TASKS[task]))[1]
+        for task in ("bound", "enclosure", "enclosure")
+    )
+    assert both == again
+    assert plain["opt_lower"] <= both["opt_lower"] <= both["opt_upper"] < plain["opt_upper"]
+    run = Cell(fields | {"task": "simulate", "policy": "a-min", "policy.ties": "random"})
+    assert {row["instance"] for row in (plain, both)} == {run.instance().digest}
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    store, cell = Store(tmp_path / "s"), Cell(fields | {"task": "enclosure"})
+    monkeypatch.setattr("ratiolab.hindsight.scale.growth.growth_bounds", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_study(Study("one", (cell,)), store, workers=1)
+    assert store.load(cell) is None
 
 
 def test_what_differs_in_its_label_alone_is_computed_once_and_listed_twice(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What a cell can compute, by name; a new task is a function of a cell and a line in `TASKS`."""
 
 from ratiolab.studies.cell import Value
-from ratiolab.studies.tasks.bounds import bound, bracket
+from ratiolab.studies.tasks.bounds import bound, bracket, enclosure
 from ratiolab.studies.tasks.limited_queue import queue_means
 from ratiolab.studies.tasks.optimum import optimum
 from ratiolab.studies.tasks.refinement import prediction_errors
@@ -24,6 +24,7 @@ TASKS: dict[str, Task] = {
         Task("quantiles", quantiles),
         Task("timeline", timeline, options={"width": 1.0}),
         Task("bound", bound, policy=False, options={"steps": 0}),
+        Task("enclosure", enclosure, policy=False, options={"steps": 0}),
         Task("bracket", bracket, policy=False, options=_BRACKET),
         Task("optimum", optimum, policy=False, options={"limit": 0.0}),
         Task("against-bound", against_bound),

@@ -21,6 +21,12 @@ def page(frame: pd.DataFrame) -> Page:
     runs = with_bounds(frame)
     settings = list(runs[SETTING].unique())
     restart = runs[runs["preempted_as"] == "restart"]
+    looped = restart["total_latency"].isna().groupby([restart[SETTING], restart[POLICY]])
+    # a mean over the samples on which a run ends would favour policies that do not on others
+    restart = restart.assign(
+        **{end: restart[end].mask(looped.transform("any")) for end in ("ratio_low", "ratio_high")}
+    )
+    never, samples = looped.sum(), restart["seed"].nunique()
     low, high = (
         intervals(restart, [SETTING, POLICY], f"ratio_{end}").pivot(
             index=POLICY, columns=SETTING, values="mean"
@@ -29,14 +35,16 @@ def page(frame: pd.DataFrame) -> Page:
     )
     served = [policy for policy in runs[POLICY].unique() if policy in high.index]
     short = {f"({number})": setting for number, setting in enumerate(settings, 1)}
-    bounds = frame[frame["task"] == "bound"]
+    bounds = frame[frame["task"] == "enclosure"]
     gaps = (bounds["opt_upper"] / bounds["opt_lower"] - 1).groupby(bounds[SETTING]).mean()
     requests = bounds.groupby(SETTING)["requests"].max()
     waiting = runs.groupby([SETTING, POLICY])["mean_latency"].mean()
 
     def enclosure(policy: str, setting: str) -> str:
         bottom, top = (float(table[setting][policy]) for table in (low, high))
-        return "never ends" if isnan(bottom) else f"{bottom:.2f} to {top:.2f}"
+        if isnan(bottom):
+            return f"never ends on {never[setting, policy]} of {samples}"
+        return f"{bottom:.2f} to {top:.2f}"
 
     blind = [policy for policy in served if policy not in KNOWS_ALL]
     hardest = low[settings].max().idxmax()
