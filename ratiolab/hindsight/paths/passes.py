@@ -104,6 +104,12 @@ class Passes:
         """Return whether the passes have nothing left to do."""
         return self.bound >= self.target or self.schedule is not None
 
+    @property
+    def following(self) -> int:
+        """Return the set that the next pass remembers."""
+        done = len(self.sets)
+        return self.ladder[done] if done < len(self.ladder) else self.remembered
+
     def latency(self, cost: int) -> int:
         """Return the bound that a least cost of all paths proves."""
         return -(-(self.base + cost) // self.potentials.unit)
@@ -123,9 +129,7 @@ class Passes:
         cheapest path. It remembers ``everybody`` or what comes next.
         """
         done = len(self.sets)
-        remembered = self.ladder[done] if done < len(self.ladder) else self.remembered
-        if everybody:
-            remembered = self.everybody
+        remembered = self.everybody if everybody else self.following
         if not done and self.back is not None:
             least = min(self.back.walked.least, self.limit + 1)
             found = replace(self.back.walked, least=least, left=self.limit + 1, states=0)

@@ -5,8 +5,8 @@ remembers everybody, bounded by what completing the states of the first costs, s
 schedules. That is what closes small gaps soonest. Where it takes too many states, multipliers rise,
 and walks in between remember `FEW` more each, those that cheap paths repeat or miss, up to a low
 target. What they have come to remember serves the target that is wanted: each walk is bounded by
-the one before, and as soon as one remembers a third, a walk as small as it may remember everybody.
-The walks of a target end at a number of states, which doubles when it was too few.
+the one before, and as soon as one remembers a quarter, a walk no larger may remember everybody. The
+walks of a target end at a number of states, which doubles when it was too few.
 
 States of the last walks with 25 requests and target 1034 of seed 3 (the walk that remembers nobody
 proves 1010, all multipliers being the same), and the processor seconds of all walks of the target:
@@ -53,7 +53,7 @@ MOST_WIDTH = 400_000
 FEW = 4
 """Requests more that each walk remembers, once some walk took too many states."""
 
-PART = 3
+PART = 4
 """A walk that remembers this part of all requests is followed by a short one that remembers all."""
 
 BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
@@ -220,7 +220,7 @@ class _Proof:
         """Return whether passes prove a target, or as much as the schedule that they find."""
         passes = self._passes(target)
         while not passes.closed:
-            if self._all_at_once(passes):
+            if target == self.upper() and self._all_at_once(passes):
                 continue
             walked = passes.go(self.most, self.stop, most=self.states)
             self._tell(passes)
@@ -232,14 +232,15 @@ class _Proof:
         return True
 
     def _all_at_once(self, passes: Passes) -> bool:
-        """Return whether a walk that remembers everybody takes few more states than the last.
+        """Return whether a walk that remembers everybody takes no more states than the last.
 
         It saves further walks, and it is the last: what completing its states costs is not asked.
+        Low targets go without, as they are there to learn what to remember.
         """
         last, some = passes.last, passes.sets[-1] if passes.sets else 0
-        if last is None or some == self.everyone or PART * some.bit_count() < len(passes.kinds):
+        if last is None or some == self.everyone or some.bit_count() < len(passes.kinds) // PART:
             return False
-        most = min(self.states, last.states * 3 // 2)
+        most = min(self.states, last.states)
         walked = passes.go(self.most, self.stop, most=most, everybody=True)
         self._tell(passes)
         return walked.table is not None
