@@ -1,5 +1,6 @@
 """The papers' experiments: every one can be read, run and told, and figures come from the table."""
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,8 @@ CHEN2025 = experiments()["chen2025"]
 
 EXPERIMENTS = experiments()
 RESULTS = Path(__file__).parents[2] / "results"
+TRACES = Path(folder) if (folder := os.environ.get("RATIOLAB_TRACES")) else None
+"""Folder of traces that are not shipped; without it studies of them are skipped."""
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
@@ -36,10 +39,10 @@ def test_the_quick_version_of_an_experiment_is_another_and_no_larger(
     experiment: Experiment,
 ) -> None:
     try:
-        full = experiment.study()
+        full = experiment.study(traces=TRACES)
     except ValueError as error:  # a trace that is not shipped
         pytest.skip(str(error))
-    quick = experiment.study(quick=True)
+    quick = experiment.study(quick=True, traces=TRACES)
     assert full.name == quick.name == experiment.name
     assert 0 < len(quick.cells) <= len(full.cells)
     assert {cell.id for cell in quick.cells} != {cell.id for cell in full.cells}
@@ -159,12 +162,12 @@ def test_the_shipped_pages_say_what_their_tables_say(
     experiment: Experiment, tmp_path: Path
 ) -> None:
     try:
-        experiment.study()
+        experiment.study(traces=TRACES)
     except ValueError as error:  # a trace that is not shipped
         pytest.skip(str(error))
     table = f"{experiment.name}.csv"
     (tmp_path / table).write_bytes((RESULTS / table).read_bytes())
-    page = redraw(experiment, tmp_path)
+    page = redraw(experiment, tmp_path, traces=TRACES)
     assert page.read_text() == (RESULTS / page.name).read_text()
     assert {p.name for p in tmp_path.glob("*.png")} <= {p.name for p in RESULTS.glob("*.png")}
 
@@ -180,16 +183,16 @@ def _cells() -> list:  # type: ignore[type-arg]
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
 def test_every_experiment_runs_in_its_quick_version(experiment: Experiment, tmp_path: Path) -> None:
     try:
-        experiment.study(quick=True)
+        experiment.study(quick=True, traces=TRACES)
     except ValueError as error:
         pytest.skip(str(error))
-    text = reproduce(experiment, tmp_path, quick=True).read_text()
+    text = reproduce(experiment, tmp_path, quick=True, traces=TRACES).read_text()
     assert "nan" not in text.lower().replace("nan-", "").split()
     for figure in tmp_path.glob("*.png"):
         assert figure.stat().st_size > 5_000
         assert figure.name in text
     # page, verdicts and figures do not depend on whether rows come from cells or from the table
-    study = experiment.study(quick=True)
+    study = experiment.study(quick=True, traces=TRACES)
     rows = {
         "cells": Store(tmp_path / ".cells" / study.name).merge(study),
         "table": stored(experiment, study, tmp_path),
