@@ -267,8 +267,11 @@ class _Walk:
             self.room = larger
 
     def _undominated(self, rows: IntArray, compared: int) -> IntArray:
-        order = np.lexsort((self.room.settled[rows], self.room.mask[rows]))
-        rows = rows[order]
+        settled = self.room.settled[rows]
+        if self.remembered:
+            rows = rows[np.lexsort((settled, self.room.mask[rows]))]
+        else:
+            rows = rows[np.argsort(settled, kind="stable")]
         kept: IntArray = rows[kernels.undominated(self.room, rows, compared)]
         return kept
 

@@ -8,6 +8,7 @@ from ratiolab.model import Instance
 from ratiolab.model.feasibility import require_feasible
 from ratiolab.model.instance import OPTIONAL_COLUMNS
 from ratiolab.model.interrupts import heard
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.studies.cell import Cell, Row
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 KEPT = 1000
 """Results that a process keeps: workloads that differ in predictions alone share them."""
 
+
+SEARCHES, STEPS = 40, 10_000
+"""Searches over orders after the beam, and steps of each: 2 to 4 seconds."""
 
 POLICIES = ("mc-sf", "svf")
 
@@ -78,7 +82,7 @@ def bracket(cell: Cell) -> list[Row]:
         if raised.lower > lower:
             lower, source = raised.lower, "configuration cuts"
         wide = cell.option("beam"), cell.option("walks")
-        schedule, walked = _walked(found.schedule, raised.certificate, *wide)
+        schedule, walked = _walked(found.schedule, raised.certificate, *wide, cell.seed)
         upper = schedule.total_latency
         if walked > lower:
             lower, source = walked, "paths"
@@ -97,15 +101,18 @@ def bracket(cell: Cell) -> list[Row]:
 
 
 def _walked(
-    known: "Schedule", duals: "DualCertificate", width: int, most: int
+    known: "Schedule", duals: "DualCertificate", width: int, most: int, seed: int
 ) -> tuple["Schedule", int]:
     """Return a better schedule and bound: by a beam so wide, then by walks over paths.
 
+    Between them, orders are searched again and again from the best schedule: all there is for more
+    requests than a beam takes.
     Walks ask once a layer and start whether to go on, and may ask so often: that does not depend on
     the machine. More memory than they take is left as it is.
     """
     from ratiolab.hindsight.dynamic_programming import beam, beam_search
     from ratiolab.hindsight.paths import potentials, proof
+    from ratiolab.hindsight.schedules.heuristics import improved_schedule
 
     best, lower, instance = [known], [duals.bound], known.instance
 
@@ -121,6 +128,9 @@ def _walked(
         with heard():
             if len(instance) <= beam_search.MOST_REQUESTS:
                 beam.beam(instance, duals.duals, known, width=width, found=found)
+            for number in range(SEARCHES if duals.bound < best[-1].total_latency else 0):
+                rng = stream(seed, "search", 2, number)
+                improved_schedule(best[-1], rng, STEPS, found=found)
             proof.prove(
                 *(instance, duals, lambda: best[-1].total_latency),
                 *(lambda: next(asked) > most, found),
