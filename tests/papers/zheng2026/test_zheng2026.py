@@ -8,14 +8,14 @@ import pytest
 
 from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.zheng2026.experiments._service_findings import findings
-from ratiolab.papers.zheng2026.experiments._service_runs import (
+from ratiolab.papers.zheng2026.experiments._service_findings import (
     LABEL,
     MEAN,
     POLICY,
     PREDICT,
     SLOW,
     by_clock,
+    findings,
 )
 from ratiolab.papers.zheng2026.experiments.memory import FAR, named
 from ratiolab.studies import Study

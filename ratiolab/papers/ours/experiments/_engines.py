@@ -6,7 +6,7 @@ import pandas as pd
 
 from ratiolab.papers.finding import Finding, Rule, alike, higher, in_settings, inside, lower
 from ratiolab.papers.ours.experiments import _engine_tables as show
-from ratiolab.papers.ours.experiments._engine_runs import (
+from ratiolab.papers.ours.experiments._engine_tables import (
     BLOCKS,
     FIRST,
     LEAST,

@@ -1,14 +1,19 @@
 """MC-SF over the optimum itself, with few requests, and what the optimum does differently."""
 
+from collections.abc import Mapping
+from functools import partial
+
 import pandas as pd
 
 from ratiolab.papers.markdown import markdown
-from ratiolab.papers.ours.experiments._exact_figures import optimum_chart, ratios_chart
 from ratiolab.papers.page import Page
 from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.layout import finish, looks, panels, shared_legend
+from ratiolab.report.plots.names import named
 
 MC_SF, SVF, WORKLOAD = "mc-sf", "svf", "workload.label"
 LEVELS = (0.5, 0.9)
+FEATURES = {"inverted": "pairs inverted", "held_back": "requests held back"}
 
 
 def page(frame: pd.DataFrame) -> Page:
@@ -58,16 +63,33 @@ def page(frame: pd.DataFrame) -> Page:
         "inverted_rank": _ranks(groups, "inverted"),
         "held_rank": _ranks(groups, "held_back"),
     }
+    ratios = {name: {k: r["ratio"] for k, r in g.items()} for name, g in groups.items()}
+    optima = {name: kinds[MC_SF] for name, kinds in groups.items()}
+    charts = {"ratio": partial(_ratios, ratios), "optimum": partial(_optima, optima)}
+    return Page(slots, charts=charts)
 
-    def ratio() -> Chart:
-        return ratios_chart(
-            {name: {k: r["ratio"] for k, r in g.items()} for name, g in groups.items()}
-        )
 
-    def optimum() -> Chart:
-        return optimum_chart({name: kinds[MC_SF] for name, kinds in groups.items()})
+def _ratios(ratios: Mapping[str, Mapping[str, pd.Series]]) -> Chart:
+    """Draw the distribution of exact ratios of each policy, a panel for each workload."""
+    figure, axes = panels(len(ratios))
+    for ax, (title, policies) in zip(axes, ratios.items(), strict=True):
+        for key, look in looks(list(policies)).items():
+            ax.ecdf(policies[key], color=look["color"], ls=look["ls"], label=named(key))
+        finish(ax, title, "ratio to the optimum", "share of draws up to it")
+    shared_legend(figure, axes)
+    return figure
 
-    return Page(slots, charts={"ratio": ratio, "optimum": optimum})
+
+def _optima(rows: Mapping[str, pd.DataFrame]) -> Chart:
+    """Draw features of optimal schedules against MC-SF / OPT."""
+    figure, axes = panels(len(FEATURES), columns=2)
+    for ax, (feature, words) in zip(axes, FEATURES.items(), strict=True):
+        for label, look in looks(list(rows)).items():
+            table, shown = rows[label], {"color": look["color"], "marker": look["marker"]}
+            ax.scatter(100 * table[feature], table["ratio"], s=14, alpha=0.6, label=label, **shown)
+        finish(ax, "", f"{words} in the optimum, %", "MC-SF / OPT")
+    shared_legend(figure, axes)
+    return figure
 
 
 def _left_out(rows: pd.DataFrame) -> list[str]:

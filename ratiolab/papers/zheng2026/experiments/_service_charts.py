@@ -6,7 +6,7 @@ import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.runs import Runs
-from ratiolab.papers.zheng2026.experiments._service_runs import (
+from ratiolab.papers.zheng2026.experiments._service_findings import (
     ABLATED,
     CHANGES,
     COMPARED,

@@ -12,8 +12,7 @@ from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Place, Ratio, Runs
 from ratiolab.papers.zheng2026.experiments._service_charts import charts
-from ratiolab.papers.zheng2026.experiments._service_findings import findings
-from ratiolab.papers.zheng2026.experiments._service_runs import (
+from ratiolab.papers.zheng2026.experiments._service_findings import (
     BASE,
     COMPARED,
     FAST,
@@ -37,6 +36,7 @@ from ratiolab.papers.zheng2026.experiments._service_runs import (
     VIDUR,
     at,
     by_clock,
+    findings,
     noises_of,
 )
 
