@@ -218,9 +218,10 @@ def test_the_same_sets_remembered_in_both_directions_prove_the_optimum_and_no_mo
 
 
 @pytest.mark.long
-def test_passes_prove_the_optimum_of_many() -> None:
-    for seed in range(48, 800):
-        claims(seed)
+@pytest.mark.parametrize("few", [None, 1])
+def test_passes_prove_the_optimum_of_many(few: int | None) -> None:
+    for seed in range(48, 1_200):
+        claims(seed, few)
 
 
 @pytest.fixture(scope="module")
