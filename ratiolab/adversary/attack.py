@@ -11,7 +11,7 @@ from ratiolab.adversary.moves import families
 from ratiolab.adversary.result import Attack
 from ratiolab.adversary.search import Clock, Search, Tell
 from ratiolab.hindsight import solve
-from ratiolab.model import Instance, stream
+from ratiolab.model import Instance
 from ratiolab.model.interrupts import heard
 from ratiolab.online import Policy, simulate
 
@@ -58,13 +58,13 @@ def attack(
     if runs < 1:
         raise ValueError(f"runs {runs} must be at least 1")
     evaluator = Evaluator(policy, SEARCH_SEEDS, STATES)
-    search = new_search(evaluator, limits, seed, evaluations, time_limit, tell, clock)
+    search = Search(evaluator, limits, seed, evaluations, time_limit, tell, clock)
     endless = search.go([*starts, *families(search.limits)])
     if endless is not None:
         case = Case.of_instance(endless)
         optimum = solve(case.instance(policy.information)).upper
         search.best = Candidate(case, Fraction(0), optimum)
-    course = search.course(seed)
+    course = search.course()
     source = f"worst instance found for {policy.name} in {course.evaluations} evaluations"
     instance = course.best.case.instance(policy.information, f"worst for {policy.name}")
     instance = instance.replace(source=source)
@@ -81,22 +81,6 @@ def attack(
         costs=costs,
         endless=endless is not None,
     )
-
-
-def new_search(
-    evaluator: Evaluator,
-    limits: Limits | None,
-    seed: int,
-    evaluations: int | None,
-    time_limit: float | None,
-    tell: Tell | None,
-    clock: Clock = time.monotonic,
-) -> Search:
-    """Return a search that has not begun; ValueError without one of the two budgets."""
-    if evaluations is None and time_limit is None:
-        raise ValueError("evaluations or time_limit is needed: a search has no end of its own")
-    rng = stream(seed, "search")
-    return Search(evaluator, limits or Limits(), rng, evaluations, time_limit, tell, clock)
 
 
 def _final_costs(instance: Instance, policy: Policy, seeds: range) -> tuple[tuple[int, ...], bool]:

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ratiolab.adversary.attack import new_search
 from ratiolab.adversary.case import Case, Limits
 from ratiolab.adversary.evaluate import Candidate, Evaluator, costs_of
 from ratiolab.adversary.fluid import FluidOptimum, fluid_optimum
 from ratiolab.adversary.moves import families
 from ratiolab.adversary.result import Course
-from ratiolab.adversary.search import Tell
+from ratiolab.adversary.search import Search, Tell
 from ratiolab.hindsight.bounds import best_lower_bound
 from ratiolab.online import Policy
 
@@ -162,8 +161,8 @@ def attack_limit(
 
     Parameters as in `ratiolab.adversary.attack.attack`; limits are those of the smallest member.
     """
-    search = new_search(LimitEvaluator(policy), limits, seed, evaluations, time_limit, tell)
+    search = Search(LimitEvaluator(policy), limits, seed, evaluations, time_limit, tell)
     if search.go([*starts, *families(search.limits)]) is not None:
         raise ValueError(f"{policy.name} never completes some instance: its ratio has no limit")
-    course = search.course(seed)
+    course = search.course()
     return LimitAttack(**vars(course), limit=limit_of(policy, course.best.case))

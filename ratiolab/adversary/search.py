@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
-from numpy.random import Generator
-
 from ratiolab.adversary.case import Case, Limits
 from ratiolab.adversary.evaluate import Candidate, Evaluator, UnfinishedError
 from ratiolab.adversary.moves import draw, neighbour
 from ratiolab.adversary.result import Course, Moment
-from ratiolab.model import Instance
+from ratiolab.model import Instance, stream
 from ratiolab.model.interrupts import heard
 
 CONFIRM = range(10**6, 10**6 + 96)
@@ -32,19 +30,25 @@ Clock: TypeAlias = Callable[[], float]
 
 
 class Search:
-    """A running search: its budget, its best case, and its archive."""
+    """A running search: its budget, its best case, and its archive.
+
+    ValueError without one of the two budgets, evaluations and seconds.
+    """
 
     def __init__(
         self,
         evaluator: Evaluator,
-        limits: Limits,
-        rng: Generator,
+        limits: Limits | None,
+        seed: int,
         evaluations: int | None,
         time_limit: float | None,
         tell: Tell | None,
         clock: Clock = time.monotonic,
     ) -> None:
-        self.evaluator, self.limits, self.rng = evaluator, limits, rng
+        if evaluations is None and time_limit is None:
+            raise ValueError("evaluations or time_limit is needed: a search has no end of its own")
+        self.evaluator, self.limits = evaluator, limits or Limits()
+        self.seed, self.rng = seed, stream(seed, "search")
         self.most, self.tell, self.clock = evaluations, tell, clock
         self.began = clock()
         self.until = None if time_limit is None else self.began + time_limit
@@ -107,14 +111,14 @@ class Search:
         """Seconds since the search began."""
         return self.clock() - self.began
 
-    def course(self, seed: int) -> Course:
+    def course(self) -> Course:
         """Return what a search that has ended tells; ValueError when it evaluated nothing."""
         if self.best is None:
             raise ValueError("no case was evaluated: the budget is too small")
         return Course(
             policy=self.evaluator.policy,
             limits=self.limits,
-            seed=seed,
+            seed=self.seed,
             best=self.best,
             archive=self.archive,
             history=tuple(self.history),
