@@ -82,5 +82,6 @@ def picture(rows: Sequence[Enclosure]) -> "Chart":
         values = limit - c / (np.log(wide) + d) ** 2
         curves.append(Curve("a fit", wide.tolist(), values.tolist(), THIRD | {"ls": ":"}))
     title = "The best constant without knowledge"
-    panel = Panel(title, "R", "ratio", curves, log_x=True, y_range=(1.0, 3.0))
+    axes = "$R$, largest volume / least", "$V(R)$, cost / OPT"
+    panel = Panel(title, *axes, curves, log_x=True, y_range=(1.0, 3.0))
     return chart([panel], height=4.4)
