@@ -116,3 +116,16 @@ def breaks_each_rule(fixture: str, changes: Sequence[tuple[Change, str]]) -> Cal
             certify_changed(tmp_path / "c.json", certificate, instance, change)
 
     return test
+
+
+def keeps_everything(fixture: str, size: int) -> Callable[..., None]:
+    """A test that a file of the certificate of a fixture keeps all of it, in fewer bytes."""
+
+    def test(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+        _, certificate = request.getfixturevalue(fixture)
+        path = tmp_path / "c.json"
+        write_certificate(certificate, path)
+        assert read_certificate(path) == certificate
+        assert path.stat().st_size < size
+
+    return test

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mutations import STEP_CHANGES, assert_no_other_bound, breaks_each_rule
+from mutations import STEP_CHANGES, assert_no_other_bound, breaks_each_rule, keeps_everything
 from oracle import least_latency
 from tiny_instances import tiny
 
@@ -19,7 +19,6 @@ from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.relaxation.dual_bound import (
     BucketDuals,
     dual_bound,
@@ -108,13 +107,7 @@ def hundred() -> tuple[Instance, GrowthCertificate]:
     return instance, dual_bound(instance, best_list_schedule(instance).total_latency)
 
 
-def test_a_file_keeps_everything_and_is_small(
-    tmp_path: Path, hundred: tuple[Instance, GrowthCertificate]
-) -> None:
-    path = tmp_path / "c.json"
-    write_certificate(hundred[1], path)
-    assert read_certificate(path) == hundred[1]
-    assert path.stat().st_size < 200_000
+test_a_file_keeps_everything_and_is_small = keeps_everything("hundred", 200_000)
 
 
 @pytest.mark.long

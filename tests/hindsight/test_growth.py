@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mutations import STEP_CHANGES, assert_no_other_bound, breaks_each_rule
+from mutations import STEP_CHANGES, assert_no_other_bound, breaks_each_rule, keeps_everything
 from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
@@ -164,13 +164,7 @@ def test_growth_rows_prove_more_than_memory_rows(
     assert alone.bound < proof.bound <= best_list_schedule(instance).total_latency
 
 
-def test_a_file_keeps_everything_and_is_small(
-    tmp_path: Path, hundred: tuple[Instance, GrowthCertificate]
-) -> None:
-    path = tmp_path / "c.json"
-    write_certificate(hundred[1], path)
-    assert read_certificate(path) == hundred[1]
-    assert path.stat().st_size < 50_000
+test_a_file_keeps_everything_and_is_small = keeps_everything("hundred", 50_000)
 
 
 @pytest.mark.long
