@@ -9,9 +9,9 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.bounds import best_lower_bound
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.online import Policy, make, simulate
-from ratiolab.papers import select
 from ratiolab.papers.jaillet2025.claims._cases import Case, drawn, small
 from ratiolab.papers.jaillet2025.claims._section_5_1 import Model, Reported, certified, stored
+from ratiolab.papers.registry import select
 from ratiolab.ratio.interval import RatioInterval
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import (

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from ratiolab.papers import select
 from ratiolab.papers.finding import Finding
 from ratiolab.papers.jaillet2025.claims._section_5_1 import DRAWS, LEVEL, Model, Reported, chances
 from ratiolab.papers.jaillet2025.experiments._figures_5_1 import intervals_chart
 from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page
+from ratiolab.papers.registry import select
 from ratiolab.papers.runs import Runs
 from ratiolab.report.plots.canvas import Chart
 
