@@ -1,8 +1,7 @@
 """The papers: every numbered statement with a verdict and its evidence, and every experiment."""
 
 from ratiolab.papers.claim import Claim, ClaimReport, ClaimResult, Verdict
-from ratiolab.papers.experiment import Experiment, redraw, reproduce
-from ratiolab.papers.experiments import experiments
+from ratiolab.papers.experiment import Experiment, experiments, redraw, reproduce
 from ratiolab.papers.finding import Finding
 from ratiolab.papers.paper import Paper, papers, register_tasks
 from ratiolab.papers.registry import all_claims, run_claims, select

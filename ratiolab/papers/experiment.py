@@ -1,9 +1,9 @@
-"""Experiments of papers: how one is declared, run, and written as a page."""
+"""Experiments of papers: how one is found, run, and written as a page."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.resources import as_file, files
 from io import StringIO
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ratiolab.executors import Executor
 from ratiolab.model import FormatError, read_text, write_text
 from ratiolab.papers.page import Head, Page, read_template
-from ratiolab.papers.paper import register_tasks
+from ratiolab.papers.paper import PACKAGE, papers, register_tasks
 from ratiolab.studies import Study, read_study
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import FIRST, Store, csv_text
@@ -69,6 +69,20 @@ class Experiment:
         """Return the path of the study's file or of the template, beside the module."""
         package, _, name = self.module.rpartition(".")
         return as_file(files(package) / f"{name}.{ending}")
+
+
+@cache
+def experiments() -> dict[str, Experiment]:
+    """Return what ``ratiolab reproduce`` knows, by name."""
+    folders = {f"{PACKAGE}.{paper}": files(f"{PACKAGE}.{paper}") for paper in papers()}
+    found = [
+        Experiment(f"{package}.experiments.{template.removesuffix('.md')}")
+        for package, folder in folders.items()
+        if (folder / "experiments").is_dir()
+        for template in sorted(file.name for file in (folder / "experiments").iterdir())
+        if template.endswith(".md") and not template.startswith("_")
+    ]
+    return {experiment.name: experiment for experiment in found}
 
 
 def reproduce(
