@@ -77,11 +77,14 @@ class Kept:
 
 
 @compiled
-def cheapest_within(sums, arrival, prompt, output, low, high):  # type: ignore[no-untyped-def]
-    """Return the least cost of each request over starts from low to high, and where it is."""
+def cheapest_within(sums, arrival, prompt, output, low, high, step=1):  # type: ignore[no-untyped-def]
+    """Return the least cost of each request over starts from low to high, and where it is.
+
+    With a greater ``step`` only starts so many rounds apart are looked at.
+    """
     least, starts = np.full(len(low), np.inf), low.copy()
     for i in range(len(low)):
-        for p in range(low[i], high[i] + 1):
+        for p in range(low[i], high[i] + 1, step):
             cost = start_cost(sums, arrival[i], prompt[i], output[i], p)
             if cost < least[i]:
                 least[i], starts[i] = cost, p
