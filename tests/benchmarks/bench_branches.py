@@ -14,10 +14,10 @@ from ratiolab.hindsight.scale.ascent import Climb, Problem, ascend, fluid_duals,
 from ratiolab.hindsight.scale.row_kernels import row_use
 from ratiolab.model.footprint import IntArray
 
-LARGEST, LEAVES = 20, 400
+LARGEST, LEAVES = 20, 200
 """Requests whose starts are branched on, and leaves of the tree."""
 
-COARSE, ROOT_STEPS, LEAF_STEPS, RECENT = 1_024, 1_000, 40, 40
+COARSE, ROOT_STEPS, LEAF_STEPS, RECENT = 1_024, 600, 40, 40
 """Buckets, steps of the ascent of the root and of each leaf, and last steps whose starts count."""
 
 
@@ -26,11 +26,11 @@ def branches(limit: float, seeds: range, long: float) -> Iterator[str]:
 
     Each of the 20 requests of largest volume starts either up to some round or after it; the leaf
     of the least bound is divided next, at the mean start of the request that the ascent moves most,
-    until there are 400. Then the part of the gap to the schedule found in ``--limit`` seconds that
+    until there are 200. Then the part of the gap to the schedule found in ``--limit`` seconds that
     the least bound of all leaves closes, in percent; and what part is closed when these 20 start
     within ten rounds of where that schedule starts them, which a complete tree cannot exceed.
     """
-    yield "| instance | seed | gap, % | closed by 400 leaves, % | by a complete tree, at most, % |"
+    yield "| instance | seed | gap, % | closed by 200 leaves, % | by a complete tree, at most, % |"
     yield "|---|---|---|---|---|"
     for title, file, requests, rate in INSTANCES:
         for seed in seeds:

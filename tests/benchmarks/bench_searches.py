@@ -201,12 +201,11 @@ def reinserted(search: Search, order: IntArray) -> int:
     while search.left > 0:
         out = search.rng.choice(search.large, TAKEN, replace=False)
         trial = order[~np.isin(order, out)]
-        whole = np.append(trial, out)
         for k, one in enumerate(out):
             rest = out[k + 1 :]
             places = np.unique(search.rng.integers(0, len(trial) + 1, TRIED))
-            whole = [np.concatenate([trial[:p], [one], trial[p:], rest]) for p in places]
-            at = int(np.argmin([search.total(w) for w in whole]))
+            tried = (np.concatenate([trial[:p], [one], trial[p:], rest]) for p in places)
+            at = int(np.argmin([search.total(whole) for whole in tried]))
             trial = np.insert(trial, places[at], one)
         trial = search.anneal(trial, SPELL, COLD)
         if search.total(trial) < best:
@@ -219,7 +218,7 @@ def exchanged(search: Search, order: IntArray) -> int:
     search.begin(order)
     best = search.total(order)
     while search.left > 0:
-        trials = []
+        trials: list[tuple[int, int, IntArray]] = []
         for _ in range(SPLICES):
             trial = order.copy()
             one, other = np.flatnonzero(

@@ -4,18 +4,19 @@ Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--
 SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, ``proofs``,
 ``gaps``, ``plain``, ``scale`` (the default), and ``traces``, ``split``, ``waiting``, ``clock``, see
 `bench_traces.py`, ``rows``, see `bench_rows.py`, ``configurations``, see `bench_configurations.py`,
-``large``, see `bench_large.py`, ``branches``, see `bench_branches.py`, ``times``, see
-`bench_times.py`, and ``searches``, see `bench_searches.py`. With ``--write`` the sections of these
-parts are written anew; other sections of the page stay, each with the command that made it. Small
-instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from
-each arrival model; all of them are ``--limit 60 --long 600 --seeds 10 --write results/targets.md
-cold proofs gaps``, up to seven hours on two idle cores. Large ones have log-normal lengths and
-memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of
-the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows (or sizes) alone, and the
-section keeps the others. Times are wall clock, limits too; compare ratios: machines differ. With
-``--cpu`` seconds and limits of ``proofs``, ``gaps``, ``traces``, ``waiting`` and ``clock`` are of
-processor time, and each of the two threads, for schedules and for bounds, counts its own: as on two
-idle cores, so that a busy machine shows the same. A row of 60 s takes two times 60 s of processor.
+``large``, see `bench_large.py`, ``branches``, see `bench_branches.py`, ``times`` and ``walks``, see
+`bench_times.py`, ``searches``, see `bench_searches.py`, and ``fit``, see `bench_fit.py`. With
+``--write`` the sections of these parts are written anew; other sections of the page stay, each with
+the command that made it. Small instances are drawn as in Jaillet et al. (2025), Section 5.1, with n
+fixed, half of the seeds from each arrival model; all of them are ``--limit 60 --long 600 --seeds 10
+--write results/targets.md cold proofs gaps``, up to seven hours on two idle cores. Large ones have
+log-normal lengths and memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples
+of the public traces of the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows
+(or sizes) alone, and the section keeps the others. Times are wall clock, limits too; compare
+ratios: machines differ. With ``--cpu`` seconds and limits of ``proofs``, ``gaps``, ``traces``,
+``waiting`` and ``clock`` are of processor time, and each of the two threads, for schedules and for
+bounds, counts its own: as on two idle cores, so that a busy machine shows the same. A row of 60 s
+takes two times 60 s of processor.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from typing import NamedTuple
 
 import bench_branches
 import bench_configurations
+import bench_fit
 import bench_large
 import bench_rows
 import bench_searches
@@ -200,7 +202,8 @@ def scale(limit: float, seeds: range, long: float) -> Iterator[str]:
 PARTS = {part.__name__: part for part in (cold, proofs, gaps, plain, scale)} | bench_traces.PARTS
 PARTS |= {"rows": bench_rows.rows, "configurations": bench_configurations.configurations}
 PARTS |= {"large": bench_large.large, "branches": bench_branches.branches}
-PARTS |= {"times": bench_times.times, "searches": bench_searches.searches}
+PARTS |= {"times": bench_times.times, "walks": bench_times.walks}
+PARTS |= {"searches": bench_searches.searches, "fit": bench_fit.fit}
 DEFAULT = ("cold", "proofs", "gaps", "plain", "scale")
 
 

@@ -1,8 +1,9 @@
-"""What rows over several times would prove on small cuts: a part of `bench_targets.py`.
+"""What rows over several times would prove on small cuts: parts of `bench_targets.py`.
 
 Growth rows and configuration cuts look at those who run at one time. Here rows may look at two or
 three times at once: a request runs at some of them, all or none, and what runs at each must fit in
 memory. Every row of that kind that the time-indexed program violates is added, whatever its form.
+Beside them walks over all rounds, which know everything but who has run.
 """
 
 from collections.abc import Iterator
@@ -14,6 +15,9 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from ratiolab.hindsight import solve
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.paths import bundle
+from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.hindsight.relaxation.subgradient import FloatArray
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
@@ -26,6 +30,9 @@ APART = (1, 2, 4, 8)
 
 MOST = 20_000
 """Most sets of starts that a separation enumerates; with more it gives up."""
+
+WALKED, HALVED, WIDTH = ((16, 3), (20, 5)), 166, 1_000_000
+"""Cuts of a memory of 99 tokens, as walks take at most 127, and states that a layer may keep."""
 
 ROUNDS, GAIN, VIOLATED, TINY = 40, 1e-5, 1e-3, 1e-7
 
@@ -62,6 +69,54 @@ def times(limit: float, seeds: range, long: float) -> Iterator[str]:
         means = [f"{sum(x) / len(closed):.1f}" for x in zip(*closed, strict=True)] or ["-"] * 5
         cells = " | ".join([*means[:4], f"{len(closed)} of {len(seeds)}", means[4]])
         yield f"| {n} | / {slow} | {cells} |"
+
+
+def walks(limit: float, seeds: range, long: float) -> Iterator[str]:
+    """What a cost-to-go over all rounds would prove of small cuts of code, at load 2.
+
+    The part, in percent, of the gap between the time-indexed program and the optimum that walks
+    back over all rounds close that know what runs, but not who has run: multipliers of an ascent
+    make those dear that a cheapest path starts twice, for ``--limit`` seconds. No window and no
+    aggregation of such walks proves more. Where a layer has more than a million states there is no
+    bound; the others count.
+    """
+    yield "| requests | outputs | gap, % | closed, %: mean (each) | with a bound |"
+    yield "|---|---|---|---|---|"
+    for n, slow in WALKED:
+        gaps, closed = [], []
+        for seed in seeds:
+            instance = cut(seed, n, slow, HALVED)
+            result = solve(instance, time_limit=60).uninterrupted()
+            if not result.is_exact:
+                continue
+            plain = Program(instance, result.schedule.makespan).value()
+            reached = walked(instance, result.upper, limit)
+            if reached == 0 or result.upper - plain < TINY:
+                continue
+            gaps.append(100 * (result.upper / plain - 1))
+            share = (max(plain, reached) - plain) / (result.upper - plain)
+            closed.append(100 * min(1.0, share))
+        each = ", ".join(f"{part:.0f}" for part in closed)
+        mean, gap = (sum(x) / max(1, len(x)) for x in (closed, gaps))
+        bounded = f"{len(closed)} of {len(seeds)}"
+        yield f"| {n} | / {slow} | {gap:.1f} | {mean:.1f} ({each}) | {bounded} |"
+
+
+def walked(instance: Instance, upper: int, seconds: float) -> float:
+    """Return the best value of walks back that remember nobody, 0 if none is complete."""
+    proven = cut_bound(instance, rounds=0).certificate
+    potentials = Potentials.of(instance, proven.duals)
+    ends = thread_time() + seconds
+    search = bundle.steps(
+        *(instance, proven, potentials.least / potentials.unit, lambda: upper, WIDTH),
+        lambda: thread_time() > ends,
+    )
+    best = 0.0
+    for value, _ in search:
+        best = max(best, value)
+        if best >= upper:
+            break
+    return best
 
 
 class Program:

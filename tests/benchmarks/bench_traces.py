@@ -158,9 +158,12 @@ def waiting(limit: float, seeds: range, long: float) -> Iterator[str]:
     yield f"| {title}, {requests:,} requests | / 1 | - | - | {part} | - | - | none |"
 
 
-def cut(seed: int, n: int, slow: int) -> Instance:
-    """Return few requests of code at load 2, outputs and arrivals divided by ``slow``."""
-    whole, scale = generate("trace-code", seed, n=n, load=2.0), 83
+def cut(seed: int, n: int, slow: int, scale: int = 83) -> Instance:
+    """Return few requests of code at load 2, outputs and arrivals divided by ``slow``.
+
+    Prompts and memory are divided by ``scale``.
+    """
+    whole = generate("trace-code", seed, n=n, load=2.0)
     columns = (whole.arrival, slow), (whole.prompt, scale), (whole.output, slow)
     arrival, prompt, output = (np.rint(column / by).astype(np.int64) for column, by in columns)
     memory = whole.memory // scale
