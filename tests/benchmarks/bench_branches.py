@@ -5,14 +5,15 @@ from collections.abc import Iterator
 
 import numpy as np
 from bench_large import FIRST_STEPS, NEAR, cheapest_within
-from bench_rows import INSTANCES
-from bench_traces import sampled
+from bench_traces import TRACED, sampled
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.relaxation.subgradient import FloatArray, Steps, climb
 from ratiolab.hindsight.scale.ascent import Climb, Problem, ascend, fluid_duals, token_sums
 from ratiolab.hindsight.scale.row_kernels import row_use
 from ratiolab.model.footprint import IntArray
+
+CODE = TRACED[3]
 
 LARGEST, LEAVES = 20, 200
 """Requests whose starts are branched on, and leaves of the tree."""
@@ -32,22 +33,22 @@ def branches(limit: float, seeds: range, long: float) -> Iterator[str]:
     """
     yield "| instance | seed | gap, % | closed by 200 leaves, % | by a complete tree, at most, % |"
     yield "|---|---|---|---|---|"
-    for title, file, requests, rate in INSTANCES:
-        for seed in seeds:
-            instance = sampled(file, requests, rate, seed)
-            schedule = solve(instance, time_limit=limit).uninterrupted().schedule
-            large = np.argsort(-instance.volume, kind="stable")[:LARGEST]
-            tree = Tree(
-                Problem.of(instance, instance.memory),
-                large,
-                *fluid_duals(instance, instance.memory, COARSE),
-            )
-            gap = schedule.total_latency - tree.root
-            share = 100 * (tree.grown(LEAVES) - tree.root) / gap
-            starts = schedule.starts[large] - instance.arrival.min()
-            most = 100 * (tree.kept(starts) - tree.root) / gap
-            cells = f"{100 * gap / tree.root:.1f} | {share:.4f} | {most:.1f}"
-            yield f"| {title}, {requests:,} | {seed} | {cells} |"
+    title, file, requests, rate = CODE
+    for seed in seeds:
+        instance = sampled(file, requests, rate, seed)
+        schedule = solve(instance, time_limit=limit).uninterrupted().schedule
+        large = np.argsort(-instance.volume, kind="stable")[:LARGEST]
+        tree = Tree(
+            Problem.of(instance, instance.memory),
+            large,
+            *fluid_duals(instance, instance.memory, COARSE),
+        )
+        gap = schedule.total_latency - tree.root
+        share = 100 * (tree.grown(LEAVES) - tree.root) / gap
+        starts = schedule.starts[large] - instance.arrival.min()
+        most = 100 * (tree.kept(starts) - tree.root) / gap
+        cells = f"{100 * gap / tree.root:.1f} | {share:.4f} | {most:.1f}"
+        yield f"| {title}, {requests:,} | {seed} | {cells} |"
 
 
 class Tree:

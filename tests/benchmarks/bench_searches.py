@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from time import thread_time
 
 import numpy as np
-from bench_rows import INSTANCES
-from bench_traces import sampled
+from bench_traces import TRACED, sampled
 
 from ratiolab.hindsight.scale import portfolio
 from ratiolab.hindsight.scale.annealing import Cooling, annealed, decoded, schedule_of
@@ -19,6 +18,8 @@ from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
+
+CODE = TRACED[3]
 
 FAR = np.int64(2**61)
 
@@ -51,21 +52,21 @@ def searches(limit: float, seeds: range, long: float) -> Iterator[str]:
     names = " | ".join(name for name in SEARCHES)
     yield f"| instance | seeds | seconds | {names} |"
     yield "|---|---|---|" + "---|" * len(SEARCHES)
-    for title, file, requests, rate in INSTANCES:
-        gained = []
-        for seed in seeds:
-            instance = sampled(file, requests, rate, seed)
-            known = simulate(instance, make("svf")).schedule
-            portfolio.compile_beams()
-            search = portfolio.Portfolio(known, found := Best(), seconds=limit, seed=seed)
-            search.run()
-            order = np.lexsort((instance.volume, found.starts))
-            begin = schedule_of(instance, order).total_latency
-            each = Search(instance, limit, seed)
-            gained.append([100 * (begin - one(each, order)) / begin for one in SEARCHES.values()])
-            print(f"{title}, seed {seed}: {begin}, {gained[-1]}", flush=True)
-        means = " | ".join(f"{sum(x) / len(gained):.2f}" for x in zip(*gained, strict=True))
-        yield f"| {title} | {seeds[0]} to {seeds[-1]} | {limit:g} | {means} |"
+    title, file, requests, rate = CODE
+    gained = []
+    for seed in seeds:
+        instance = sampled(file, requests, rate, seed)
+        known = simulate(instance, make("svf")).schedule
+        portfolio.compile_beams()
+        search = portfolio.Portfolio(known, found := Best(), seconds=limit, seed=seed)
+        search.run()
+        order = np.lexsort((instance.volume, found.starts))
+        begin = schedule_of(instance, order).total_latency
+        each = Search(instance, limit, seed)
+        gained.append([100 * (begin - one(each, order)) / begin for one in SEARCHES.values()])
+        print(f"{title}, seed {seed}: {begin}, {gained[-1]}", flush=True)
+    means = " | ".join(f"{sum(x) / len(gained):.2f}" for x in zip(*gained, strict=True))
+    yield f"| {title} | {seeds[0]} to {seeds[-1]} | {limit:g} | {means} |"
 
 
 class Best:

@@ -108,7 +108,7 @@ def walked(instance: Instance, upper: int, seconds: float) -> float:
     potentials = Potentials.of(instance, proven.duals)
     ends = thread_time() + seconds
     search = bundle.steps(
-        *(instance, proven, potentials.least / potentials.unit, lambda: upper, WIDTH),
+        *(instance, proven, potentials.least / potentials.unit, lambda: upper, (WIDTH,)),
         lambda: thread_time() > ends,
     )
     best = 0.0
