@@ -78,7 +78,7 @@ class Member(NamedTuple):
 
     @property
     def ratio(self) -> tuple[Fraction, Fraction]:
-        """What the ratio lies between."""
+        """Both ends of the interval of the ratio."""
         return self.cost / self.upper, self.cost / self.lower
 
 

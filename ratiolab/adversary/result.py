@@ -23,7 +23,7 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """What every search tells: of what it searched, its best, and how it went.
+    """The course of a search: what it searched, its best, and how it went.
 
     Parameters
     ----------

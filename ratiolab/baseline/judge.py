@@ -11,7 +11,7 @@ from ratiolab.baseline.file import Placed, Unreadable
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of an entry.
+    """An entry of a baseline with what became of it.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ WAITING, RUNNING, DONE = range(3)
 
 
 class Sort(NamedTuple):
-    """What is known of a request: its state, a bound that its output exceeds, and its tokens.
+    """Knowledge of a request: its state, a bound that its output exceeds, and its tokens.
 
     Of a done request the bound is its output.
     """

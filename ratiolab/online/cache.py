@@ -9,7 +9,7 @@ from ratiolab.online.view import NEVER
 
 
 class Work(NamedTuple):
-    """What a batch does: requests that decode, tokens of cache read, prefilled and moved."""
+    """The work of a batch: requests that decode, tokens of cache read, prefilled and moved."""
 
     decoding: int
     read: int

@@ -23,7 +23,7 @@ TIMES = ("latency", "ttft", "tpot", "per_token", "waiting", "slowdown")
 
 
 class Timed(Protocol):
-    """What the measures need of a `ratiolab.online.simulation.Simulation`."""
+    """The part that measures need of a `ratiolab.online.simulation.Simulation`."""
 
     @property
     def schedule(self) -> Schedule: ...

@@ -138,7 +138,7 @@ class Policy(ABC):
 
     @property
     def information(self) -> Information:
-        """What the policy is told about the output length of an unfinished request."""
+        """The level of information on the output length of an unfinished request."""
         return Information.NOTHING
 
     @property

@@ -26,7 +26,7 @@ NOTICED = 0.01
 
 @dataclass(frozen=True)
 class Row(Ranked):
-    """What one policy, or the log itself, makes of the requests.
+    """The figures of one policy, or of the log itself, on the requests.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class Evaluation(Ranking[Row], Result):
 
     @property
     def drawbacks(self) -> str:
-        """What a switch makes worse, by more than `NOTICED`, in a sentence; or nothing."""
+        """A sentence on what a switch makes worse by more than `NOTICED`; or nothing."""
         if self.saving is None:
             return ""
         best, current = self.deployable[0], self.row(self.current)

@@ -101,7 +101,7 @@ def fitted_clock(trace: Trace) -> FittedClock:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a log says of the engine that made it.
+    """The judgement of an engine by the log that it made.
 
     Parameters
     ----------

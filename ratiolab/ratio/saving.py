@@ -35,7 +35,7 @@ CHUNK = 4_000_000
 
 @dataclass(frozen=True)
 class Saving:
-    """What switching from one policy to the best of several changes.
+    """The change when one policy is given up for the best of several.
 
     Parameters
     ----------

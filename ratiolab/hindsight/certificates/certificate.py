@@ -86,7 +86,7 @@ class GrowthCertificate(_Claim):
 
     @property
     def source(self) -> str:
-        """What proves the bound."""
+        """The kind of proof, in words."""
         return "duals of memory and growth" if self.duals.rows else "duals of memory"
 
 

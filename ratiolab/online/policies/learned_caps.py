@@ -67,7 +67,7 @@ class LearnedCaps(Policy):
 
 @dataclass
 class _Kind:
-    """What is known of the requests of a kind.
+    """The requests of a kind: what is known of them.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ WARMTH = 0.04
 
 @dataclass(frozen=True)
 class Rules:
-    """What a schedule must obey.
+    """The rules that a schedule must obey.
 
     Parameters
     ----------

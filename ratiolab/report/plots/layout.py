@@ -31,7 +31,7 @@ Look = dict[str, Any]
 
 
 class Words(TypedDict, total=False):
-    """What stands above and beside the axes of a picture; nothing by default."""
+    """Words above and beside the axes of a picture; none by default."""
 
     title: str
     x_label: str

@@ -22,7 +22,7 @@ MOST_ATOMS = 40
 
 @dataclass(frozen=True)
 class CapDesign:
-    """What is best for a law of volumes; all costs over the optimum.
+    """The best caps for a law of volumes; all costs over the optimum.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ NEVER_KILL = ((1 + 5**0.5) / 2) ** 2
 
 @dataclass(frozen=True)
 class Enclosure:
-    """What encloses the best constant for volumes within a factor.
+    """An enclosure of the best constant for volumes within a factor.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ def moment(power: int, low: float, high: float) -> float:
 
 
 class Ranks(NamedTuple):
-    """What SOAP needs of a policy on exponential sizes of mean 1, for a job of size x.
+    """The ranks that SOAP needs of a policy on exponential sizes of mean 1, for a job of size x.
 
     Parameters
     ----------
