@@ -83,6 +83,7 @@ def test_rows_of_the_shipped_table_are_those_of_a_fresh_run() -> None:
     assert checked == 1 + len(policies)
 
 
+@pytest.mark.long
 def test_a_policy_that_ends_on_some_samples_only_has_no_mean(tmp_path: Path) -> None:
     frame = stored(REAL_TRACES, REAL_TRACES.study(traces=TRACES), ROOT / "results")
     loops = (frame["policy.label"] == "sept") & (frame["seed"] == 1)
