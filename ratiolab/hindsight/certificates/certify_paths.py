@@ -65,8 +65,8 @@ from ratiolab.model.instance import Instance
 NONE: tuple[int, list[Beside]] = (0, [])
 """What no pass before has found."""
 
-WIDER = 1, 2, 4
-"""Multiples of the width of a certificate that are tried."""
+WIDER = 2, 4
+"""Multiples of the width of a certificate that are tried: its own seldom is enough."""
 
 
 def require_no_schedule(
