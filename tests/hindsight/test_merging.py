@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
+from mutations import outcomes
 from oracle import least_latency
 from test_paths import drawn
 
 from ratiolab.hindsight.certificates import certify_paths, path_walks
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import merging, proof
 from ratiolab.hindsight.paths import walk as walks
@@ -135,6 +138,18 @@ def test_the_checker_accepts_what_is_proven_and_nothing_above_the_optimum() -> N
             with pytest.raises(CertificateError, match="a path costs"):
                 certify(replace(made, bound=optimum + 1, width=made.width or 1), instance)
     assert accepted > 10 * refused
+
+
+def test_every_changed_number_of_a_file_is_detected(tmp_path: Path) -> None:
+    """With check digits made anew, proofs of no more than the optimum are all that passes."""
+    made, instance, optimum = next(one for one in certified(4) if one[0].width)
+    path = tmp_path / "c.json"
+    write_certificate(made, path)
+    assert read_certificate(path) == made
+    names = ("bound", "value", "memory", "tables", "cuts", "unit", "multipliers", "width")
+    found = list(outcomes(path, made, instance, names, range(0, 40, 20)))
+    assert all(bound is None or bound <= optimum for _, bound in found)
+    assert sum(bound is None for _, bound in found) > len(found) // 2
 
 
 @pytest.mark.long
