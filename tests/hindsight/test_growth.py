@@ -26,6 +26,7 @@ from ratiolab.hindsight.scale import growth
 from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.growth import certified, growth_bounds, growth_row
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
+from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model import FormatError, Instance, Schedule
 from ratiolab.model.feasibility import violations
 from ratiolab.workloads.generators import generate
@@ -134,6 +135,28 @@ def test_the_bound_of_an_ascent_is_certified_and_at_most_the_optimum(seed: int) 
         duals, _ = ascend(problem, start, width, 60)
         proof = certified(instance, problem, duals, width)
         assert certify(proof, instance) == proof.bound <= optimum
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(16))
+def test_two_thousand_instances_of_up_to_eight_requests_have_no_optimum_below_a_bound(
+    block: int,
+) -> None:
+    met = 0
+    for seed in range(128 * block, 128 * (block + 1)):
+        instance = tiny(seed, most=8, longest=6)
+        optimum = tiny_optimum(instance).latency
+        assert optimum is not None
+        fluid, width = fluid_duals(instance, instance.memory)
+        families = (), (growth_row(instance),), ((1, 2),), ((2, 1), (3, 4), (instance.memory, 3))
+        for rows in families:
+            problem = Problem.of(instance, instance.memory, rows)
+            start = np.outer(np.full(1 + len(rows), 1 / (1 + len(rows))), fluid)
+            duals, _ = ascend(problem, start, width, 20)
+            proof = certified(instance, problem, duals, width)
+            assert certify(proof, instance) == proof.bound <= optimum
+            met += proof.bound == optimum
+    assert met > 50  # what proves too much by one would be seen
 
 
 def long_tails(n: int, rate: float) -> Instance:
