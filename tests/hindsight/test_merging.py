@@ -97,7 +97,9 @@ def most_settled(self: walks._Walk, rows: IntArray, width: int, t: int, ahead: i
         self.room.settled, self.room.tokens, rows, np.ones(8 * self.words, np.int64), width
     )
     most = [self.room.settled[order[b:e]].max() for b, e in pairwise(edges)]
-    merged: IntArray = merging.merge(self.room, order, edges, self.direction.tail[t + 2])
+    nothing = np.zeros_like(self.direction.pay[0])
+    tail = self.direction.tail[t + 2]
+    merged: IntArray = merging.merge(self.room, order, edges, tail, nothing, 0)
     self.room.settled[merged] = most
     return merged
 

@@ -19,18 +19,28 @@ FALL = 0.7
 """The cost by which states of a part may differ falls by this factor."""
 
 
-def merged(room: Layer, rows: IntArray, most: int, price: IntArray, later: IntArray) -> IntArray:
+def merged(
+    room: Layer,
+    rows: IntArray,
+    most: int,
+    price: IntArray,
+    later: IntArray,
+    now: IntArray,
+    capacity: int,
+) -> IntArray:
     """Merge states into so many at most, each in place of one of them; return their rows.
 
     Parameters
     ----------
     price : of tokens at the next time, the one after, ...
     later : what each pair will still pay.
+    now, capacity : of states to which starts may be added, what each pair pays of the capacity of
+        the next time, at its age before, and that capacity; else zeros.
     """
     parts = np.zeros((most, 2), np.int64)
     order = rows.copy()
     number = _parts(room.total, room.tokens, order, price, parts)
-    result: NDArray[np.int64] = np.sort(_join(room, order, parts[:number], later))
+    result: NDArray[np.int64] = np.sort(_join(room, order, parts[:number], later, now, capacity))
     return result
 
 
@@ -98,7 +108,7 @@ def _parts(total, tokens, order, price, parts):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _join(layer, order, parts, later):  # type: ignore[no-untyped-def]
+def _join(layer, order, parts, later, now, capacity):  # type: ignore[no-untyped-def]
     """Write the merged state of each part into the first of it; return the rows of these."""
     length = layer.tokens.shape[1]
     result = np.zeros(len(parts), np.int64)
@@ -106,10 +116,8 @@ def _join(layer, order, parts, later):  # type: ignore[no-untyped-def]
         begin, end = parts[part]
         into = order[begin]
         result[part] = into
-        rest = layer.safe[into] - layer.total[into]
         for place in range(begin + 1, end):
             row = order[place]
-            rest = min(rest, layer.safe[row] - layer.total[row])
             layer.total[into] = min(layer.total[into], layer.total[row])
             for y in range(length):
                 layer.tokens[into, y] = min(layer.tokens[into, y], layer.tokens[row, y])
@@ -123,8 +131,11 @@ def _join(layer, order, parts, later):  # type: ignore[no-untyped-def]
                         break
             layer.number[into] = both
         if end - begin > 1:
-            layer.safe[into] = layer.total[into] + rest
+            # starts to come may pay of the capacity what those in common do not
+            layer.safe[into] = layer.total[into] - capacity
             layer.paid[into] = layer.total[into]
             for j in range(layer.number[into]):
-                layer.paid[into] += later[layer.pairs[into, j]]
+                pair = layer.pairs[into, j]
+                layer.paid[into] += later[pair]
+                layer.safe[into] += later[pair] + now[pair - 1]
     return result

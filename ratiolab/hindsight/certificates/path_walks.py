@@ -119,7 +119,9 @@ class Walk:
         price = np.zeros(costs.longest, np.int64)
         capacity = costs.capacity[side, time:][: costs.longest]
         price[: len(capacity)] = TIMES_PRICE * capacity // self.memory
-        return merged(self.room, rows, most, price, costs.later[side, t + 2])
+        partial = time == t + 1
+        now, room = partial * costs.price[side, t + 1], partial * int(costs.capacity[side, t + 1])
+        return merged(self.room, rows, most, price, costs.later[side, t + 2], now, room)
 
     def possible(self, t: int) -> list[int]:
         """Return what may start in a layer, in order."""

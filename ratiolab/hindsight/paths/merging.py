@@ -3,8 +3,8 @@
 A merged state stands for all its members: it holds, at each later time, the least that one of them
 holds, and has settled the least; of what runs it knows only what runs in all of them. What
 completes a member completes it, and adds as much to what is settled. Its cost is what is settled
-and what those in common will still pay, which never falls along a path: with whatever completes a
-member, they held no more than fits. So the cheapest path of a walk that merges costs no more than
+and what those in common will still pay, which never falls along a path: with whatever completes
+it, they hold no more than fits. So the cheapest path of a walk that merges costs no more than
 the cheapest of all: a relaxed decision diagram, Bergman, Cire, van Hoeve and Hooker (2016),
 Decision Diagrams for Optimization, Chapter 4.
 
@@ -76,12 +76,14 @@ def groups(settled, tokens, rows, price, number):  # type: ignore[no-untyped-def
 
 
 @compiled
-def merge(states, order, edges, later):  # type: ignore[no-untyped-def]
+def merge(states, order, edges, later, paid, slack):  # type: ignore[no-untyped-def]
     """Write the merged state of each group in place of a member; return the rows of these.
 
     Parameters
     ----------
     later : what each pair will still pay, as costs of the states say.
+    paid, slack : of partial states, what each pair has paid of the slack of the next time, at its
+        age before, and that slack; else zeros.
     """
     words = states.tokens.shape[1]
     result = np.zeros(len(edges) - 1, np.int64)
@@ -91,11 +93,9 @@ def merge(states, order, edges, later):  # type: ignore[no-untyped-def]
         result[group] = best
         if len(own) == 1:
             continue
-        rest = states.low[best] - states.settled[best]
         for row in own:
             for w in range(words):
                 states.tokens[best, w] = least_bytes(states.tokens[best, w], states.tokens[row, w])
-            rest = min(rest, states.low[row] - states.settled[row])
             kept = 0
             for j in range(states.running[best]):
                 for k in range(states.running[row]):
@@ -104,9 +104,11 @@ def merge(states, order, edges, later):  # type: ignore[no-untyped-def]
                         kept += 1
                         break
             states.running[best] = kept
-        # the least bound of a member bounds paths, but not what completing another adds
-        states.low[best] = states.settled[best] + rest
+        # no bound of a member holds: what completes the merged state need complete none of them
         states.cost[best] = states.settled[best]
+        states.low[best] = states.settled[best] - slack
         for j in range(states.running[best]):
-            states.cost[best] += later[states.pairs[best, j]]
+            pair = states.pairs[best, j]
+            states.cost[best] += later[pair]
+            states.low[best] += later[pair] + paid[pair - 1]
     return result

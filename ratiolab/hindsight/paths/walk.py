@@ -207,12 +207,14 @@ class _Walk:
         if len(rows) <= width:
             return rows
         self.merged = True
-        slack, longest = self.direction.slack[t + ahead :], 8 * self.words
+        ahead_of, longest = self.direction.slack[t + ahead :], 8 * self.words
         price = np.zeros(longest, np.int64)
-        price[: len(slack)] = DEARER * slack[:longest] // self.instance.memory
+        price[: len(ahead_of)] = DEARER * ahead_of[:longest] // self.instance.memory
         room = self.room
         grouped = merging.groups(room.settled, room.tokens, rows, price, width)
-        return np.sort(merging.merge(room, *grouped, self.direction.tail[t + 2]))
+        partial, direction = ahead == 1, self.direction
+        paid, slack = partial * direction.pay[t + 1], partial * int(direction.slack[t + 1])
+        return np.sort(merging.merge(room, *grouped, direction.tail[t + 2], paid, slack))
 
     def _fewest(self, rows: IntArray, width: int) -> IntArray:
         """Return the best of these states, at most so many, and leave out the others."""
