@@ -45,7 +45,8 @@ def test_quick_runs_the_quick_version_and_keeps_its_findings_and_charts(
     def page(frame: pd.DataFrame) -> Page:
         return Page({"rows": len(frame)}, [FINDING], {"rates": chart})
 
-    mine = Experiment(__name__, page)
+    mine = Experiment(__name__)
+    monkeypatch.setattr(Experiment, "page", lambda _self, frame: page(frame))
     head = Head("mine", "A title", "a source", ("cost",))
     monkeypatch.setattr(Experiment, "head", head)
     monkeypatch.setattr(Experiment, "study", study)
