@@ -38,9 +38,9 @@ as the pass before has it of their part that it watched, exceed B, or for which 
 A pass that watches nobody may merge states of a layer, too: the merged one holds, at each later
 time, the least that one of them holds, its total is the least of theirs, and only what runs in all
 of them runs in it. What completes one of them completes it, and adds as much to the total; what it
-has paid is its total and what runs in it will pay, which never falls, as with what completes one of
-them that is held beside fits. So no path is lost. Whoever found the bound may have merged others:
-wider passes are tried, too.
+has paid is its total and what runs in it will pay, which never falls: what runs in it holds no more
+than it does, so it fits beside whatever completes it. So no path is lost. Whoever found the bound
+may have merged others: wider passes are tried, too.
 
 Nothing else is left out, so the last pass must keep no path. Watched sets may only grow from pass
 to pass. Nothing here is the solver's but the footprint.
