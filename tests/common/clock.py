@@ -1,6 +1,7 @@
 """Work in counts instead of seconds: a clock that passes by being read, and numbers of calls."""
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,9 +27,15 @@ class Clock:
         return self.readings * self.step
 
 
-def let_readings_take(step: float, monkeypatch: pytest.MonkeyPatch) -> Clock:
+class ClockOfThread(Clock, threading.local):
+    """Such a clock for each thread, as on idle cores: none uses up the time of another."""
+
+
+def let_readings_take(
+    step: float, monkeypatch: pytest.MonkeyPatch, kind: type[Clock] = Clock
+) -> Clock:
     """Replace the clock of all stages of a solve for this test."""
-    clock = Clock(step)
+    clock = kind(step)
     monkeypatch.setattr(time, "perf_counter", clock)
     return clock
 
