@@ -39,9 +39,9 @@ def api_page() -> str:
 
 def _described(name: str) -> str:
     """Return what stands below a constant in its module."""
-    place, _, there = ratiolab._PLACES[name].partition(":")
-    source = inspect.getsource(importlib.import_module(_home(place, there or name)))
-    _, _, rest = source.partition(f"\n{there or name}")
+    place, there = ratiolab._PLACES[name]
+    source = inspect.getsource(importlib.import_module(_home(place, there)))
+    _, _, rest = source.partition(f"\n{there}")
     return rest.split('"""')[1] if '"""' in rest else ""
 
 
