@@ -18,7 +18,7 @@ sys.path.insert(0, str(DOCS / "site"))
 def build(folder: Path) -> int:
     """Write the site into a folder, and return Sphinx's exit code."""
     from links import Assembly
-    from reference import api_page, commands_page, policy_pages
+    from made_pages import api_page, commands_page, policy_pages
     from sphinx.cmd.build import build_main
 
     mpl.use("agg")
