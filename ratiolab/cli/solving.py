@@ -186,7 +186,12 @@ def compare(
     memory: Memory = None,
     runs: Runs = 10,
     time_limit: Annotated[
-        float, typer.Option(help="Seconds for the optimum; after them, its bounds serve.", min=0)
+        float,
+        typer.Option(
+            help="Seconds for the optimum; after them, its bounds serve. inf: no limit, and the "
+            "same answer on every machine.",
+            min=0,
+        ),
     ] = 60,
     node_limit: NodeLimit = None,
     plot: Plot = None,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.background import BackgroundHeuristic, threads_here
@@ -123,7 +124,7 @@ def solve(
         bound of the cuts and no program; ``dp``, dynamic programming with as many states as a
         layer needs, up to a million: exact, or an interval that says it is not; ``beam``, the same
         with few states, for a good schedule; ``brute``, complete enumeration.
-    time_limit : seconds in all; results then depend on the machine.
+    time_limit : seconds in all; results then depend on the machine. Infinity is no limit.
     node_limit : nodes of the search tree in all; HiGHS only.
     memory_limit : megabytes of the whole process. Stages whose arrays would exceed it are narrowed
         or left out, as their notes say; HiGHS is stopped when it gets there.
@@ -152,6 +153,7 @@ def solve(
     12
     """
     threads = threads_here() if threads is None else threads
+    time_limit = None if time_limit == inf else time_limit
     options = SolveOptions(
         method, backend, time_limit, node_limit, memory_limit, seed, steps, threads
     )

@@ -48,17 +48,18 @@ class Timed(NamedTuple):
 
 
 class Served(NamedTuple):
-    """The run of an order.
+    """An order and its run.
 
     Parameters
     ----------
-    began : round in which each request starts.
+    order, began : requests, and the round in which each starts.
     sums : completion times of the first `STRIDE` completions, of twice as many.., in all.
     state, total, end, base : snapshots: `FIELDS`, sum of completion times, and when each run ends
         and what it would hold at round 0; in row k the last one before anybody of rank k `STRIDE`
-        or higher was looked at.
+        or higher was looked at. The last total is that of all.
     """
 
+    order: IntArray
     began: IntArray
     sums: NDArray[np.float64]
     state: IntArray
@@ -121,17 +122,18 @@ def resumed(timed, order, known, slot, waiting):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def serve(timed, order, known, new, first, give):  # type: ignore[no-untyped-def]
-    """Return the sum of completion times of an order, or -1 once it has lost too much.
+def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
+    """Return the sum of completion times of a new order, or -1 once it has lost too much.
 
     Parameters
     ----------
-    known : the run of an order that is the same up to place ``first``: what came before anybody of
-        that rank was looked at is not done again.
-    new : where this run is written.
+    known : an order that is the same up to place ``first``, and its run: what came before anybody
+        of that rank was looked at is not done again.
+    new : an order; where its run is written.
     give : by how much the sum may be behind that of the other order, every `STRIDE` completions.
     """
-    n, memory = len(order), timed.memory
+    order, memory = new.order, timed.memory
+    n = len(order)
     rank = np.empty(n, np.int64)
     for k in range(n):
         rank[order[k]] = k
@@ -209,7 +211,8 @@ def serve(timed, order, known, new, first, give):  # type: ignore[no-untyped-def
             for k in range(gone, running):
                 end[k - gone], base[k - gone], peak[k - gone] = end[k], base[k], peak[k]
             running -= gone
-    repeat(new, slot, len(new.total))
+    repeat(new, slot, len(new.end))
+    new.total[len(new.total) - 1] = total
     return total
 
 
@@ -223,49 +226,39 @@ def peaks(end, base, running, peak, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def cool(timed, order, known, total, large, bits, moves, heat, reach, give, rare):  # type: ignore[no-untyped-def]
-    """Try moves at a temperature; return the total of the order at hand, the best, and its order.
+def anneal(timed, known, new, bits, large, moves, heat, reach, give, rare):  # type: ignore[no-untyped-def]
+    """Try moves at a temperature; return the best total and its order.
 
-    ``order`` and ``known``, its run, are changed in place. One move in ``rare`` puts one of the
-    requests ``large`` anywhere.
+    One move in ``rare`` puts one of the requests ``large`` anywhere. Both ``known`` and ``new``
+    hold the same order before and after.
     """
-    n = len(order)
-    best, kept = total, order.copy()
-    new = Served(
-        known.began.copy(),
-        known.sums.copy(),
-        known.state.copy(),
-        known.total.copy(),
-        known.end.copy(),
-        known.base.copy(),
-    )
-    trial = order.copy()
+    n, whole = len(known.order), len(known.total) - 1
+    best, order = known.total[whole], known.order.copy()
     for _ in range(moves):
         if draw(bits) % np.uint64(rare) == 0:
-            i, j, kind = far_move(bits, trial, large)
+            i, j, kind = far_move(bits, new.order, large)
         else:
             i, j, kind = near_move(bits, n, reach)
         if i == j:
             continue
-        moved(trial, i, j, kind)
+        moved(new.order, i, j, kind)
         luck = (np.float64(draw(bits) >> np.uint64(11)) + 1) / 2.0**53
         allowed = -heat * np.log(luck)
-        found = serve(timed, trial, known, new, i, allowed + give * heat)
-        if 0 <= found <= total + allowed:
-            order[i : j + 1] = trial[i : j + 1]
-            slot = i // STRIDE
-            begin = known.state[slot, COMPLETED] // STRIDE + 1
-            known.began[:] = new.began
-            known.sums[begin:] = new.sums[begin:]
-            known.state[slot + 1 :] = new.state[slot + 1 :]
-            known.total[slot + 1 :] = new.total[slot + 1 :]
-            known.end[slot + 1 :] = new.end[slot + 1 :]
-            known.base[slot + 1 :] = new.base[slot + 1 :]
-            total = found
-            if total < best:
-                best = total
-                kept[:] = order
-        else:
-            trial[i : j + 1] = order[i : j + 1]
+        found = serve(timed, known, new, i, allowed + give * heat)
+        if not 0 <= found <= known.total[whole] + allowed:
+            new.order[i : j + 1] = known.order[i : j + 1]
             new.began[:] = known.began
-    return total, best, kept
+            continue
+        slot = i // STRIDE
+        begin = known.state[slot, COMPLETED] // STRIDE + 1
+        known.order[i : j + 1] = new.order[i : j + 1]
+        known.began[:] = new.began
+        known.sums[begin:] = new.sums[begin:]
+        known.state[slot + 1 :] = new.state[slot + 1 :]
+        known.total[slot + 1 :] = new.total[slot + 1 :]
+        known.end[slot + 1 :] = new.end[slot + 1 :]
+        known.base[slot + 1 :] = new.base[slot + 1 :]
+        if found < best:
+            best = found
+            order[:] = new.order
+    return best, order

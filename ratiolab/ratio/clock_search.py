@@ -16,13 +16,13 @@ import numpy as np
 from numpy.random import Generator
 
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.scale.annealing import RARE, largest, most_running
-from ratiolab.model import Instance, IntArray, Preemption, stream
+from ratiolab.hindsight.scale.annealing import Cooling, cooled, largest, most_running
+from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.online import Information, Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.online.policies.prefix import PrefixRun
 from ratiolab.online.policy import Decide, Setting
-from ratiolab.ratio.clock_kernels import FIELDS, HIGHEST, STRIDE, Served, Timed, cool, serve
+from ratiolab.ratio.clock_kernels import FIELDS, HIGHEST, STRIDE, Served, Timed, anneal, serve
 
 BEGIN = "svf", "svf-fit", "mc-sf"
 """Policies whose orders a search begins with."""
@@ -32,9 +32,6 @@ ROUNDS = 0.5
 
 HOT, COLD, REACH, GIVE = 0.05, 0.002, 8, 6.0
 """First and last temperature in mean latencies; places of a move; temperatures that may be lost."""
-
-SLICE = 0.3
-"""Seconds between two temperatures, about."""
 
 
 @dataclass(frozen=True)
@@ -70,21 +67,23 @@ def timed_of(instance: Instance, clock: BatchTime) -> Timed:
     )
 
 
-def served(timed: Timed, order: IntArray) -> tuple[float, Served]:
-    """Return the sum of completion times of an order, picoseconds, and its run."""
+def served(timed: Timed, order: IntArray) -> Served:
+    """Return the run of an order; its last total is the sum of completion times, picoseconds."""
     n, rows = len(order), len(order) // STRIDE + 2
     ends = np.zeros((rows, timed.running), np.int64)
     known = Served(
+        order.copy(),
         np.zeros(n, np.int64),
         np.full(n // STRIDE + 1, np.inf),
         np.zeros((rows, FIELDS), np.int64),
-        np.zeros(rows),
+        np.zeros(rows + 1),
         ends,
         ends.copy(),
     )
     known.state[0, HIGHEST] = -1
     new = deepcopy(known)
-    return float(serve(timed, order, known, new, 0, 0.0)), new
+    serve(timed, known, new, 0, 0.0)
+    return new
 
 
 def search_order(
@@ -129,7 +128,12 @@ def search_order(
         order = np.lexsort((instance.volume, found.starts))
         best = _least((best, _run(instance, clock, order, preemption)))
     order = np.lexsort((instance.volume, best.schedule.starts))
-    again = _annealed(timed_of(instance, clock), order, largest(instance), used, seed)
+    timed = timed_of(instance, clock)
+    known = served(timed, order)
+    mean = (known.total[-1] - float(timed.due.sum())) / len(order)
+    hot = HOT * (COLD / HOT) ** used()
+    cooling = Cooling(hot * mean, COLD * mean, REACH, GIVE)
+    again = cooled(anneal, timed, known, largest(instance), cooling, used, seed=seed)
     return _least((best, _run(instance, clock, again, preemption)))
 
 
@@ -151,26 +155,3 @@ def _run(
     """Simulate an order, exactly."""
     policy = Searched(tuple(order.tolist()))
     return simulate(instance, policy, preemption=preemption, clock=clock)
-
-
-def _annealed(
-    timed: Timed, order: IntArray, large: IntArray, used: Callable[[], float], seed: int
-) -> IntArray:
-    """Return the best order that an annealing meets until all time is used."""
-    total, known = served(timed, order)
-    best, least, moves = order, total, 50
-    mean = (total - float(timed.due.sum())) / len(order)
-    bits = stream(seed, "search").integers(1, 2**63, 1).astype(np.uint64)
-    current, part = order.copy(), used()
-    while part < 1:
-        began = time.perf_counter()
-        heat = mean * HOT * (COLD / HOT) ** part
-        total, reached, placed = cool(
-            *(timed, current, known, total, large, bits, moves, heat, REACH, GIVE, RARE)
-        )
-        if reached < least:
-            best, least = placed, reached
-        took = time.perf_counter() - began
-        moves = int(np.clip(moves * SLICE / max(took, 1e-9), moves / 4, moves * 2)) + 1
-        part = used()
-    return best

@@ -8,7 +8,7 @@ much to be kept.
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,31 +102,54 @@ def annealed(
 ) -> IntArray:
     """Return the best order met until all time is used, whose schedules are told as they come.
 
+    Parameters are those of `cooled`.
+    """
+    tell = lambda order: found(schedule_of(instance, order))  # noqa: E731
+    return cooled(
+        anneal, *decoded(instance, order), largest(instance), cooling, part, tell, seed, paced
+    )
+
+
+def cooled(
+    anneal: Callable[..., tuple[float, IntArray]],
+    columns: tuple[Any, ...],
+    known: Any,
+    large: IntArray,
+    cooling: Cooling,
+    part: Callable[[], float],
+    tell: Callable[[IntArray], None] = lambda _: None,
+    seed: int = 0,
+    paced: bool = True,
+) -> IntArray:
+    """Return the best order that an annealing meets until all time is used.
+
     Parameters
     ----------
+    anneal : tries moves at a temperature, as `ratiolab.hindsight.scale.order_kernels.anneal` does.
+    columns, known, large : what it reads, the order to begin with, and who may be put anywhere.
     part : tells which part of the time is used; 1 ends the search.
+    tell : is told of better orders.
     paced : whether looks at the clock come as often as the speed of moves asks for; each of many
         requests may place thousands again.
     """
-    columns, known = decoded(instance, order)
-    large = largest(instance)
-    new = Decoded(*(column.copy() for column in known))
-    best, least = order, int(known.total[-1])
+    new = type(known)(*(column.copy() for column in known))
+    best: IntArray = known.order.copy()
+    least = known.total[-1]
     bits = stream(seed, "search").integers(1, 2**63, 1).astype(np.uint64)
     first = done = part()
     again, better, moves = done + TOLD, False, SLICE // 40 if paced else SLICE
     while done < 1:
         heat = cooling.begin * (cooling.end / cooling.begin) ** ((done - first) / (1 - first))
-        _, total, placed, _ = anneal(
+        total, placed = anneal(
             *(columns, known, new, bits, large, moves, heat, cooling.reach, cooling.give, RARE)
         )
         if total < least:
-            best, least, better = placed, int(total), True
+            best, least, better = placed, total, True
         began, done = done, part()
         if paced:
             moves = int(np.clip(moves * PACE / max(done - began, 1e-9), 1, min(SLICE, 4 * moves)))
         if better and (done >= 1 or done > again):
-            found(schedule_of(instance, best))
+            tell(best)
             done, told = part(), done
             again, better = done + max(TOLD, 10 * (done - told)), False
     return best

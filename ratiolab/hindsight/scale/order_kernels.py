@@ -202,16 +202,14 @@ def anneal(columns, decoded, new, bits, large, moves, heat, reach, give, rare): 
     One move in ``rare`` puts one of the requests ``large`` anywhere.
 
     Orders of a greater total are kept with the probability of Metropolis. Both ``decoded`` and
-    ``new`` hold the same order before and after. Returns how many moves were kept, the best total,
-    and its order and starts.
+    ``new`` hold the same order before and after. Returns the best total and its order.
     """
     n = len(decoded.order)
     final = len(decoded.total) - 1
     best = decoded.total[final]
-    order, start = decoded.order.copy(), decoded.start.copy()
-    taken = 0
+    order = decoded.order.copy()
     for _ in range(moves):
-        if len(large) and draw(bits) % np.uint64(rare) == 0:
+        if draw(bits) % np.uint64(rare) == 0:
             i, j, kind = far_move(bits, new.order, large)
         else:
             i, j, kind = waiting_move(bits, new.order, decoded.start, columns.arrival, reach)
@@ -224,7 +222,6 @@ def anneal(columns, decoded, new, bits, large, moves, heat, reach, give, rare): 
         total, upto = decode(columns, decoded, new, i, j, most, np.int64(bound + give * heat))
         one, other = decoded, new
         if 0 <= total <= most:
-            taken += 1
             shift = total - decoded.total[final]
             if upto < n:
                 snap = upto // STRIDE
@@ -246,5 +243,5 @@ def anneal(columns, decoded, new, bits, large, moves, heat, reach, give, rare): 
             other.base[k, :running] = one.base[k, :running]
         if total >= 0 and decoded.total[final] < best:
             best = decoded.total[final]
-            order[:], start[:] = decoded.order, decoded.start
-    return taken, best, order, start
+            order[:] = decoded.order
+    return best, order
