@@ -81,7 +81,14 @@ IN_ORDER = (
     "vllm-priority",
 )
 """Policies that serve in the order of the file while nothing tells requests apart, and kill nobody
-by choice; see `ratiolab.theory.worst_case.one_at_a_time`."""
+by choice: they have no constant, nor have those of `IN_RANDOM_ORDER`.
+
+Prompts s = u and memory M = 2 u, all requests at round 0: two requests never fit, since
+2 (s + 1) > M, and nothing ever overflows. One output is u, the other n - 1 are one token. Whoever
+serves the long one first and lets it run pays n u + n(n - 1)/2, the shortest first pays
+u + n - 1 + n(n - 1)/2. As u grows, the ratio tends to n. Where chance orders them, the long one
+delays half of the others in the mean, and the ratio tends to (n + 1)/2. Own; the argument is that
+against first come, first served on one machine."""
 
 IN_RANDOM_ORDER = "a-max", "a-random"
 """Policies that serve in random order, and kill nobody by choice."""
