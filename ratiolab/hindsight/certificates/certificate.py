@@ -30,21 +30,6 @@ from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
-_PATHS = (
-    *("bound", "denominator", "value", "memory", "tables", "cuts"),
-    *("unit", "multipliers", "passes"),
-)
-
-_NUMBERS = {
-    "prices": ("denominator", "value", "memory", "tables", "cuts"),
-    "layers": ("bound", "denominator", "value", "memory", "tables", "cuts"),
-    "paths": _PATHS,
-    "paths-back": _PATHS,
-    "paths-merged": (*_PATHS[:-1], "width"),
-    "steps": ("denominator", "value", "begin", "ends", "token"),
-    "growth": ("denominator", "value", "begin", "ends", "token", "rows", "growth"),
-}
-
 
 @dataclass(frozen=True)
 class _Claim:
@@ -162,7 +147,6 @@ def dual_certificate(instance: Instance, duals: Duals, value: int) -> DualCertif
     return DualCertificate(instance.name, instance.digest, bound, value, kept)
 
 
-def numbers_check(kind: str, data: Mapping[str, Any]) -> str:
-    """Return the digits that tie the numbers of a file of this kind together."""
-    numbers = json.dumps([data[name] for name in _NUMBERS[kind]])
-    return hashlib.sha256(numbers.encode()).hexdigest()[:12]
+def numbers_check(numbers: Mapping[str, Any]) -> str:
+    """Return the digits that tie the numbers of a file together."""
+    return hashlib.sha256(json.dumps([*numbers.values()]).encode()).hexdigest()[:12]

@@ -1,5 +1,6 @@
 """The file format of certificates, a model for each kind of proof."""
 
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, RootModel
@@ -14,11 +15,9 @@ from ratiolab.hindsight.certificates.certificate import (
     FormulaCertificate,
     GrowthCertificate,
     PathCertificate,
-    numbers_check,
 )
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.model.instance import shown
 from ratiolab.model.validation import Strict
 
 _FROM_LIST = Strictness(False)  # JSON has no tuples
@@ -58,7 +57,9 @@ class FormulaFile(_File):
         return FormulaCertificate(self.instance, self.digest, self.bound, self.source)
 
 
-class _ProofFile(_File):
+class ProofFile(_File):
+    """A bound that numbers prove, tied together by check digits."""
+
     denominator: int
     """D: duals, value and costs are this many times what they stand for."""
     value: int
@@ -66,14 +67,8 @@ class _ProofFile(_File):
     check: str
     """Twelve hexadecimal digits of SHA-256 over the numbers."""
 
-    def require_check(self) -> None:
-        """Raise ValueError unless the digits are those of the numbers."""
-        data = dict(self)
-        if self.check != numbers_check(data["kind"], data):
-            raise ValueError(f"check {shown(self.check)} is not that of the numbers")
 
-
-class StepDualsFile(_ProofFile):
+class StepDualsFile(ProofFile):
     """A bound that duals of memory prove, constant over runs of times."""
 
     kind: Literal["steps"]
@@ -84,16 +79,11 @@ class StepDualsFile(_ProofFile):
     token: Integers
     """D times the dual of a token, a value for each run."""
 
-    def require_check(self) -> None:
-        """Raise ValueError unless there is a dual for each run, and digits are of the numbers."""
+    def certificate(self) -> GrowthCertificate:
+        """Return the claim of the file; ValueError unless there is a dual for each run."""
         if len(self.ends) != len(self.token):
             wanted = f"{len(self.ends)} numbers, as ends does, not {len(self.token)}"
             raise ValueError(f"token must hold {wanted}")
-        super().require_check()
-
-    def certificate(self) -> Certificate:
-        """Return the claim of the file."""
-        self.require_check()
         duals = GrowthDuals(self.denominator, self.begin, self.ends, self.token)
         return GrowthCertificate(self.instance, self.digest, self.bound, self.value, duals)
 
@@ -107,19 +97,16 @@ class GrowthDualsFile(StepDualsFile):
     growth: Annotated[tuple[Integers, ...], _FROM_LIST, FailFast()]
     """Of each growth row D times its dual, a value for each run."""
 
-    def certificate(self) -> Certificate:
-        """Return the claim of the file."""
+    def certificate(self) -> GrowthCertificate:
+        """Return the claim of the file; ValueError unless there is a dual for each row and run."""
         wanted = [len(self.ends)] * len(self.rows)
         if [len(row) for row in self.growth] != wanted:
             raise ValueError(f"growth must hold {len(self.ends)} numbers for each of the rows")
-        self.require_check()
-        duals = GrowthDuals(
-            *(self.denominator, self.begin, self.ends, self.token, self.rows, self.growth)
-        )
-        return GrowthCertificate(self.instance, self.digest, self.bound, self.value, duals)
+        claim = super().certificate()
+        return replace(claim, duals=replace(claim.duals, rows=self.rows, growth=self.growth))
 
 
-class DualsFile(_ProofFile):
+class DualsFile(ProofFile):
     """A bound that duals of memory and cuts prove, alone or by guiding a search."""
 
     nouns: ClassVar[dict[str, str]] = {
@@ -144,7 +131,6 @@ class DualsFile(_ProofFile):
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
-        self.require_check()
         kind = DynamicProgrammingCertificate if self.kind == "layers" else DualCertificate
         return kind(self.instance, self.digest, self.bound, self.value, self.duals)
 
@@ -168,7 +154,6 @@ class PathsFile(_PathsFile):
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
-        self.require_check()
         claim = (self.instance, self.digest, self.bound, self.value, self.duals)
         back = self.kind == "paths-back"
         return PathCertificate(*claim, self.unit, self.multipliers, self.passes, back)
@@ -183,7 +168,6 @@ class MergedPathsFile(_PathsFile):
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
-        self.require_check()
         claim = (self.instance, self.digest, self.bound, self.value, self.duals)
         return PathCertificate(*claim, self.unit, self.multipliers, (0,), True, self.width)
 

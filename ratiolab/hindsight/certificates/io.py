@@ -5,7 +5,6 @@ from typing import Any
 
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
-    CertificateWithDuals,
     DualCertificate,
     DynamicProgrammingCertificate,
     FormulaCertificate,
@@ -14,6 +13,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.certificates.effort import LARGEST_FILE
 from ratiolab.model.files import FormatError, PathLike, json_lines, write_text
+from ratiolab.model.instance import shown
 
 CERTIFICATE_FORMAT = "ratiolab-certificate/1"
 
@@ -26,16 +26,17 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
         "digest": certificate.digest,
         "bound": certificate.bound,
     }
-    if isinstance(certificate, FormulaCertificate):
-        data |= {"kind": "formula", "source": certificate.source}
-    else:
-        kind, numbers = _numbers(certificate)
-        data |= {"kind": kind, **numbers, "check": numbers_check(kind, numbers)}
+    kind, numbers = _numbers(certificate)
+    data |= {"kind": kind, **numbers}
+    if kind != "formula":
+        data["check"] = numbers_check(numbers)
     write_text(path, json_lines(data))
 
 
-def _numbers(certificate: GrowthCertificate | CertificateWithDuals) -> tuple[str, dict[str, Any]]:
-    """Return the kind and numbers of a proof by duals."""
+def _numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
+    """Return the kind of a proof, and its numbers or its formula."""
+    if isinstance(certificate, FormulaCertificate):
+        return "formula", {"source": certificate.source}
     if isinstance(certificate, GrowthCertificate):
         runs = certificate.duals
         in_runs = {
@@ -76,11 +77,14 @@ def read_certificate(path: PathLike) -> Certificate:
     FormatError
         when the file cannot be read or is not of this format.
     """
-    from ratiolab.hindsight.certificates.certificate_file import CertificateFile
+    from ratiolab.hindsight.certificates.certificate_file import CertificateFile, ProofFile
     from ratiolab.model.validation import read_file
 
     file = read_file(path, CERTIFICATE_FORMAT, CertificateFile, largest=LARGEST_FILE).root
     try:
-        return file.certificate()
+        claim = file.certificate()
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
+    if isinstance(file, ProofFile) and file.check != numbers_check(_numbers(claim)[1]):
+        raise FormatError(f"{path}: check {shown(file.check)} is not that of the numbers")
+    return claim
