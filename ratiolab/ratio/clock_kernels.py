@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ratiolab.hindsight.scale.beam_state import compiled
 from ratiolab.hindsight.scale.expand_kernels import earliest
-from ratiolab.hindsight.scale.order_kernels import draw, far_move, moved, near_move
+from ratiolab.hindsight.scale.order_kernels import draw, far_move, moved, near_move, peaks
 from ratiolab.model.footprint import IntArray
 
 STRIDE = 16
@@ -214,15 +214,6 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
     repeat(new, slot, len(new.end))
     new.total[len(new.total) - 1] = total
     return total
-
-
-@compiled
-def peaks(end, base, running, peak, memory):  # type: ignore[no-untyped-def]
-    """Write the start from which a prompt of no tokens fits, at the end of each run."""
-    held = np.int64(0)
-    for k in range(running - 1, -1, -1):
-        held += base[k]
-        peak[k] = held + (running - k) * end[k] + end[k] - memory
 
 
 @compiled

@@ -26,7 +26,7 @@ Alvarez-Valdes, Tamarit (1987), European J. Oper. Res. 29.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -175,17 +175,37 @@ def rounded(instance: Instance, token: FloatArray, origin: int, width: int) -> B
 
 
 def fluid_duals(instance: Instance) -> tuple[int, int, FloatArray]:
-    """Return origin, width and the optimal duals of the relaxation by mean busy times.
-
-    There a slot of time t costs request i t / v_i. The dual is the maximum over released i
-    of k_i - t / v_i: it falls with slope 1 / v_i while i is served, does not jump when i has its
-    last slot, is zero when memory idles, and k_i is one number for all pieces of i.
-    """
+    """Return origin, width and the duals of `busy_duals` in the middle of each bucket."""
     memory, origin = instance.memory, int(instance.arrival.min())
     pieces = [
         (piece.request, piece.begin / memory - origin, piece.end / memory - origin)
         for piece in preempt(instance, shortest_remaining=False)
     ]
+    # completions come later than in the fluid: leave room for the longest output
+    rounds = min(LONGEST, math.ceil(pieces[-1][2]) + int(instance.output.max()))
+    width = -(-rounds // MOST_BUCKETS)
+    return origin, width, busy_duals(instance, pieces, rounds, width, LEVELS[0][0])
+
+
+def busy_duals(
+    instance: Instance,
+    pieces: Sequence[tuple[int, float, float]],
+    rounds: int,
+    width: int,
+    coarsest: int,
+) -> FloatArray:
+    """Return the optimal duals of the relaxation by mean busy times, in the middle of buckets.
+
+    There a slot of time t costs request i t / v_i. The dual is the maximum over released i
+    of k_i - t / v_i: it falls with slope 1 / v_i while i is served, does not jump when i has its
+    last slot, is zero when memory idles, and k_i is one number for all pieces of i.
+
+    Parameters
+    ----------
+    pieces : request, begin and end of each slot, in order of time.
+    rounds, width, coarsest : what buckets of some rounds cover at least; their number is a multiple
+        of the coarsest.
+    """
     slope = (1.0 / instance.volume).tolist()
     height: dict[int, float] = {}  # k_i
     after, following = 0.0, math.inf
@@ -193,19 +213,14 @@ def fluid_duals(instance: Instance) -> tuple[int, int, FloatArray]:
         if i not in height:
             height[i] = end * slope[i] + (after if end == following else 0.0)
         after, following = height[i] - begin * slope[i], begin
-    # completions come later than in the fluid: leave room for the longest output
-    rounds = min(LONGEST, math.ceil(pieces[-1][2]) + int(instance.output.max()))
-    width = -(-rounds // MOST_BUCKETS)
-    coarsest = LEVELS[0][0]
-    buckets = coarsest * -(-rounds // (coarsest * width))
-    middle = (np.arange(buckets) + 0.5) * width
+    middle = (np.arange(coarsest * -(-rounds // (coarsest * width))) + 0.5) * width
     ends = np.array([end for _, _, end in pieces])
     served = np.minimum(np.searchsorted(ends, middle, side="right"), len(pieces) - 1)
     request = np.array([i for i, _, _ in pieces])[served]
     heights = np.array([height[i] for i in request.tolist()])
     dual = heights - middle * np.array(slope)[request]
     idle = (middle >= ends[-1]) | (middle < np.array([begin for _, begin, _ in pieces])[served])
-    return origin, width, np.where(idle, 0.0, np.maximum(dual, 0.0))
+    return np.where(idle, 0.0, np.maximum(dual, 0.0))
 
 
 def ascend(

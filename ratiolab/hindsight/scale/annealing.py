@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.scale.order_kernels import STRIDE, Columns, Decoded, anneal, decode
+from ratiolab.hindsight.arrays import Requests
+from ratiolab.hindsight.scale.order_kernels import STRIDE, Decoded, anneal, decode
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -74,10 +75,10 @@ def largest(instance: Instance) -> IntArray:
     return np.argsort(-instance.volume, kind="stable")[:count]
 
 
-def decoded(instance: Instance, order: IntArray) -> tuple[Columns, Decoded]:
+def decoded(instance: Instance, order: IntArray) -> tuple[Requests, Decoded]:
     """Return the columns of an instance, times from the first arrival on, and a decoded order."""
     arrival = instance.arrival - instance.arrival.min()
-    columns = Columns(arrival, instance.prompt, instance.output, instance.memory)
+    columns = Requests(arrival, instance.prompt, instance.output, instance.memory)
     new, far = _empty(order, most_running(instance)), np.int64(2**61)
     new.total[-1], _ = decode(columns, new, new, 0, len(order), far, far)
     return columns, new

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ratiolab.hindsight.bounds import one_machine
+from ratiolab.hindsight.relaxation.dual_bound import busy_duals
 from ratiolab.hindsight.relaxation.subgradient import FloatArray, Steps, climb
 from ratiolab.hindsight.scale.row_kernels import (
     Sums,
@@ -178,26 +179,12 @@ def fluid_duals(
     """Return prices of the preemptive schedule behind mean busy times, and the width of buckets.
 
     Buckets reach up to when this schedule ends and one longest output more, as completions come
-    later than in it. `ratiolab.hindsight.relaxation.dual_bound` says why prices are these.
+    later than in it.
     """
     room = math.floor(memory)
     released = ((instance.arrival - instance.arrival.min()) * room).tolist()
-    served = list(one_machine(released, instance.volume.tolist(), shortest_remaining=False))
-    slope = (1.0 / instance.volume).tolist()
-    height: dict[int, float] = {}
-    after, following = 0.0, math.inf
-    for piece in reversed(served):
-        i, begin, end = piece.request, piece.begin / room, piece.end / room
-        if i not in height:
-            height[i] = end * slope[i] + (after if end == following else 0.0)
-        after, following = height[i] - begin * slope[i], begin
-    columns = np.array([(piece.request, piece.begin, piece.end) for piece in served]).T
-    ends, begins = columns[2] / room, columns[1] / room
-    rounds, coarsest = math.ceil(ends[-1]) + int(instance.output.max()), FINE_LEVELS[0][0]
+    served = one_machine(released, instance.volume.tolist(), shortest_remaining=False)
+    pieces = [(piece.request, piece.begin / room, piece.end / room) for piece in served]
+    rounds = math.ceil(pieces[-1][2]) + int(instance.output.max())
     width = max(1, -(-rounds // most))
-    middle = (np.arange(coarsest * -(-rounds // (coarsest * width))) + 0.5) * width
-    place = np.minimum(np.searchsorted(ends, middle, side="right"), len(served) - 1)
-    request = columns[0][place]
-    price = np.array([height[i] - t * slope[i] for i, t in zip(request, middle, strict=True)])
-    idle = (middle >= ends[-1]) | (middle < begins[place])
-    return np.where(idle, 0.0, np.maximum(price, 0.0)), width
+    return busy_duals(instance, pieces, rounds, width, FINE_LEVELS[0][0]), width

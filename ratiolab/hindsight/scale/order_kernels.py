@@ -1,7 +1,8 @@
 """The compiled annealing of the order of starts.
 
 Each request starts as early as it fits, but not before those earlier in the order. Requests are
-numbered as in the instance, times counted from the first arrival.
+numbered as in the instance, times counted from the first arrival; ``columns`` are the
+`ratiolab.hindsight.arrays.Requests`.
 """
 
 from typing import NamedTuple
@@ -14,15 +15,6 @@ from ratiolab.model.footprint import IntArray
 
 STRIDE = 16
 """Places between two snapshots."""
-
-
-class Columns(NamedTuple):
-    """The columns of an instance."""
-
-    arrival: IntArray
-    prompt: IntArray
-    output: IntArray
-    memory: int
 
 
 class Decoded(NamedTuple):
@@ -42,6 +34,15 @@ class Decoded(NamedTuple):
     running: IntArray
     end: IntArray
     base: IntArray
+
+
+@compiled
+def peaks(end, base, running, peak, memory):  # type: ignore[no-untyped-def]
+    """Write the start from which a prompt of no tokens fits, at the end of each run."""
+    held = np.int64(0)
+    for k in range(running - 1, -1, -1):
+        held += base[k]
+        peak[k] = held + (running - k) * end[k] + end[k] - memory
 
 
 @compiled
@@ -65,10 +66,7 @@ def place(columns, end, base, running, peak, i, begin):  # type: ignore[no-untyp
         k -= 1
     end[k], base[k] = done, hold
     running += 1
-    held = np.int64(0)
-    for k in range(running - 1, -1, -1):
-        held += base[k]
-        peak[k] = held + (running - k) * end[k] + end[k] - memory
+    peaks(end, base, running, peak, memory)
     return p, running
 
 
@@ -86,10 +84,7 @@ def decode(columns, decoded, new, first, sure, most, give):  # type: ignore[no-u
     end, base = np.empty(decoded.end.shape[1], np.int64), np.empty(decoded.end.shape[1], np.int64)
     peak = np.empty(decoded.end.shape[1], np.int64)
     end[:running], base[:running] = decoded.end[snap, :running], decoded.base[snap, :running]
-    held = np.int64(0)
-    for k in range(running - 1, -1, -1):
-        held += base[k]
-        peak[k] = held + (running - k) * end[k] + end[k] - columns.memory
+    peaks(end, base, running, peak, columns.memory)
     total = decoded.total[snap]
     last = decoded.start[at - 1] if at else np.int64(0)
     whole = decoded.total[len(decoded.total) - 1]
