@@ -7,7 +7,7 @@ every length are better ones, and an order that is searched for is better still.
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -93,7 +93,6 @@ def search_order(
     *,
     preemption: Preemption = "restart",
     seed: int = 0,
-    stop: Callable[[], bool] = lambda: False,
 ) -> Simulation:
     """Return the run of the least total latency under a clock that is found within some time.
 
@@ -104,7 +103,6 @@ def search_order(
     ----------
     instance : it states the seconds of a tick, unless clock does or all arrive at 0.
     seconds : of the search; 0 compares the orders that it would begin with.
-    stop : ends the search early.
 
     Examples
     --------
@@ -117,7 +115,7 @@ def search_order(
     def used() -> float:
         """Return the part of the time that is used."""
         passed = time.perf_counter() - began
-        return 1.0 if stop() or not seconds else min(1.0, passed / seconds)
+        return min(1.0, passed / seconds) if seconds else 1.0
 
     best = _least(
         simulate(instance, make(key), preemption=preemption, clock=clock) for key in BEGIN
