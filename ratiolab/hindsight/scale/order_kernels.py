@@ -66,7 +66,10 @@ def place(columns, end, base, running, peak, i, begin):  # type: ignore[no-untyp
         k -= 1
     end[k], base[k] = done, hold
     running += 1
-    peaks(end, base, running, peak, memory)
+    held = np.int64(0)
+    for k in range(running - 1, -1, -1):  # as `peaks` does, whose call would take a fifth longer
+        held += base[k]
+        peak[k] = held + (running - k) * end[k] + end[k] - memory
     return p, running
 
 
