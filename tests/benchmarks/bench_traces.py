@@ -80,6 +80,7 @@ def traces(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[
                 instance = sampled(file, requests, rate, seed)
                 result = solve(instance, time_limit=seconds).uninterrupted()
                 found.append(100 * float(result.gap))
+                print(f"{title}, seed {seed}: {result.lower}..{result.upper}", flush=True)
             gap = f"{sum(found) / len(found):.1f} ({', '.join(f'{gap:.1f}' for gap in found)})"
             drawn = f"{seeds[0]} to {seeds[-1]}"
             yield f"| {title} | {requests:,} | {drawn} | {seconds:g} | {gap} |"
