@@ -37,26 +37,14 @@ def _numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
     """Return the kind of a proof, and its numbers or its formula."""
     if isinstance(certificate, FormulaCertificate):
         return "formula", {"source": certificate.source}
+    duals: Any = certificate.duals
+    numbers = {"denominator": duals.denominator, "value": certificate.value, **vars(duals)}
     if isinstance(certificate, GrowthCertificate):
-        runs = certificate.duals
-        in_runs = {
-            "denominator": runs.denominator,
-            "value": certificate.value,
-            "begin": runs.begin,
-            "ends": runs.ends,
-            "token": runs.token,
-        }
-        if runs.rows:
-            return "growth", in_runs | {"rows": runs.rows, "growth": runs.growth}
-        return "steps", in_runs
-    duals = certificate.duals
-    numbers = {
-        "denominator": duals.denominator,
-        "value": certificate.value,
-        "memory": duals.memory,
-        "tables": [[table.cap, *chain(*table.items)] for table in duals.tables],
-        "cuts": duals.cuts,
-    }
+        if duals.rows:
+            return "growth", numbers
+        del numbers["rows"], numbers["growth"]
+        return "steps", numbers
+    numbers["tables"] = [[table.cap, *chain(*table.items)] for table in duals.tables]
     if isinstance(certificate, DualCertificate):
         return "prices", numbers
     numbers = {"bound": certificate.bound, **numbers}
