@@ -185,30 +185,18 @@ class _Running:
         Between completions usage grows, so only completions are checked, the own one included.
         """
         while True:
-            later = self._later(prompt, output, start)
-            if later == start:
+            own, least, base, active, last = start + output, start, 0, 0, 0
+            for end, constant in (*reversed(self.stays), (0, 0)):
+                if end < own <= last and base + active * own + peak(prompt, output) > self.memory:
+                    # until the next completion usage only grows: complete after it
+                    least = max(least, last + 1 - output)
+                if end <= start:
+                    break
+                base, active, last = base + constant, active + 1, end
+                if end <= own:
+                    # either this completion lies before the start, or tokens held then must fit
+                    excess = base + active * end + held(prompt, end - start) - self.memory
+                    least = max(least, min(end, start + excess))
+            if least == start:
                 return start
-            start = later
-
-    def _later(self, prompt: int, output: int, start: int) -> int:
-        """Return the start itself when it fits, else a later one before which none fits."""
-        own, least = start + output, start
-        base = active = 0
-        for end, constant in reversed(self.stays):
-            if end <= start:
-                break
-            base, active = base + constant, active + 1
-            if end <= own:
-                # either this completion lies before the start, or tokens held then must fit
-                excess = base + active * end + held(prompt, end - start) - self.memory
-                least = max(least, min(end, start + excess))
-        base = active = 0
-        next_end = own
-        for end, constant in reversed(self.stays):
-            if end < own:
-                break
-            base, active, next_end = base + constant, active + 1, end
-        if active and base + active * own + peak(prompt, output) > self.memory:
-            # until the next completion usage only grows: complete after it
-            least = max(least, next_end + 1 - output)
-        return least
+            start = least
