@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.display import Result
+from ratiolab.model.interrupts import Interruptible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +68,7 @@ Report: TypeAlias = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, eq=False)
-class OptResult(Result):
+class OptResult(Interruptible, Result):
     """A feasible schedule and a proven interval around the hindsight optimum.
 
     Parameters
@@ -106,18 +107,6 @@ class OptResult(Result):
     def is_exact(self) -> bool:
         """Return whether the schedule is proven optimal."""
         return self.upper == self.lower
-
-    def uninterrupted(self) -> Self:
-        """Return the result itself, for whoever stores it as finished.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            when Ctrl-C ended the solve: its bounds hold, but a full solve may give better ones.
-        """
-        if self.interrupted:
-            raise KeyboardInterrupt
-        return self
 
     @property
     def certified(self) -> int:

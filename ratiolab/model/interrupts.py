@@ -1,7 +1,8 @@
-"""Ctrl-C that comes while compiled code hands its answer over."""
+"""Ctrl-C: in compiled code that hands its answer over, and in results that it ended early."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Self
 
 
 @contextmanager
@@ -20,3 +21,21 @@ def heard() -> Iterator[None]:
                 raise KeyboardInterrupt from None
             behind = behind.__cause__ or behind.__context__
         raise
+
+
+class Interruptible:
+    """A result that says whether Ctrl-C ended it early."""
+
+    interrupted: bool
+
+    def uninterrupted(self) -> Self:
+        """Return the result itself, for whoever stores it as finished.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            when Ctrl-C ended it: what it has holds, but is not all.
+        """
+        if self.interrupted:
+            raise KeyboardInterrupt
+        return self

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import nan
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.display import Result
+from ratiolab.model.interrupts import Interruptible
 from ratiolab.online import Policy, Simulation
 from ratiolab.online.policy import require_policy
 from ratiolab.online.registry import describe
@@ -108,7 +109,7 @@ class PolicyRow(Ranked):
 
 
 @dataclass(frozen=True)
-class Comparison(Ranking[PolicyRow], Result):
+class Comparison(Ranking[PolicyRow], Interruptible, Result):
     """The certified optimum of an instance and a row for each policy, the best first.
 
     Parameters
@@ -129,18 +130,6 @@ class Comparison(Ranking[PolicyRow], Result):
             if row.policy.name == name:
                 return row
         raise KeyError(name)
-
-    def uninterrupted(self) -> Self:
-        """Return the comparison itself, for whoever stores it as finished.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            when Ctrl-C ended it before the optimum was solved and all policies had run.
-        """
-        if self.interrupted:
-            raise KeyboardInterrupt
-        return self
 
     @property
     def headline(self) -> str:

@@ -15,7 +15,6 @@ when vLLM's victim is the very request whose turn it is, those after it in the l
 while here they make their tokens. Shared prefixes, speculation and batches in flight are left out.
 """
 
-from abc import abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -53,6 +52,8 @@ class Engine(Policy):
     block: Count = 1
 
     preemption: ClassVar[Preemption] = "recompute"
+    returns_first: ClassVar[bool] = False
+    """Whether an evicted request goes to the front of the queue, whatever its key."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,13 +71,9 @@ class Engine(Policy):
     def budget(self) -> int:
         return self.tokens
 
-    @abstractmethod
     def key(self, view: View, request: int) -> Key:
         """Return the key of a waiting request; the least goes first, equals as they arrived."""
-
-    def returns_first(self) -> bool:
-        """Return whether an evicted request goes to the front of the queue, whatever its key."""
-        return False
+        return ()
 
     def leaves(self, view: View, request: int, turn: int) -> Key:
         """Return the key of a running request; the least leaves first, then the latest arrival.
@@ -189,7 +186,7 @@ class _Steps:
                 break
             excess -= self._blocks(held_next(view, i))
             self._returned += 1
-            self._join(view, i, -self._returned if policy.returns_first() else 0)
+            self._join(view, i, -self._returned if policy.returns_first else 0)
             evicted.append(i)
         return evicted
 

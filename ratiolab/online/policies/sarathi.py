@@ -29,12 +29,7 @@ class Sarathi(Engine):
 
     name: ClassVar[str] = "sarathi"
     source: ClassVar[str] = "Agrawal et al. (2024), arXiv 2403.02310"
-
-    def key(self, view: View, request: int) -> Key:
-        return ()
-
-    def returns_first(self) -> bool:
-        return True
+    returns_first: ClassVar[bool] = True
 
     def leaves(self, view: View, request: int, turn: int) -> Key:
         return (-turn,)

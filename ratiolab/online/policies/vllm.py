@@ -31,16 +31,11 @@ class VLLMFCFS(Engine):
 
     name: ClassVar[str] = "vllm-fcfs"
     source: ClassVar[str] = "vLLM v1: Kwon et al. (2023), arXiv 2309.06180; its issue 54644"
+    returns_first: ClassVar[bool] = True
 
     @property
     def information(self) -> Information:
         return needs(self.victim)
-
-    def key(self, view: View, request: int) -> Key:
-        return ()
-
-    def returns_first(self) -> bool:
-        return True
 
     def leaves(self, view: View, request: int, turn: int) -> Key:
         return victim_key(self.victim, view, request, turn)
