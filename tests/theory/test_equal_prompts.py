@@ -8,6 +8,7 @@ from oracle import least_latency
 
 from ratiolab.hindsight import solve
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.model.footprint import volume
 from ratiolab.online import make, simulate
 from ratiolab.theory.worst_case import equal_prompts, late_rush
 from ratiolab.theory.worst_case.finish_program import finish_plan
@@ -43,9 +44,7 @@ def test_mc_sf_and_optimum_lie_within_their_bounds_on_all_small_instances() -> N
 def test_pair_volume_is_the_double_sum_of_its_definition() -> None:
     outputs = [3, 1, 4, 1, 5, 3]
     pairs = [(a, b) for a in outputs for b in outputs if b <= a]
-    assert equal_prompts.pair_volume(2, outputs) == sum(
-        equal_prompts.volume(2, b) for _, b in pairs
-    )
+    assert equal_prompts.pair_volume(2, outputs) == sum(volume(2, b) for _, b in pairs)
 
 
 @pytest.mark.parametrize(("together", "gap", "batches"), [(2, 1, 4), (3, 2, 5), (5, 1, 3)])

@@ -36,6 +36,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from ratiolab.model.footprint import volume
+
 
 class Factors(NamedTuple):
     """Factors of a bound ``volume * A/M + length * C`` (for a class, of W/M and of B)."""
@@ -61,15 +63,6 @@ CLASS_PRINTED = Factors(Fraction(192), Fraction(5))
 
 CLASS = Factors(Fraction(4), Fraction(3, 2))
 """A class is processed within 4 W/M + 3 B/2; own proof, above."""
-
-
-def volume(prompt: int, output: int) -> int:
-    """Return vol(o) = s o + o (o+1)/2, the tokens a request holds, over its rounds. O(1).
-
-    >>> volume(1, 3)
-    9
-    """
-    return prompt * output + output * (output + 1) // 2
 
 
 def pair_volume(prompt: int, outputs: Sequence[int]) -> int:

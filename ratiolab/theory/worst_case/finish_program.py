@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ratiolab.theory.worst_case.equal_prompts import volume
+from ratiolab.model.footprint import volume
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ request that is being served, from t - 1/2 to the end.
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ratiolab.theory.worst_case.equal_prompts import volume
+from ratiolab.model.footprint import volume
 
 
 def volume_prices(prompt: int, outputs: Sequence[int], memory: int) -> list[Fraction]:

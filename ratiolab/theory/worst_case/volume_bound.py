@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+
+from ratiolab.theory.worst_case.equal_prompts import pair_volume
 
 
 def volume_lower_bound(prompt: int, outputs: Sequence[int], memory: int) -> Fraction:
@@ -32,8 +33,5 @@ def volume_lower_bound(prompt: int, outputs: Sequence[int], memory: int) -> Frac
     >>> volume_lower_bound(0, [1, 1], 1)
     Fraction(3, 1)
     """
-    pairs = running = 0
-    for output, number in sorted(Counter(outputs).items()):
-        running += number * (prompt * output + output * (output + 1) // 2)
-        pairs += number * running
+    pairs = pair_volume(prompt, outputs)
     return Fraction(pairs, 2 * memory) + Fraction(sum(outputs), 3) + Fraction(len(outputs), 6)

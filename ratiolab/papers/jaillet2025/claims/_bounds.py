@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from ratiolab.model.footprint import volume
 from ratiolab.papers.claim import PROVED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025.claims._cases import Case, least
 from ratiolab.theory.worst_case.equal_prompts import (
@@ -13,7 +14,6 @@ from ratiolab.theory.worst_case.equal_prompts import (
     Factors,
     class_bound,
     mc_sf_bound,
-    volume,
 )
 from ratiolab.theory.worst_case.finish_program import finish_plan
 
