@@ -1,9 +1,7 @@
 """A table of the values of many finite games, kept as a CSV file."""
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from io import StringIO
 from math import comb
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +10,7 @@ from ratiolab.game.configurations import arena
 from ratiolab.game.deterministic import deterministic_value
 from ratiolab.game.randomised import randomised_value
 from ratiolab.game.rules import Game
-from ratiolab.model.files import csv_integer, csv_table, write_text
+from ratiolab.model.files import csv_integer, csv_table, write_csv
 from ratiolab.model.instance import shown
 
 MOST_MULTISETS = 250
@@ -113,13 +111,8 @@ VALUES = "configurations", "deterministic", "randomised_least", "randomised_most
 
 def write_rows(found: Sequence[Row], path: Path) -> None:
     """Write a table in one step."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*HEAD, *VALUES])
-    for row in found:
-        game = row.game
-        writer.writerow([*(getattr(game, name) for name in HEAD), *row[1:]])
-    write_text(path, text.getvalue())
+    rows = ([*(getattr(row.game, name) for name in HEAD), *row[1:]] for row in found)
+    write_csv(path, [*HEAD, *VALUES], rows)
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -13,6 +13,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from io import StringIO
 from math import isinf
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -164,6 +165,13 @@ def write_text(path: PathLike, text: str) -> None:
     content = text.encode()
     # no time of writing: equal texts make equal files
     write_bytes(path, gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
+
+
+def write_csv(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table as CSV, in one step."""
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    write_text(path, text.getvalue())
 
 
 def write_bytes(path: PathLike, content: bytes) -> None:

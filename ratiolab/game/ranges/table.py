@@ -1,13 +1,11 @@
 """A table of what encloses V(R), kept as a CSV file."""
 
-import csv
 from collections.abc import Callable, Iterable, Sequence
-from io import StringIO
 from math import inf, nan
 from pathlib import Path
 
 from ratiolab.game.ranges.play import LARGEST, enclose
-from ratiolab.model.files import csv_table, write_text
+from ratiolab.model.files import csv_table, write_csv
 from ratiolab.model.instance import shown
 from ratiolab.theory.limits.finite_range import NEVER_KILL, Enclosure
 
@@ -79,11 +77,7 @@ def rows(
 
 def write_rows(found: Sequence[Enclosure], path: Path) -> None:
     """Write a table in one step."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEAD)
-    writer.writerows([getattr(row, name) for name in HEAD] for row in found)
-    write_text(path, text.getvalue())
+    write_csv(path, HEAD, ([getattr(row, name) for name in HEAD] for row in found))
 
 
 def read_rows(path: Path) -> list[Enclosure]:
