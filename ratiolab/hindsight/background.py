@@ -10,7 +10,12 @@ import os
 import threading
 from types import TracebackType
 
-from ratiolab.hindsight.schedules.heuristics import FEW_STEPS, MEDIUM, improved_schedule
+from ratiolab.hindsight.schedules.heuristics import (
+    FEW_STEPS,
+    MEDIUM,
+    improved_schedule,
+    search_anew,
+)
 from ratiolab.hindsight.state import Found, SolveState
 from ratiolab.model import Schedule, stream
 
@@ -40,6 +45,7 @@ class BackgroundHeuristic:
 
     def __enter__(self) -> None:
         if self.thread is not None:
+            self.state.helped = True
             self.thread.start()
 
     def __exit__(
@@ -56,6 +62,9 @@ class BackgroundHeuristic:
         state, number = self.state, 0
         while not self._ended():
             rng = stream(state.options.seed, "search", 2, number)
+            look, state.look = state.look, None
+            if look is not None:
+                search_anew(look, rng, self._ended, self._found)
             improved_schedule(state.schedule, rng, STEPS, stop=self._ended, found=self._found)
             number += 1
 

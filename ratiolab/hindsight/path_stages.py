@@ -1,17 +1,23 @@
 """The stages of a solve that walk over paths, see `ratiolab.hindsight.paths`."""
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.certificates.certificate import PathCertificate, path_certificate
+from ratiolab.hindsight.schedules.heuristics import Look, search_anew
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
+from ratiolab.model.streams import stream
 
 FEW_ROUNDS = 6
 """Rounds of cuts before the walk of few requests: a tenth of a second."""
+
+SELDOM = 4
+"""Where one thread does all, it searches from every so manieth schedule that is offered."""
 
 NARROW = 1_500
 """Width of the walk of few requests that looks for a schedule first."""
@@ -99,9 +105,17 @@ class Paths:
             bound = None if proven is None else LowerBound(proven.bound, "paths")
             call.found(Found(schedule, bound, proven))
 
-        stop = state.deadline(self.part)
+        stop, rng = state.deadline(self.part), stream(state.options.seed, "search", 3)
+        offered = count()
+
+        def offer(look: Look) -> None:
+            if state.helped:
+                state.look = look
+            elif next(offered) % SELDOM == 0:
+                search_anew(look, rng, stop, lambda schedule: call.found(Found(schedule)))
+
         try:
-            proof.prove(instance, duals, lambda: state.upper, stop, found, width)
+            proof.prove(instance, duals, lambda: state.upper, stop, found, width, offer)
         except OverflowError as error:
             return Found(note=f"no paths: {error}")
         if state.closed:

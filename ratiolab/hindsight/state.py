@@ -15,7 +15,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.memory import budget
 from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage
-from ratiolab.hindsight.schedules.heuristics import best_list_schedule
+from ratiolab.hindsight.schedules.heuristics import Look, best_list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.interrupts import heard
 
@@ -62,6 +62,11 @@ class SolveState:
     ----------
     progress : called when a stage begins, when a bound or the schedule gets better, and every few
         tenths of a second while HiGHS runs.
+
+    Attributes
+    ----------
+    helped : whether `ratiolab.hindsight.background` looks for schedules; look : a way to one that
+        a search may begin from, given when to stop, which a stage leaves for it.
     """
 
     def __init__(
@@ -70,6 +75,8 @@ class SolveState:
         self.began = time.perf_counter()
         self.lock = threading.RLock()  # `ratiolab.hindsight.background` finds schedules, too
         self.instance, self.options, self.progress = instance, options, progress
+        self.helped = False
+        self.look: Look | None = None
         self.nodes = 0
         self.interrupted = False
         self.stages: list[Stage] = []

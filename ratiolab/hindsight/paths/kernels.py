@@ -185,6 +185,37 @@ def start(states, number, pair, request, twin, ending, step, tokens, full, theta
 
 
 @compiled
+def start_each(states, number, begin, chosen, pairs, twins, ends, step, tokens, full, theta, most):  # type: ignore[no-untyped-def]
+    """Append the states with one more start of each of these requests in turn, where it fits.
+
+    Parameters
+    ----------
+    begin : place of the first of them. chosen, pairs, twins : their numbers, pairs at age 0, and
+        what must have started, as bits. ends : of each pair, whether it completes at once.
+    tokens : of each pair. theta : see `start`. most : it ends with a request after which there are
+        more states.
+
+    Returns
+    -------
+    the new number of states; the place of the next request; the least bound that was left out; and
+    whether there was no room for all that the next one gives.
+    """
+    left = step.limit + 1
+    for k in range(begin, len(chosen)):
+        pair = pairs[k]
+        written, low = start(
+            states, number, pair, chosen[k], twins[k], ends[pair], step, tokens[pair], full, theta
+        )
+        left = min(left, low)
+        if written < 0:
+            return number, k, left, True
+        number = written
+        if number > most:
+            return number, k + 1, left, False
+    return number, len(chosen), left, False
+
+
+@compiled
 def finish(states, number, step):  # type: ignore[no-untyped-def]
     """Complete a layer: shift tokens, and bound the cost of all paths through each state."""
     words = states.tokens.shape[1]

@@ -145,6 +145,7 @@ class _Walk:
         self.full = full.view("<u8").astype(np.uint64)
         self.room = self._empty(FIRST_CAPACITY)
         self.starts = Starts(instance, direction, limit, remembered)
+        self.twins = np.array(self.starts.twins, np.uint64)
         self.bits = np.left_shift(np.uint64(1), direction.owner.astype(np.uint64))
         self.left, self.stopped, self.merged = limit + 1, False, False
 
@@ -230,24 +231,22 @@ class _Walk:
         self._reserve(len(layer.cost), 0)
         number = int(kernels.advance(layer, step, direction.ends, self.room))
         seen, theta = max(number, CROWD), NEVER
-        candidates = self.starts.at(t)
-        for i in candidates:
-            if self.stop():  # a layer of many states takes seconds
+        chosen = np.array(self.starts.at(t), np.int64)
+        pairs, twins, begun = direction.first[chosen], self.twins[chosen], 0
+        while begun < len(chosen):
+            number, done, left, no_room = kernels.start_each(
+                *(self.room, number, begun, chosen, pairs, twins, direction.ends, step),
+                *(direction.tokens, self.full, theta, int(GROWN * seen)),
+            )
+            self.left = min(self.left, int(left))
+            # a layer of many states takes seconds, and asks once for each start
+            if any(self.stop() for _ in range(begun, done)):
                 self.stopped = True
                 break
-            pair = int(direction.first[i])
-            twin, ending = np.uint64(self.starts.twins[i]), bool(direction.ends[pair])
-            tokens = direction.tokens[pair]
-            while True:
-                written, left = kernels.start(
-                    *(self.room, number, pair, i, twin, ending, step, tokens, self.full, theta)
-                )
-                self.left = min(self.left, int(left))
-                if written >= 0:
-                    break
+            begun = done
+            if no_room:
                 self._reserve(2 * len(self.room.cost), number)
-            number = int(written)
-            if number > GROWN * seen and i != candidates[-1]:
+            elif begun < len(chosen):
                 rows = self._undominated(np.arange(number), COMPARED_EARLY)
                 if len(rows) > PARTIAL * self.width and self.merges:
                     rows = self._merged(rows, PARTIAL * self.width // 2, t, 1)
