@@ -2,8 +2,9 @@
 
 Most of a solve is compiled code and HiGHS, which leave Python's lock to others. Each half of the
 work gains by the other: stages need a good schedule to leave things out, and the search for
-schedules needs nothing of them. With no time limit there is no such thread, so that results are
-the same on every machine, and with a memory limit there is none, as it would need its own share.
+schedules needs nothing of them, but takes from them other schedules to begin from. With no time
+limit there is no such thread, so that results are the same on every machine, and with a memory
+limit there is none, as it would need its own share.
 """
 
 import os

@@ -56,7 +56,7 @@ class Callbacks(NamedTuple):
 
 
 class SolveState:
-    """The best schedule and bound so far, and their cost; stages read it and never write it.
+    """The best schedule and bound so far, and their cost; stages write nothing of it but ``look``.
 
     Parameters
     ----------

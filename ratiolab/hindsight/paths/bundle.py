@@ -6,6 +6,10 @@ cheapest path gives a plane above it. The next v is the best under the planes kn
 penalty for the distance from the best v so far: Kiwiel (1990), Proximity control in bundle methods
 for convex nondifferentiable minimization, Mathematical Programming 46. Potentials are made anew for
 each v (`ratiolab.hindsight.paths.refit`).
+
+Where requests arrive over time, a walk ends in one path and gives one plane. Forty more, of paths
+that leave the cheapest one at some layer, gain nothing: with 50 requests thirteen walks prove 8134
+instead of 8133. Nor do targets a little above the best value, at the width of `proof.MERGED`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
