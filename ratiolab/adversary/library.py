@@ -142,14 +142,23 @@ def replay(target: Target, instance: Instance, runs: int = 400) -> Entry:
 
 
 def replays(
-    folder: Path, runs: int = 400, *, tell: Callable[[str], None] = lambda _: None
+    folder: Path,
+    runs: int = 400,
+    *,
+    only: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[Entry], list[str]]:
     """Replay the library; return its entries, and the names of targets without a file.
 
-    ``tell`` is called with the name of each target before it is replayed.
+    Parameters
+    ----------
+    only : names of targets; all when empty.
+    tell : called with the name of each target before it is replayed.
     """
     entries, missing = [], []
     for target in targets():
+        if only and target.name not in only:
+            continue
         tell(target.name)
         instance = read(target, folder)
         if instance is None:
