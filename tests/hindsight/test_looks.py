@@ -45,8 +45,11 @@ def test_what_a_proof_offers_are_schedules_little_longer_than_the_best_at_any_la
     assert looks[0](lambda: True) is None
 
 
-def test_few_requests_and_those_beyond_a_word_are_offered_nothing() -> None:
-    assert offered(many(20), 500)[0] == offered(many(70), 500)[0] == []
+def test_few_requests_those_beyond_a_word_and_those_there_at_once_are_offered_nothing() -> None:
+    at_once = many(40).replace(arrival=[0] * 40)
+    for instance in (many(20), many(70), at_once):
+        assert offered(instance, 500)[0] == []
+    assert offered(many(40), 500)[0]
 
 
 def test_a_search_anew_tells_of_the_schedule_itself_and_of_better_ones() -> None:

@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TypeAlias
 
+import numpy as np
+
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.passes import Back, Passes, narrow
@@ -61,7 +63,8 @@ BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
 
 ABOVE, NARROW = 1.02, (500, 1_000, 2_000)
 """Schedules that searches begin from may be so many times as long as the best; they are those of
-beams so wide, one each time multipliers have moved."""
+beams so wide, one each time multipliers have moved, where requests arrive over time. Where all are
+there at once, wide beams find more in that time."""
 
 FEW_REQUESTS = 30
 """With more, walks that remember all begin after multipliers have risen for the first time."""
@@ -127,8 +130,9 @@ class _Proof:
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
         self.upper, self.stop, self.found = upper, stop, found
         self.most, self.states = most, min(FIRST_STATES, MOST_STATES)
-        size = len(potentials.instance)
-        self.offer = offer if FEW_REQUESTS <= size <= MOST_REQUESTS else None
+        instance = potentials.instance
+        apart = FEW_REQUESTS <= len(instance) <= MOST_REQUESTS and np.ptp(instance.arrival) > 0
+        self.offer = offer if apart else None
         self.offered = 0
         self.values: list[float] = []
         self.back: Back | None = None
