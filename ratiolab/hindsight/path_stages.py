@@ -17,7 +17,7 @@ FEW_ROUNDS = 6
 """Rounds of cuts before the walk of few requests: a tenth of a second."""
 
 SELDOM = 4
-"""Where one thread does all, it searches from every so manieth schedule that is offered."""
+"""Where one thread does all, it searches from one in so many of the schedules offered."""
 
 NARROW = 1_500
 """Width of the walk of few requests that looks for a schedule first."""
@@ -109,9 +109,7 @@ class Paths:
         offered = count()
 
         def offer(look: Look) -> None:
-            if state.helped:
-                state.look = look
-            elif next(offered) % SELDOM == 0:
+            if not call.offer(look) and next(offered) % SELDOM == 0:
                 search_anew(look, rng, stop, lambda schedule: call.found(Found(schedule)))
 
         try:

@@ -48,15 +48,17 @@ class Callbacks(NamedTuple):
 
     ``found`` keeps findings at once, so that Ctrl-C does not lose them; ``progress`` only shows
     nodes and a bound. A program's incumbent stays out: it may defer requests, and only checked
-    schedules count.
+    schedules count. ``offer`` leaves a way to a schedule for a search beside to begin from, and
+    returns whether there is such a search.
     """
 
     found: Callable[[Found], None]
     progress: Callable[[int, int | None], None]
+    offer: Callable[[Look], bool]
 
 
 class SolveState:
-    """The best schedule and bound so far, and their cost; stages write nothing of it but ``look``.
+    """The best schedule and bound so far, and their cost; stages read it and never write it.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ class SolveState:
     Attributes
     ----------
     helped : whether `ratiolab.hindsight.background` looks for schedules; look : a way to one that
-        a search may begin from, given when to stop, which a stage leaves for it.
+        a search may begin from, given when to stop, which a stage has offered it.
     """
 
     def __init__(
@@ -163,7 +165,7 @@ class SolveState:
         self.stage, self.note = name, ""
         try:
             with heard():
-                yield Callbacks(self.keep, self.show)
+                yield Callbacks(self.keep, self.show, self.offer)
         except KeyboardInterrupt:
             self.interrupted = True
         self._end_stage(f"Ctrl-C in stage {name}" if self.interrupted else self.note)
@@ -193,6 +195,12 @@ class SolveState:
             certificate=self.certificate,
             interrupted=self.interrupted,
         )
+
+    def offer(self, look: Look) -> bool:
+        """Leave a way to a schedule for the search beside; return whether there is one."""
+        if self.helped:
+            self.look = look
+        return self.helped
 
     def show(self, nodes: int = 0, lower: int | None = None) -> None:
         """Show progress, with nodes and a bound of a program that the state does not hold yet."""

@@ -15,7 +15,7 @@ from ratiolab.hindsight.paths import walk as walks
 from ratiolab.hindsight.paths.potentials import directions
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.schedules import heuristics
-from ratiolab.hindsight.schedules.heuristics import best_list_schedule, search_anew
+from ratiolab.hindsight.schedules.heuristics import Look, best_list_schedule, search_anew
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model import Instance, Schedule, stream
 from ratiolab.model.feasibility import violations
@@ -26,10 +26,10 @@ def searches_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heuristics, "ANEW", 2_500)
 
 
-def offered(instance: Instance, asks: int) -> tuple[list[proof.Look], int]:
+def offered(instance: Instance, asks: int) -> tuple[list[Look], int]:
     """Return what a proof offers within so many questions, and the best schedule's latency."""
     duals, asked = cut_bound(instance, rounds=1).certificate, iter(range(asks))
-    upper, looks = best_list_schedule(instance).total_latency, list[proof.Look]()
+    upper, looks = best_list_schedule(instance).total_latency, list[Look]()
     stop = lambda: next(asked, None) is None  # noqa: E731
     proof.prove(instance, duals, lambda: upper, stop, lambda *found: None, 200, looks.append)
     return looks, upper
@@ -92,14 +92,14 @@ def test_a_stage_leaves_looks_or_searches_from_them_itself(
         asked.append(stop)
         return best
 
-    def prove(*given: Callable[[proof.Look], None]) -> None:
+    def prove(*given: Callable[[Look], None]) -> None:
         for _ in range(5):
             given[-1](look)
 
     asked: list[object] = []
     monkeypatch.setattr(proof, "prove", prove)
     kept: list[Found] = []
-    Paths(part=1.0, most=120)(state, Callbacks(kept.append, lambda *shown: None))
+    Paths(part=1.0, most=120)(state, Callbacks(kept.append, lambda *shown: None, state.offer))
     assert len(asked) == (0 if helped else 2)
     assert (state.look is None) == (not helped)
     assert (best in [found.schedule for found in kept]) == (not helped)
