@@ -1,14 +1,22 @@
-"""Ctrl-C for calls in threads of other processes, which get no signals: a worker of a cluster."""
+"""Ctrl-C for calls in threads of other processes, which get no signals: a worker of a cluster.
+
+It is raised wherever the thread is, and so may be lost: in what catches every error, as some
+imports do, or in a function that compiled code calls. It is raised again until the call has ended.
+"""
 
 import ctypes
+import time
 from collections.abc import Callable
-from threading import Lock, get_ident
+from threading import Lock, Thread, get_ident
 from typing import TypeVar
 
 Answer = TypeVar("Answer")
 
 STOPPED = "ratiolab: stopped before it had an answer"
 """What a call gives that Ctrl-C has ended, or that has not begun before it."""
+
+PATIENCE = 10.0
+"""Seconds in which a call that was interrupted should end, before it is interrupted again."""
 
 _lock = Lock()
 _running: dict[int, str] = {}
@@ -29,34 +37,58 @@ def called(function: Callable[[], Answer], group: str) -> Answer | str:
                 return STOPPED
             _running[get_ident()] = group
         answer = function()
+    except KeyboardInterrupt:
+        pass
+    finally:
         _leave()
-    except KeyboardInterrupt:  # it may also come just after the answer
-        _leave()
-    except BaseException:
-        _leave()
-        raise
     return answer
 
 
 def _leave() -> None:
+    """Take this thread out of the calls that run; no interrupt comes after this."""
+    while get_ident() in _running:
+        try:
+            with _lock:
+                _raise_in(get_ident(), None)
+                _running.pop(get_ident(), None)
+        except KeyboardInterrupt:  # one that came just after the answer
+            continue
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Raise an error where a thread is, soon; None takes back one that has not come yet."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread), None if error is None else ctypes.py_object(error)
+    )
+
+
+def _interrupt_running(group: str) -> int:
     with _lock:
-        _running.pop(get_ident(), None)
+        threads = [thread for thread, own in _running.items() if own == group]
+        for thread in threads:
+            _raise_in(thread, KeyboardInterrupt)
+    return len(threads)
+
+
+def _insist(group: str) -> None:
+    while True:
+        time.sleep(PATIENCE)
+        if not _interrupt_running(group):
+            return
 
 
 def interrupt(group: str) -> int:
-    """Raise KeyboardInterrupt, once, in all calls of a group; none begins here after this.
+    """Raise KeyboardInterrupt in all calls of a group; none begins here after this.
 
     Returns
     -------
-    The number of calls that were running.
+    The number of calls that were running, 0 when the group has been interrupted before.
     """
     with _lock:
         if group in _stopped:
             return 0
         _stopped.add(group)
-        threads = [thread for thread, own in _running.items() if own == group]
-        for thread in threads:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
-            )
-    return len(threads)
+    running = _interrupt_running(group)
+    if running:
+        Thread(target=_insist, args=(group,), daemon=True).start()
+    return running

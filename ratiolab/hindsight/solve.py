@@ -182,16 +182,19 @@ def solve(
 
 def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:
     """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
-    with BackgroundHeuristic(state):
-        for name, work in plan:
-            if state.closed or state.interrupted:
-                break
-            if state.time_left == 0:
-                note = f"stopped before proof: time limit before stage {name}"
-                break
-            with state.running(name) as call:
-                state.show()
-                state.keep(work(state, call))
+    try:
+        with BackgroundHeuristic(state):
+            for name, work in plan:
+                if state.closed or state.interrupted:
+                    break
+                if state.time_left == 0:
+                    note = f"stopped before proof: time limit before stage {name}"
+                    break
+                with state.running(name) as call:
+                    state.show()
+                    state.keep(work(state, call))
+    except KeyboardInterrupt:
+        state.interrupted, note = True, "Ctrl-C between two stages"
     return state.result(note)
 
 

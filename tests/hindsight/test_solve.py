@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
@@ -14,6 +15,8 @@ from tiny_instances import tiny
 from ratiolab.hindsight import OptResult, Progress, bracket, solve
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.solve import PLANS
+from ratiolab.hindsight.state import Work
 from ratiolab.model import Instance, require_feasible
 
 
@@ -189,6 +192,21 @@ def test_ctrl_c_in_the_dynamic_program_keeps_its_schedules(
     check(result)
     assert result.upper == found[0] < bracket(instance, steps=0).upper
     assert result.note == "Ctrl-C in stage dynamic programming"
+
+
+def test_ctrl_c_between_two_stages_keeps_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    orders = PLANS["auto"][0]
+
+    def plan() -> Iterator[tuple[str, Work]]:
+        yield orders
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(PLANS, "auto", plan())  # type: ignore[arg-type]
+    result = solve(paper_like(0, 14), steps=100)
+    check(result)
+    assert result.interrupted
+    assert result.note == "Ctrl-C between two stages"
+    assert [stage.name for stage in result.stages] == ["bounds", "orders"]
 
 
 def test_a_time_limit_is_heard_by_every_stage_also_for_many_requests(
