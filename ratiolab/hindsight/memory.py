@@ -69,10 +69,10 @@ def walk_width(instance: Instance, budget: int) -> int:
     """Return the states that a layer of a walk may keep within a budget.
 
     A layer is written with up to some times as many partial states, twice while its room grows;
-    the layers of a walk and of the one before stay.
+    the layers of a walk and of the one before stay, and what a walk has recorded of partial states.
     """
     state = 120 + int(instance.output.max()) + 2 * instance.memory
-    return budget // (60 * state)
+    return budget // (60 * state + 1_500)
 
 
 def program_entries(budget: int) -> int:

@@ -11,6 +11,11 @@ X is, or settled cost and rest exceed B, no path of cost at most B comes to A. A
 least as much rest as its bound says; states whose rest is too much stay in the tables, as they
 bound what holds more.
 
+Trying all sets of starts takes several times as long as the walk. What the walk has made of a state
+says sooner how much its rest is at least, with the one X that replaced A
+(`ratiolab.hindsight.paths.partials`). States with which that exceeds B, half of them or nearly
+all, need no trying, and where it is right, trying ends with the first start that shows it.
+
 A walk the same way that remembers more finds, of each of its states, the part in N, and bounds it
 so: it needs no walk from the other side. When requests arrive together, walks back have few states:
 most choices are among small requests in early rounds, and a walk back, which comes there last,
@@ -19,15 +24,17 @@ knows what it has spent; a walk forward meets them first.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.paths import completion_kernels
 from ratiolab.hindsight.paths.kernels import States
+from ratiolab.hindsight.paths.partials import Partials
 from ratiolab.hindsight.paths.starts import Starts
 from ratiolab.hindsight.paths.trees import Layer, planted
+from ratiolab.model.footprint import IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,45 +62,66 @@ class Kept(NamedTuple):
 
     Parameters
     ----------
-    layers : states, with all columns but pairs. full : the memory, as packed tokens.
-    guide : what bounded the walk.
+    layers : states. history : partial states of each step, where they are recorded; again : makes
+        those of a step again. full : the memory, as packed tokens. guide : what bounded the walk.
     """
 
-    starts: Starts
     layers: list[States]
+    history: list[Partials | None]
+    again: Callable[[States, int], Partials | None]
+    starts: Starts
     full: NDArray[np.uint64]
     guide: Completions | None
 
 
 def completions(kept: Kept, stop: Callable[[], bool] = lambda: False) -> Completions | None:
     """Return what completing the states of a complete walk costs at least; None when stopped."""
-    starts, layers, full, guide = kept
-    direction, limit, remembered = starts.direction, starts.limit, np.uint64(starts.remembered)
+    layers, history, again, starts, full, guide = kept
+    limit, remembered = starts.limit, np.uint64(starts.remembered)
     last = layers[-1]
     rest = np.where(last.mask == remembered, 0, limit + 1 - last.settled)
     after = planted(last.mask, -rest, last.tokens)
     found = [after]
-    for t in range(direction.end - 1, -1, -1):
-        if stop():
+    for t in range(len(layers) - 2, -1, -1):
+        layer, partials = layers[t], history[t] or again(layers[t], t)
+        if partials is None or stop():
             return None
-        layer, step, chosen = layers[t], starts.step(t), np.array(starts.at(t), np.int64)
-        pair, excess = direction.first[chosen], direction.excess[chosen, t]
-        ours = starts.remembered >> chosen.astype(object) & 1 if len(chosen) else chosen
-        possible = (
-            chosen,
-            excess - np.array(ours, np.int64) * step.due[chosen],
-            excess - step.tail[pair],
-            direction.tokens[pair],
-            np.array([starts.twins[i] for i in chosen], np.uint64),
-        )
-        before = after if guide is None else guide.layers[t + 1]
-        known = np.uint64(0 if guide is None else guide.known)
-        spent = completion_kernels.spend(layer.cost, layer.mask, remembered, step.due)
-        rest = completion_kernels.complete(
-            (layer.mask, layer.settled, layer.tokens, layer.low),
-            (step.slack, limit, remembered, spent),
-            *(possible, full, after, guide is not None, (known, *before)),
+        begun, least = partials.least(layers[t + 1].settled + rest, limit + 1)
+        total = np.full(len(layer.low), limit + 1)
+        total[begun] = np.maximum(layer.low[begun], least)
+        rest = total - layer.settled
+        rows = np.flatnonzero(total <= limit)
+        rest[rows] = completion_kernels.complete(
+            (layer.mask[rows], layer.settled[rows], layer.tokens[rows], total[rows]),
+            *_possible(starts, layer, rows, t),
+            *(full, after, guide is not None),
+            _before(guide, t, after),
         )
         after = planted(layer.mask, -rest, layer.tokens)
         found.append(after)
     return Completions(starts.remembered, limit, found[::-1])
+
+
+def _possible(starts: Starts, layer: States, rows: IntArray, t: int) -> tuple[Any, Any]:
+    """Return the step from these states of layer t, and the starts that are possible then."""
+    direction, step = starts.direction, starts.step(t)
+    chosen = np.array(starts.at(t), np.int64)
+    pair, excess = direction.first[chosen], direction.excess[chosen, t]
+    ours = starts.remembered >> chosen.astype(object) & 1 if len(chosen) else chosen
+    possible = (
+        chosen,
+        excess - np.array(ours, np.int64) * step.due[chosen],
+        excess - step.tail[pair],
+        direction.tokens[pair],
+        np.array([starts.twins[i] for i in chosen], np.uint64),
+    )
+    remembered = np.uint64(starts.remembered)
+    spent = completion_kernels.spend(layer.cost[rows], layer.mask[rows], remembered, step.due)
+    return (step.slack, starts.limit, remembered, spent), possible
+
+
+def _before(guide: Completions | None, t: int, after: Layer) -> tuple[Any, ...]:
+    """Return what a guide remembered, and its states of the layer after t."""
+    if guide is None:
+        return np.uint64(0), *after
+    return np.uint64(guide.known), *guide.layers[t + 1]

@@ -136,11 +136,12 @@ def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def start(states, number, pair, request, twin, ending, step, tokens, full, theta):  # type: ignore[no-untyped-def]
+def start(states, origin, number, pair, request, twin, ending, step, tokens, full, theta):  # type: ignore[no-untyped-def]
     """Append the states with one more start, where it fits.
 
     Parameters
     ----------
+    origin : row of the state without that start, of each appended; written.
     twin : requests that must have started, as bits. ending : whether it completes at once.
     theta : states whose bound is above it are left out.
 
@@ -172,6 +173,7 @@ def start(states, number, pair, request, twin, ending, step, tokens, full, theta
         states.began[written] = states.began[s]
         states.began[written, word] |= own
         states.parent[written] = states.parent[s]
+        origin[written] = s
         count = states.running[s]
         states.pairs[written] = states.pairs[s]
         for w in range(len(tokens)):
@@ -185,11 +187,14 @@ def start(states, number, pair, request, twin, ending, step, tokens, full, theta
 
 
 @compiled
-def start_each(states, number, begin, chosen, pairs, twins, ends, step, tokens, full, theta, most):  # type: ignore[no-untyped-def]
+def start_each(  # type: ignore[no-untyped-def]
+    states, origin, number, begin, chosen, pairs, twins, ends, step, tokens, full, theta, most
+):
     """Append the states with one more start of each of these requests in turn, where it fits.
 
     Parameters
     ----------
+    origin : see `start`.
     begin : place of the first of them. chosen, pairs, twins : their numbers, pairs at age 0, and
         what must have started, as bits. ends : of each pair, whether it completes at once.
     tokens : of each pair. theta : see `start`. most : it ends with a request after which there are
@@ -202,9 +207,10 @@ def start_each(states, number, begin, chosen, pairs, twins, ends, step, tokens, 
     """
     left = step.limit + 1
     for k in range(begin, len(chosen)):
-        pair = pairs[k]
+        pair, one = pairs[k], chosen[k]
+        ending, held = ends[pair], tokens[pair]
         written, low = start(
-            states, number, pair, chosen[k], twins[k], ends[pair], step, tokens[pair], full, theta
+            states, origin, number, pair, one, twins[k], ending, step, held, full, theta
         )
         left = min(left, low)
         if written < 0:
@@ -229,13 +235,13 @@ def finish(states, number, step):  # type: ignore[no-untyped-def]
 
 @compiled
 def undominated(states, order, compared):  # type: ignore[no-untyped-def]
-    """Return which states of this order no earlier one with the same mask dominates.
+    """Return the state that dominates each of this order, an earlier one of its mask, or else -1.
 
     Those that replaced others lately stand in front, and the last of the list make room for new.
     """
     words = states.tokens.shape[1]
-    keep = np.ones(len(order), np.bool_)
-    known = np.zeros((compared, words), np.uint64)
+    by = np.full(len(order), -1)
+    known, rows = np.zeros((compared, words), np.uint64), np.zeros(compared, np.int64)
     own = np.zeros(words, np.uint64)
     half = compared // 2
     count = turn = 0
@@ -247,16 +253,17 @@ def undominated(states, order, compared):  # type: ignore[no-untyped-def]
         for k in range(count):
             if within(known[k], own):
                 u = k // 2 if k < half else (k * 7919) % half
+                by[place] = rows[k]
+                rows[k], rows[u] = rows[u], rows[k]
                 for w in range(words):
                     known[k, w], known[u, w] = known[u, w], known[k, w]
-                keep[place] = False
                 break
-        if keep[place]:
+        if by[place] < 0:
             if count < compared:
                 row = count
                 count += 1
             else:
                 row = half + turn
                 turn = (turn + 1) % (compared - half)
-            known[row] = own
-    return keep
+            known[row], rows[row] = own, s
+    return by

@@ -18,6 +18,17 @@ import numpy as np
 
 from ratiolab.hindsight.paths.join_kernels import LOW, least_bytes
 from ratiolab.hindsight.paths.kernels import BYTE, compiled
+from ratiolab.model.footprint import IntArray
+
+DEARER = 2
+"""Tokens count so many times their price where states are merged."""
+
+
+def prices(slack: IntArray, memory: int, longest: int) -> IntArray:
+    """Return what a token counts at the coming times, given what a full memory costs then."""
+    price = np.zeros(longest, np.int64)
+    price[: len(slack)] = DEARER * slack[:longest] // memory
+    return price
 
 
 @compiled

@@ -42,15 +42,17 @@ that no path costs less than the cheapest it found; one that leaves some out, st
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from ratiolab.hindsight.paths import join_kernels, kernels, merging
+from ratiolab.hindsight.paths import kernels, merging
 from ratiolab.hindsight.paths.completions import Completions, Kept
 from ratiolab.hindsight.paths.kernels import States, Step
+from ratiolab.hindsight.paths.partials import Partials
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, NEVER, Direction
 from ratiolab.hindsight.paths.starts import Starts
-from ratiolab.hindsight.paths.walked import Table, Walked
+from ratiolab.hindsight.paths.walked import Table, Walked, path_to
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -73,8 +75,9 @@ A checker's walk compares each state with fewer others and so keeps more: it is 
 many, `ratiolab.hindsight.certificates.effort.MOST_KEPT`, so that it can repeat what was found.
 """
 
-DEARER = 2
-"""Tokens count so many times their price where states are merged."""
+RECORDED = 75
+"""Partial states that a walk records for each that a layer may keep, twenty bytes each. Steps after
+as many are made again when they are asked for."""
 
 PATHS = 12
 """Paths that a walk returns at most."""
@@ -114,26 +117,24 @@ def walk(
     ).run()
 
 
+@dataclass(eq=False)
 class _Walk:
-    def __init__(
-        self,
-        instance: Instance,
-        direction: Direction,
-        limit: int,
-        width: int,
-        remembered: int,
-        join: Table | None,
-        guide: Completions | None,
-        whole: bool,
-        merges: bool,
-        most_states: int,
-        stop: Callable[[], bool],
-    ) -> None:
-        self.instance, self.direction, self.limit, self.width = instance, direction, limit, width
-        self.remembered, self.table, self.guide = remembered, join, guide
-        self.whole, self.merges = whole, merges
-        self.most_states, self.stop = most_states, stop
-        if merges and (remembered or join):
+    instance: Instance
+    direction: Direction
+    limit: int
+    width: int
+    remembered: int
+    table: Table | None
+    guide: Completions | None
+    whole: bool
+    merges: bool
+    most_states: int
+    stop: Callable[[], bool]
+
+    def __post_init__(self) -> None:
+        instance, direction, limit = self.instance, self.direction, self.limit
+        remembered, guide = self.remembered, self.guide
+        if self.merges and (remembered or self.table):
             raise ValueError("a walk that merges remembers nobody and is joined to none")
         if remembered >= 2**MOST_REQUESTS:
             raise ValueError(f"a walk remembers none but the first {MOST_REQUESTS} requests")
@@ -144,44 +145,50 @@ class _Walk:
         full = np.full(8 * self.words, instance.memory, np.uint8)
         self.full = full.view("<u8").astype(np.uint64)
         self.room = self._empty(FIRST_CAPACITY)
+        self.origin = np.zeros(FIRST_CAPACITY, np.int32)
+        self.partials: Partials | None = None
         self.starts = Starts(instance, direction, limit, remembered)
         self.twins = np.array(self.starts.twins, np.uint64)
-        self.bits = np.left_shift(np.uint64(1), direction.owner.astype(np.uint64))
         self.left, self.stopped, self.merged = limit + 1, False, False
 
     def run(self) -> Walked:
         """Return what the walk found."""
         layer = self._empty(1)
         layers, states = [layer], 1
+        history: list[Partials | None] = []  # of each step, as far as it is recorded
+        recorded = 0
         for t in range(self.direction.end):
             over = self.left <= self.limit or states > self.most_states
             self.stopped = self.stop() or (self.whole and over)
+            records = self.whole and recorded < RECORDED * self.width
+            self.partials = Partials() if records else None
             layer = layer if self.stopped else self._next(layer, t)
+            if self.partials is not None:
+                recorded += self.partials.number
+            history.append(self.partials)
             if self.stopped:
                 return Walked(0, 0, [], None, 0, False)
             states += len(layer.mask)
-            layers.append(layer._replace(pairs=layer.pairs[:0]))
+            layers.append(layer)
         done = np.where(layer.mask == np.uint64(self.remembered), layer.cost, self.limit + 1)
         best = np.argsort(done, kind="stable")[:PATHS]
         best = best[done[best] <= self.limit]
         least = int(done[best[0]]) if len(best) else self.limit + 1
-        paths = [self._path(layers, row) for row in best.tolist()]
+        paths = [path_to(layers, row, self.direction, self.instance) for row in best.tolist()]
         if self.left <= self.limit:
             return Walked(least, self.left, paths, None, states, True)
-        kept = Kept(self.starts, layers, self.full, self.guide)
+        kept = None
+        if not self.merged:
+            kept = Kept(layers, history, self._again, self.starts, self.full, self.guide)
         table = Table(self.remembered, layers)
         return Walked(least, self.left, paths, table, states, True, kept, self.merged)
 
-    def _path(self, layers: list[States], row: int) -> list[tuple[int, int]]:
-        path, end = [], self.direction.end
-        for t in range(len(layers) - 2, -1, -1):
-            started = layers[t + 1].began[row].tolist()
-            for i in range(len(self.instance)):
-                if started[i // 64] >> i % 64 & 1:
-                    late = end - t - int(self.instance.output[i])
-                    path.append((t if self.direction.forward else late, i))
-            row = int(layers[t + 1].parent[row])
-        return path
+    def _again(self, layer: States, t: int) -> Partials | None:
+        """Return the partial states of the step from layer t, made again; None when stopped."""
+        self.partials = partials = Partials()
+        self._next(layer, t)
+        self.partials = None
+        return None if self.stopped else partials
 
     def _next(self, layer: States, t: int) -> States:
         """Return the states of layer t + 1."""
@@ -190,7 +197,8 @@ class _Walk:
         room = self.room
         kernels.finish(room, number, step)
         if self.table is not None:
-            self._join(number, t + 1)
+            rows = np.flatnonzero(room.low[:number] <= self.limit)
+            self.table.bound(room, rows, self.limit, self.direction, t + 1)
         if self.guide is not None:
             rows = np.flatnonzero(room.low[:number] <= self.limit)
             self.guide.bound(room, rows, self.limit, t + 1)
@@ -200,22 +208,24 @@ class _Walk:
         if t + 1 < self.direction.end:  # at the end all states are paths, and some are asked for
             rows = self._undominated(rows, COMPARED)
         if self.merges:
-            return room.take(self._merged(rows, self.width, t, 2))
-        return room.take(self._fewest(rows, self.width))
+            rows = self._merged(rows, self.width, t, 2)
+        else:
+            rows = self._fewest(rows, self.width)
+        if self.partials is not None:
+            self.partials.stay(rows)
+        return room.take(rows)
 
     def _merged(self, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
         """Merge states into so many at most; tokens begin so many times ahead of layer t."""
         if len(rows) <= width:
             return rows
         self.merged = True
-        ahead_of, longest = self.direction.slack[t + ahead :], 8 * self.words
-        price = np.zeros(longest, np.int64)
-        price[: len(ahead_of)] = DEARER * ahead_of[:longest] // self.instance.memory
-        room = self.room
+        room, slack = self.room, self.direction.slack[t + ahead :]
+        price = merging.prices(slack, self.instance.memory, 8 * self.words)
         grouped = merging.groups(room.settled, room.tokens, rows, price, width)
         partial, direction = ahead == 1, self.direction
-        paid, slack = partial * direction.pay[t + 1], partial * int(direction.slack[t + 1])
-        return np.sort(merging.merge(room, *grouped, direction.tail[t + 2], paid, slack))
+        now = partial * direction.pay[t + 1], partial * int(direction.slack[t + 1])
+        return np.sort(merging.merge(room, *grouped, direction.tail[t + 2], *now))
 
     def _fewest(self, rows: IntArray, width: int) -> IntArray:
         """Return the best of these states, at most so many, and leave out the others."""
@@ -230,15 +240,31 @@ class _Walk:
         direction = self.direction
         self._reserve(len(layer.cost), 0)
         number = int(kernels.advance(layer, step, direction.ends, self.room))
+        if self.partials is not None:
+            self.partials.begin(self.room.parent[:number], self.room.settled[:number])
         seen, theta = max(number, CROWD), NEVER
         chosen = np.array(self.starts.at(t), np.int64)
         pairs, twins, begun = direction.first[chosen], self.twins[chosen], 0
         while begun < len(chosen):
+            before = number
             number, done, left, no_room = kernels.start_each(
-                *(self.room, number, begun, chosen, pairs, twins, direction.ends, step),
+                *(
+                    self.room,
+                    self.origin,
+                    number,
+                    begun,
+                    chosen,
+                    pairs,
+                    twins,
+                    direction.ends,
+                    step,
+                ),
                 *(direction.tokens, self.full, theta, int(GROWN * seen)),
             )
             self.left = min(self.left, int(left))
+            if self.partials is not None:
+                new = slice(before, number)
+                self.partials.made(self.origin[new], self.room.settled[new])
             # a layer of many states takes seconds, and asks once for each start
             if any(self.stop() for _ in range(begun, done)):
                 self.stopped = True
@@ -255,6 +281,8 @@ class _Walk:
                     theta = int(self.room.low[rows].max())
                 number = len(rows)
                 self.room.put(self.room.take(rows), number)
+                if self.partials is not None:
+                    self.partials.stay(rows)
                 seen = max(number, CROWD)
         return number
 
@@ -265,7 +293,7 @@ class _Walk:
         if capacity > len(self.room.cost):
             larger = self._empty(2 * capacity)
             larger.put(self.room, number)
-            self.room = larger
+            self.room, self.origin = larger, np.zeros(2 * capacity, np.int32)
 
     def _undominated(self, rows: IntArray, compared: int) -> IntArray:
         settled = self.room.settled[rows]
@@ -273,15 +301,8 @@ class _Walk:
             rows = rows[np.lexsort((settled, self.room.mask[rows]))]
         else:
             rows = rows[np.argsort(settled, kind="stable")]
-        kept: IntArray = rows[kernels.undominated(self.room, rows, compared)]
+        by: IntArray = kernels.undominated(self.room, rows, compared)
+        if self.partials is not None:
+            self.partials.replaced(rows[by >= 0], by[by >= 0])
+        kept: IntArray = rows[by < 0]
         return kept
-
-    def _join(self, number: int, layer: int) -> None:
-        direction, table = self.direction, self.table
-        assert table is not None
-        raw = direction.raw[direction.owner] + direction.rise * (layer - direction.age)
-        rows = np.flatnonzero(self.room.low[:number] <= self.limit)
-        if not len(rows):
-            return
-        other = np.uint64(table.known), *table.layer(direction.end - layer)
-        join_kernels.join(self.room, rows, self.limit, raw, direction.past, self.bits, *other)

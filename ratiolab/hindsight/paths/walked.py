@@ -2,9 +2,15 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from ratiolab.hindsight.paths import join_kernels
 from ratiolab.hindsight.paths.completions import Kept
 from ratiolab.hindsight.paths.kernels import States
+from ratiolab.hindsight.paths.potentials import Direction
 from ratiolab.hindsight.paths.trees import Layer, planted
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
 
 
 class Table:
@@ -23,6 +29,31 @@ class Table:
         if k not in self._layers:
             self._layers[k] = planted(*self._states[k])
         return self._layers[k]
+
+    def bound(
+        self, states: States, rows: IntArray, limit: int, direction: Direction, layer: int
+    ) -> None:
+        """Raise the bounds of states of a layer of a walk in the other direction."""
+        if len(rows):
+            raw = direction.raw[direction.owner] + direction.rise * (layer - direction.age)
+            bits = np.left_shift(np.uint64(1), direction.owner.astype(np.uint64))
+            other = np.uint64(self.known), *self.layer(direction.end - layer)
+            join_kernels.join(states, rows, limit, raw, direction.past, bits, *other)
+
+
+def path_to(
+    layers: list[States], row: int, direction: Direction, instance: Instance
+) -> list[tuple[int, int]]:
+    """Return the (start round, request) of the path to a state of the last layer."""
+    path = []
+    for t in range(len(layers) - 2, -1, -1):
+        started = layers[t + 1].began[row].tolist()
+        for i in range(len(instance)):
+            if started[i // 64] >> i % 64 & 1:
+                late = direction.end - t - int(instance.output[i])
+                path.append((t if direction.forward else late, i))
+        row = int(layers[t + 1].parent[row])
+    return path
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,70 @@
+"""Partial states of a layer: how each came from another, and what replaced it.
+
+A layer of a walk makes its starts one by one. What completing a state costs at least follows from
+that backward: a partial state ends as a state of the next layer, or goes on to those with one more
+start; and one that was replaced is completed at no less than what replaced it, by all that this
+came to from then on.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight.paths.kernels import compiled
+from ratiolab.model.footprint import IntArray
+
+
+class Partials:
+    """The partial states of one layer, numbered as they came."""
+
+    def __init__(self) -> None:
+        self._settled: list[IntArray] = []
+        self.number = 0
+        self._rows, self._parent = np.zeros((2, 0), np.int32)
+        self._events: list[tuple[NDArray[Any], NDArray[Any], bool]] = []
+
+    def begin(self, parent: NDArray[np.int32], settled: IntArray) -> None:
+        """Take the first rows, without a start, each made of a state of the layer."""
+        self._parent, self.number = parent.copy(), len(parent)
+        self._rows = np.arange(len(parent), dtype=np.int32)
+        self._settled.append(settled.copy())
+
+    def made(self, origin: NDArray[np.int32], settled: IntArray) -> None:
+        """Add the rows that follow those known, each with one more start than its origin."""
+        new = np.arange(self.number, self.number + len(origin), dtype=np.int32)
+        self._rows = np.concatenate([self._rows, new])
+        self._events.append((new, self._rows[origin], True))
+        self._settled.append(settled.copy())
+        self.number += len(new)
+
+    def replaced(self, rows: IntArray, by: IntArray) -> None:
+        """Note that these rows are replaced by others."""
+        self._events.append((self._rows[rows], self._rows[by], False))
+
+    def stay(self, rows: IntArray) -> None:
+        """Note that only these rows stay, in this order."""
+        self._rows = self._rows[rows]
+
+    def least(self, end: IntArray, most: int) -> tuple[NDArray[np.int32], IntArray]:
+        """Return the states of the layer that go on, and the least cost they settle in the end.
+
+        Parameters
+        ----------
+        end : what the rows that stay settle in the end. most : what is more becomes this.
+        """
+        settled, least = np.concatenate(self._settled), np.full(self.number, most)
+        least[self._rows] = np.minimum(most, end)
+        for ones, others, made in reversed(self._events):
+            if made:
+                _spread(least, ones, others)
+            else:
+                least[ones] = np.minimum(most, least[others] + settled[ones] - settled[others])
+        return self._parent, least[: len(self._parent)]
+
+
+@compiled
+def _spread(least, ones, others):  # type: ignore[no-untyped-def]
+    """Let each know the least of those made of it; some are made of others of these."""
+    for k in range(len(ones) - 1, -1, -1):
+        least[others[k]] = min(least[others[k]], least[ones[k]])
