@@ -8,7 +8,7 @@ least settled cost first, and each knows the node after all its own: a search wi
 
 import numpy as np
 
-from ratiolab.hindsight.paths.kernels import BYTE, HIGH, NONE, compiled, within
+from ratiolab.hindsight.paths.kernels import BYTE, HIGH, MIX, NONE, compiled, within
 
 NOTHING = -(2**62)
 """Less than all costs."""
@@ -16,7 +16,6 @@ NOTHING = -(2**62)
 LEAF = 8
 """States of a run that is not split."""
 
-MIX = np.uint64(0x9E3779B97F4A7C15)
 LOW = np.uint64(0xFF)
 SIGN = np.uint64(7)
 

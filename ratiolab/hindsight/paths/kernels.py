@@ -18,6 +18,7 @@ compiled: Any = njit(cache=True, nogil=True)
 HIGH = np.uint64(0x8080808080808080)
 BYTE, BYTES = np.uint64(8), np.uint64(56)
 ONE, NONE = np.uint64(1), np.uint64(0)
+MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class States(NamedTuple):
@@ -231,6 +232,34 @@ def finish(states, number, step):  # type: ignore[no-untyped-def]
             states.tokens[s, w] = states.tokens[s, w] >> BYTE | after
         missing = step.remembered & ~states.mask[s]
         states.low[s] = states.cost[s] + owed(step.due_after, missing)
+
+
+@compiled
+def by_mask(mask, settled, rows):  # type: ignore[no-untyped-def]
+    """Return keys that sort states by mask, in the order in which masks come, then by settled cost.
+
+    Sorting by both takes three times as long. There are fewer than 2^23 masks. Settled costs of a
+    layer differ by less than 2^40; if they did not, a mask might come twice, which does no harm.
+    """
+    size = 16
+    while size < 2 * len(rows):
+        size *= 2
+    slots = np.full(size, -1, np.int64)
+    number = np.zeros(len(rows), np.int64)
+    keys = np.zeros(len(rows), np.int64)
+    least = settled[rows].min() if len(rows) else 0
+    count = 0
+    for r in range(len(rows)):
+        own = mask[rows[r]]
+        slot = np.int64((own * MIX) >> np.uint64(20)) & (size - 1)
+        while slots[slot] >= 0 and mask[rows[slots[slot]]] != own:
+            slot = (slot + 1) & (size - 1)
+        if slots[slot] < 0:
+            slots[slot] = r
+            number[r] = count
+            count += 1
+        keys[r] = (number[slots[slot]] << 40) + settled[rows[r]] - least
+    return keys
 
 
 @compiled

@@ -296,11 +296,8 @@ class _Walk:
             self.room, self.origin = larger, np.zeros(2 * capacity, np.int32)
 
     def _undominated(self, rows: IntArray, compared: int) -> IntArray:
-        settled = self.room.settled[rows]
-        if self.remembered:
-            rows = rows[np.lexsort((settled, self.room.mask[rows]))]
-        else:
-            rows = rows[np.argsort(settled, kind="stable")]
+        keys = kernels.by_mask(self.room.mask, self.room.settled, rows)
+        rows = rows[np.argsort(keys, kind="stable")]
         by: IntArray = kernels.undominated(self.room, rows, compared)
         if self.partials is not None:
             self.partials.replaced(rows[by >= 0], by[by >= 0])
