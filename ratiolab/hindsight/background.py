@@ -21,7 +21,7 @@ from ratiolab.hindsight.state import Found, SolveState
 from ratiolab.model import Schedule, stream
 
 STEPS = max(10_000, FEW_STEPS + 1)
-"""Steps of one search, which begins with the best schedule of all so far."""
+"""Steps of the first search, which begins with the best schedule so far."""
 
 LEAST_REQUESTS = 17
 """With fewer, the first search leaves little to find."""
@@ -60,14 +60,19 @@ class BackgroundHeuristic:
             self.thread.join()
 
     def _improve(self) -> None:
-        state, number = self.state, 0
+        from ratiolab.hindsight.schedules.population import Population
+
+        state = self.state
+        rng = stream(state.options.seed, "search", 2)
+        improved_schedule(state.schedule, rng, STEPS, stop=self._ended, found=self._found)
+        population = Population(state.schedule, rng, self._ended, self._found)
         while not self._ended():
-            rng = stream(state.options.seed, "search", 2, number)
             look, state.look = state.look, None
             if look is not None:
-                search_anew(look, rng, self._ended, self._found)
-            improved_schedule(state.schedule, rng, STEPS, stop=self._ended, found=self._found)
-            number += 1
+                search_anew(look, rng, self._ended, population.add)
+            if state.upper < population.best:  # a stage has found it
+                population.add(state.schedule)
+            population.step()
 
     def _found(self, schedule: Schedule) -> None:
         self.state.keep(Found(schedule))

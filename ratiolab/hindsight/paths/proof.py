@@ -64,7 +64,7 @@ BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
 ABOVE, NARROW = 1.02, (500, 1_000, 2_000)
 """Schedules that searches begin from may be so many times as long as the best; they are those of
 beams so wide, one each time multipliers have moved, where requests arrive over time. Where all are
-there at once, wide beams find more in that time."""
+there at once, the search finds better ones by itself in that time."""
 
 FEW_REQUESTS = 30
 """With more, walks that remember all begin after multipliers have risen for the first time."""
@@ -78,8 +78,9 @@ STEPS = 8
 PATIENCE, GAINED = 10, 0.03
 """The search for multipliers ends when so many steps close less than this part of the gap."""
 
-FIRST_STEPS = 4
-"""The first target above what paths cost that remember nobody is so far of the way to go."""
+FIRST_STEPS, MANY_STEPS = 4, 16
+"""The first target above what paths cost that remember nobody is so far of the way to go; with many
+requests, a part as small as this."""
 
 
 Found: TypeAlias = Callable[[Schedule | None, PathCertificate | None], None]
@@ -129,8 +130,10 @@ class _Proof:
     ) -> None:
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
         self.upper, self.stop, self.found = upper, stop, found
-        self.most, self.states = most, min(FIRST_STATES, MOST_STATES)
         instance = potentials.instance
+        self.many = len(instance) > MANY_REQUESTS
+        self.most = most
+        self.states = MOST_STATES if self.many else min(FIRST_STATES, MOST_STATES)
         apart = FEW_REQUESTS <= len(instance) <= MOST_REQUESTS and np.ptp(instance.arrival) > 0
         self.offer = offer if apart else None
         self.offered = 0
@@ -138,7 +141,7 @@ class _Proof:
         self.back: Back | None = None
         self.backed: Potentials | None = None
         self.everyone = 2 ** len(potentials.instance) - 1
-        self.ladder: tuple[int, ...] = (0, self.everyone)
+        self.ladder: tuple[int, ...] = (0,) if self.many else (0, self.everyone)
         self.bound = proven.bound
 
     @property
@@ -148,8 +151,7 @@ class _Proof:
 
     def run(self) -> None:
         """Prove what paths cost that remember nobody; then raise multipliers and remember all."""
-        size = len(self.potentials.instance)
-        many = size > MANY_REQUESTS
+        size, many = len(self.potentials.instance), self.many
         if not many:
             self._first()
         remembers = size <= MOST_REQUESTS
@@ -163,7 +165,7 @@ class _Proof:
         rising, first = True, True
         while not self.ended:
             self._offer()
-            if beams and not (many and (first or (rising and self.offer))):
+            if beams and not (many and rising):
                 self._beam(beams.pop(0))
             if rising and not (first and size <= FEW_REQUESTS):
                 rising = self._raise_multipliers(search)
@@ -232,12 +234,16 @@ class _Proof:
         if self.back is not None and self.back.walked.merged:
             self.backed = None
         self._look_back()
-        step = max(1, (self.upper() - self.bound) // FIRST_STEPS)
+        step = (self.upper() - self.bound) // (MANY_STEPS if self.many else FIRST_STEPS)
+        step = max(1, step)
         while not self.ended:
             before, target = self.bound, min(self.upper(), self.bound + step)
             if self._reach(target):
                 learned = self.ladder != (0, self.everyone)
-                step = self.upper() if learned else max(1, 2 * (self.bound - before))
+                if not learned:
+                    step = max(1, 2 * (self.bound - before))
+                elif not self.many:
+                    step = self.upper()
             elif target > before + 1 and not once:
                 step = (target - before) // 2
             else:

@@ -46,7 +46,7 @@ def eject(
     stop : ends the search between parts.
     found : called with a better schedule after each annealing, also when Ctrl-C ends it.
     """
-    state = _Starts(first)
+    state = StartAnnealing(first)
     n, output = len(first.instance), int(first.instance.output.mean())
     moves = steps * (MOVES + n // REQUESTS) * FULL_OUTPUT // max(output, FULL_OUTPUT)
     for warmth in WARMTHS:
@@ -59,7 +59,7 @@ def eject(
     return Schedule.from_starts(first.instance, state.best)
 
 
-class _Starts(Annealing):
+class StartAnnealing(Annealing):
     """An annealing of starts."""
 
     def __init__(self, first: Schedule) -> None:

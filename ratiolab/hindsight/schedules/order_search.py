@@ -49,7 +49,7 @@ def search(
     parts.
     Cost of an order: O(rounds of output), and of looking for starts about as much.
     """
-    state = _Orders(first)
+    state = OrderAnnealing(first)
     for order in _orders(first):
         if not stop():
             state.begin(order)
@@ -78,7 +78,7 @@ class Annealing:
         self.best = np.array(first.starts)
 
 
-class _Orders(Annealing):
+class OrderAnnealing(Annealing):
     """An annealing of orders."""
 
     def __init__(self, first: Schedule) -> None:
@@ -90,6 +90,10 @@ class _Orders(Annealing):
         super().__init__(first, max(last, first.makespan) + int(instance.output.max()) + 1)
         self.value = int(self.best.sum())
 
+    def forget(self) -> None:
+        """Forget the best schedule, so that what follows need not be better."""
+        self.value = FAR
+
     def begin(self, order: IntArray) -> None:
         """Place requests in this order."""
         self.order, self.skip, self.starts = order, *np.zeros((2, self.n), np.int64)
@@ -97,8 +101,10 @@ class _Orders(Annealing):
         if self.now < self.value:
             self.value, self.best = self.now, self.starts.copy()
 
-    def anneal(self, orders: int, rng: np.random.Generator, stop: Stop) -> None:
-        """Try as many orders."""
+    def anneal(
+        self, orders: int, rng: np.random.Generator, stop: Stop, warmth: float = WARMTH
+    ) -> None:
+        """Try as many orders; warmth is the first temperature, a part of the mean latency."""
         values = np.array([self.now, self.value])
         state = kernels.Orders(self.order, self.skip, self.starts, self.best, values)
         arrivals = int(self.requests.arrival.sum())
@@ -106,7 +112,7 @@ class _Orders(Annealing):
             if stop():
                 break
             mean_latency = (int(values[1]) + self.tokens - arrivals) / self.n
-            heats = WARMTH * mean_latency * (1 - part / orders)
+            heats = warmth * mean_latency * (1 - part / orders)
             draws = rng.random((len(part), 5))
             kernels.anneal_orders(self.profile, self.requests, state, heats, draws)
             self.now, self.value = values.tolist()

@@ -1,0 +1,112 @@
+"""A population of schedules: two are crossed, and the child is annealed.
+
+Annealing from the best schedule again and again comes back to it. Schedules of different origin
+agree in most of their order, and what they differ in is what is still to be decided: a child has a
+part of the order of one of them within that of the other, or the order of means of their starts. It
+takes the place of its worse parent when it is better than that, or else of the worst of all.
+
+Source: memetic search, Moscato (1989), Caltech Concurrent Computation Program Report 826; crossing
+of orders, Davis (1985), Applying adaptive algorithms to epistatic domains, IJCAI 9.
+"""
+
+import numpy as np
+
+from ratiolab.hindsight.schedules.ejection import StartAnnealing
+from ratiolab.hindsight.schedules.order_search import OrderAnnealing
+from ratiolab.hindsight.schedules.small_search import Stop, Tell
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.schedule import Schedule
+
+MEMBERS = 16
+"""Schedules in the population."""
+
+STEPS, REINSERTIONS = 10_000, 5_000
+"""Orders, and moves of starts, of the annealings of a child; reinsertions between the two."""
+
+WARMTH, WARMTH_FIRST = 0.01, 0.04
+"""First temperatures, as parts of the mean latency: of children, and of those without parents."""
+
+SPREAD = 0.3
+"""Orders without parents are by volume, times a factor that differs from one by so much."""
+
+PATIENCE = 500
+"""Children without a better best, after which all members but the best are replaced."""
+
+
+class Population:
+    """Schedules of one instance that descend from each other.
+
+    Parameters
+    ----------
+    first : a schedule, the first member.
+    """
+
+    def __init__(self, first: Schedule, rng: np.random.Generator, stop: Stop, found: Tell) -> None:
+        self.instance, self.rng, self.stop, self.found = first.instance, rng, stop, found
+        self.first = first
+        self.best = first.total_latency
+        self.members = [first]
+        self.idle = 0
+
+    def step(self) -> None:
+        """Add a member: without parents until there are enough, then a child of two."""
+        if len(self.members) < MEMBERS:
+            factors = self.rng.uniform(1 - SPREAD, 1 + SPREAD, len(self.instance))
+            order = np.argsort(self.instance.volume * factors)
+            self.members.append(self._annealed(order, WARMTH_FIRST))
+            self._tell(self.members[-1])
+            return
+        one, other = self.rng.choice(len(self.members), 2, replace=False).tolist()
+        child = self._annealed(self._crossed(one, other), WARMTH)
+        worse = max(one, other, key=self._latency)
+        self.add(child, worse)
+        if self.idle > PATIENCE:
+            self.members, self.idle = [min(self.members, key=_latency)], 0
+
+    def add(self, schedule: Schedule, worse: int | None = None) -> None:
+        """Let a schedule take the place of a worse one, unless there is one as good already."""
+        self._tell(schedule)
+        if any(schedule.total_latency == member.total_latency for member in self.members):
+            return
+        worst = max(range(len(self.members)), key=self._latency)
+        for place in (worst,) if worse is None else (worse, worst):
+            if schedule.total_latency < self._latency(place):
+                self.members[place] = schedule
+                return
+
+    def _latency(self, place: int) -> int:
+        return self.members[place].total_latency
+
+    def _tell(self, schedule: Schedule) -> None:
+        self.idle += 1
+        if schedule.total_latency < self.best:
+            self.best, self.idle = schedule.total_latency, 0
+            self.found(schedule)
+
+    def _crossed(self, one: int, other: int) -> IntArray:
+        """Return the order of a child."""
+        rng, n = self.rng, len(self.instance)
+        starts = [self.members[place].starts + rng.random(n) for place in (one, other)]
+        if rng.random() < 0.5:
+            part = rng.random()
+            return np.argsort(part * starts[0] + (1 - part) * starts[1])
+        order = np.argsort(starts[0])
+        begin, end = np.sort(rng.integers(0, n + 1, 2)).tolist()
+        rest = np.argsort(starts[1])
+        rest = rest[~np.isin(rest, order[begin:end])]
+        return np.concatenate([rest[:begin], order[begin:end], rest[begin:]])
+
+    def _annealed(self, order: IntArray, warmth: float) -> Schedule:
+        """Return the best schedule that annealings from an order find."""
+        orders = OrderAnnealing(self.first)
+        orders.forget()
+        orders.begin(order)
+        orders.anneal(STEPS, self.rng, self.stop, warmth)
+        orders.reinsert(REINSERTIONS, self.rng, self.stop)
+        starts = StartAnnealing(Schedule.from_starts(self.instance, orders.best))
+        starts.anneal(WARMTH, STEPS, self.rng, self.stop)
+        return Schedule.from_starts(self.instance, starts.best)
+
+
+def _latency(schedule: Schedule) -> int:
+    return schedule.total_latency
