@@ -168,6 +168,26 @@ def test_completions_that_forget_what_replaced_a_state_lose_the_optimum(
     assert any(bounded_by(seed, lambda columns: columns, guided=guided) > 0 for seed in range(48))
 
 
+def test_steps_made_again_say_what_recorded_ones_do() -> None:
+    """A walk that must be whole records what it makes."""
+    for seed in range(12):
+        instance = tiny(seed, most=5, longest=4)
+        potentials = Potentials.of(instance, duals_of(instance, seed))
+        base = int(potentials.least.sum() - potentials.capacity.sum())
+        limit = least_latency(instance) * potentials.unit - base
+        _, back = directions(potentials, potentials.least, limit)
+        found = []
+        for whole in (True, False):
+            kept = walks.walk(instance, back, limit, 10**6, remembered=1, whole=whole).kept
+            assert kept is not None
+            assert (None in kept.history) != whole
+            known = completions(kept)
+            assert known is not None
+            found.append([column for layer in known.layers for column in (layer[0], *layer[1])])
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.long
 def test_completions_of_walks_that_are_bounded_themselves_lose_no_optimum_of_many() -> None:
     for seed in range(24, 2_000):

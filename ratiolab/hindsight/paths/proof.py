@@ -19,7 +19,7 @@ when what completing states costs still took longer than the walks:
 | 0, 12 that a target of 1018 teaches, 25 | 1.6, .12 million | 10.8 |
 | 0, 6, 12 that a target of 1024 teaches, 25 | .40, .94, .25 million | 10.3 |
 
-With more than `MANY_REQUESTS` the schedule is out of reach, and so targets rise in small steps, each
+With more than `MANY_REQUESTS` the schedule is out of reach, and targets rise in small steps, each
 from walks that remember nobody on: with 50 requests, seed 3, the walk that remembers nobody proves
 4749, and those that remember 4, 8, 12 and 17 prove 4758, 4779, 4781 and more than 4785.
 
