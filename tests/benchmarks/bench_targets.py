@@ -28,6 +28,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import current_thread, main_thread
 from time import perf_counter, thread_time
 from typing import NamedTuple
 
@@ -84,7 +85,8 @@ def traced(instance: Instance, limit: float, method: str = "auto") -> Trace:
 
     def watch(known: Progress) -> None:
         nonlocal close
-        if close is None and known.upper - known.lower <= CLOSE * known.lower:
+        beside = current_thread() is not main_thread()  # whose processor time is another
+        if close is None and not beside and known.upper - known.lower <= CLOSE * known.lower:
             close = now() - began
 
     result = solve(instance, method=method, time_limit=limit, progress=watch)

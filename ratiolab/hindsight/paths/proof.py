@@ -147,7 +147,7 @@ class _Proof:
         self.backed: Potentials | None = None
         self.everyone = 2 ** len(potentials.instance) - 1
         self.ladder: tuple[int, ...] = (0,) if self.many else (0, self.everyone)
-        self.bound = proven.bound
+        self.bound, self.largest = proven.bound, 0  # most states of a walk for the last target
 
     @property
     def ended(self) -> bool:
@@ -240,8 +240,9 @@ class _Proof:
             self.backed = None
         self._look_back()
         step = (self.upper() - self.bound) // (MANY_STEPS if self.many else FIRST_STEPS)
-        step = max(1, step)
+        step, self.largest = max(1, step), 0
         while not self.ended:
+            largest, self.largest = self.largest, 0
             before, target = self.bound, min(self.upper(), self.bound + step)
             if self._reach(target):
                 learned = self.ladder != (0, self.everyone)
@@ -249,6 +250,8 @@ class _Proof:
                     step = max(1, 2 * (self.bound - before))
                 elif not self.many:
                     step = self.upper()
+                elif self.largest * max(2.0, self.largest / max(1, largest)) ** 2 < self.states:
+                    step *= 2  # walks grow by a factor from step to step, and still have room
             elif target > before + 1 and not once:
                 step = (target - before) // 2
             else:
@@ -262,8 +265,10 @@ class _Proof:
                 continue
             walked = passes.go(self.most, self.stop, most=self.states)
             self._tell(passes)
+            self.largest = max(self.largest, walked.states)
             if walked.table is None:
-                self.ladder = (0,)  # others may be repeated under other multipliers
+                if not self.many:
+                    self.ladder = (0,)  # others may be repeated under other multipliers
                 return False
         if len(passes.sets) > 2 or self.ladder[-1] != self.everyone:
             self.ladder = tuple(chosen for chosen in passes.sets if chosen < self.everyone)
