@@ -31,6 +31,7 @@ def called(function: Callable[[], Answer], group: str) -> Answer | str:
     A function that answers this with what it has so far is taken at its word.
     """
     answer: Answer | str = STOPPED
+    failed: BaseException | None = None
     try:
         with _lock:
             if group in _stopped:
@@ -39,34 +40,34 @@ def called(function: Callable[[], Answer], group: str) -> Answer | str:
         answer = function()
     except KeyboardInterrupt:
         pass
-    finally:
-        _leave()
+    except BaseException as error:
+        failed = error
+    while True:
+        try:
+            _leave()
+            break
+        except KeyboardInterrupt:  # one that came just after the answer
+            continue
+    if failed is not None:
+        raise failed
     return answer
 
 
 def _leave() -> None:
-    """Take this thread out of the calls that run; no interrupt comes after this."""
-    while get_ident() in _running:
-        try:
-            with _lock:
-                _raise_in(get_ident(), None)
-                _running.pop(get_ident(), None)
-        except KeyboardInterrupt:  # one that came just after the answer
-            continue
-
-
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Raise an error where a thread is, soon; None takes back one that has not come yet."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread), None if error is None else ctypes.py_object(error)
-    )
+    """Take this thread out of the calls that run, and let an interrupt on its way come."""
+    with _lock:
+        _running.pop(get_ident(), None)
+    for _ in range(100):  # where a loop turns, it comes
+        pass
 
 
 def _interrupt_running(group: str) -> int:
     with _lock:
         threads = [thread for thread, own in _running.items() if own == group]
         for thread in threads:
-            _raise_in(thread, KeyboardInterrupt)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
+            )
     return len(threads)
 
 
