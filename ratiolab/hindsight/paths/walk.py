@@ -248,18 +248,8 @@ class _Walk:
         while begun < len(chosen):
             before = number
             number, done, left, no_room = kernels.start_each(
-                *(
-                    self.room,
-                    self.origin,
-                    number,
-                    begun,
-                    chosen,
-                    pairs,
-                    twins,
-                    direction.ends,
-                    step,
-                ),
-                *(direction.tokens, self.full, theta, int(GROWN * seen)),
+                *(self.room, self.origin, number, begun, chosen, pairs, twins),
+                *(direction.ends, step, direction.tokens, self.full, theta, int(GROWN * seen)),
             )
             self.left = min(self.left, int(left))
             if self.partials is not None:
