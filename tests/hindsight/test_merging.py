@@ -59,6 +59,8 @@ def proves_no_more(seed: int) -> tuple[int, int]:
             guide = completions(found.kept)
             again = walks.walk(instance, side, limit, 10**6, guide=guide)
             assert again.least == true, (seed, width)
+            both = walks.walk(instance, side, limit, width, guide=guide, merges=True)
+            assert both.least <= true, (seed, width)
             all_once = walks.walk(instance, side, limit, 10**6, guide=guide, remembered=everyone)
             assert all_once.least == limit, (seed, width)
     return equal, below
