@@ -113,7 +113,8 @@ class Paths:
                 search_anew(look, rng, stop, lambda schedule: call.found(Found(schedule)))
 
         try:
-            proof.prove(instance, duals, lambda: state.upper, stop, found, width, offer)
+            now = (lambda: state.upper), stop, found, width, offer, lambda: state.schedule.starts
+            proof.prove(instance, duals, *now)
         except OverflowError as error:
             return Found(note=f"no paths: {error}")
         if state.closed:

@@ -94,7 +94,7 @@ def test_a_stage_leaves_looks_or_searches_from_them_itself(
 
     def prove(*given: Callable[[Look], None]) -> None:
         for _ in range(5):
-            given[-1](look)
+            given[-2](look)
 
     asked: list[object] = []
     monkeypatch.setattr(proof, "prove", prove)

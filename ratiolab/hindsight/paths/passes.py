@@ -21,6 +21,7 @@ from ratiolab.hindsight.certificates.certificate import (
     path_certificate,
 )
 from ratiolab.hindsight.paths.completions import Completions, completions
+from ratiolab.hindsight.paths.orders import Order, by_fault
 from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
 from ratiolab.hindsight.paths.walk import MOST_STATES, walk
 from ratiolab.hindsight.paths.walked import Table, Walked
@@ -29,6 +30,10 @@ from ratiolab.model.schedule import Schedule
 
 GUIDED = 1_000
 """Width of walks back that guide narrow beams."""
+
+
+LARGE_PART = 0.7
+"""Once walks remember this part of all requests, the next remembers all."""
 
 
 @dataclass
@@ -62,8 +67,9 @@ class Passes:
     back : the first pass, if it has been made with the same potentials, multipliers and a limit
         that is no smaller. Sets of the ladder that do not contain what it remembers are left out.
     few : after the ladder each pass remembers so many more, those that the cheapest paths of the
-        pass before start twice or never most; once that is half of all, the next remembers all.
-        None for all that the one cheapest path starts twice or never.
+        pass before start twice or never, as an order says; once that is a large part, the
+        next remembers all. None for all that the one cheapest path starts twice or never.
+    order : which of them come first.
 
     Attributes
     ----------
@@ -77,6 +83,7 @@ class Passes:
     ladder: tuple[int, ...] = ()
     back: Back | None = None
     few: int | None = None
+    order: Order = by_fault
     bound: int = field(init=False)
     schedule: Schedule | None = field(default=None, init=False)
 
@@ -217,14 +224,13 @@ class Passes:
             return
         if self.few is None:
             self._remember([i for i in range(n) if counts[0][i] != 1])
-        elif 2 * self.remembered.bit_count() >= n - 1:
+        elif self.remembered.bit_count() >= LARGE_PART * n:
             self.remembered = self.everybody
         else:
             # the cheaper a path, the more it counts
             rank = np.arange(1, len(counts) + 1)[:, None]
-            wrong = (np.abs(np.array(counts) - 1) / rank).sum(axis=0)
-            order = np.argsort(-wrong, kind="stable").tolist()
-            new = [i for i in order if wrong[i] > 0 and not self.remembered >> i & 1]
+            faults = (np.abs(np.array(counts) - 1) / rank).sum(axis=0)
+            new = [i for i in self.order(faults) if not self.remembered >> i & 1]
             self._remember(new[: self.few])
 
     def _remember(self, requests: list[int]) -> None:

@@ -1,27 +1,8 @@
 """A proof by passes within a limit of time: targets rise as long as walks stay small.
 
-The first walk back remembers nobody, and serves all targets below the best schedule; the next one
-remembers everybody, bounded by what completing the states of the first costs, so that it finds only
-schedules. That is what closes small gaps soonest. Where it takes too many states, multipliers rise,
-and walks in between remember `FEW` more each, those that cheap paths repeat or miss, up to a low
-target. What they have come to remember serves the target that is wanted: each walk is bounded by
-the one before, and as soon as one remembers a quarter, a walk no larger may remember everybody. The
-walks of a target end at a number of states, which doubles when it was too few.
-
-States of the last walks with 25 requests and target 1034 of seed 3 (the walk that remembers nobody
-proves 1010, all multipliers being the same), and the processor seconds of all walks of the target,
-when what completing states costs still took longer than the walks:
-
-| remembered by the walks | states | seconds |
-|---|---|---|
-| 0, 25 | more than 8 million | - |
-| 0, 8, 25 | 1.3, more than 8 million | - |
-| 0, 12 that a target of 1018 teaches, 25 | 1.6, .12 million | 10.8 |
-| 0, 6, 12 that a target of 1024 teaches, 25 | .40, .94, .25 million | 10.3 |
-
-With more than `MANY_REQUESTS` the schedule is out of reach, and targets rise in small steps, each
-from walks that remember nobody on: with 50 requests, seed 3, the walk that remembers nobody proves
-4749, and those that remember 4, 8, 12 and 17 prove 4758, 4779, 4781 and more than 4785.
+The first walk back remembers nobody, and serves all targets below the best schedule; what later
+ones remember, and which targets, `ratiolab.hindsight.paths.targets` says. Where they take too many
+states, multipliers rise, and they try again.
 
 Multipliers that prove most are not best: of one instance 8 steps, 24 and 79 prove 2604, 2612 and
 2615, and remembering everybody takes 2.1, 1.0 and 2.8 million states to prove 2622.
@@ -35,9 +16,10 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.paths import bundle
+from ratiolab.hindsight.paths.orders import Order, by_fault, orders
 from ratiolab.hindsight.paths.passes import Back, Passes, narrow
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Potentials
-from ratiolab.hindsight.paths.walk import MOST_STATES
+from ratiolab.hindsight.paths.targets import Targets
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -48,9 +30,6 @@ FIRST_WIDTH = 2_000
 WIDTH = 100_000
 """Width of walks that remember nobody and are to be complete."""
 
-FIRST_STATES, MORE = 1_000_000, 2
-"""States at which the first walks that remember some end, and the factor of later ones."""
-
 MERGED = 16_000, 64_000
 """Widths of walks for many requests, which merge what is more."""
 
@@ -59,9 +38,6 @@ MOST_WIDTH = 400_000
 
 FEW = 4
 """Requests more that each walk remembers, once some walk took too many states."""
-
-PART = 4
-"""A walk that remembers this part of all requests is followed by a short one that remembers all."""
 
 BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
 """Widths of the walks that look for schedules, one each time before multipliers rise."""
@@ -83,10 +59,6 @@ STEPS = 8
 PATIENCE, GAINED = 10, 0.03
 """The search for multipliers ends when so many steps close less than this part of the gap."""
 
-FIRST_STEPS, MANY_STEPS = 4, 16
-"""The first target above what paths cost that remember nobody is so far of the way to go; with many
-requests, a part as small as this."""
-
 
 Found: TypeAlias = Callable[[Schedule | None, PathCertificate | None], None]
 Look: TypeAlias = Callable[[Callable[[], bool]], Schedule | None]
@@ -100,6 +72,7 @@ def prove(
     found: Found,
     most: int = MOST_WIDTH,
     offer: Callable[[Look], None] | None = None,
+    starts: Callable[[], IntArray] | None = None,
 ) -> None:
     """Raise the bound of duals until it meets the best schedule, or time or memory is over.
 
@@ -111,6 +84,7 @@ def prove(
     offer : takes ways to schedules from which a search for better ones may begin, each a function
         of when to stop, for another thread, now or never. The best schedule is a worse beginning:
         with 50 requests the search from it ends at 8329, from a beam's 8327 at 8236.
+    starts : returns those of the best schedule known by now.
 
     Raises
     ------
@@ -118,7 +92,7 @@ def prove(
         when numbers or tables would be too large.
     """
     potentials = Potentials.of(instance, duals.duals)
-    _Proof(potentials, potentials.least, duals, upper, stop, found, most, offer).run()
+    _Proof(potentials, potentials.least, duals, upper, stop, found, most, offer, starts).run()
 
 
 class _Proof:
@@ -132,22 +106,22 @@ class _Proof:
         found: Found,
         most: int,
         offer: Callable[[Look], None] | None,
+        starts: Callable[[], IntArray] | None,
     ) -> None:
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
         self.upper, self.stop, self.found = upper, stop, found
         instance = potentials.instance
         self.many = len(instance) > MANY_REQUESTS
         self.most = most
-        self.states = MOST_STATES if self.many else min(FIRST_STATES, MOST_STATES)
+        now = orders(instance, starts), upper, stop, self._tell
+        self.targets = Targets(self._passes, *now, 2 ** len(instance) - 1, self.many, most)
         apart = FEW_REQUESTS <= len(instance) <= MOST_REQUESTS and np.ptp(instance.arrival) > 0
         self.offer = offer if apart else None
         self.offered = 0
         self.values: list[float] = []
         self.back: Back | None = None
         self.backed: Potentials | None = None
-        self.everyone = 2 ** len(potentials.instance) - 1
-        self.ladder: tuple[int, ...] = (0,) if self.many else (0, self.everyone)
-        self.bound, self.largest = proven.bound, 0  # most states of a walk for the last target
+        self.bound = proven.bound
 
     @property
     def ended(self) -> bool:
@@ -178,16 +152,15 @@ class _Proof:
                 return
             if not rising or not many:
                 self._raise_targets(once=rising)
-                if not (rising or beams) and self.states == MOST_STATES:
+                if not (rising or beams or self.targets.more()):
                     return
-                self.states = min(MORE * self.states, MOST_STATES)
             first = False
 
     def _first(self) -> None:
         """Prove what paths that remember nobody cost: a narrow walk says how far to look."""
         target, width = self.upper(), FIRST_WIDTH
         while not self.ended:
-            passes = self._passes(target)
+            passes = self._passes(target, (0,), by_fault)
             walked = passes.go(width, self.stop, whole=False)
             self._tell(passes)
             if walked.table is not None and target >= self.upper():
@@ -201,7 +174,7 @@ class _Proof:
         """Look for a better schedule."""
         if not self.ended:
             self._look_back()
-            passes = self._passes(self.upper())
+            passes = self._passes(self.upper(), (0,), by_fault)
             passes.beam(min(width, self.most), self.stop)
             self._tell(passes)
 
@@ -232,61 +205,11 @@ class _Proof:
         return len(self.values) <= PATIENCE or self.values[-1] - before >= GAINED * left
 
     def _raise_targets(self, once: bool) -> None:
-        """Prove more and more, as long as walks are complete, or ``once`` until one is not.
-
-        Walks that have learnt what to remember at a low target go for the schedule next.
-        """
+        """Prove more and more, as long as walks are complete, or ``once`` until one is not."""
         if self.back is not None and self.back.walked.merged:
             self.backed = None
         self._look_back()
-        step = (self.upper() - self.bound) // (MANY_STEPS if self.many else FIRST_STEPS)
-        step, self.largest = max(1, step), 0
-        while not self.ended:
-            largest, self.largest = self.largest, 0
-            before, target = self.bound, min(self.upper(), self.bound + step)
-            if self._reach(target):
-                learned = self.ladder != (0, self.everyone)
-                if not learned:
-                    step = max(1, 2 * (self.bound - before))
-                elif not self.many:
-                    step = self.upper()
-                elif self.largest * max(2.0, self.largest / max(1, largest)) ** 2 < self.states:
-                    step *= 2  # walks grow by a factor from step to step, and still have room
-            elif target > before + 1 and not once:
-                step = (target - before) // 2
-            else:
-                return
-
-    def _reach(self, target: int) -> bool:
-        """Return whether passes prove a target, or as much as the schedule that they find."""
-        passes = self._passes(target)
-        while not passes.closed:
-            if target == self.upper() and self._all_at_once(passes):
-                continue
-            walked = passes.go(self.most, self.stop, most=self.states)
-            self._tell(passes)
-            self.largest = max(self.largest, walked.states)
-            if walked.table is None:
-                if not self.many:
-                    self.ladder = (0,)  # others may be repeated under other multipliers
-                return False
-        if len(passes.sets) > 2 or self.ladder[-1] != self.everyone:
-            self.ladder = tuple(chosen for chosen in passes.sets if chosen < self.everyone)
-        return True
-
-    def _all_at_once(self, passes: Passes) -> bool:
-        """Return whether a walk that remembers everybody takes no more states than the last.
-
-        It saves further walks, and it is the last: what completing its states costs is not asked.
-        Low targets go without, as they are there to learn what to remember.
-        """
-        last, some = passes.last, passes.sets[-1] if passes.sets else 0
-        if last is None or some == self.everyone or some.bit_count() < len(passes.kinds) // PART:
-            return False
-        most = min(self.states, last.states)
-        walked = passes.go(self.most, self.stop, most=most, everybody=True)
-        self._tell(passes)
-        return walked.table is not None
+        self.targets.rise(self.bound, once)
 
     def _look_back(self) -> None:
         """Walk back once for all targets, under multipliers that are new."""
@@ -299,10 +222,10 @@ class _Proof:
             if walked.table is not None:
                 self.back = Back(passes.sides, walked)
 
-    def _passes(self, target: int) -> Passes:
+    def _passes(self, target: int, ladder: tuple[int, ...], order: Order) -> Passes:
         back = self.back if self.backed is self.potentials else None
         proven = self.potentials, self.multipliers, self.proven
-        return Passes(*proven, target, self.ladder, back, FEW)
+        return Passes(*proven, target, ladder, back, FEW, order)
 
     def _tell(self, passes: Passes) -> None:
         better = passes.bound > self.bound

@@ -134,6 +134,7 @@ def _walked(
             proof.prove(
                 *(instance, duals, lambda: best[-1].total_latency),
                 *(lambda: next(asked) > most, found),
+                starts=lambda: best[-1].starts,
             )
     return best[-1], max(lower)
 

@@ -1,0 +1,162 @@
+"""Targets that rise at one choice of multipliers, as long as walks stay small.
+
+The walks of a target remember more and more, each bounded by what completing the states of the one
+before costs. What they have come to remember serves the next target from the start.
+
+With few requests a walk that remembers everybody follows at once, as it finds only schedules: that
+is what closes small gaps soonest. Where it takes too many states, walks in between remember `FEW`
+more each, up to a low target, and then go for the schedule. States of the last walks with 25
+requests and target 1034 of seed 3 (the walk that remembers nobody proves 1010, all multipliers
+being the same), and the processor seconds of all walks of the target, when what completing states
+costs still took longer than the walks:
+
+| remembered by the walks | states | seconds |
+|---|---|---|
+| 0, 25 | more than 8 million | - |
+| 0, 8, 25 | 1.3, more than 8 million | - |
+| 0, 12 that a target of 1018 teaches, 25 | 1.6, .12 million | 10.8 |
+| 0, 6, 12 that a target of 1024 teaches, 25 | .40, .94, .25 million | 10.3 |
+
+With many the schedule is out of reach, and targets rise in small steps, each from walks that
+remember nobody on: with 50 requests, seed 3, the walk that remembers nobody proves 4749, and those
+that remember 4, 8, 12 and 17 prove 4758, 4779, 4781 and more than 4785.
+
+Whom to remember next: `ratiolab.hindsight.paths.orders`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ratiolab.hindsight.paths.orders import Order
+from ratiolab.hindsight.paths.passes import Passes
+from ratiolab.hindsight.paths.walk import MOST_STATES
+
+FIRST_STATES, MORE = 1_000_000, 2
+"""States at which walks of few requests end that remember all at once, and the factor of later
+ones."""
+
+PART = 2
+"""A walk that remembers this part of all requests is followed by a short one that remembers all."""
+
+ENOUGH, LONGER = 500_000, 1.5
+"""Once a target took so many states, another order of what to remember is tried at the next, for as
+many times that."""
+
+FIRST_STEPS, MANY_STEPS = 4, 16
+"""The first target above what paths cost that remember nobody is so far of the way to go; with many
+requests, a part as small as this."""
+
+Make: TypeAlias = Callable[[int, tuple[int, ...], Order], Passes]
+
+
+@dataclass
+class Targets:
+    """Targets of passes, what these have come to remember, and how many states they may take.
+
+    Parameters
+    ----------
+    make : returns passes to a target, given their ladder and order.
+    orders : of what to remember, the one to begin with first.
+    upper : returns the latency of the best schedule.
+    stop : says that time is over. tell : takes passes that have done something.
+    many : whether there are many requests. width : states of a layer at most.
+    """
+
+    make: Make
+    orders: list[Order]
+    upper: Callable[[], int]
+    stop: Callable[[], bool]
+    tell: Callable[[Passes], None]
+    everybody: int
+    many: bool
+    width: int
+    states: int = field(init=False)
+    ladder: tuple[int, ...] = field(init=False)
+    largest: int = field(default=0, init=False)
+    spent: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.states = MOST_STATES if self.many else min(FIRST_STATES, MOST_STATES)
+        self.ladder = (0,) if self.many else (0, self.everybody)
+
+    def more(self) -> bool:
+        """Let walks take more states from now on; return whether that is possible."""
+        before, self.states = self.states, min(MORE * self.states, MOST_STATES)
+        return self.states > before
+
+    def rise(self, bound: int, once: bool) -> None:
+        """Prove more than a bound, as long as walks are complete, or ``once`` until one is not.
+
+        Walks that have learnt what to remember at a low target go for the schedule next.
+        """
+        step = (self.upper() - bound) // (MANY_STEPS if self.many else FIRST_STEPS)
+        step, self.largest = max(1, step), 0
+        while bound < self.upper() and not self.stop():
+            largest, self.largest = self.largest, 0
+            before, target = bound, min(self.upper(), bound + step)
+            reached, bound = self._reach(target, bound)
+            if reached:
+                learned = self.ladder != (0, self.everybody)
+                if not learned:
+                    step = max(1, 2 * (bound - before))
+                elif not self.many:
+                    step = self.upper()
+                elif self.largest * max(2.0, self.largest / max(1, largest)) ** 2 < self.states:
+                    step *= 2  # walks grow by a factor from step to step, and still have room
+            elif target > before + 1 and not once:
+                step = (target - before) // 2
+            else:
+                return
+
+    def _reach(self, target: int, bound: int) -> tuple[bool, int]:
+        """Return whether passes prove a target or find a schedule of what they prove; the bound.
+
+        Once that takes many states, each other order is tried, for little more than the last target
+        took, and replaces the order of now or is given up. Where that takes too many, all others
+        are tried.
+        """
+        if self.spent >= ENOUGH and len(self.orders) > 1:
+            before, ladder = self.orders.pop(0), self.ladder
+            self.ladder = (0,)
+            passes = self._prove(target, int(LONGER * self.spent))
+            if passes.closed:
+                return True, max(bound, passes.bound)
+            self.orders[0], self.ladder = before, ladder
+        while True:
+            passes = self._prove(target)
+            bound = max(bound, passes.bound)
+            over = self.stop() or len(self.orders) == 1 or not self.many
+            if passes.closed or over:
+                return passes.closed, bound
+            self.orders.pop(0)
+
+    def _prove(self, target: int, most: int = 2**62) -> Passes:
+        """Return passes to a target that took so many states in all."""
+        passes, spent = self.make(target, self.ladder, self.orders[0]), 0
+        while not (passes.closed or (target == self.upper() and self._all_at_once(passes))):
+            room = self.states if len(passes.sets) < 2 else MOST_STATES
+            walked = passes.go(self.width, self.stop, most=min(room, most - spent))
+            self.tell(passes)
+            self.largest, spent = max(self.largest, walked.states), spent + walked.states
+            if walked.table is None:
+                self.ladder = (0,)  # others may be repeated under other multipliers
+                return passes
+        if len(passes.sets) > 2 or self.ladder[-1] != self.everybody:
+            self.ladder = tuple(some for some in passes.sets if some < self.everybody)
+        self.spent = spent
+        return passes
+
+    def _all_at_once(self, passes: Passes) -> bool:
+        """Return whether a walk that remembers everybody takes no more states than the last.
+
+        It saves further walks, and it is the last: what completing its states costs is not asked.
+        Low targets go without, as they are there to learn what to remember.
+        """
+        last, some = passes.last, passes.sets[-1] if passes.sets else 0
+        if last is None or some == self.everybody or PART * some.bit_count() < len(passes.kinds):
+            return False
+        most = min(self.states, last.states)
+        walked = passes.go(self.width, self.stop, most=most, everybody=True)
+        self.tell(passes)
+        return walked.table is not None
