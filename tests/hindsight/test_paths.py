@@ -10,7 +10,7 @@ from mutations import outcomes
 from oracle import least_latency
 from tiny_instances import tiny
 
-from ratiolab.hindsight.certificates import effort, path_walks
+from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -18,7 +18,7 @@ from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import Potentials, directions
 from ratiolab.hindsight.paths.proof import prove
-from ratiolab.hindsight.paths.walk import COMPARED, MOST_STATES, walk
+from ratiolab.hindsight.paths.walk import MOST_STATES, walk
 from ratiolab.model import Instance, Schedule
 
 Running = tuple[tuple[int, int], ...]
@@ -198,9 +198,8 @@ def test_a_walk_that_is_to_be_complete_ends_at_its_most_states() -> None:
 
 
 def test_a_checker_may_keep_more_states_than_a_walk_that_finds() -> None:
-    """It compares each state with fewer others, so that it keeps more of them."""
+    """It compares states in its own way, so that it may keep more of them."""
     assert effort.MOST_KEPT >= 1.6 * MOST_STATES
-    assert path_walks.COMPARED < COMPARED
 
 
 def test_the_same_sets_remembered_in_both_directions_prove_the_optimum_and_no_more() -> None:

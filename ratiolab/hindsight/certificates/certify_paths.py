@@ -161,7 +161,7 @@ def _least(certificate: PathCertificate, instance: Instance, costs: Costs, limit
         joined, rested = (NONE, before) if certificate.back else (before, NONE)
         side = 0 if certificate.back else number % 2
         walk = Walk(instance, costs, side, watched, limit, left, joined, rested)
-        layers = walk.run()
+        layers = walk.run(follow=certificate.back and number + 1 < len(passes))
         left = walk.left
         done = layers[-1].paid[layers[-1].begun == np.uint64(watched)]
         least = int(done.min(initial=limit + 1))

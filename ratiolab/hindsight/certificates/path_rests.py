@@ -1,10 +1,12 @@
 """What is left to pay after a state at least: how passes back bound each other in the checker.
 
 `ratiolab.hindsight.certificates.certify_paths` says why. The rest of a state of the last layer is
-nothing if all watched requests have started. Before, all sets of starts that fit are tried, one
-after the other in depth: what the layer adds to the total, and the most rest among those of the
-layer after it that have the same watched requests started and hold no more. A rest that brings the
-total above the limit says only that; so it is cut off there.
+nothing if all watched requests have started. Before, it is at least what becomes of the state in
+the pass (`ratiolab.hindsight.certificates.path_trails`). Where the total stays within the limit so,
+all sets of starts that fit are tried, one after the other in depth: what the layer adds to the
+total, and the most rest among those of the layer after it that have the same watched requests
+started and hold no more. A rest that brings the total above the limit says only that; so it is cut
+off there.
 """
 
 from typing import TYPE_CHECKING
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
     """Return the states of a pass by layer, with the rest of each in place of its total, negated.
 
-    Cost: about that of the pass.
+    Cost: some times that of the pass.
     """
     costs, side, limit, watched = walk.costs, walk.side, walk.limit, np.uint64(walk.watched)
     last = layers[-1]
@@ -30,7 +32,10 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
     found = [planted(last.begun, -rest, last.tokens)]
     known, earlier = walk.rests
     for t in range(costs.end - 1, -1, -1):
-        layer = layers[t]
+        layer, trail = layers[t], walk.follow(layers[t], t)
+        total = np.full(len(layer.total), limit + 1)
+        total[trail.came] = trail.least(layers[t + 1].total + rest, limit + 1)
+        floor = np.maximum(layer.safe, total) - layer.total
         starts = [walk.start(i, t) for i in walk.possible(t)]
         count = len(starts)
         tokens = np.zeros((count, costs.longest), np.uint8)
@@ -45,7 +50,7 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
         )
         rest, walk.left = _rests(
             walk.left,
-            *(layer, costs.capacity[side, t + 1], limit, watched, walk.waiting[:, t].copy()),
+            *(layer, floor, costs.capacity[side, t + 1], limit, watched, walk.waiting[:, t].copy()),
             *(columns, tokens, space, found[-1]),
             *(bool(earlier), np.uint64(known), earlier[t + 1] if earlier else found[-1]),
         )
@@ -59,6 +64,7 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
 def _rests(  # type: ignore[no-untyped-def]
     room,
     layer,
+    floors,
     capacity,
     limit,
     watched,
@@ -85,12 +91,13 @@ def _rests(  # type: ignore[no-untyped-def]
     result = np.zeros(len(layer.paid), np.int64)
     fitting = np.zeros(count, np.int64)
     for s in range(len(layer.paid)):
-        most, floor = limit + 1 - layer.total[s], layer.safe[s] - layer.total[s]
+        most, floor = limit + 1 - layer.total[s], floors[s]
         safe[0] = layer.paid[s] + waits(layer.begun[s], watched, wait)
         held[0], added[0], begun[0], tried[0] = layer.tokens[s], capacity, layer.begun[s], 0
         depth, new, fit = 0, True, 0
-        if safe[0] > limit:
-            depth = -1
+        if safe[0] > limit or floor >= most:
+            result[s] = max(most, floor)
+            continue
         for k in range(count):  # what does not fit beside what runs fits beside no more
             if safe[0] + rises[k] <= limit and not exceeds(layer.tokens[s], space[k]):
                 fitting[fit] = k

@@ -102,8 +102,8 @@ def waits(begun, watched, waiting):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def age(old, limit, capacity, price, last, watched, waiting, new):  # type: ignore[no-untyped-def]
-    """Write all states one time later, with nothing new; return their number."""
+def age(old, limit, capacity, price, last, watched, waiting, new, came):  # type: ignore[no-untyped-def]
+    """Write all states one time later with nothing new, and the row of each; return how many."""
     n = 0
     for s in range(len(old.paid)):
         safe = old.paid[s] + waits(old.begun[s], watched, waiting)
@@ -115,6 +115,7 @@ def age(old, limit, capacity, price, last, watched, waiting, new):  # type: igno
         new.begun[n] = old.begun[s]
         new.tokens[n] = old.tokens[s]
         new.number[n] = 0
+        came[n] = s
         for j in range(old.number[s]):
             pair = old.pairs[s, j]
             new.paid[n] -= price[pair]
@@ -126,8 +127,11 @@ def age(old, limit, capacity, price, last, watched, waiting, new):  # type: igno
 
 
 @compiled
-def begin(layer, n, limit, start):  # type: ignore[no-untyped-def]
-    """Append the states that also start this; return their new number, -1 beyond the room."""
+def begin(layer, n, limit, start, came):  # type: ignore[no-untyped-def]
+    """Append the states that also start this; return their new number, -1 beyond the room.
+
+    The row of which each was made is written, too.
+    """
     own = start.rho - start.price
     for s in range(n):
         safe = layer.safe[s] + start.rho - start.wait
@@ -149,6 +153,7 @@ def begin(layer, n, limit, start):  # type: ignore[no-untyped-def]
             layer.pairs[n, layer.number[n]] = start.pair + 1
             layer.number[n] += 1
         layer.tokens[n] = layer.tokens[s] + start.tokens
+        came[n] = s
         n += 1
     return n
 
@@ -166,14 +171,14 @@ def bounds(layer, n, watched, waiting):  # type: ignore[no-untyped-def]
 
 @compiled
 def kept(layer, order, compared):  # type: ignore[no-untyped-def]
-    """Return which states no earlier one of the order replaces, as far as compared.
+    """Return which earlier state of the order replaces each, as far as compared, -1 for none.
 
     Of the list of those compared, what has replaced another moves forward, and when it is full new
     ones take turns in its later half.
     """
     length = layer.tokens.shape[1]
-    good = np.ones(len(order), np.bool_)
-    tokens = np.zeros((compared, length), np.uint8)
+    by = np.full(len(order), -1)
+    tokens, which = np.zeros((compared, length), np.uint8), np.zeros(compared, np.int64)
     mine = np.zeros(length, np.uint8)
     filled = turn = 0
     for place in range(len(order)):
@@ -183,17 +188,18 @@ def kept(layer, order, compared):  # type: ignore[no-untyped-def]
         mine[:] = layer.tokens[s]
         for k in range(filled):
             if not exceeds(tokens[k], mine):
-                good[place] = False
+                by[place] = which[k]
                 front = k // 2
+                which[k], which[front] = which[front], which[k]
                 for y in range(length):
                     tokens[k, y], tokens[front, y] = tokens[front, y], tokens[k, y]
                 break
-        if good[place]:
+        if by[place] < 0:
             if filled < compared:
                 row = filled
                 filled += 1
             else:
                 row = compared - 1 - turn
                 turn = (turn + 1) % (compared - compared // 2)
-            tokens[row] = mine
-    return good
+            tokens[row], which[row] = mine, s
+    return by

@@ -4,7 +4,6 @@
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates import path_states as states
@@ -12,15 +11,20 @@ from ratiolab.hindsight.certificates.path_costs import Costs
 from ratiolab.hindsight.certificates.path_joins import Beside, bounded, joined
 from ratiolab.hindsight.certificates.path_merges import merged
 from ratiolab.hindsight.certificates.path_states import Layer, Start
+from ratiolab.hindsight.certificates.path_trails import Trail
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
-COMPARED, COMPARED_PARTIAL = 64, 64
+COMPARED, COMPARED_PARTIAL = 256, 64
 """States against which another is compared, in a complete layer and before."""
 
 CROWDED, MORE = 3_000, 1.6
 """Partial states are compared when there are so many, and so many times those of before."""
 
+
+MOST_FOLLOWED = 40_000_000
+"""States of which a pass keeps what becomes of them, twenty bytes each; steps after that are made
+again."""
 
 MOST_PARTIAL = 4
 """Partial states of a layer that merges, as a multiple of its width."""
@@ -49,6 +53,9 @@ class Walk:
         self.left, self.kept, self.width = left, 0, width
         self.most = instance.memory // (int(instance.prompt.min()) + 1)
         self.room = Layer.room(20_000, self.most, costs.longest)
+        self.came = np.zeros(20_000, np.int64)
+        self.trail: Trail | None = None
+        self.trails: list[Trail | None] = []
         order = range(len(instance)) if side else range(len(instance) - 1, -1, -1)
         requests = list(instance.requests)
         self.candidates = sorted(order, key=lambda i: requests[i][2])  # equal ones stay in order
@@ -61,32 +68,50 @@ class Walk:
         least = np.minimum.accumulate(costs.rho[side][:, ::-1], axis=1)[:, ::-1]
         self.waiting = np.minimum(least, max(limit, 0) + 1)
 
-    def run(self) -> list[Layer]:
-        """Return the states of all layers, by watched requests and then total."""
+    def run(self, *, follow: bool = False) -> list[Layer]:
+        """Return the states of all layers, by watched requests and then total.
+
+        What becomes of them is kept if another pass is to ``follow``, as far as there is room.
+        """
+        room = MOST_FOLLOWED if follow else 0
         layers = [Layer.room(1, self.most, self.costs.longest)]
         for t in range(self.costs.end):
-            layers.append(self._next(layers[-1], t))
+            layers.append(self._next(layers[-1], t, follow=room > 0))
+            room -= 0 if self.trail is None else self.trail.number
+            self.trails.append(self.trail)
             self.kept += len(layers[-1].paid)
             if self.kept > effort.MOST_KEPT:
                 raise effort.TooCostlyError(f"a pass takes more than {effort.MOST_KEPT} states")
         return layers
 
-    def _next(self, layer: Layer, t: int) -> Layer:
+    def follow(self, layer: Layer, t: int) -> Trail:
+        """Return what becomes of the states of layer t in the step to the next one."""
+        self.trail = self.trails[t]
+        if self.trail is None:
+            self._next(layer, t, follow=True)
+        assert self.trail is not None
+        return self.trail
+
+    def _next(self, layer: Layer, t: int, *, follow: bool = False) -> Layer:
         costs, side, watched = self.costs, self.side, np.uint64(self.watched)
         price, waiting = costs.price[side, t + 1], self.waiting[:, t].copy()
         self._enlarge(len(layer.paid), 0)
         capacity = costs.capacity[side, t + 1]
-        n = states.age(layer, self.limit, capacity, price, costs.last, watched, waiting, self.room)
+        new = self.room, self.came
+        n = states.age(layer, self.limit, capacity, price, costs.last, watched, waiting, *new)
+        self.trail = Trail(self.came[:n], self.room.total[:n]) if follow else None
         seen = max(n, CROWDED)
         possible = self.possible(t)
         for i in possible:
             start = self.start(i, t)
-            while (number := states.begin(self.room, n, self.limit, start)) < 0:
+            while (number := states.begin(self.room, n, self.limit, start, self.came)) < 0:
                 self._enlarge(2 * len(self.room.paid), n)
             self.left -= number - n
             if self.left < 0:
                 most = effort.MOST_STATES
                 raise effort.TooCostlyError(f"the walks take more than {most} states")
+            if self.trail is not None:
+                self.trail.made(self.came[n:number], self.room.total[n:number])
             n = number
             if n > MORE * seen and i != possible[-1]:
                 rows = self._kept(np.arange(n), COMPARED_PARTIAL)
@@ -147,15 +172,19 @@ class Walk:
 
     def _kept(self, rows: IntArray, compared: int) -> IntArray:
         rows = rows[np.lexsort((self.room.total[rows], self.room.begun[rows]))]
-        good: NDArray[np.bool_] = states.kept(self.room, rows, compared)
-        return rows[good]
+        by: IntArray = states.kept(self.room, rows, compared)
+        if self.trail is not None:
+            self.trail.replaced(rows[by >= 0], by[by >= 0])
+            self.trail.left(rows[by < 0])
+        return rows[by < 0]
 
     def _enlarge(self, size: int, n: int) -> None:
-        if size <= len(self.room.paid):
+        now, most = len(self.room.paid), effort.MOST_KEPT // 2
+        if size <= now:
             return
-        if size > effort.MOST_KEPT // 2:
-            most = effort.MOST_KEPT // 2
+        if now == most:
             raise effort.TooCostlyError(f"a layer takes more than {most} states")
-        larger = Layer.room(size, self.most, self.costs.longest)
+        larger = Layer.room(min(size, most), self.most, self.costs.longest)
         larger.put(self.room, n)
         self.room = larger
+        self.came = np.append(self.came, np.zeros(len(larger.paid) - now, np.int64))

@@ -71,8 +71,8 @@ COMPARED, COMPARED_EARLY = 256, 32
 MOST_STATES = 5_000_000
 """States of all layers of a walk that is to be complete, at which it ends: half a gigabyte.
 
-A checker's walk compares each state with fewer others and so keeps more: it is allowed 1.6 times as
-many, `ratiolab.hindsight.certificates.effort.MOST_KEPT`, so that it can repeat what was found.
+A checker's walk compares states in its own way, and may keep more: it is allowed 1.6 times as many,
+`ratiolab.hindsight.certificates.effort.MOST_KEPT`, so that it can repeat what was found.
 """
 
 RECORDED = 75
