@@ -32,8 +32,10 @@ When all passes go backward, the third rule is another one. A lower bound of wha
 the total after a state, its rest, is the least, over what may start in its layer, of what that adds
 and the rest of what follows; and that is at least the rest of every state of the layer after it
 with the same watched requests started that holds no more, as what completes the former completes
-the latter and adds as much. So the most of these counts. Dropped are states whose total and rest,
-as the pass before has it of their part that it watched, exceed B, or for which it has none.
+the latter and adds as much. So the most of these counts. What became of the state in its pass
+bounds its rest, too: the least total of what was made of it, where what replaced a part counts as
+it goes on from then. Dropped are states whose total and rest, as the pass before has it of their
+part that it watched, exceed B, or for which it has none.
 
 A pass that watches nobody may merge states of a layer, too: the merged one holds, at each later
 time, the least that one of them holds, its total is the least of theirs, and only what runs in all

@@ -1,19 +1,18 @@
 """Orders in which walks come to remember requests.
 
 A relaxed path gains by starting some requests twice and others never. Which of them walks should
-remember next decides how soon a target is proven, and differs from instance to instance: of 30 to
-50 requests, those of the largest share in the cheapest paths are best now and then, those that the
-best schedule starts first more often. Where requests arrive over time, only few are there in early
-rounds, and the path makes do with the same ones again: remembering all that arrive first can be
-best of all. `ratiolab.hindsight.paths.proof` tries these orders at a low target. States of all
-walks that remember some, at one target and with four more a walk:
+remember next decides how soon a target is proven, and differs from instance to instance: those that
+the best schedule starts first are best most often, and now and then those that cheap paths start
+most wrongly. Where requests arrive over time, only few are there in early rounds, and the path
+makes do with the same ones again: remembering all that arrive first can be best of all.
+`ratiolab.hindsight.paths.targets` chooses among these orders. States, in millions, of all walks
+that remember some, four more each, at one target and the same multipliers:
 
-| instance, target | faults | starts | arrivals | first arrivals |
-|---|---|---|---|---|
-| 30 requests, seed 1, 3040 | 7.9 million | **1.6** | - | more than 10 |
-| 30 requests, seed 3, 1338 | 2.7 | 1.5 | **1.0** | 1.6 |
-| 40 requests, seed 3, 2893 | 4.0 | more than 5 | 1.8 | **1.1** |
-
+| requests, seed, target | by fault | by start | all by arrival |
+|---|---|---|---|
+| 30, seed 1, 3040 | 5.9 | **1.6** | more than 10 |
+| 30, seed 3, 1338 | 2.7 | **1.5** | 1.6 |
+| 40, seed 3, 2893 | 4.0 | more than 2.7 | **1.1** |
 """
 
 from collections.abc import Callable
