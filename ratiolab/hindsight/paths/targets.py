@@ -132,7 +132,7 @@ class Targets:
             self.orders.pop(0)
 
     def _prove(self, target: int, most: int = 2**62) -> Passes:
-        """Return passes to a target that took so many states in all."""
+        """Return passes to a target that take so many states in all, or end there."""
         passes, spent = self.make(target, self.ladder, self.orders[0]), 0
         while not (passes.closed or (target == self.upper() and self._all_at_once(passes))):
             room = self.states if len(passes.sets) < 2 else MOST_STATES
