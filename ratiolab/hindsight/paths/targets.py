@@ -4,7 +4,7 @@ The walks of a target remember more and more, each bounded by what completing th
 before costs. What they have come to remember serves the next target from the start.
 
 With few requests a walk that remembers everybody follows at once, as it finds only schedules: that
-is what closes small gaps soonest. Where it takes too many states, walks in between remember `FEW`
+is what closes small gaps soonest. Where it takes too many states, walks in between remember a few
 more each, up to a low target, and then go for the schedule. States of the last walks with 25
 requests and target 1034 of seed 3 (the walk that remembers nobody proves 1010, all multipliers
 being the same), and the processor seconds of all walks of the target, when what completing states
@@ -60,6 +60,7 @@ class Targets:
     orders : of what to remember, the one to begin with first.
     upper : returns the latency of the best schedule.
     stop : says that time is over. tell : takes passes that have done something.
+    everybody : set of all requests, a bit each.
     many : whether there are many requests. width : states of a layer at most.
     """
 
