@@ -60,10 +60,11 @@ class Search:
 
     @property
     def over(self) -> bool:
-        """Whether the budget is spent."""
+        """Whether the budget is spent; a limit of time leaves room for the first case."""
         if self.most is not None and self.evaluator.evaluations >= self.most:
             return True
-        return self.until is not None and self.clock() >= self.until
+        begun = self.evaluator.evaluations > 0 or self.until == self.began
+        return self.until is not None and begun and self.clock() >= self.until
 
     def look(self, case: Case, above: Fraction = Fraction(0)) -> Candidate | None:
         """Evaluate a case and keep it where it is the worst so far."""

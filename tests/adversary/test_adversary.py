@@ -85,6 +85,12 @@ def test_a_given_start_is_looked_at():
     assert found.ratio == Fraction(192, 150)
 
 
+def test_a_limit_of_time_leaves_room_for_the_first_case():
+    found = attack(make("fcfs"), Limits(), time_limit=1e-9)
+    assert found.evaluations == 1
+    assert found.ratio >= 1
+
+
 def test_a_budget_is_needed_and_wrong_limits_are_refused():
     with pytest.raises(ValueError, match="evaluations or time_limit is needed"):
         attack(make("mc-sf"))
