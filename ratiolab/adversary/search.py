@@ -63,8 +63,9 @@ class Search:
         """Whether the budget is spent; a limit of time leaves room for the first case."""
         if self.most is not None and self.evaluator.evaluations >= self.most:
             return True
-        begun = self.evaluator.evaluations > 0 or self.until == self.began
-        return self.until is not None and begun and self.clock() >= self.until
+        if self.until is None or self.clock() < self.until:
+            return False
+        return self.evaluator.evaluations > 0 or self.until <= self.began
 
     def look(self, case: Case, above: Fraction = Fraction(0)) -> Candidate | None:
         """Evaluate a case and keep it where it is the worst so far."""

@@ -89,6 +89,9 @@ def test_a_limit_of_time_leaves_room_for_the_first_case():
     found = attack(make("fcfs"), Limits(), time_limit=1e-9)
     assert found.evaluations == 1
     assert found.ratio >= 1
+    for none in (0.0, -1.0):
+        with pytest.raises(ValueError, match="the budget is too small"):
+            attack(make("fcfs"), Limits(), time_limit=none)
 
 
 def test_a_budget_is_needed_and_wrong_limits_are_refused():

@@ -21,7 +21,6 @@ COMPARED, COMPARED_PARTIAL = 256, 64
 CROWDED, MORE = 3_000, 1.6
 """Partial states are compared when there are so many, and so many times those of before."""
 
-
 MOST_FOLLOWED = 40_000_000
 """States of which a pass keeps what becomes of them, twenty bytes each; steps after that are made
 again."""
