@@ -36,7 +36,7 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         ("easy program", IntegerProgram(easy=True)),
         ("few requests", SmallWalk(part=0.5)),
         # more rounds raise the bound slowly: walks under other multipliers gain more in the time
-        ("few cuts", Cuts(rounds=14, part=0.2, most=MOST_WALKED)),
+        ("few cuts", Cuts(rounds=14, few=8, part=0.2, most=MOST_WALKED)),
         ("paths", Paths(part=0.97, most=MOST_WALKED)),
         ("cuts", Cuts(rounds=40, part=0.4)),
         ("more paths", Paths(part=0.95, most=MOST_WALKED)),

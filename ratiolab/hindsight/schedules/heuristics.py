@@ -32,8 +32,9 @@ Look: TypeAlias = Callable[[Stop], Schedule | None]
 ANEW, SEARCHES = 50_000, 2
 """Steps and number of searches of `search_anew`."""
 
-FEW = 16
-"""Most requests for which the search stays in Python: importing numba would take longer."""
+FEW = 10
+"""Most requests for which the search stays in Python: importing numba would take longer, and what
+follows in a solve of as many needs none either."""
 
 FEW_STEPS = 2_000
 """Most steps in Python; whoever asks for no more stays in Python up to `MEDIUM` requests."""
