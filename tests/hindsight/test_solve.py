@@ -194,6 +194,24 @@ def test_ctrl_c_in_the_dynamic_program_keeps_its_schedules(
     assert result.note == "Ctrl-C in stage dynamic programming"
 
 
+@pytest.mark.parametrize(("n", "rounds"), [(12, 8), (20, 14)])
+def test_cuts_of_few_requests_have_fewer_rounds(
+    n: int, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Walks prove the rest sooner there, and not with 20."""
+    asked = []
+
+    def once(*args: object, **options: object) -> None:
+        asked.append(options["rounds"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ratiolab.hindsight.cuts.cut_bound.cut_bound", once)
+    result = solve(paper_like(0, n), steps=0)
+    check(result)
+    assert result.interrupted
+    assert asked == [rounds]
+
+
 def test_ctrl_c_between_two_stages_keeps_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     orders = PLANS["auto"][0]
 
