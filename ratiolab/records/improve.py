@@ -14,6 +14,7 @@ from typing import Any
 
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight import OptResult, solve
+from ratiolab.hindsight.background import threads_here
 from ratiolab.model import Instance
 from ratiolab.records.record import Record
 from ratiolab.records.store import RecordStore
@@ -80,6 +81,7 @@ def improve(
     if not names:
         raise ValueError(f"--only {only!r}: no instance in {store.instances} has such a name")
     place = executor_or_local(executor, workers)
+    threads = max(1, threads_here() // place.slots)  # workers share the cores
     ends = time.monotonic() + 60 * minutes
     done: list[Try | Failure] = []
     solved: set[str] = set()  # or failed: another try would end as the last one
@@ -98,7 +100,7 @@ def improve(
                 time_left = min(seconds, ends - time.monotonic())
                 if time_left <= 0 or stopped:
                     return
-                yield work_of(store, name, time_left)
+                yield work_of(store, name, time_left, threads)
 
         for work, result in place.unordered(attempt, works(), interruptible=True):
             if isinstance(result, Exception):
@@ -140,13 +142,14 @@ class Work:
     Parameters
     ----------
     known : options of `solve` with the seed, the schedule and the certificate of the record, or the
-        error that reading them gave.
+        error that reading them gave. threads : of the solve.
     """
 
     name: str
     instance: Instance | None
     known: dict[str, Any] | Exception
     seconds: float
+    threads: int
 
 
 def attempt(work: Work) -> OptResult | Exception:
@@ -155,13 +158,12 @@ def attempt(work: Work) -> OptResult | Exception:
         assert isinstance(work.known, Exception)
         return work.known
     try:
-        # workers share the cores
-        return solve(work.instance, time_limit=work.seconds, threads=1, **work.known)
+        return solve(work.instance, time_limit=work.seconds, threads=work.threads, **work.known)
     except Exception as error:
         return error
 
 
-def work_of(store: RecordStore, name: str, seconds: float) -> Work:
+def work_of(store: RecordStore, name: str, seconds: float, threads: int) -> Work:
     """Return the try of an instance, with all that its record knows."""
     try:
         instance, record = store.instance(name), store.records().get(name)
@@ -173,5 +175,5 @@ def work_of(store: RecordStore, name: str, seconds: float) -> Work:
                 "proven": store.certificate(record),
             }
     except Exception as error:
-        return Work(name, None, error, seconds)
-    return Work(name, instance, known, seconds)
+        return Work(name, None, error, seconds, threads)
+    return Work(name, instance, known, seconds, threads)

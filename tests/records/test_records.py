@@ -1,5 +1,6 @@
 """Records prove what they say, are only ever replaced by better ones, and show any change."""
 
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -253,6 +254,29 @@ def test_a_solve_begins_with_what_is_known_and_checks_it() -> None:
         solve(instance, proven=claim)
 
 
+@pytest.mark.parametrize(("slots", "threads"), [(1, 2), (2, 1), (5, 1)])
+def test_a_try_has_the_cores_that_other_workers_leave(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch, slots: int, threads: int
+) -> None:
+    asked: list[int] = []
+
+    class Here:
+        def __init__(self) -> None:
+            self.slots = slots
+
+        def unordered(
+            self, call: object, works: Iterator[improving.Work], interruptible: bool
+        ) -> Iterator[object]:
+            asked.extend(work.threads for work in works)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(improving, "threads_here", lambda: 2)
+    with pytest.raises(KeyboardInterrupt):
+        improve(store, 0.1, executor=Here())  # type: ignore[arg-type]
+    assert asked
+    assert set(asked) == {threads}
+
+
 def test_attempts_have_seeds_of_their_own(
     store: RecordStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,5 +289,5 @@ def test_attempts_have_seeds_of_their_own(
     monkeypatch.setattr(improving, "solve", noted)
     for _ in range(3):
         name = "jaillet2025/hard"
-        store.keep(name, improving.attempt(improving.work_of(store, name, 1.0)))
+        store.keep(name, improving.attempt(improving.work_of(store, name, 1.0, 1)))
     assert seeds == [0, 1, 2]
