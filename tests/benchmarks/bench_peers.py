@@ -1,10 +1,10 @@
 """Other solvers on the same instances: CP-SAT, SCIP and HiGHS beside `ratiolab solve`.
 
-Run ``python tests/benchmarks/bench_peers.py [--limit SECONDS] [--seeds N] [--threads K] [--peers
-NAMES] [n ...]``. Instances are those of `bench_targets.py`: requests of even seeds arrive together,
-those of odd seeds one after another. Every solver runs in a process of its own; limits and times
-are seconds of the processor for each thread. What is not installed (``pip install
-"ratiolab[peers]"``) is left out and named. Each peer gets
+Run ``python tests/benchmarks/bench_peers.py [--limit SECONDS] [--seeds N] [--first SEED]
+[--threads K] [--peers NAMES] [n ...]``. Instances are those of `bench_targets.py`: requests of even
+seeds arrive together, those of odd seeds one after another. Every solver runs in a process of its
+own; limits and times are seconds of the processor for each thread. What is not installed (``pip
+install "ratiolab[peers]"``) is left out and named. Each peer gets
 
 - ``program``: the integer program of the paper, with the last starts that a good schedule allows,
   and that schedule to begin with; the same arrays for all;
@@ -227,8 +227,8 @@ def cell(answer: dict[str, Any]) -> str:
     lower, upper = answer["lower"], answer["upper"]
     if lower == upper:
         return f"{answer['seconds']:.1f} s"
-    if upper is None:
-        return f"{lower} to none"
+    if upper is None or lower <= 0:
+        return f"{lower} to {'none' if upper is None else upper}"
     return f"{lower} to {upper}: {100 * (upper / lower - 1):.1f} %"
 
 
@@ -241,6 +241,7 @@ def main() -> None:
     parser.add_argument("n", nargs="*", type=int, default=[10, 12, 15, 20])
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--peers", default=",".join(PEERS), help="which of them, with commas")
     wish = parser.parse_args()
@@ -250,7 +251,7 @@ def main() -> None:
     print("| n | seed | " + " | ".join(peers) + " |")
     print("|---|---|" + "---|" * len(peers))
     for n in wish.n:
-        for seed in range(wish.seeds):
+        for seed in range(wish.first, wish.first + wish.seeds):
             answers = [run_apart(peer, n, seed, wish.limit, wish.threads) for peer in peers]
             print(f"| {n} | {seed} | " + " | ".join(map(cell, answers)) + " |", flush=True)
             least = min(a["upper"] for a in answers if a["upper"] is not None)
