@@ -14,7 +14,7 @@ from ratiolab.report.plots.names import named
 MC_SF, SVF, WORKLOAD = "mc-sf", "svf", "workload.label"
 LEVELS = (0.5, 0.9)
 GROUPS, LEAST = 10, 10
-"""Means are over so many groups of draws at most, by the feature, each of about so many at least."""
+"""Means are over so many groups of draws at most, by the feature, of about so many at least."""
 
 FEATURES = {"inverted": "pairs inverted", "held_back": "requests held back"}
 
