@@ -227,8 +227,8 @@ def cell(answer: dict[str, Any]) -> str:
     lower, upper = answer["lower"], answer["upper"]
     if lower == upper:
         return f"{answer['seconds']:.1f} s"
-    if upper is None or lower <= 0:
-        return f"{lower} to {'none' if upper is None else upper}"
+    if upper is None or lower <= 0:  # a solver that has no bound says a large negative number
+        return f"{lower if lower > 0 else 'none'} to {'none' if upper is None else upper}"
     return f"{lower} to {upper}: {100 * (upper / lower - 1):.1f} %"
 
 
