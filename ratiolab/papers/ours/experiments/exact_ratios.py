@@ -14,7 +14,7 @@ from ratiolab.report.plots.names import named
 MC_SF, SVF, WORKLOAD = "mc-sf", "svf", "workload.label"
 LEVELS = (0.5, 0.9)
 GROUPS, LEAST = 10, 10
-"""Means are over so many groups of draws at most, by the feature, of about so many at least."""
+"""Means are over so many groups of draws at most, by the feature, of so many at least."""
 
 FEATURES = {"inverted": "pairs inverted", "held_back": "requests held back"}
 
@@ -91,7 +91,8 @@ def _optima(rows: Mapping[str, pd.DataFrame]) -> Chart:
             table, shown = rows[label], {"color": look["color"], "marker": look["marker"]}
             x, y = 100 * table[feature], table["ratio"]
             ax.scatter(x, y, s=5, alpha=0.15, linewidths=0, **shown)
-            groups = -(-x.rank(method="first") * min(GROUPS, len(x) // LEAST + 1) // len(x))
+            number = min(GROUPS, max(1, len(x) // LEAST))
+            groups = -(-x.rank(method="first") * number // len(x))
             ax.plot(x.groupby(groups).mean(), y.groupby(groups).mean(), label=label, **shown)
         finish(ax, "", f"{words} in the optimum, %", "MC-SF / OPT")
     shared_legend(figure, axes)
