@@ -5,9 +5,17 @@ agree in most of their order, and what they differ in is what is still to be dec
 part of the order of one of them within that of the other, or the order of means of their starts. It
 takes the place of its worse parent when it is better than that, or else of the worst of all.
 
+Where all members can be crossed at once (`Cross`, such as
+`ratiolab.hindsight.paths.corridors.Corridors.search`), that finds in half a second what a hundred
+children do not. A population then lives until no such crossing gains, and a new one begins: the
+best of each is kept, and meets those before.
+
 Source: memetic search, Moscato (1989), Caltech Concurrent Computation Program Report 826; crossing
 of orders, Davis (1985), Applying adaptive algorithms to epistatic domains, IJCAI 9.
 """
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -32,6 +40,19 @@ SPREAD = 0.3
 PATIENCE = 500
 """Children without a better best, after which all members but the best are replaced."""
 
+YOUNG, BETWEEN = 20, 10
+"""Children before all members are crossed for the first time, and between two such crossings."""
+
+REACHES = 1, 1, 3, 3, 8, 8
+"""Rounds from the starts of members within which a crossing of all looks, one after the other."""
+
+ELDERS = 16
+"""Schedules kept of populations that have ended."""
+
+Cross: TypeAlias = Callable[[Sequence[Schedule], int, int], Schedule | None]
+"""A crossing of all: from schedules, a reach and a latency to a schedule below the latency with
+starts within reach of theirs, if it finds one."""
+
 
 class Population:
     """Schedules of one instance that descend from each other.
@@ -39,16 +60,73 @@ class Population:
     Parameters
     ----------
     first : a schedule, the first member.
+    cross : crosses all members, and may begin to be there, or change, at any time.
     """
 
-    def __init__(self, first: Schedule, rng: np.random.Generator, stop: Stop, found: Tell) -> None:
+    def __init__(
+        self,
+        first: Schedule,
+        rng: np.random.Generator,
+        stop: Stop,
+        found: Tell,
+        cross: Cross | None = None,
+    ) -> None:
         self.instance, self.rng, self.stop, self.found = first.instance, rng, stop, found
-        self.first = first
+        self.first, self.cross = first, cross
         self.best = first.total_latency
         self.members = [first]
+        self.elders: list[Schedule] = []
         self.idle = 0
+        self._life = self._lives()
 
     def step(self) -> None:
+        """Add a member, or cross all."""
+        next(self._life)
+
+    def _lives(self) -> Iterator[None]:
+        """Yield after each step of one population after the other."""
+        while True:
+            for _ in range(MEMBERS - len(self.members) + YOUNG):
+                self._breed()
+                yield
+            while self.cross is None:
+                self._breed()
+                yield
+            tries = 0
+            while tries < len(REACHES):
+                best = min(self.members, key=_latency)
+                tries = 0 if self._crossed_all(self.members, best, REACHES[tries]) else tries + 1
+                yield
+                for _ in range(BETWEEN):
+                    self._breed()
+                    yield
+            yield from self._meet()
+            self.members = []
+
+    def _meet(self) -> Iterator[None]:
+        """Cross the best members with the best of earlier populations, and keep the best."""
+        self.members.sort(key=_latency)
+        self.elders.append(self.members[0])
+        tries = 0 if len(self.elders) > 1 else len(REACHES)
+        while tries < len(REACHES):
+            best = min(self.elders, key=_latency)
+            all_of_them = self.elders + self.members[1 : MEMBERS // 2]
+            tries = 0 if self._crossed_all(all_of_them, best, REACHES[tries]) else tries + 1
+            yield
+            self.members.sort(key=_latency)
+            if self.members[0].total_latency < best.total_latency:
+                self.elders.append(self.members[0])
+        self.elders = sorted(self.elders, key=_latency)[:ELDERS]
+
+    def _crossed_all(self, schedules: Sequence[Schedule], best: Schedule, reach: int) -> bool:
+        """Add what a crossing of all finds below the best of them; return whether it has."""
+        assert self.cross is not None
+        child = self.cross(schedules, reach, best.total_latency)
+        if child is not None:
+            self.add(child)
+        return child is not None
+
+    def _breed(self) -> None:
         """Add a member: without parents until there are enough, then a child of two."""
         if len(self.members) < MEMBERS:
             factors = self.rng.uniform(1 - SPREAD, 1 + SPREAD, len(self.instance))
@@ -66,6 +144,8 @@ class Population:
     def add(self, schedule: Schedule, worse: int | None = None) -> None:
         """Let a schedule take the place of a worse one, unless there is one as good already."""
         self._tell(schedule)
+        if not self.members:
+            self.members.append(schedule)
         if any(schedule.total_latency == member.total_latency for member in self.members):
             return
         worst = max(range(len(self.members)), key=self._latency)

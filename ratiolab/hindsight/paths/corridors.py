@@ -1,0 +1,113 @@
+"""Schedules near known ones: beams through the starts that some of them have.
+
+Good schedules of different origin agree in most of what they do. A corridor around some of them
+has, for each request, the starts in any of them, and those a few rounds from these: millions of
+schedules, which take from each of the known ones what it does best. Within it a beam that remembers
+all requests is narrow, and often finds the best schedule there is: with 50 requests 4,000 states a
+layer do in half a second what all starts would take minutes for.
+
+The potentials only guide: a schedule is a schedule, whatever proves its bound.
+
+Source: optimal recombination, Eremeev and Kovalenko (2014), Journal of Combinatorial Optimization
+28; the corridor method, Sniedovich and Voss (2006), Control and Cybernetics 35.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ratiolab.hindsight.certificates.duals import Duals
+from ratiolab.hindsight.paths.potentials import (
+    MOST_MEMORY,
+    MOST_REQUESTS,
+    NEVER,
+    Direction,
+    Potentials,
+    directions,
+)
+from ratiolab.hindsight.paths.walk import walk
+from ratiolab.model.instance import Instance
+from ratiolab.model.schedule import Schedule
+
+WIDTH = 4_000
+"""States that a layer of a beam keeps."""
+
+
+class Corridors:
+    """Beams through corridors of one instance, guided by duals.
+
+    Parameters
+    ----------
+    duals : the better the bound that they prove, the better beams know which states are good.
+    latency : schedules below it are looked for.
+
+    Raises
+    ------
+    OverflowError
+        when requests, memory, numbers or tables are too many or too large for a beam.
+    """
+
+    def __init__(self, instance: Instance, duals: Duals, latency: int) -> None:
+        if len(instance) > MOST_REQUESTS or instance.memory > MOST_MEMORY:
+            raise OverflowError(f"{len(instance)} requests, memory {instance.memory}: no corridors")
+        potentials = Potentials.of(instance, duals)
+        self.instance, self.unit, self.latency = instance, potentials.unit, latency
+        self.base = int(potentials.least.sum() - potentials.capacity.sum())
+        self.sides = directions(potentials, potentials.least, max(0, self._limit(latency)))
+
+    def _limit(self, latency: int) -> int:
+        """Return the most that a path of less latency costs; below 0 there is none."""
+        return (latency - 1) * self.unit - self.base
+
+    def search(
+        self,
+        known: Sequence[Schedule],
+        reach: int,
+        target: int,
+        stop: Callable[[], bool],
+        *,
+        forward: bool,
+    ) -> Schedule | None:
+        """Return a schedule below the target with starts near those of known ones, if it finds one.
+
+        Parameters
+        ----------
+        reach : how many rounds each start may be from one of this request in a known schedule.
+        forward : the direction of the beam; neither is the better one everywhere.
+        """
+        instance, side = self.instance, self.sides[not forward]
+        limit = self._limit(min(target, self.latency))
+        if limit < 0:
+            return None
+        found = walk(
+            *(instance, _narrowed(side, known, reach), limit, WIDTH),
+            remembered=2 ** len(instance) - 1,
+            stop=stop,
+        )
+        if not found.paths:
+            return None
+        starts = np.zeros(len(instance), np.int64)
+        for start, i in found.paths[0]:
+            starts[i] = start
+        return Schedule.from_starts(instance, starts)
+
+
+def _narrowed(side: Direction, known: Sequence[Schedule], reach: int) -> Direction:
+    """Return a direction without the starts that are far from those of all known schedules.
+
+    Equal requests share theirs: a walk starts them in order of index, which schedules need not.
+    """
+    n, layers = side.excess.shape
+    near = np.zeros((n, layers), np.bool_)
+    for schedule in known:
+        layer = schedule.starts
+        if not side.forward:
+            layer = side.end - schedule.starts - schedule.instance.output
+        around = layer[:, None] + np.arange(-reach, reach + 1)
+        row, place = np.nonzero((around >= 0) & (around < layers))
+        near[row, around[row, place]] = True
+    kinds = list(known[0].instance.requests)
+    for kind in set(kinds):
+        equal = [i for i in range(n) if kinds[i] == kind]
+        near[equal] = near[equal].any(axis=0)
+    return side._replace(excess=np.where(near, side.excess, NEVER))
