@@ -2,31 +2,22 @@
 
 Most of a solve is compiled code and HiGHS, which leave Python's lock to others. Each half of the
 work gains by the other: stages need a good schedule to leave things out; the search for schedules
-takes from them other schedules to begin from and, once there are cuts, the duals that let it cross
-a whole population at once. With no time limit there is no such thread, so that results are the same
-on every machine, and with a memory limit there is none, as it would need its own share.
+needs the duals of cuts, with which it crosses a whole population at once. With no time limit there
+is no such thread, so that results are the same on every machine, and with a memory limit there is
+none, as it would need its own share.
 """
 
 import os
 import threading
-from collections.abc import Sequence
-from itertools import cycle
 from types import TracebackType
-from typing import TYPE_CHECKING
 
-from ratiolab.hindsight.certificates.certificate import DualCertificate
-from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.schedules.heuristics import (
     FEW_STEPS,
     MEDIUM,
     improved_schedule,
-    search_anew,
 )
 from ratiolab.hindsight.state import Found, SolveState
 from ratiolab.model import Schedule, stream
-
-if TYPE_CHECKING:
-    from ratiolab.hindsight.schedules.population import Cross
 
 STEPS = max(10_000, FEW_STEPS + 1)
 """Steps of the first search, which begins with the best schedule so far."""
@@ -68,38 +59,14 @@ class BackgroundHeuristic:
             self.thread.join()
 
     def _improve(self) -> None:
-        from ratiolab.hindsight.schedules.population import Population
+        from ratiolab.hindsight.search import SearchBeside  # compiled code: loaded when needed
 
         state = self.state
         rng = stream(state.options.seed, "search", 2)
         improved_schedule(state.schedule, rng, STEPS, stop=self._ended, found=self._found)
-        population = Population(state.schedule, rng, self._ended, self._found)
-        duals: DualCertificate | None = None
+        search = SearchBeside(state, rng, self._ended)
         while not self._ended():
-            if duals is None and state.duals is not None:
-                duals = state.duals
-                population.cross = self._crossing(duals.duals, population.best)
-            look, state.look = state.look, None
-            if look is not None:
-                search_anew(look, rng, self._ended, population.add)
-            if state.upper < population.best:  # a stage has found it
-                population.add(state.schedule)
-            population.step()
-
-    def _crossing(self, duals: Duals, latency: int) -> "Cross | None":
-        """Return a crossing of all members of a population, backward and forward by turns."""
-        from ratiolab.hindsight.paths.corridors import Corridors
-
-        try:
-            corridors = Corridors(self.state.instance, duals, latency)
-        except OverflowError:  # children alone, then
-            return None
-        forward = cycle((False, True))
-
-        def cross(known: Sequence[Schedule], reach: int, target: int) -> Schedule | None:
-            return corridors.search(known, reach, target, self._ended, forward=next(forward))
-
-        return cross
+            search.step()
 
     def _found(self, schedule: Schedule) -> None:
         self.state.keep(Found(schedule))

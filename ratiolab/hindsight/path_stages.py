@@ -1,14 +1,12 @@
 """The stages of a solve that walk over paths, see `ratiolab.hindsight.paths`."""
 
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.certificates.certificate import PathCertificate, path_certificate
-from ratiolab.hindsight.schedules.heuristics import Look, search_anew
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
 from ratiolab.model.streams import stream
@@ -16,8 +14,9 @@ from ratiolab.model.streams import stream
 FEW_ROUNDS = 6
 """Rounds of cuts before the walk of few requests: a tenth of a second."""
 
-SELDOM = 4
-"""Where one thread does all, it searches from one in so many of the schedules offered."""
+TURN = 10
+"""Where one thread does all, so many steps of the search for schedules follow each step of the
+search for multipliers."""
 
 NARROW = 1_500
 """Width of the walk of few requests that looks for a schedule first."""
@@ -86,6 +85,7 @@ class Paths:
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.paths import potentials, proof
+        from ratiolab.hindsight.search import SearchBeside
 
         instance, duals = state.instance, state.duals
         if len(instance) > self.most:
@@ -105,15 +105,16 @@ class Paths:
             bound = None if proven is None else LowerBound(proven.bound, "paths")
             call.found(Found(schedule, bound, proven))
 
-        stop, rng = state.deadline(self.part), stream(state.options.seed, "search", 3)
-        offered = count()
+        stop = state.deadline(self.part)
+        search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)
 
-        def offer(look: Look) -> None:
-            if not call.offer(look) and next(offered) % SELDOM == 0:
-                search_anew(look, rng, stop, lambda schedule: call.found(Found(schedule)))
+        def between() -> None:
+            for _ in range(TURN):
+                search.step()
 
+        turns = None if state.helped else between
         try:
-            now = (lambda: state.upper), stop, found, width, offer, lambda: state.schedule.starts
+            now = (lambda: state.upper), stop, found, width, turns, lambda: state.schedule.starts
             proof.prove(instance, duals, *now)
         except OverflowError as error:
             return Found(note=f"no paths: {error}")

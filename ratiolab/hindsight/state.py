@@ -15,7 +15,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.memory import budget
 from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage
-from ratiolab.hindsight.schedules.heuristics import Look, best_list_schedule
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.interrupts import heard
 
@@ -48,13 +48,11 @@ class Callbacks(NamedTuple):
 
     ``found`` keeps findings at once, so that Ctrl-C does not lose them; ``progress`` only shows
     nodes and a bound. A program's incumbent stays out: it may defer requests, and only checked
-    schedules count. ``offer`` leaves a way to a schedule for a search beside to begin from, and
-    returns whether there is such a search.
+    schedules count.
     """
 
     found: Callable[[Found], None]
     progress: Callable[[int, int | None], None]
-    offer: Callable[[Look], bool]
 
 
 class SolveState:
@@ -67,8 +65,7 @@ class SolveState:
 
     Attributes
     ----------
-    helped : whether `ratiolab.hindsight.background` looks for schedules; look : a way to one that
-        a search may begin from, given when to stop, which a stage has offered it.
+    helped : whether `ratiolab.hindsight.background` looks for schedules.
     """
 
     def __init__(
@@ -78,7 +75,6 @@ class SolveState:
         self.lock = threading.RLock()  # `ratiolab.hindsight.background` finds schedules, too
         self.instance, self.options, self.progress = instance, options, progress
         self.helped = False
-        self.look: Look | None = None
         self.nodes = 0
         self.interrupted = False
         self.stages: list[Stage] = []
@@ -165,7 +161,7 @@ class SolveState:
         self.stage, self.note = name, ""
         try:
             with heard():
-                yield Callbacks(self.keep, self.show, self.offer)
+                yield Callbacks(self.keep, self.show)
         except KeyboardInterrupt:
             self.interrupted = True
         self._end_stage(f"Ctrl-C in stage {name}" if self.interrupted else self.note)
@@ -195,12 +191,6 @@ class SolveState:
             certificate=self.certificate,
             interrupted=self.interrupted,
         )
-
-    def offer(self, look: Look) -> bool:
-        """Leave a way to a schedule for the search beside; return whether there is one."""
-        if self.helped:
-            self.look = look
-        return self.helped
 
     def show(self, nodes: int = 0, lower: int | None = None) -> None:
         """Show progress, with nodes and a bound of a program that the state does not hold yet."""

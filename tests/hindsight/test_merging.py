@@ -189,3 +189,20 @@ def test_bounds_for_more_requests_than_a_word_has_bits_rise_and_are_certified() 
         certify(replace(made[-1], passes=(1,), width=0), instance)
     with pytest.raises(CertificateError, match="only a pass that watches nobody"):
         certify(replace(made[-1], width=-1), instance)
+
+
+def test_a_walk_finds_the_same_whenever_its_states_are_compared_and_room_is_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for seed in range(6):
+        instance, _, potentials, multipliers = drawn(seed)
+        for side in directions(potentials, multipliers, 20 * potentials.unit):
+            found = []
+            for crowd, room in ((2_000, 20_000), (1, 20_000), (2_000, 1), (1, 1)):
+                monkeypatch.setattr(walks, "CROWD", crowd)
+                monkeypatch.setattr(walks, "FIRST_CAPACITY", room)
+                walked = walks.walk(instance, side, 20 * potentials.unit, 10**6)
+                found.append((walked.least, walked.left, len(walked.paths)))
+            assert len({least for least, _, _ in found}) == 1, seed
+            assert found[0] == found[2]
+            assert found[1] == found[3]

@@ -28,10 +28,6 @@ from ratiolab.hindsight.paths.walked import Table, Walked
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
-GUIDED = 1_000
-"""Width of walks back that guide narrow beams."""
-
-
 LARGE_PART = 0.7
 """Once walks remember this part of all requests, the next remembers all."""
 
@@ -243,21 +239,3 @@ class Passes:
         unit, sets = self.potentials.unit, tuple(self.sets)
         numbers = self.proven, self.bound, unit, self.multipliers, sets
         return path_certificate(*numbers, back=not self.turned, width=self.width)
-
-
-def narrow(
-    potentials: Potentials,
-    multipliers: IntArray,
-    proven: DualCertificate,
-    target: int,
-    width: int,
-    stop: Callable[[], bool],
-) -> Schedule | None:
-    """Return the schedule that a beam so wide finds, guided by a narrow walk back."""
-    try:
-        passes = Passes(potentials, multipliers, proven, target)
-    except OverflowError:  # that late, tables would be too large
-        return None
-    if passes.merge(GUIDED, stop).finished:
-        passes.beam(width, stop)
-    return passes.schedule

@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TypeAlias
 
-import numpy as np
-
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.orders import Order, by_fault, orders
-from ratiolab.hindsight.paths.passes import Back, Passes, narrow
+from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Potentials
 from ratiolab.hindsight.paths.targets import Targets
 from ratiolab.model.footprint import IntArray
@@ -42,11 +40,6 @@ FEW = 4
 BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
 """Widths of the walks that look for schedules, one each time before multipliers rise."""
 
-ABOVE, NARROW = 1.02, (500, 1_000, 2_000)
-"""Schedules that searches begin from may be so many times as long as the best; they are those of
-beams so wide, one each time multipliers have moved, where requests arrive over time. Where all are
-there at once, the search finds better ones by itself in that time."""
-
 FEW_REQUESTS = 30
 """With more, walks that remember all begin after multipliers have risen for the first time."""
 
@@ -61,7 +54,6 @@ PATIENCE, GAINED = 10, 0.03
 
 
 Found: TypeAlias = Callable[[Schedule | None, PathCertificate | None], None]
-Look: TypeAlias = Callable[[Callable[[], bool]], Schedule | None]
 
 
 def prove(
@@ -71,7 +63,7 @@ def prove(
     stop: Callable[[], bool],
     found: Found,
     most: int = MOST_WIDTH,
-    offer: Callable[[Look], None] | None = None,
+    between: Callable[[], None] | None = None,
     starts: Callable[[], IntArray] | None = None,
 ) -> None:
     """Raise the bound of duals until it meets the best schedule, or time or memory is over.
@@ -81,9 +73,8 @@ def prove(
     upper : returns the latency of the best schedule known by now.
     found : called with each better schedule or proven bound.
     most : states that a layer may keep.
-    offer : takes ways to schedules from which a search for better ones may begin, each a function
-        of when to stop, for another thread, now or never. The best schedule is a worse beginning:
-        with 50 requests the search from it ends at 8329, from a beam's 8327 at 8236.
+    between : called after each step of the search for multipliers, for a search for schedules that
+        has no thread of its own.
     starts : returns those of the best schedule known by now.
 
     Raises
@@ -92,7 +83,7 @@ def prove(
         when numbers or tables would be too large.
     """
     potentials = Potentials.of(instance, duals.duals)
-    _Proof(potentials, potentials.least, duals, upper, stop, found, most, offer, starts).run()
+    _Proof(potentials, potentials.least, duals, upper, stop, found, most, between, starts).run()
 
 
 class _Proof:
@@ -105,7 +96,7 @@ class _Proof:
         stop: Callable[[], bool],
         found: Found,
         most: int,
-        offer: Callable[[Look], None] | None,
+        between: Callable[[], None] | None,
         starts: Callable[[], IntArray] | None,
     ) -> None:
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
@@ -115,9 +106,7 @@ class _Proof:
         self.most = most
         now = orders(instance, starts), upper, stop, self._tell
         self.targets = Targets(self._passes, *now, 2 ** len(instance) - 1, self.many, most)
-        apart = FEW_REQUESTS <= len(instance) <= MOST_REQUESTS and np.ptp(instance.arrival) > 0
-        self.offer = offer if apart else None
-        self.offered = 0
+        self.between = between if len(instance) >= FEW_REQUESTS else None
         self.values: list[float] = []
         self.back: Back | None = None
         self.backed: Potentials | None = None
@@ -143,7 +132,6 @@ class _Proof:
         )
         rising, first = True, True
         while not self.ended:
-            self._offer()
             if beams and not (many and rising):
                 self._beam(beams.pop(0))
             if rising and not (first and size <= FEW_REQUESTS):
@@ -178,14 +166,6 @@ class _Proof:
             passes.beam(min(width, self.most), self.stop)
             self._tell(passes)
 
-    def _offer(self) -> None:
-        """Offer what a narrow beam finds under the multipliers of now."""
-        if self.offer is not None:
-            proven, upper = (self.potentials, self.multipliers, self.proven), self.upper
-            width = min(NARROW[self.offered % len(NARROW)], self.most)
-            self.offered += 1
-            self.offer(lambda stop: narrow(*proven, int(ABOVE * upper()), width, stop))
-
     def _raise_multipliers(self, search: Iterator[tuple[float, Passes | None]]) -> bool:
         """Make the cheapest path dearer by some steps; return whether more may gain."""
         done = len(self.values)
@@ -197,7 +177,8 @@ class _Proof:
                 if passes.back is not None:
                     self.back, self.backed = passes.back, self.potentials
                 self._tell(passes)
-            self._offer()
+            if self.between is not None:
+                self.between()
         if len(self.values) < done + STEPS:  # the search has ended
             return False
         before = self.values[max(0, len(self.values) - 1 - PATIENCE)]

@@ -6,9 +6,7 @@ depend on the machine.
 """
 
 from bisect import insort
-from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import TypeAlias
 
 import numpy as np
 
@@ -25,12 +23,6 @@ from ratiolab.model.instance import Column, Instance
 
 STEPS = 200_000
 """Steps of `improved_schedule` by default."""
-
-Look: TypeAlias = Callable[[Stop], Schedule | None]
-"""A way to a schedule from which a search may begin."""
-
-ANEW, SEARCHES = 50_000, 2
-"""Steps and number of searches of `search_anew`."""
 
 FEW = 10
 """Most requests for which the search stays in Python: importing numba would take longer, and what
@@ -209,12 +201,3 @@ class _Running:
             if least == start:
                 return start
             start = least
-
-
-def search_anew(look: Look, rng: np.random.Generator, stop: Stop, found: Tell) -> None:
-    """Search from the schedule that a look finds: it leads where the best known does not."""
-    first = look(stop)
-    if first is not None:
-        found(first)
-        for _ in range(SEARCHES):
-            improved_schedule(first, rng, ANEW, stop=stop, found=found)

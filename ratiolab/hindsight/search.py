@@ -1,0 +1,51 @@
+"""The search for schedules beside the stages of a solve, in a thread of its own or by turns."""
+
+from collections.abc import Sequence
+from itertools import cycle
+
+import numpy as np
+
+from ratiolab.hindsight.paths.corridors import Corridors
+from ratiolab.hindsight.schedules.population import Cross, Population
+from ratiolab.hindsight.schedules.small_search import Stop
+from ratiolab.hindsight.state import Found, SolveState
+from ratiolab.model.schedule import Schedule
+
+
+class SearchBeside:
+    """A population that begins with a solve's best schedule, and tells the solve of better ones.
+
+    Once the solve has the duals of cuts, all members are crossed at once, up to as many requests as
+    a beam takes.
+    """
+
+    def __init__(self, state: SolveState, rng: np.random.Generator, stop: Stop) -> None:
+        self.state, self.stop = state, stop
+        self.guided = False
+        self.population = Population(
+            state.schedule, rng, stop, lambda schedule: state.keep(Found(schedule))
+        )
+
+    def step(self) -> None:
+        """Add a member to the population, or cross all of them."""
+        state, population = self.state, self.population
+        if not self.guided and state.duals is not None:
+            self.guided, population.cross = True, self._cross()
+        if state.upper < population.best:  # a stage has found it
+            population.add(state.schedule)
+        population.step()
+
+    def _cross(self) -> Cross | None:
+        """Return a crossing of all members, by beams backward and forward in turns."""
+        assert self.state.duals is not None
+        duals, latency = self.state.duals.duals, self.population.best
+        try:
+            corridors = Corridors(self.state.instance, duals, latency)
+        except OverflowError:  # children alone, then
+            return None
+        forward = cycle((False, True))
+
+        def cross(known: Sequence[Schedule], reach: int, target: int) -> Schedule | None:
+            return corridors.search(known, reach, target, self.stop, forward=next(forward))
+
+        return cross

@@ -1,0 +1,121 @@
+"""The search for schedules beside the stages: in its own thread, or in turns with the walks."""
+
+import pytest
+from test_merging import many
+
+from ratiolab.hindsight.background import BackgroundHeuristic
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.path_stages import TURN, Paths
+from ratiolab.hindsight.paths import corridors, proof
+from ratiolab.hindsight.result import SolveOptions
+from ratiolab.hindsight.schedules import population as populations
+from ratiolab.hindsight.search import SearchBeside
+from ratiolab.hindsight.state import Callbacks, Found, SolveState
+from ratiolab.model import Instance, stream
+from ratiolab.model.feasibility import violations
+
+
+@pytest.fixture(autouse=True)
+def steps_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(populations, "STEPS", 200)
+    monkeypatch.setattr(populations, "REINSERTIONS", 100)
+    monkeypatch.setattr(corridors, "WIDTH", 200)
+
+
+def begun(instance: Instance, threads: int = 1) -> SolveState:
+    """Return a solve that has duals of cuts."""
+    state = SolveState(instance, SolveOptions("auto", time_limit=600.0, threads=threads, steps=1))
+    state.duals = cut_bound(instance, rounds=1).certificate
+    return state
+
+
+def searched(state: SolveState, steps: int) -> SearchBeside:
+    search = SearchBeside(state, stream(0, "search"), lambda: False)
+    for _ in range(steps):
+        search.step()
+    return search
+
+
+def test_what_the_search_finds_is_kept_and_it_crosses_all_once_there_are_duals() -> None:
+    state = begun(many(40))
+    duals, state.duals, first = state.duals, None, state.upper
+    search = searched(state, 20)
+    assert search.population.cross is None
+    state.duals = duals
+    search.step()
+    assert search.population.cross is not None
+    for _ in range(60):
+        search.step()
+    assert state.upper == search.population.best < first
+    assert not violations(state.schedule)
+
+
+def test_more_requests_than_a_beam_takes_have_children_alone() -> None:
+    state = begun(many(70))
+    first = state.upper
+    search = searched(state, 40)
+    assert search.guided
+    assert search.population.cross is None
+    assert state.upper < first
+
+
+def test_a_schedule_that_a_stage_has_found_joins_the_population() -> None:
+    state = begun(many(40))
+    search = searched(state, 3)
+    found = searched(begun(many(40)), 60).population
+    best = min(found.members, key=lambda schedule: schedule.total_latency)
+    assert best.total_latency < search.population.best
+    state.keep(Found(best))
+    search.step()
+    assert search.population.best <= best.total_latency
+    assert any(member is best for member in search.population.members)
+
+
+@pytest.mark.parametrize("helped", [False, True])
+def test_walks_and_search_take_turns_where_there_is_one_thread(
+    monkeypatch: pytest.MonkeyPatch, helped: bool
+) -> None:
+    state, steps = begun(many(40)), []
+    state.helped = helped
+    monkeypatch.setattr(SearchBeside, "step", lambda self: steps.append(self))
+
+    def prove(*given: object) -> None:
+        between = given[-2]
+        assert callable(between) == (not helped)
+        for _ in range(5 if callable(between) else 0):
+            between()  # type: ignore[operator]
+
+    monkeypatch.setattr(proof, "prove", prove)
+    call = Callbacks(lambda found: None, lambda *shown: None)
+    Paths(part=1.0, most=120)(state, call)
+    assert len(steps) == (0 if helped else 5 * TURN)
+
+
+def test_a_proof_gives_its_turn_after_each_step_of_multipliers_unless_requests_are_few() -> None:
+    for n, turns in ((20, False), (40, True), (70, True)):
+        instance, asked, taken = many(n), iter(range(15_000)), []
+        duals = cut_bound(instance, rounds=1).certificate
+        upper = begun(instance).upper
+        proof.prove(
+            *(instance, duals, lambda upper=upper: upper),  # type: ignore[misc]
+            *(lambda asked=asked: next(asked, None) is None, lambda *found: None, 200),  # type: ignore[misc]
+            lambda taken=taken: taken.append(1),  # type: ignore[misc]
+        )
+        assert bool(taken) == turns
+
+
+def test_the_search_is_the_same_each_time() -> None:
+    one, other = begun(many(40)), begun(many(40))
+    for state in (one, other):
+        searched(state, 60)
+    assert one.schedule.starts.tolist() == other.schedule.starts.tolist()
+
+
+def test_the_thread_beside_searches_until_the_solve_ends() -> None:
+    state = begun(many(40), threads=2)
+    first = state.upper
+    with BackgroundHeuristic(state):
+        assert state.helped
+        while state.upper == first:
+            assert state.time_left
+    assert not violations(state.schedule)
