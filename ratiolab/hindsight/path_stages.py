@@ -115,7 +115,7 @@ class Paths:
         turns = None if state.helped else between
         try:
             now = (lambda: state.upper), stop, found, width, turns, lambda: state.schedule.starts
-            proof.prove(instance, duals, *now)
+            proof.prove(instance, duals, *now, begin=state.walked)
         except OverflowError as error:
             return Found(note=f"no paths: {error}")
         if state.closed:

@@ -8,7 +8,12 @@ from ratiolab.hindsight import memory
 from ratiolab.hindsight.background import BackgroundHeuristic, threads_here
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
-from ratiolab.hindsight.certificates.certificate import Certificate, DualCertificate
+from ratiolab.hindsight.certificates.certificate import (
+    Certificate,
+    DualCertificate,
+    PathCertificate,
+    dual_certificate,
+)
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.many_requests import ManyRequests
 from ratiolab.hindsight.path_stages import Paths, SmallWalk
@@ -101,6 +106,7 @@ def solve(
     threads: int | None = None,
     known: Schedule | None = None,
     proven: Certificate | None = None,
+    guide: PathCertificate | None = None,
     progress: Report | None = None,
 ) -> OptResult:
     """Return the hindsight optimum, or the proven interval that the limits allow.
@@ -134,6 +140,9 @@ def solve(
     threads : 2 lets a second thread look for schedules, see `ratiolab.hindsight.background`; by
         default where there are two cores.
     known, proven : a schedule and the certificate of a bound to begin with; both are checked.
+    guide : the certificate of a bound by walks, from whose duals and multipliers walks go on; no
+        cuts are looked for. Its duals are checked; its walks, which can take longer to check than
+        to find, are not, and its bound does not count until walks prove it anew.
     progress : called when a stage begins, whenever a bound or the schedule gets better, and every
         few tenths of a second while HiGHS runs.
 
@@ -169,15 +178,23 @@ def solve(
         options = replace(options, method="ip", backend=f"pulp:{solver}")
         plan = (ORDERS, DUALS, ("program", PulpProgram(solver)))
     state = SolveState(instance, options, progress)
+    if guide is not None:
+        state.walked = guide
+        _begin(state, dual_certificate(instance, guide.duals, guide.value))
     if proven is not None:
-        bound = LowerBound(certify(proven, instance), "certificate")
-        duals = proven if isinstance(proven, DualCertificate) else None
-        state.keep(Found(bound=bound, certificate=proven, duals=duals))
+        _begin(state, proven)
     if known is not None:
         if known.instance.digest != instance.digest:
             raise ValueError(f"known schedule is of {known.instance.name}, not of this instance")
         state.keep(Found(known))
     return _run(state, plan)
+
+
+def _begin(state: SolveState, proven: Certificate) -> None:
+    """Let a solve begin with a certificate, once it is checked."""
+    bound = LowerBound(certify(proven, state.instance), "certificate")
+    duals = proven if isinstance(proven, DualCertificate) else None
+    state.keep(Found(bound=bound, certificate=proven, duals=duals))
 
 
 def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:

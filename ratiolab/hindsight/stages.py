@@ -115,6 +115,8 @@ class Cuts:
             return Found(note=f"no cuts yet: {len(instance)} requests, more than {self.most}")
         if why := _no_cuts(state):
             return Found(note=why)
+        if state.walked is not None:
+            return Found(note="no cuts: walks go on from a proof by walks")
 
         def bound(value: int) -> LowerBound:
             return LowerBound(value, "configuration cuts")

@@ -12,6 +12,7 @@ from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     DualCertificate,
     FormulaCertificate,
+    PathCertificate,
 )
 from ratiolab.hindsight.memory import budget
 from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage
@@ -66,6 +67,8 @@ class SolveState:
     Attributes
     ----------
     helped : whether `ratiolab.hindsight.background` looks for schedules.
+    duals : those that guide the stages to come. walked : a proof by walks with the same duals, from
+        which walks go on.
     """
 
     def __init__(
@@ -84,6 +87,7 @@ class SolveState:
             instance.name, instance.digest, self.lower.value, self.lower.source
         )
         self.duals: DualCertificate | None = None
+        self.walked: PathCertificate | None = None
         self.schedule = require_feasible(best_list_schedule(instance))
         self._end_stage("")
 

@@ -2,7 +2,8 @@
 
 Every instance whose gap is open gets an equal part of the time, at least `LEAST_SECONDS`; those
 without a record come first. A try is a solve that starts from the schedule and the certificate of
-the record, with a seed of its own, so that it can only gain.
+the record, with a seed of its own. The walks of a certificate are not walked again before others go
+on from them: what they have proven stays in the record all the same.
 """
 
 import time
@@ -15,6 +16,7 @@ from typing import Any
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.hindsight.background import threads_here
+from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.model import Instance
 from ratiolab.records.record import Record
 from ratiolab.records.store import RecordStore
@@ -169,10 +171,11 @@ def work_of(store: RecordStore, name: str, seconds: float, threads: int) -> Work
         instance, record = store.instance(name), store.records().get(name)
         known: dict[str, Any] = {}
         if record is not None:
+            proven = store.certificate(record)
             known = {
                 "seed": record.tries,
                 "known": store.schedule(record, instance),
-                "proven": store.certificate(record),
+                "guide" if isinstance(proven, PathCertificate) else "proven": proven,
             }
     except Exception as error:
         return Work(name, None, error, seconds, threads)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TypeAlias
 
+import numpy as np
+
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.orders import Order, by_fault, orders
@@ -65,6 +67,7 @@ def prove(
     most: int = MOST_WIDTH,
     between: Callable[[], None] | None = None,
     starts: Callable[[], IntArray] | None = None,
+    begin: PathCertificate | None = None,
 ) -> None:
     """Raise the bound of duals until it meets the best schedule, or time or memory is over.
 
@@ -76,6 +79,7 @@ def prove(
     between : called after each step of the search for multipliers, for a search for schedules that
         has no thread of its own.
     starts : returns those of the best schedule known by now.
+    begin : a proof with the same duals, whose multipliers are the first.
 
     Raises
     ------
@@ -83,7 +87,10 @@ def prove(
         when numbers or tables would be too large.
     """
     potentials = Potentials.of(instance, duals.duals)
-    _Proof(potentials, potentials.least, duals, upper, stop, found, most, between, starts).run()
+    multipliers = potentials.least
+    if begin is not None and begin.unit == potentials.unit:
+        multipliers = np.minimum(np.array(begin.multipliers, np.int64), multipliers)
+    _Proof(potentials, multipliers, duals, upper, stop, found, most, between, starts).run()
 
 
 class _Proof:
