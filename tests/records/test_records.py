@@ -1,18 +1,27 @@
 """Records prove what they say, are only ever replaced by better ones, and show any change."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from recorded import EASY, NAME, better, bound, hard, strays, weak, with_text
 from regenerate import regenerate
 
 from ratiolab.hindsight import OptResult, bracket, solve
-from ratiolab.hindsight.certificates.certificate import FormulaCertificate
+from ratiolab.hindsight.certificates import certify_paths
+from ratiolab.hindsight.certificates.certificate import (
+    DualCertificate,
+    FormulaCertificate,
+    PathCertificate,
+    path_certificate,
+)
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import FormatError, Instance, read_instance, write_instance
 from ratiolab.records import improve as improving
@@ -21,6 +30,7 @@ from ratiolab.records.improve import Failure, Try, improve, instances, widest
 from ratiolab.records.library import DRAWN, SIZES, recipes
 from ratiolab.records.record import HEADER, Record, read_records
 from ratiolab.records.store import RecordStore, faults, merged
+from ratiolab.workloads.generators import generate
 
 SHIPPED = Path(__file__).parents[2]
 
@@ -252,6 +262,49 @@ def test_a_solve_begins_with_what_is_known_and_checks_it() -> None:
     claim = FormulaCertificate(instance.name, instance.digest, weak().upper + 1, "volume")
     with pytest.raises(ValueError, match="is claimed"):
         solve(instance, proven=claim)
+
+
+def test_walks_go_on_from_those_of_a_proof_which_are_not_walked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its duals are checked; the bound of its walks counts when walks have proven it again."""
+    instance = generate("jaillet-model-1", 5, n_least=16, n_most=16)
+    result = solve(instance)
+    walked = result.certificate
+    assert isinstance(walked, PathCertificate)
+    limits: dict[str, Any] = {"time_limit": 0.0, "steps": 0}
+    with monkeypatch.context() as patched:
+        patched.setattr(certify_paths, "require_no_path", None)  # whoever walks them again fails
+        begun = solve(instance, guide=walked, **limits)
+        with pytest.raises(TypeError):
+            solve(instance, proven=walked, **limits)
+    assert begun.lower < result.lower
+    assert begun.certificate.source == DualCertificate.source
+    again = solve(instance, guide=walked, steps=2_000)
+    assert again.lower == again.upper == result.upper
+    notes = {stage.name: stage.note for stage in again.stages}
+    assert notes["few cuts"] == "no cuts: walks go on from a proof by walks"
+    wrong = replace(walked, value=walked.value + walked.duals.denominator)
+    with pytest.raises(ValueError, match="is claimed"):
+        solve(instance, guide=wrong, **limits)
+
+
+def test_a_try_goes_on_from_what_the_record_has(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A certificate of walks is a guide, any other is checked and counts."""
+    instance = hard()
+    cuts = cut_bound(instance, rounds=2).certificate
+    walks = path_certificate(cuts, cuts.bound, 1, np.zeros(len(instance), np.int64), (0,))
+    store.keep("jaillet2025/hard", weak())
+    for certificate, name in ((cuts, "proven"), (walks, "guide")):
+        monkeypatch.setattr(
+            store, "certificate", lambda record, certificate=certificate: certificate
+        )
+        known = improving.work_of(store, "jaillet2025/hard", 1.0, 1).known
+        assert isinstance(known, dict)
+        assert {"proven", "guide"} & set(known) == {name}
+        assert known[name] is certificate
 
 
 @pytest.mark.parametrize(("slots", "threads"), [(1, 2), (2, 1), (5, 1)])
