@@ -5,10 +5,12 @@ from itertools import cycle
 
 import numpy as np
 
+from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.paths.corridors import Corridors
 from ratiolab.hindsight.schedules.population import Cross, Population
 from ratiolab.hindsight.schedules.small_search import Stop
 from ratiolab.hindsight.state import Found, SolveState
+from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
 
@@ -30,22 +32,31 @@ class SearchBeside:
         """Add a member to the population, or cross all of them."""
         state, population = self.state, self.population
         if not self.guided and state.duals is not None:
-            self.guided, population.cross = True, self._cross()
+            self.guided, duals = True, state.duals.duals
+            population.cross = crossing(state.instance, duals, population.best, self.stop)
         if state.upper < population.best:  # a stage has found it
             population.add(state.schedule)
         population.step()
 
-    def _cross(self) -> Cross | None:
-        """Return a crossing of all members, by beams backward and forward in turns."""
-        assert self.state.duals is not None
-        duals, latency = self.state.duals.duals, self.population.best
-        try:
-            corridors = Corridors(self.state.instance, duals, latency)
-        except OverflowError:  # children alone, then
-            return None
-        forward = cycle((False, True))
 
-        def cross(known: Sequence[Schedule], reach: int, target: int) -> Schedule | None:
-            return corridors.search(known, reach, target, self.stop, forward=next(forward))
+def crossing(instance: Instance, duals: Duals, latency: int, stop: Stop) -> Cross | None:
+    """Return a crossing of all members of a population, by beams backward and forward in turns.
 
-        return cross
+    Parameters
+    ----------
+    latency : of a schedule; those of less are looked for.
+
+    Returns
+    -------
+    None where requests are more, or numbers larger, than a beam takes.
+    """
+    try:
+        corridors = Corridors(instance, duals, latency)
+    except OverflowError:
+        return None
+    forward = cycle((False, True))
+
+    def cross(known: Sequence[Schedule], reach: int, target: int) -> Schedule | None:
+        return corridors.search(known, reach, target, stop, forward=next(forward))
+
+    return cross
