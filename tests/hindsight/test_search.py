@@ -79,7 +79,8 @@ def test_walks_and_search_take_turns_where_there_is_one_thread(
     state.helped = helped
     monkeypatch.setattr(SearchBeside, "step", lambda self: steps.append(self))
 
-    def prove(*given: object) -> None:
+    def prove(*given: object, begin: object) -> None:
+        assert begin is state.walked
         between = given[-2]
         assert callable(between) == (not helped)
         for _ in range(5 if callable(between) else 0):
