@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -189,6 +190,36 @@ def test_bounds_for_more_requests_than_a_word_has_bits_rise_and_are_certified() 
         certify(replace(made[-1], passes=(1,), width=0), instance)
     with pytest.raises(CertificateError, match="only a pass that watches nobody"):
         certify(replace(made[-1], width=-1), instance)
+
+
+def test_walks_go_on_from_a_proof_under_its_multipliers_and_wider(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun: list[tuple[Any, Any]] = []
+
+    def steps(*given: Any, merges: bool) -> Iterator[Any]:
+        assert merges
+        begun.append((given[2], given[4]))
+        yield from ()
+
+    monkeypatch.setattr(proof, "WIDER", (60, 90))
+    monkeypatch.setattr(proof.bundle, "steps", steps)
+    instance = many(70)
+    duals = cut_bound(instance, rounds=1).certificate
+    potentials = Potentials.of(instance, duals.duals)
+    passes = Passes(potentials, potentials.least - potentials.unit // 2, duals, 2 * duals.bound)
+    passes.merge(30)
+    upper = 2 * duals.bound
+    for width, wider in ((0, [60, 90]), (30, [60, 90]), (60, [90]), (90, [90])):
+        begin = replace(passes.certificate(), width=width)
+        now = (lambda: upper), (lambda: False), (lambda *found: None)
+        proof.prove(instance, duals, *now, begin=begin)
+        multipliers, widths = begun.pop()
+        assert widths == wider
+        assert (multipliers * potentials.unit == begin.multipliers).all()
+        other = replace(begin, unit=2 * begin.unit)
+        proof.prove(instance, duals, *now, begin=other)
+        assert (begun.pop()[0] * potentials.unit == potentials.least).all()
 
 
 def test_a_walk_finds_the_same_whenever_its_states_are_compared_and_room_is_short(
