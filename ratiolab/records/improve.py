@@ -2,8 +2,8 @@
 
 Every instance whose gap is open gets an equal part of the time, at least `LEAST_SECONDS`; those
 without a record come first. A try is a solve that starts from the schedule and the certificate of
-the record, with a seed of its own. The walks of a certificate are not walked again before others go
-on from them: what they have proven stays in the record all the same.
+the record, with a seed of its own. Where the certificate is of a search or of walks, it is not
+searched again: others go on from walks, or begin anew, and what was proven stays in the record.
 """
 
 import time
@@ -16,7 +16,11 @@ from typing import Any
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.hindsight.background import threads_here
-from ratiolab.hindsight.certificates.certificate import PathCertificate
+from ratiolab.hindsight.certificates.certificate import (
+    Certificate,
+    DynamicProgrammingCertificate,
+    PathCertificate,
+)
 from ratiolab.model import Instance
 from ratiolab.records.record import Record
 from ratiolab.records.store import RecordStore
@@ -165,18 +169,25 @@ def attempt(work: Work) -> OptResult | Exception:
         return error
 
 
+def _begun(proven: Certificate) -> dict[str, Certificate]:
+    """Return what a solve begins with: what is checked in no time, and walks without a memory.
+
+    Those that remember requests need more duals than those of their certificate.
+    """
+    if isinstance(proven, PathCertificate) and proven.passes == (0,):
+        return {"guide": proven}
+    searched = isinstance(proven, PathCertificate | DynamicProgrammingCertificate)
+    return {} if searched else {"proven": proven}
+
+
 def work_of(store: RecordStore, name: str, seconds: float, threads: int) -> Work:
     """Return the try of an instance, with all that its record knows."""
     try:
         instance, record = store.instance(name), store.records().get(name)
         known: dict[str, Any] = {}
         if record is not None:
-            proven = store.certificate(record)
-            known = {
-                "seed": record.tries,
-                "known": store.schedule(record, instance),
-                "guide" if isinstance(proven, PathCertificate) else "proven": proven,
-            }
+            known = {"seed": record.tries, "known": store.schedule(record, instance)}
+            known |= _begun(store.certificate(record))
     except Exception as error:
         return Work(name, None, error, seconds, threads)
     return Work(name, instance, known, seconds, threads)

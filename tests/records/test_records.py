@@ -1,7 +1,7 @@
 """Records prove what they say, are only ever replaced by better ones, and show any change."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -17,6 +17,7 @@ from ratiolab.hindsight import OptResult, bracket, solve
 from ratiolab.hindsight.certificates import certify_paths
 from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
+    DynamicProgrammingCertificate,
     FormulaCertificate,
     PathCertificate,
     path_certificate,
@@ -292,19 +293,24 @@ def test_walks_go_on_from_those_of_a_proof_which_are_not_walked_again(
 def test_a_try_goes_on_from_what_the_record_has(
     store: RecordStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A certificate of walks is a guide, any other is checked and counts."""
+    """A proof by a walk that remembers nobody is a guide; one of duals is checked, and counts."""
     instance = hard()
     cuts = cut_bound(instance, rounds=2).certificate
     walks = path_certificate(cuts, cuts.bound, 1, np.zeros(len(instance), np.int64), (0,))
     store.keep("jaillet2025/hard", weak())
-    for certificate, name in ((cuts, "proven"), (walks, "guide")):
+    remembering = replace(walks, passes=(0, 1))
+    searched = DynamicProgrammingCertificate(*(getattr(cuts, f.name) for f in fields(cuts)))
+    for certificate, names in (
+        *((cuts, {"proven"}), (walks, {"guide"})),
+        *((remembering, set()), (searched, set())),
+    ):
         monkeypatch.setattr(
             store, "certificate", lambda record, certificate=certificate: certificate
         )
         known = improving.work_of(store, "jaillet2025/hard", 1.0, 1).known
         assert isinstance(known, dict)
-        assert {"proven", "guide"} & set(known) == {name}
-        assert known[name] is certificate
+        assert {"proven", "guide"} & set(known) == names
+        assert all(known[name] is certificate for name in names)
 
 
 @pytest.mark.parametrize(("slots", "threads"), [(1, 2), (2, 1), (5, 1)])
