@@ -112,7 +112,9 @@ class Paths:
             for _ in range(TURN):
                 search.step()
 
-        turns = None if state.helped else between
+        # a search has no part of the memory, and none is asked for with no steps
+        alone = not state.helped and state.options.steps and state.memory_budget is None
+        turns = between if alone else None
         try:
             now = (lambda: state.upper), stop, found, width, turns, lambda: state.schedule.starts
             proof.prove(instance, duals, *now, begin=state.walked)

@@ -1,5 +1,7 @@
 """The search for schedules beside the stages: in its own thread, or in turns with the walks."""
 
+from dataclasses import replace
+
 import pytest
 from test_merging import many
 
@@ -71,25 +73,27 @@ def test_a_schedule_that_a_stage_has_found_joins_the_population() -> None:
     assert any(member is best for member in search.population.members)
 
 
-@pytest.mark.parametrize("helped", [False, True])
+@pytest.mark.parametrize("limits", [None, {}, {"steps": 0}, {"memory_limit": 4_000}])
 def test_walks_and_search_take_turns_where_there_is_one_thread(
-    monkeypatch: pytest.MonkeyPatch, helped: bool
+    monkeypatch: pytest.MonkeyPatch, limits: dict[str, int] | None
 ) -> None:
-    state, steps = begun(many(40)), []
-    state.helped = helped
+    """Not with steps of 0, which ask for no search, nor where memory is limited."""
+    state, steps, alone = begun(many(40)), [], limits == {}
+    state.helped = limits is None
+    state.options = replace(state.options, **(limits or {}))
     monkeypatch.setattr(SearchBeside, "step", lambda self: steps.append(self))
 
     def prove(*given: object, begin: object) -> None:
         assert begin is state.walked
         between = given[-2]
-        assert callable(between) == (not helped)
+        assert callable(between) == alone
         for _ in range(5 if callable(between) else 0):
             between()  # type: ignore[operator]
 
     monkeypatch.setattr(proof, "prove", prove)
     call = Callbacks(lambda found: None, lambda *shown: None)
     Paths(part=1.0, most=120)(state, call)
-    assert len(steps) == (0 if helped else 5 * TURN)
+    assert len(steps) == (5 * TURN if alone else 0)
 
 
 def test_a_proof_gives_its_turn_after_each_step_of_multipliers_unless_requests_are_few() -> None:

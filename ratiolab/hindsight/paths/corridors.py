@@ -8,8 +8,8 @@ layer do in half a second what all starts would take minutes for.
 
 The potentials only guide: a schedule is a schedule, whatever proves its bound.
 
-Source: optimal recombination, Eremeev and Kovalenko (2014), Journal of Combinatorial Optimization
-28; the corridor method, Sniedovich and Voss (2006), Control and Cybernetics 35.
+Source: optimal recombination, Eremeev and Kovalenko (2014), Yugoslav Journal of Operations Research
+24; the corridor method, Sniedovich and Voss (2006), Control and Cybernetics 35.
 """
 
 from collections.abc import Callable, Sequence
