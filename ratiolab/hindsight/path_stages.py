@@ -1,6 +1,8 @@
 """The stages of a solve that walk over paths, see `ratiolab.hindsight.paths`."""
 
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +12,9 @@ from ratiolab.hindsight.certificates.certificate import PathCertificate, path_ce
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
 from ratiolab.model.streams import stream
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight.search import SearchBeside
 
 FEW_ROUNDS = 6
 """Rounds of cuts before the walk of few requests: a tenth of a second."""
@@ -76,6 +81,12 @@ class SmallWalk:
         return Found(best, LowerBound(optimum, "paths"), certificate)
 
 
+def _steps(search: "SearchBeside") -> None:
+    """Let a search take its turn."""
+    for _ in range(TURN):
+        search.step()
+
+
 @dataclass(frozen=True)
 class Paths:
     """Walks over paths under the duals of cuts; up to ``most`` requests."""
@@ -105,16 +116,11 @@ class Paths:
             bound = None if proven is None else LowerBound(proven.bound, "paths")
             call.found(Found(schedule, bound, proven))
 
-        stop = state.deadline(self.part)
-        search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)
-
-        def between() -> None:
-            for _ in range(TURN):
-                search.step()
-
+        stop, turns = state.deadline(self.part), None
         # a search has no part of the memory, and none is asked for with no steps
-        alone = not state.helped and state.options.steps and state.memory_budget is None
-        turns = between if alone else None
+        if not state.helped and state.options.steps and state.memory_budget is None:
+            search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)
+            turns = partial(_steps, search)
         try:
             now = (lambda: state.upper), stop, found, width, turns, lambda: state.schedule.starts
             proof.prove(instance, duals, *now, begin=state.walked)

@@ -180,7 +180,8 @@ def solve(
     state = SolveState(instance, options, progress)
     if guide is not None:
         state.walked = guide
-        _begin(state, dual_certificate(instance, guide.duals, guide.value))
+        duals = dual_certificate(instance, guide.duals, guide.value)
+        _begin(state, replace(duals, digest=guide.digest))  # whose it is, is checked with it
     if proven is not None:
         _begin(state, proven)
     if known is not None:

@@ -32,7 +32,7 @@ WIDTHS = (1, 2, 3, 5)
 def partial_states_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
     """In layers of a few states, too; the checker tries no other width."""
     monkeypatch.setattr(walks, "CROWD", 1)
-    monkeypatch.setattr(walks, "PARTIAL", 2)
+    monkeypatch.setattr(walks, "PARTIAL_MERGED", 2)
     monkeypatch.setattr(path_walks, "CROWDED", 1)
     monkeypatch.setattr(path_walks, "MOST_PARTIAL", 2)
     monkeypatch.setattr(certify_paths, "WIDER", (1,))
@@ -84,7 +84,8 @@ def most_settled(self: walks._Walk, rows: IntArray, width: int, t: int, ahead: i
     if len(rows) <= width:
         return rows
     order, edges = merging.groups(
-        self.room.settled, self.room.tokens, rows, np.ones(8 * self.words, np.int64), width
+        *(self.room.settled, self.room.tokens.view(np.uint8), rows),
+        *(np.ones(8 * self.words, np.int64), width),
     )
     most = [self.room.settled[order[b:e]].max() for b, e in pairwise(edges)]
     nothing = np.zeros_like(self.direction.pay[0])

@@ -288,6 +288,8 @@ def test_walks_go_on_from_those_of_a_proof_which_are_not_walked_again(
     wrong = replace(walked, value=walked.value + walked.duals.denominator)
     with pytest.raises(ValueError, match="is claimed"):
         solve(instance, guide=wrong, **limits)
+    with pytest.raises(ValueError, match=f"is not that of instance {hard().name}"):
+        solve(hard(), guide=walked, **limits)
 
 
 def test_a_try_goes_on_from_what_the_record_has(

@@ -2,7 +2,10 @@
 
 `ratiolab.hindsight.certificates.certify_paths` says what a merged state is, and why no path is
 lost, whichever states are merged. Here they are split into parts until no part differs by more than
-some cost, and that cost falls until there are as many parts as states may be kept.
+some cost, and that cost falls until there are as many parts as states may be kept. A part is split
+in what differs most: a total in the middle, tokens where most numbers in a row are held by no
+state, at the least of such places. The merged state holds the least, so the few states that hold
+little are to go into parts of their own.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +18,7 @@ from ratiolab.model.footprint import IntArray
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FALL = 0.7
+FALL = 0.85
 """The cost by which states of a part may differ falls by this factor."""
 
 
@@ -46,7 +49,7 @@ def merged(
 
 @compiled
 def _differ(total, tokens, own, price):  # type: ignore[no-untyped-def]
-    """Return the sum of differences in cost, what differs most, and the middle of it.
+    """Return the sum of differences in cost, what differs most, and where it is to be split.
 
     What differs most is a time of tokens, or their number for the total.
     """
@@ -66,8 +69,19 @@ def _differ(total, tokens, own, price):  # type: ignore[no-untyped-def]
         cost = price[y] * (np.int64(high[y]) - np.int64(low[y]))
         whole += cost
         if cost > most:
-            most, where, middle = cost, y, (np.int64(low[y]) + np.int64(high[y]) + 1) // 2
+            most, where = cost, y
+    if where < length:
+        middle = _above_gap(tokens, own, where)
     return whole, where, middle
+
+
+@compiled
+def _above_gap(tokens, own, time):  # type: ignore[no-untyped-def]
+    """Return the tokens above the first of the widest gaps between those that states hold then."""
+    states = np.bincount(tokens[own, time])
+    numbers = np.flatnonzero(states)
+    gaps = numbers[1:] - numbers[:-1]
+    return numbers[1 + np.argmax(gaps)]
 
 
 @compiled

@@ -25,7 +25,7 @@ MOST_FOLLOWED = 40_000_000
 """States of which a pass keeps what becomes of them, twenty bytes each; steps after that are made
 again."""
 
-MOST_PARTIAL = 4
+MOST_PARTIAL = 8
 """Partial states of a layer that merges, as a multiple of its width."""
 
 TIMES_PRICE = 2

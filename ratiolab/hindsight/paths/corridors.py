@@ -26,6 +26,7 @@ from ratiolab.hindsight.paths.potentials import (
     directions,
 )
 from ratiolab.hindsight.paths.walk import walk
+from ratiolab.hindsight.paths.walked import schedule_of
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
@@ -84,12 +85,7 @@ class Corridors:
             remembered=2 ** len(instance) - 1,
             stop=stop,
         )
-        if not found.paths:
-            return None
-        starts = np.zeros(len(instance), np.int64)
-        for start, i in found.paths[0]:
-            starts[i] = start
-        return Schedule.from_starts(instance, starts)
+        return schedule_of(found.paths[0], instance) if found.paths else None
 
 
 def _narrowed(side: Direction, known: Sequence[Schedule], reach: int) -> Direction:

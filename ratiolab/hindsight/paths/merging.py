@@ -8,50 +8,103 @@ it, they hold no more than fits. So the cheapest path of a walk that merges cost
 the cheapest of all: a relaxed decision diagram, Bergman, Cire, van Hoeve and Hooker (2016),
 Decision Diagrams for Optimization, Chapter 4.
 
-Which states are merged: groups are split in two, where they differ most, until there are as many as
-a layer may keep. A difference of tokens counts what those tokens cost at that time.
+Which states are merged: groups are split in two, those that differ most first, until there are as
+many as a layer may keep. A difference of tokens counts what those tokens cost at that time. A group
+is split in what it differs most: at the middle of what is settled, or at the widest gap between
+numbers of tokens, the lowest of equal ones. What is merged holds no more than the least of its
+members, so the few that hold little must not drag many others down: with 56 requests, the same
+multipliers and 16,000 states, the middle of tokens proves 9162 and their gap 9185; 64,000 states
+prove 9214 and 9219.
 """
-
-import heapq
 
 import numpy as np
 
-from ratiolab.hindsight.paths.join_kernels import LOW, least_bytes
-from ratiolab.hindsight.paths.kernels import BYTE, compiled
+from ratiolab.hindsight.paths.join_kernels import least_bytes
+from ratiolab.hindsight.paths.kernels import compiled
 from ratiolab.model.footprint import IntArray
 
 DEARER = 2
 """Tokens count so many times their price where states are merged."""
 
+FALL = 0.85
+"""The cost by which states of a group may differ falls by this factor, until there are enough."""
+
 
 def prices(slack: IntArray, memory: int, longest: int) -> IntArray:
-    """Return what a token counts at the coming times, given what a full memory costs then."""
-    price = np.zeros(longest, np.int64)
-    price[: len(slack)] = DEARER * slack[:longest] // memory
-    return price
+    """Return what a token counts at the coming times, given what a full memory costs then.
+
+    Times at the end at which it costs nothing are left out.
+    """
+    price: IntArray = DEARER * slack[:longest] // memory
+    return np.trim_zeros(price, "b")
 
 
 @compiled
-def _spread(settled, tokens, rows, price):  # type: ignore[no-untyped-def]
-    """Return how much these states differ, and in what most, -1 for what is settled."""
-    words = tokens.shape[1]
-    low = high = settled[rows[0]]
+def _spread(settled, tokens, rows, price, low, high):  # type: ignore[no-untyped-def]
+    """Return how much these states differ, in what most, and the middle or the least of that.
+
+    Parameters
+    ----------
+    low, high : room for what is held at each time at least, and at most.
+
+    Returns
+    -------
+    what they differ in is a time of tokens, or -1 for what is settled.
+    """
+    least = largest = settled[rows[0]]
+    for y in range(len(price)):
+        low[y] = high[y] = tokens[rows[0], y]
+    for k in range(1, len(rows)):
+        row = rows[k]
+        least, largest = min(least, settled[row]), max(largest, settled[row])
+        for y in range(len(price)):
+            low[y] = min(low[y], tokens[row, y])
+            high[y] = max(high[y], tokens[row, y])
+    total = most = largest - least
+    where, edge = -1, (least + largest + 1) // 2
+    for y in range(len(price)):
+        cost = price[y] * np.int64(high[y] - low[y])
+        total += cost
+        if cost > most:
+            most, where, edge = cost, y, np.int64(low[y])
+    return total, where, edge
+
+
+@compiled
+def _gap(tokens, rows, where, least, held):  # type: ignore[no-untyped-def]
+    """Return the number of tokens above the widest gap between those of these states.
+
+    Parameters
+    ----------
+    least : of these. held : room for a flag for each number of tokens.
+    """
+    held[:] = False
     for row in rows:
-        low, high = min(low, settled[row]), max(high, settled[row])
-    total = most = high - low
-    where = -1
-    for w in range(words):
-        least = largest = tokens[rows[0], w]
-        for row in rows:
-            least = least_bytes(least, tokens[row, w])
-            largest = largest + tokens[row, w] - least_bytes(largest, tokens[row, w])
-        for b in range(8):
-            wide = np.int64(((largest - least) >> (np.uint64(b) * BYTE)) & LOW)
-            wide *= price[8 * w + b]
-            total += wide
-            if wide > most:
-                most, where = wide, 8 * w + b
-    return total, where
+        held[tokens[row, where]] = True
+    last, widest, edge = least, 0, least
+    for number in range(least + 1, len(held)):
+        if held[number]:
+            if number - last > widest:
+                widest, edge = number - last, number
+            last = number
+    return edge
+
+
+@compiled
+def _split(settled, tokens, rows, where, edge, rest):  # type: ignore[no-untyped-def]
+    """Put the states below an edge first; return their number. ``rest`` is room for the others."""
+    below = above = 0
+    for k in range(len(rows)):
+        row = rows[k]
+        value = settled[row] if where < 0 else np.int64(tokens[row, where])
+        if value < edge:
+            rows[below] = row
+            below += 1
+        else:
+            rest[above] = row
+            above += 1
+    rows[below:] = rest[:above]
+    return below
 
 
 @compiled
@@ -60,30 +113,40 @@ def groups(settled, tokens, rows, price, number):  # type: ignore[no-untyped-def
 
     Parameters
     ----------
-    price : of a token at the next time, the one after, ...
+    tokens : at the next time, the one after, ..., a byte each.
+    price : of a token at each of these times, as far as it counts.
     """
-    order = rows.copy()
-    wide, where = _spread(settled, tokens, order, price)
-    heap = [(-wide, 0, len(order), where)]
-    while len(heap) < number and heap[0][0] < 0:
-        _, begin, end, where = heapq.heappop(heap)
-        own = order[begin:end].copy()
-        if where < 0:
-            values = settled[own]
-        else:
-            shift = np.uint64(where % 8) * BYTE
-            values = ((tokens[own, where // 8] >> shift) & LOW).astype(np.int64)
-        below = values < (values.min() + values.max() + 1) // 2
-        one, other = own[below], own[~below]
-        edge = begin + len(one)
-        order[begin:edge] = one
-        order[edge:end] = other
-        wide, where = _spread(settled, tokens, one, price)
-        heapq.heappush(heap, (-wide, begin, edge, where))
-        wide, where = _spread(settled, tokens, other, price)
-        heapq.heappush(heap, (-wide, edge, end, where))
-    edges = np.array([begin for _, begin, _, _ in heap] + [len(order)])
-    return order, np.sort(edges)
+    order, n = rows.copy(), len(rows)
+    low, high = np.zeros((2, len(price)), np.uint8)
+    rest, held = np.zeros(n, np.int64), np.zeros(128, np.bool_)
+    # of the group that begins in a place: where it ends, and how its states differ
+    end, wide, where, edge = np.zeros((4, n), np.int64)
+    end[0] = n
+    wide[0], where[0], edge[0] = _spread(settled, tokens, order, price, low, high)
+    made, allowed = 1, float(wide[0])
+    while made < number and allowed >= 1:
+        allowed *= FALL
+        begin = 0
+        while begin < n and made < number:
+            last = end[begin]
+            if wide[begin] <= allowed:
+                begin = last
+                continue
+            own, time, at = order[begin:last], where[begin], edge[begin]
+            if time >= 0:
+                at = _gap(tokens, own, time, at, held)
+            cut = begin + _split(settled, tokens, own, time, at, rest)
+            end[begin], end[cut] = cut, last
+            for first in (begin, cut):
+                own = order[first : end[first]]
+                wide[first], where[first], edge[first] = _spread(
+                    settled, tokens, own, price, low, high
+                )
+            made += 1
+    edges = np.zeros(made + 1, np.int64)
+    for group in range(made):
+        edges[group + 1] = end[edges[group]]
+    return order, edges
 
 
 @compiled

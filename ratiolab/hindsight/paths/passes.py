@@ -24,7 +24,7 @@ from ratiolab.hindsight.paths.completions import Completions, completions
 from ratiolab.hindsight.paths.orders import Order, by_fault
 from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
 from ratiolab.hindsight.paths.walk import MOST_STATES, walk
-from ratiolab.hindsight.paths.walked import Table, Walked
+from ratiolab.hindsight.paths.walked import Table, Walked, schedule_of
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
@@ -213,10 +213,7 @@ class Passes:
         instance, n = self.potentials.instance, len(self.kinds)
         counts = [np.bincount([i for _, i in path], minlength=n) for path in paths]
         if (counts[0] == 1).all():
-            starts = np.zeros(n, np.int64)
-            for start, i in paths[0]:
-                starts[i] = start
-            self.schedule = Schedule.from_starts(instance, starts)
+            self.schedule = schedule_of(paths[0], instance)
             return
         if self.few is None:
             self._remember([i for i in range(n) if counts[0][i] != 1])

@@ -59,14 +59,16 @@ from ratiolab.model.instance import Instance
 FIRST_CAPACITY = 20_000
 """States of a layer for which there is room at first."""
 
-PARTIAL = 4
-"""Partial states of a layer, as a multiple of its width, above which some are left out."""
+PARTIAL, PARTIAL_MERGED = 4, 8
+"""Partial states of a layer, as a multiple of its width, above which some are left out, or merged.
+"""
 
 CROWD, GROWN = 2_000, 2.0
 """Partial states are compared when there are so many, and so many times those of before."""
 
 COMPARED, COMPARED_EARLY = 256, 32
-"""States against which another is compared; among partial ones."""
+"""States against which another is compared; among partial ones. Twice as many where states are
+merged, as each that goes leaves room for another."""
 
 MOST_STATES = 5_000_000
 """States of all layers of a walk that is to be complete, at which it ends: half a gigabyte.
@@ -206,7 +208,7 @@ class _Walk:
         if not self.merges:
             rows = self._fewest(rows, PARTIAL * self.width)
         if t + 1 < self.direction.end:  # at the end all states are paths, and some are asked for
-            rows = self._undominated(rows, COMPARED)
+            rows = self._undominated(rows, COMPARED << self.merges)
         if self.merges:
             rows = self._merged(rows, self.width, t, 2)
         else:
@@ -222,7 +224,7 @@ class _Walk:
         self.merged = True
         room, slack = self.room, self.direction.slack[t + ahead :]
         price = merging.prices(slack, self.instance.memory, 8 * self.words)
-        grouped = merging.groups(room.settled, room.tokens, rows, price, width)
+        grouped = merging.groups(room.settled, room.tokens.view(np.uint8), rows, price, width)
         partial, direction = ahead == 1, self.direction
         now = partial * direction.pay[t + 1], partial * int(direction.slack[t + 1])
         return np.sort(merging.merge(room, *grouped, direction.tail[t + 2], *now))
@@ -263,10 +265,10 @@ class _Walk:
             if no_room:
                 self._reserve(2 * len(self.room.cost), number)
             elif begun < len(chosen):
-                rows = self._undominated(np.arange(number), COMPARED_EARLY)
-                if len(rows) > PARTIAL * self.width and self.merges:
-                    rows = self._merged(rows, PARTIAL * self.width // 2, t, 1)
-                elif len(rows) > PARTIAL * self.width:
+                rows = self._undominated(np.arange(number), COMPARED_EARLY << self.merges)
+                if self.merges and len(rows) > PARTIAL_MERGED * self.width:
+                    rows = self._merged(rows, PARTIAL_MERGED * self.width // 2, t, 1)
+                elif not self.merges and len(rows) > PARTIAL * self.width:
                     rows = self._fewest(rows, PARTIAL * self.width // 2)
                     theta = int(self.room.low[rows].max())
                 number = len(rows)

@@ -11,6 +11,7 @@ from ratiolab.hindsight.paths.potentials import Direction
 from ratiolab.hindsight.paths.trees import Layer, planted
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
+from ratiolab.model.schedule import Schedule
 
 
 class Table:
@@ -54,6 +55,19 @@ def path_to(
                 path.append((t if direction.forward else late, i))
         row = int(layers[t + 1].parent[row])
     return path
+
+
+def schedule_of(path: list[tuple[int, int]], instance: Instance) -> Schedule:
+    """Return the schedule that a path is; it starts each request once.
+
+    Parameters
+    ----------
+    path : (start round, request) of each start.
+    """
+    starts = np.zeros(len(instance), np.int64)
+    for start, i in path:
+        starts[i] = start
+    return Schedule.from_starts(instance, starts)
 
 
 @dataclass(frozen=True, eq=False)

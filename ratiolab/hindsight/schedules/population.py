@@ -6,8 +6,8 @@ part of the order of one of them within that of the other, or the order of means
 takes the place of its worse parent when it is better than that, or else of the worst of all.
 
 Where all members can be crossed at once (`Cross`, such as
-`ratiolab.hindsight.paths.corridors.Corridors.search`), that finds in half a second what a hundred
-children do not. A population then lives until no such crossing gains, and a new one begins: the
+`ratiolab.hindsight.paths.corridors.Corridors.search`), that finds more in the same time: with 50
+requests, in half a second what a hundred children did not. A population then lives until no such crossing gains, and a new one begins: the
 best of each is kept, and meets those before.
 
 Source: memetic search, Moscato (1989), Caltech Concurrent Computation Program Report 826; crossing
@@ -146,6 +146,7 @@ class Population:
         self._tell(schedule)
         if not self.members:
             self.members.append(schedule)
+            return
         if any(schedule.total_latency == member.total_latency for member in self.members):
             return
         worst = max(range(len(self.members)), key=self._latency)
