@@ -116,14 +116,18 @@ class Paths:
             bound = None if proven is None else LowerBound(proven.bound, "paths")
             call.found(Found(schedule, bound, proven))
 
-        stop, turns = state.deadline(self.part), None
+        left, turns = state.countdown(self.part), None
+
+        def stop() -> bool:
+            return left() < 0
+
         # a search has no part of the memory, and none is asked for with no steps
         if not state.helped and state.options.steps and state.memory_budget is None:
             search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)
             turns = partial(_steps, search)
         try:
             now = (lambda: state.upper), stop, found, width, turns, lambda: state.schedule.starts
-            proof.prove(instance, duals, *now, begin=state.walked)
+            proof.prove(instance, duals, *now, begin=state.walked, left=left)
         except OverflowError as error:
             return Found(note=f"no paths: {error}")
         if state.closed:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple, TypeAlias
 
 from ratiolab.hindsight.bounds import LowerBound, best_lower_bound
@@ -128,13 +129,18 @@ class SolveState:
         left = self.time_left
         return None if left is None else part * left
 
-    def deadline(self, part: float = 1.0) -> Callable[[], bool]:
-        """Return a predicate: is this part of the time that is left now over?"""
+    def countdown(self, part: float = 1.0) -> Callable[[], float]:
+        """Return a clock: what is left, seconds, of this part of the time that is left now."""
         seconds = self.share(part)
         if seconds is None:
-            return lambda: False
+            return lambda: inf
         ends = time.perf_counter() + seconds
-        return lambda: time.perf_counter() > ends
+        return lambda: ends - time.perf_counter()
+
+    def deadline(self, part: float = 1.0) -> Callable[[], bool]:
+        """Return a predicate: is this part of the time that is left now over?"""
+        left = self.countdown(part)
+        return lambda: left() < 0
 
     def keep(self, found: Found) -> None:
         """Keep what is better than what is known, and show progress when bounds have moved."""

@@ -18,6 +18,7 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.potentials import Potentials
+from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.relaxation.subgradient import FloatArray
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
@@ -108,11 +109,11 @@ def walked(instance: Instance, upper: int, seconds: float) -> float:
     potentials = Potentials.of(instance, proven.duals)
     ends = thread_time() + seconds
     search = bundle.steps(
-        *(instance, proven, potentials.least / potentials.unit, lambda: upper, (WIDTH,)),
-        lambda: thread_time() > ends,
+        *(Refit(instance, proven.duals), potentials.least / potentials.unit, lambda: upper),
+        *((WIDTH,), lambda: thread_time() > ends),
     )
     best = 0.0
-    for value, _ in search:
+    for value, _, _ in search:
         best = max(best, value)
         if best >= upper:
             break

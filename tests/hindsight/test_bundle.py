@@ -39,8 +39,9 @@ def test_multipliers_rise_above_those_of_the_program_and_prove_no_more_than_the_
     proven = cut_bound(instance, rounds=1).certificate
     first = Potentials.of(instance, proven.duals).least / 2**20
     values = []
-    search = bundle.steps(instance, proven, first, lambda: optimum + 4, [10**5], lambda: False)
-    for number, (value, passes) in enumerate(search):
+    refit = Refit(instance, proven.duals)
+    search = bundle.steps(refit, first, lambda: optimum + 4, [10**5], lambda: False)
+    for number, (value, passes, _) in enumerate(search):
         values.append(value)
         if passes is not None:
             assert passes.bound <= optimum

@@ -19,6 +19,7 @@ from ratiolab.hindsight.certificates.io import read_certificate, write_certifica
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import merging, proof
 from ratiolab.hindsight.paths import walk as walks
+from ratiolab.hindsight.paths import widths as widths_of_walks
 from ratiolab.hindsight.paths.completions import completions
 from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.potentials import Potentials, directions
@@ -198,12 +199,13 @@ def test_walks_go_on_from_a_proof_under_its_multipliers_and_wider(
 ) -> None:
     begun: list[tuple[Any, Any]] = []
 
-    def steps(*given: Any, merges: bool) -> Iterator[Any]:
+    def steps(*given: Any, merges: bool, known: Passes | None) -> Iterator[Any]:
         assert merges
-        begun.append((given[2], given[4]))
+        assert known is None
+        begun.append((given[1], given[3]))
         yield from ()
 
-    monkeypatch.setattr(proof, "WIDER", (60, 90))
+    monkeypatch.setattr(widths_of_walks, "WIDER", (60, 90))
     monkeypatch.setattr(proof.bundle, "steps", steps)
     instance = many(70)
     duals = cut_bound(instance, rounds=1).certificate

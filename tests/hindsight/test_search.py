@@ -83,7 +83,7 @@ def test_walks_and_search_take_turns_where_there_is_one_thread(
     state.options = replace(state.options, **(limits or {}))
     monkeypatch.setattr(SearchBeside, "step", lambda self: steps.append(self))
 
-    def prove(*given: object, begin: object) -> None:
+    def prove(*given: object, begin: object, left: object) -> None:
         assert begin is state.walked
         between = given[-2]
         assert callable(between) == alone

@@ -13,16 +13,14 @@ instead of 8133. Nor do targets a little above the best value, at the width of `
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.certificate import DualCertificate
 from ratiolab.hindsight.paths.passes import Passes
-from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.programs.highs import SolverError
 from ratiolab.hindsight.programs.highs_lp import FloatArray
-from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
 FIRST_STEP = 4.0
@@ -44,33 +42,50 @@ MOST_PIVOTS = 3_000
 """Steps of the small quadratic program."""
 
 
+class Step(NamedTuple):
+    """A step: the best value so far and, when it rose, the complete walk that proves it.
+
+    ``width`` is that of the walk of the step, 0 when it merged nothing.
+    """
+
+    value: float
+    passes: Passes | None
+    width: int
+
+
 def steps(
-    instance: Instance,
-    proven: DualCertificate,
+    refit: Refit,
     multipliers: FloatArray,
     upper: Callable[[], int],
     widths: Sequence[int],
     stop: Callable[[], bool],
     *,
     merges: bool = False,
-) -> Iterator[tuple[float, Passes | None]]:
-    """Yield, after each step, the best value and, when it rose, the complete walk that proves it.
+    known: Passes | None = None,
+) -> Iterator[Step]:
+    """Yield what each step has found.
 
     Walks that merge are never incomplete; their cheapest paths need not fit, and then planes are
-    above what they prove.
+    above what they prove. Where the best merged nothing, wider ones prove no more.
 
     Parameters
     ----------
-    proven : duals whose tables and spans potentials are made of.
+    refit : makes potentials for multipliers.
     multipliers : the first ones, rounds. upper : latency of the best schedule.
     widths : states that a layer of a walk may keep, at first and when little more is gained; what
         it leaves out ends the search, unless it ``merges`` them.
+    known : a complete walk under the first multipliers, which is not made again.
     """
-    refit, best = Refit(instance, proven.duals), multipliers
+    best = multipliers
     for width in widths:
-        for value, passes, center in _climb(refit, best, upper, width, stop, merges):
+        merged = False
+        for step, center in _climb(refit, best, upper, width, stop, merges, known):
             best = center
-            yield value, passes
+            merged = merged if step.passes is None else step.width > 0
+            yield step
+        known = None
+        if not merged:
+            return
 
 
 def _climb(
@@ -80,20 +95,24 @@ def _climb(
     width: int,
     stop: Callable[[], bool],
     merges: bool,
-) -> Iterator[tuple[float, Passes | None, FloatArray]]:
+    known: Passes | None,
+) -> Iterator[tuple[Step, FloatArray]]:
     best, planes, weight = -np.inf, Planes(refit.instance), FIRST_STEP
     trial, expected, values = center, float(upper()), [-np.inf] * STALLED
     while not stop():
+        target = upper() if merges else min(expected, upper())
         try:
-            potentials, rounded, made = refit(trial)
+            passes = known or _passes(refit, trial, target)
         except SolverError:  # what is proven stays
             return
-        target = upper() if merges else min(expected, upper())
-        walked = _walked(potentials, rounded, made, target, width, stop, merges)
-        if walked is None:
+        if known is not None and known.back is not None:
+            walked = known.back.walked
+        else:
+            walked = passes.merge(width, stop) if merges else passes.go(width, stop)
+        if walked.table is None:
             return
-        passes, value, paths = walked
-        before = best
+        before, known = best, None
+        value = (passes.base + walked.least) / passes.potentials.unit
         serious = value > best + SERIOUS * max(0.0, expected - best) or best == -np.inf
         if serious:
             half = best + 0.5 * (expected - best)
@@ -101,32 +120,19 @@ def _climb(
             center, best = trial, value
         else:
             weight *= SHORTER
-        yield best, passes if serious else None, center
+        yield Step(best, passes if serious else None, passes.width), center
         values.append(best)
         if merges and best < values[-1 - STALLED] + GAINED * (upper() - best):
             return
-        new = [planes.add(path) for path in paths]
+        new = [planes.add(path) for path in walked.paths]
         if not any(new) and best < before + LEAST_GAIN:
             return
         trial, expected = planes.best(center, weight)
 
 
-def _walked(
-    potentials: Potentials,
-    multipliers: IntArray,
-    proven: DualCertificate,
-    target: float,
-    width: int,
-    stop: Callable[[], bool],
-    merges: bool,
-) -> tuple[Passes, float, list[list[tuple[int, int]]]] | None:
-    """Return a complete walk that remembers nobody, its value, and the paths below the target."""
-    passes = Passes(potentials, multipliers, proven, int(target) + 2)
-    walked = passes.merge(width, stop) if merges else passes.go(width, stop)
-    if walked.table is None:
-        return None
-    value = (passes.base + walked.least) / potentials.unit
-    return passes, value, walked.paths
+def _passes(refit: Refit, multipliers: FloatArray, target: float) -> Passes:
+    potentials, rounded, made = refit(multipliers)
+    return Passes(potentials, rounded, made, int(target) + 2)
 
 
 class Planes:

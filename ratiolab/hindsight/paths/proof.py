@@ -8,8 +8,9 @@ Multipliers that prove most are not best: of one instance 8 steps, 24 and 79 pro
 2615, and remembering everybody takes 2.1, 1.0 and 2.8 million states to prove 2622.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from math import inf
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +20,9 @@ from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.orders import Order, by_fault, orders
 from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Potentials
+from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.paths.targets import Targets
+from ratiolab.hindsight.paths.widths import MERGED, LastWalk, wider
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -29,14 +32,6 @@ FIRST_WIDTH = 2_000
 
 WIDTH = 100_000
 """Width of walks that remember nobody and are to be complete."""
-
-MERGED = 16_000, 64_000
-"""Widths of walks for many requests, which merge what is more."""
-
-WIDER = 64_000, 200_000
-"""Widths of walks that go on from those of a proof: their multipliers are good already. With 45
-requests and the same multipliers 16,000, 64,000 and 200,000 states prove 5248, 5275 and 5292, and
-take 7, 16 and 40 seconds."""
 
 MOST_WIDTH = 400_000
 """Width at which walks end that are not complete: layers of half a gigabyte."""
@@ -73,6 +68,8 @@ def prove(
     between: Callable[[], None] | None = None,
     starts: Callable[[], IntArray] | None = None,
     begin: PathCertificate | None = None,
+    left: Callable[[], float] = lambda: inf,
+    last: tuple[int, int] | None = None,
 ) -> None:
     """Raise the bound of duals until it meets the best schedule, or time or memory is over.
 
@@ -85,6 +82,9 @@ def prove(
         has no thread of its own.
     starts : returns those of the best schedule known by now.
     begin : a proof with the same duals, whose multipliers are the first.
+    left : returns the seconds until ``stop``; they say how wide the last walk of many requests is.
+    last : in place of that, after how many steps of the search for multipliers it comes, and its
+        width.
 
     Raises
     ------
@@ -97,13 +97,11 @@ def prove(
         multipliers = np.minimum(np.array(begin.multipliers, np.int64), multipliers)
     widths: tuple[int, ...] = (WIDTH,)
     if len(instance) > MANY_REQUESTS:
-        widths = MERGED if begin is None else _wider(begin.width)
-    _Proof(potentials, multipliers, widths, duals, upper, stop, found, most, between, starts).run()
-
-
-def _wider(width: int) -> tuple[int, ...]:
-    """Return the widths of walks that go on from one so wide, or from a complete one, 0."""
-    return tuple(each for each in WIDER if each > width) or WIDER[-1:]
+        widths = MERGED if begin is None else wider(begin.width)
+    _Proof(
+        *(potentials, multipliers, widths, duals, upper, stop, found, most, between, starts),
+        LastWalk(left, most, last),
+    ).run()
 
 
 class _Proof:
@@ -119,7 +117,9 @@ class _Proof:
         most: int,
         between: Callable[[], None] | None,
         starts: Callable[[], IntArray] | None,
+        last: LastWalk,
     ) -> None:
+        self.last = last
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
         self.upper, self.stop, self.found = upper, stop, found
         instance = potentials.instance
@@ -130,6 +130,8 @@ class _Proof:
         self.targets = Targets(self._passes, *now, 2 ** len(instance) - 1, self.many, most)
         self.between = between if len(instance) >= FEW_REQUESTS else None
         self.values: list[float] = []
+        self.width = 0
+        self.refit: Refit | None = None
         self.back: Back | None = None
         self.backed: Potentials | None = None
         self.bound = proven.bound
@@ -146,17 +148,13 @@ class _Proof:
             self._first()
         remembers = size <= MOST_REQUESTS
         beams = list(BEAMS if many else BEAMS[:3]) if remembers else []
-        search = bundle.steps(
-            *(self.potentials.instance, self.proven, self.multipliers / self.potentials.unit),
-            *(self.upper, self.widths, lambda: self.ended),
-            merges=many,
-        )
+        self.search = self._steps(self.widths)
         rising, first = True, True
         while not self.ended:
             if beams and not (many and rising):
                 self._beam(beams.pop(0))
             if rising and not (first and size <= FEW_REQUESTS):
-                rising = self._raise_multipliers(search)
+                rising = self._raise_multipliers()
             if not (rising or remembers):
                 return
             if not rising or not many:
@@ -187,11 +185,23 @@ class _Proof:
             passes.beam(min(width, self.most), self.stop)
             self._tell(passes)
 
-    def _raise_multipliers(self, search: Iterator[tuple[float, Passes | None]]) -> bool:
+    def _steps(self, widths: Sequence[int], known: Passes | None = None) -> Iterator[bundle.Step]:
+        """Return a search for multipliers that begins with those of now, and a walk under them."""
+        if self.refit is None:
+            self.refit = Refit(self.potentials.instance, self.proven.duals)
+        return bundle.steps(
+            *(self.refit, self.multipliers / self.potentials.unit),
+            *(self.upper, widths, lambda: self.ended),
+            merges=self.many,
+            known=known,
+        )
+
+    def _raise_multipliers(self) -> bool:
         """Make the cheapest path dearer by some steps; return whether more may gain."""
         done = len(self.values)
-        for value, passes in islice(search, STEPS):
+        for value, passes, width in islice(self.search, STEPS):
             self.values.append(value)
+            self.width = width
             if passes is not None:
                 self.potentials, self.multipliers = passes.potentials, passes.multipliers
                 self.proven = passes.proven
@@ -200,15 +210,35 @@ class _Proof:
                 self._tell(passes)
             if self.between is not None:
                 self.between()
-        if len(self.values) < done + STEPS:  # the search has ended
-            return False
-        before = self.values[max(0, len(self.values) - 1 - PATIENCE)]
-        left = self.upper() - self.values[-1]
-        return len(self.values) <= PATIENCE or self.values[-1] - before >= GAINED * left
+            if self.many and self._last_walk(stalled=False):
+                return self.width == 0
+        rising = len(self.values) == done + STEPS  # or else the search has ended
+        if rising and len(self.values) > PATIENCE:
+            value, before = self.values[-1], self.values[-1 - PATIENCE]
+            rising = value - before >= GAINED * (self.upper() - value)
+        if self.many and not rising and self._last_walk(stalled=True):
+            return self.width == 0
+        return rising
+
+    def _last_walk(self, *, stalled: bool) -> bool:
+        """Walk with more states if it is time for it; return whether it was.
+
+        Where it merges nothing, the search for multipliers goes on with walks like it.
+        """
+        width = 0 if self.ended else self.last.due(len(self.values), self.width, stalled=stalled)
+        if width:
+            passes = Passes(self.potentials, self.multipliers, self.proven, self.upper())
+            if passes.merge(width, self.stop).finished:
+                self.back, self.backed, self.width = passes.back, self.potentials, passes.width
+                self.search = self._steps((width,), passes)
+            self._tell(passes)
+        return width > 0
 
     def _raise_targets(self, once: bool) -> None:
         """Prove more and more, as long as walks are complete, or ``once`` until one is not."""
         if self.back is not None and self.back.walked.merged:
+            if self.width:  # no wider walk fits into the time: a complete one is out of reach
+                return
             self.backed = None
         self._look_back()
         self.targets.rise(self.bound, once)

@@ -67,7 +67,7 @@ CROWD, GROWN = 2_000, 2.0
 """Partial states are compared when there are so many, and so many times those of before."""
 
 COMPARED, COMPARED_EARLY = 256, 32
-"""States against which another is compared; among partial ones. Twice as many where states are
+"""States against which another is compared; among partial ones. Twice as many where they are to be
 merged, as each that goes leaves room for another."""
 
 MOST_STATES = 5_000_000
@@ -208,7 +208,8 @@ class _Walk:
         if not self.merges:
             rows = self._fewest(rows, PARTIAL * self.width)
         if t + 1 < self.direction.end:  # at the end all states are paths, and some are asked for
-            rows = self._undominated(rows, COMPARED << self.merges)
+            crowded = self.merges and len(rows) > self.width
+            rows = self._undominated(rows, COMPARED << crowded)
         if self.merges:
             rows = self._merged(rows, self.width, t, 2)
         else:
@@ -265,7 +266,8 @@ class _Walk:
             if no_room:
                 self._reserve(2 * len(self.room.cost), number)
             elif begun < len(chosen):
-                rows = self._undominated(np.arange(number), COMPARED_EARLY << self.merges)
+                crowded = self.merges and number > PARTIAL_MERGED * self.width
+                rows = self._undominated(np.arange(number), COMPARED_EARLY << crowded)
                 if self.merges and len(rows) > PARTIAL_MERGED * self.width:
                     rows = self._merged(rows, PARTIAL_MERGED * self.width // 2, t, 1)
                 elif not self.merges and len(rows) > PARTIAL * self.width:

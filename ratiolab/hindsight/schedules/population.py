@@ -7,8 +7,8 @@ takes the place of its worse parent when it is better than that, or else of the 
 
 Where all members can be crossed at once (`Cross`, such as
 `ratiolab.hindsight.paths.corridors.Corridors.search`), that finds more in the same time: with 50
-requests, in half a second what a hundred children did not. A population then lives until no such crossing gains, and a new one begins: the
-best of each is kept, and meets those before.
+requests, in half a second what a hundred children did not. A population then lives until no such
+crossing gains, and a new one begins: the best of each is kept, and meets those before.
 
 Source: memetic search, Moscato (1989), Caltech Concurrent Computation Program Report 826; crossing
 of orders, Davis (1985), Applying adaptive algorithms to epistatic domains, IJCAI 9.
