@@ -190,8 +190,9 @@ class _Proof:
         if self.refit is None:
             self.refit = Refit(self.potentials.instance, self.proven.duals)
         return bundle.steps(
-            *(self.refit, self.multipliers / self.potentials.unit),
-            *(self.upper, widths, lambda: self.ended),
+            *(self.refit, self.multipliers / self.potentials.unit, self.upper),
+            widths,
+            lambda: self.ended,
             merges=self.many,
             known=known,
         )
