@@ -155,8 +155,8 @@ class _Proof:
                 self._beam(beams.pop(0))
             if rising and not (first and size <= FEW_REQUESTS):
                 rising = self._raise_multipliers()
-            if not (rising or remembers):
-                return
+            if not rising and (not remembers or (many and self.width)):
+                return  # where states were merged, complete walks are out of reach
             if not rising or not many:
                 self._raise_targets(once=rising)
                 if not (rising or beams or self.targets.more()):
@@ -212,19 +212,19 @@ class _Proof:
             if self.between is not None:
                 self.between()
             if self.many and self._last_walk(stalled=False):
-                return self.width == 0
+                return self.last.limited or self.width == 0
         rising = len(self.values) == done + STEPS  # or else the search has ended
         if rising and len(self.values) > PATIENCE:
             value, before = self.values[-1], self.values[-1 - PATIENCE]
             rising = value - before >= GAINED * (self.upper() - value)
         if self.many and not rising and self._last_walk(stalled=True):
-            return self.width == 0
+            return self.last.limited or self.width == 0
         return rising
 
     def _last_walk(self, *, stalled: bool) -> bool:
         """Walk with more states if it is time for it; return whether it was.
 
-        Where it merges nothing, the search for multipliers goes on with walks like it.
+        The search for multipliers goes on with walks like it, as far as there is time.
         """
         width = 0 if self.ended else self.last.due(len(self.values), self.width, stalled=stalled)
         if width:
@@ -238,8 +238,6 @@ class _Proof:
     def _raise_targets(self, once: bool) -> None:
         """Prove more and more, as long as walks are complete, or ``once`` until one is not."""
         if self.back is not None and self.back.walked.merged:
-            if self.width:  # no wider walk fits into the time: a complete one is out of reach
-                return
             self.backed = None
         self._look_back()
         self.targets.rise(self.bound, once)

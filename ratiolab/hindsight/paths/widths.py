@@ -53,6 +53,11 @@ class LastWalk:
         self.total = self.before = left()
         self.seconds = 0.0
 
+    @property
+    def limited(self) -> bool:
+        """Return whether time is limited."""
+        return self.total < inf
+
     def due(self, steps: int, width: int, *, stalled: bool = False) -> int:
         """Return its width if it is time for it after so many steps, the last so wide, else 0.
 
