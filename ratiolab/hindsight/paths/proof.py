@@ -186,10 +186,10 @@ class _Proof:
             self._tell(passes)
 
     def _steps(self, widths: Sequence[int], known: Passes | None = None) -> Iterator[bundle.Step]:
-        """Return a search for multipliers that begins with those of now, and a walk under them."""
+        """Yield the steps of a search that begins with the multipliers of now, and a walk."""
         if self.refit is None:
             self.refit = Refit(self.potentials.instance, self.proven.duals)
-        return bundle.steps(
+        yield from bundle.steps(
             *(self.refit, self.multipliers / self.potentials.unit, self.upper),
             widths,
             lambda: self.ended,
