@@ -33,6 +33,7 @@ WIDTHS = (1, 2, 3, 5)
 def partial_states_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
     """In layers of a few states, too; the checker tries no other width."""
     monkeypatch.setattr(walks, "CROWD", 1)
+    monkeypatch.setattr(walks, "PARTIAL", 2)
     monkeypatch.setattr(walks, "PARTIAL_MERGED", 2)
     monkeypatch.setattr(path_walks, "CROWDED", 1)
     monkeypatch.setattr(path_walks, "MOST_PARTIAL", 2)

@@ -59,15 +59,15 @@ from ratiolab.model.instance import Instance
 FIRST_CAPACITY = 20_000
 """States of a layer for which there is room at first."""
 
-PARTIAL, PARTIAL_MERGED = 4, 8
-"""Partial states of a layer, as a multiple of its width, above which some are left out, or merged.
-"""
+PARTIAL, PARTIAL_MERGED, MOST_PARTIAL = 4, 8, 500_000
+"""Partial states of a layer, as a multiple of its width, above which some are left out, or merged;
+the larger multiple is up to so many: nobody asks whether to stop while they are merged."""
 
 CROWD, GROWN = 2_000, 2.0
 """Partial states are compared when there are so many, and so many times those of before."""
 
 COMPARED, COMPARED_EARLY = 256, 32
-"""States against which another is compared; among partial ones. Twice as many where they are to be
+"""States against which another is compared; among partial ones. Twice as many before they are
 merged, as each that goes leaves room for another."""
 
 MOST_STATES = 5_000_000
@@ -152,6 +152,8 @@ class _Walk:
         self.starts = Starts(instance, direction, limit, remembered)
         self.twins = np.array(self.starts.twins, np.uint64)
         self.left, self.stopped, self.merged = limit + 1, False, False
+        several = min(PARTIAL_MERGED * self.width, MOST_PARTIAL)
+        self.most_partial = max(PARTIAL * self.width, several) if self.merges else NEVER
 
     def run(self) -> Walked:
         """Return what the walk found."""
@@ -266,10 +268,10 @@ class _Walk:
             if no_room:
                 self._reserve(2 * len(self.room.cost), number)
             elif begun < len(chosen):
-                crowded = self.merges and number > PARTIAL_MERGED * self.width
+                crowded = number > self.most_partial
                 rows = self._undominated(np.arange(number), COMPARED_EARLY << crowded)
-                if self.merges and len(rows) > PARTIAL_MERGED * self.width:
-                    rows = self._merged(rows, PARTIAL_MERGED * self.width // 2, t, 1)
+                if len(rows) > self.most_partial:
+                    rows = self._merged(rows, self.most_partial // 2, t, 1)
                 elif not self.merges and len(rows) > PARTIAL * self.width:
                     rows = self._fewest(rows, PARTIAL * self.width // 2)
                     theta = int(self.room.low[rows].max())
