@@ -116,11 +116,7 @@ class Paths:
             bound = None if proven is None else LowerBound(proven.bound, "paths")
             call.found(Found(schedule, bound, proven))
 
-        left, turns = state.countdown(self.part), None
-
-        def stop() -> bool:
-            return left() < 0
-
+        left, stop, turns = state.countdown(self.part), state.deadline(self.part), None
         # a search has no part of the memory, and none is asked for with no steps
         if not state.helped and state.options.steps and state.memory_budget is None:
             search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)

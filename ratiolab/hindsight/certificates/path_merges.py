@@ -49,7 +49,7 @@ def merged(
 
 @compiled
 def _differ(total, tokens, own, price):  # type: ignore[no-untyped-def]
-    """Return the sum of differences in cost, what differs most, and where it is to be split.
+    """Return the sum of differences in cost, what differs most, and the middle of totals.
 
     What differs most is a time of tokens, or their number for the total.
     """
@@ -70,8 +70,6 @@ def _differ(total, tokens, own, price):  # type: ignore[no-untyped-def]
         whole += cost
         if cost > most:
             most, where = cost, y
-    if where < length:
-        middle = _above_gap(tokens, own, where)
     return whole, where, middle
 
 
@@ -101,10 +99,11 @@ def _parts(total, tokens, order, price, parts):  # type: ignore[no-untyped-def]
                 continue
             begin, end = parts[k]
             own = order[begin:end].copy()
+            edge = middle[k] if where[k] == length else _above_gap(tokens, own, where[k])
             cut, final = begin, end
             for row in own:
                 value = total[row] if where[k] == length else np.int64(tokens[row, where[k]])
-                if value < middle[k]:
+                if value < edge:
                     order[cut] = row
                     cut += 1
                 else:

@@ -9,7 +9,7 @@ each v (`ratiolab.hindsight.paths.refit`).
 
 Where requests arrive over time, a walk ends in one path and gives one plane. Forty more, of paths
 that leave the cheapest one at some layer, gain nothing: with 50 requests thirteen walks prove 8134
-instead of 8133. Nor do targets a little above the best value, at the width of `proof.MERGED`.
+instead of 8133. Nor do targets a little above the best value, at the width of `widths.MERGED`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
