@@ -17,8 +17,7 @@ from ratiolab.model.schedule import Schedule
 class SearchBeside:
     """A population that begins with a solve's best schedule, and tells the solve of better ones.
 
-    Once the solve has the duals of cuts, all members are crossed at once, up to as many requests as
-    a beam takes.
+    Once the solve has the duals of cuts, all members are crossed at once.
     """
 
     def __init__(self, state: SolveState, rng: np.random.Generator, stop: Stop) -> None:
@@ -48,7 +47,7 @@ def crossing(instance: Instance, duals: Duals, latency: int, stop: Stop) -> Cros
 
     Returns
     -------
-    None where requests are more, or numbers larger, than a beam takes.
+    None where the memory or numbers are larger than a beam takes.
     """
     try:
         corridors = Corridors(instance, duals, latency)

@@ -9,7 +9,7 @@ from test_merging import many
 from tiny_instances import tiny
 
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths import corridors
+from ratiolab.hindsight.paths import corridors, starts, walk
 from ratiolab.hindsight.paths.corridors import Corridors
 from ratiolab.hindsight.schedules import population as populations
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule, list_schedule
@@ -27,10 +27,10 @@ def around(instance: Instance, rounds: int = 1) -> Corridors:
     return Corridors(instance, cut_bound(instance, rounds=rounds).certificate.duals, latency + 1)
 
 
-def some(instance: Instance, number: int, seed: int = 0) -> list[Schedule]:
-    """Return list schedules of perturbed orders."""
+def some(instance: Instance, number: int, seed: int = 0, spread: float = 0.5) -> list[Schedule]:
+    """Return list schedules of orders perturbed by so much."""
     rng = stream(seed, "search")
-    factors = rng.uniform(0.5, 1.5, (number, len(instance)))
+    factors = rng.uniform(1 - spread, 1 + spread, (number, len(instance)))
     return [list_schedule(instance, np.argsort(instance.volume * row)) for row in factors]
 
 
@@ -74,15 +74,38 @@ def test_it_finds_the_best_of_all_mixtures_of_starts(seed: int, forward: bool) -
 
 
 @BOTH
-@pytest.mark.parametrize("at_once", [False, True])
-def test_what_it_finds_is_feasible_better_and_near(forward: bool, at_once: bool) -> None:
-    instance = many(40)
-    if at_once:
+def test_requests_take_bits_from_each_other_and_nothing_is_lost(
+    forward: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many bits as requests, fewer, and so few that some are refused."""
+    found_all = 0
+    for n in range(6, 24):
+        instance = many(n)
+        instance = instance.replace(arrival=2 * instance.arrival)
+        known, beams = [*some(instance, 3), best_list_schedule(instance)], around(instance)
+        results = list[Schedule | None]()
+        for bits in (n, 2 * n // 3, n // 2):
+            monkeypatch.setattr(starts, "MOST_REQUESTS", bits)
+            monkeypatch.setattr(walk, "MOST_REQUESTS", bits)
+            results.append(beams.search(known, 1, beams.latency, never, forward=forward))
+        assert results[0] is not None
+        for fewer in results[1:]:
+            if fewer is not None:
+                assert require_feasible(fewer).total_latency == results[0].total_latency
+                found_all += 1
+    assert 18 <= found_all < 36
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["few", "few at once", "more than bits"])
+def test_what_it_finds_is_feasible_better_and_near(kind: str, forward: bool) -> None:
+    instance = many(40) if kind.startswith("few") else generate("jaillet-model-2", 5)
+    if kind == "few at once":
         instance = instance.replace(arrival=[0] * 40)
-    known = some(instance, 12)
+    known, beams = some(instance, 12, spread=0.1 if len(instance) > 64 else 0.5), around(instance)
     best = min(schedule.total_latency for schedule in known)
     for reach in (1, 5):
-        found = around(instance).search(known, reach, best, never, forward=forward)
+        found = beams.search(known, reach, best, never, forward=forward)
         assert found is not None
         assert require_feasible(found).total_latency < best
         for start, near in zip(found.starts, starts_of_kinds(known), strict=True):
@@ -105,10 +128,16 @@ def test_a_beam_that_is_stopped_finds_nothing() -> None:
     assert around(instance).search(known, 3, best, lambda: True, forward=False) is None
 
 
-def test_more_requests_than_a_word_and_larger_memory_have_no_corridors() -> None:
+def test_more_requests_around_one_round_than_a_word_has_bits_are_not_crossed() -> None:
+    instance = generate("jaillet-model-2", 5)
+    assert len(instance) > 64
+    known, beams = some(instance, 12, spread=0.1), around(instance)
+    best = min(schedule.total_latency for schedule in known)
+    assert beams.search(known, 10**3, best, never, forward=False) is None
+
+
+def test_larger_memory_has_no_corridors() -> None:
     small = cut_bound(tiny(1), rounds=1).certificate.duals
-    with pytest.raises(OverflowError, match="70 requests"):
-        Corridors(many(70), small, 10**6)
     with pytest.raises(OverflowError, match="memory 128"):
         Corridors(many(20).replace(memory=128), small, 10**6)
 

@@ -41,7 +41,7 @@ def no_dominance(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_order_of_equals(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(starts, "twins", lambda instance, remembered, forward: [0] * len(instance))
+    patch.setattr(starts, "twins", lambda instance, remembered, forward: [-1] * len(instance))
 
 
 def no_due(patch: pytest.MonkeyPatch) -> None:

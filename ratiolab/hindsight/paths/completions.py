@@ -107,14 +107,9 @@ def _possible(starts: Starts, layer: States, rows: IntArray, t: int) -> tuple[An
     direction, step = starts.direction, starts.step(t)
     chosen = np.array(starts.at(t), np.int64)
     pair, excess = direction.first[chosen], direction.excess[chosen, t]
-    ours = starts.remembered >> chosen.astype(object) & 1 if len(chosen) else chosen
-    possible = (
-        chosen,
-        excess - np.array(ours, np.int64) * step.due[chosen],
-        excess - step.tail[pair],
-        direction.tokens[pair],
-        np.array([starts.twins[i] for i in chosen], np.uint64),
-    )
+    _, twins, due = starts.bits(chosen, t)
+    rise, change = excess - due, excess - step.tail[pair]
+    possible = chosen, rise, change, direction.tokens[pair], twins
     remembered = np.uint64(starts.remembered)
     spent = completion_kernels.spend(layer.cost[rows], layer.mask[rows], remembered, step.due)
     return (step.slack, starts.limit, remembered, spent), possible

@@ -6,6 +6,8 @@ schedules, which take from each of the known ones what it does best. Within it a
 all requests is narrow, and often finds the best schedule there is: with 50 requests 4,000 states a
 layer do in half a second what all starts would take minutes for.
 
+Requests may be any number, as long as no more than 64 may start around the same round.
+
 The potentials only guide: a schedule is a schedule, whatever proves its bound.
 
 Source: optimal recombination, Eremeev and Kovalenko (2014), Yugoslav Journal of Operations Research
@@ -19,7 +21,6 @@ import numpy as np
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.paths.potentials import (
     MOST_MEMORY,
-    MOST_REQUESTS,
     NEVER,
     Direction,
     Potentials,
@@ -45,12 +46,12 @@ class Corridors:
     Raises
     ------
     OverflowError
-        when requests, memory, numbers or tables are too many or too large for a beam.
+        when memory, numbers or tables are too large for a beam.
     """
 
     def __init__(self, instance: Instance, duals: Duals, latency: int) -> None:
-        if len(instance) > MOST_REQUESTS or instance.memory > MOST_MEMORY:
-            raise OverflowError(f"{len(instance)} requests, memory {instance.memory}: no corridors")
+        if instance.memory > MOST_MEMORY:
+            raise OverflowError(f"memory {instance.memory}: corridors take up to {MOST_MEMORY}")
         potentials = Potentials.of(instance, duals)
         self.instance, self.unit, self.latency = instance, potentials.unit, latency
         self.base = int(potentials.least.sum() - potentials.capacity.sum())
@@ -80,11 +81,11 @@ class Corridors:
         limit = self._limit(min(target, self.latency))
         if limit < 0:
             return None
-        found = walk(
-            *(instance, _narrowed(side, known, reach), limit, WIDTH),
-            remembered=2 ** len(instance) - 1,
-            stop=stop,
-        )
+        narrow, everybody = _narrowed(side, known, reach), 2 ** len(instance) - 1
+        try:
+            found = walk(instance, narrow, limit, WIDTH, remembered=everybody, stop=stop)
+        except OverflowError:  # too many requests may start around one round
+            return None
         return schedule_of(found.paths[0], instance) if found.paths else None
 
 

@@ -74,8 +74,10 @@ class Step(NamedTuple):
     Parameters
     ----------
     excess : rho of each pair; pay : its weight at t + 1; tail : at all later times.
-    due, due_after : of each request, least rho of starts from t on, and from t + 1 on.
-    remembered : set of requests. slack : R at t + 1. limit : of the walk.
+    due, due_after : of each bit's request, least rho of starts from t on, and from t + 1 on.
+    remembered : bits of requests. slack : R at t + 1. limit : of the walk.
+    kept : bits whose requests are those of the step before. later : what all are due together that
+        have no bit yet.
     """
 
     excess: IntArray
@@ -86,6 +88,8 @@ class Step(NamedTuple):
     remembered: np.uint64
     slack: int
     limit: int
+    kept: np.uint64
+    later: int
 
 
 @compiled
@@ -114,7 +118,8 @@ def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
     """Write the states one round later without new starts; return their number."""
     written = 0
     for s in range(len(states.cost)):
-        low = states.cost[s] + owed(step.due, step.remembered & ~states.mask[s])
+        mask = states.mask[s] & step.kept
+        low = states.cost[s] + step.later + owed(step.due, step.remembered & ~mask)
         if low > step.limit:
             continue
         paid, count = step.slack, 0
@@ -127,7 +132,7 @@ def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
         out.cost[written] = states.cost[s] + paid
         out.low[written] = low
         out.settled[written] = states.settled[s] + step.slack
-        out.mask[written] = states.mask[s]
+        out.mask[written] = mask
         out.began[written] = NONE
         out.parent[written] = s
         out.running[written] = count
@@ -137,13 +142,14 @@ def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def start(states, origin, number, pair, request, twin, ending, step, tokens, full, theta):  # type: ignore[no-untyped-def]
+def start(states, origin, number, pair, request, bits, ending, step, tokens, full, theta):  # type: ignore[no-untyped-def]
     """Append the states with one more start, where it fits.
 
     Parameters
     ----------
     origin : row of the state without that start, of each appended; written.
-    twin : requests that must have started, as bits. ending : whether it completes at once.
+    bits : of the request, if it is remembered, and of those that must have started; and what it is
+        due. ending : whether it completes at once.
     theta : states whose bound is above it are left out.
 
     Returns
@@ -151,9 +157,9 @@ def start(states, origin, number, pair, request, twin, ending, step, tokens, ful
     the new number of states, -1 beyond the room; and the least bound that was left out.
     """
     word, own = request // 64, ONE << np.uint64(request % 64)
-    remembered = step.remembered & own if word == 0 else NONE
+    remembered, twin, due = bits
     excess = step.excess[pair]
-    rise = excess - step.due[request] if remembered else excess
+    rise = excess - due
     room = full - tokens
     written, left = number, step.limit + 1
     for s in range(number):
@@ -189,15 +195,15 @@ def start(states, origin, number, pair, request, twin, ending, step, tokens, ful
 
 @compiled
 def start_each(  # type: ignore[no-untyped-def]
-    states, origin, number, begin, chosen, pairs, twins, ends, step, tokens, full, theta, most
+    states, origin, number, begin, chosen, pairs, bits, ends, step, tokens, full, theta, most
 ):
     """Append the states with one more start of each of these requests in turn, where it fits.
 
     Parameters
     ----------
     origin : see `start`.
-    begin : place of the first of them. chosen, pairs, twins : their numbers, pairs at age 0, and
-        what must have started, as bits. ends : of each pair, whether it completes at once.
+    begin : place of the first of them. chosen, pairs, bits : their numbers, pairs at age 0, and for
+        each what `start` calls so. ends : of each pair, whether it completes at once.
     tokens : of each pair. theta : see `start`. most : it ends with a request after which there are
         more states.
 
@@ -207,11 +213,13 @@ def start_each(  # type: ignore[no-untyped-def]
     whether there was no room for all that the next one gives.
     """
     left = step.limit + 1
+    remembered, twins, due = bits
     for k in range(begin, len(chosen)):
         pair, one = pairs[k], chosen[k]
         ending, held = ends[pair], tokens[pair]
+        own = remembered[k], twins[k], due[k]
         written, low = start(
-            states, origin, number, pair, one, twins[k], ending, step, held, full, theta
+            states, origin, number, pair, one, own, ending, step, held, full, theta
         )
         left = min(left, low)
         if written < 0:
@@ -231,7 +239,7 @@ def finish(states, number, step):  # type: ignore[no-untyped-def]
             after = states.tokens[s, w + 1] << BYTES if w + 1 < words else NONE
             states.tokens[s, w] = states.tokens[s, w] >> BYTE | after
         missing = step.remembered & ~states.mask[s]
-        states.low[s] = states.cost[s] + owed(step.due_after, missing)
+        states.low[s] = states.cost[s] + step.later + owed(step.due_after, missing)
 
 
 @compiled

@@ -138,8 +138,8 @@ class _Walk:
         remembered, guide = self.remembered, self.guide
         if self.merges and (remembered or self.table):
             raise ValueError("a walk that merges remembers nobody and is joined to none")
-        if remembered >= 2**MOST_REQUESTS:
-            raise ValueError(f"a walk remembers none but the first {MOST_REQUESTS} requests")
+        if remembered >= 2**MOST_REQUESTS and (self.table or guide or self.whole):
+            raise ValueError(f"none but the first {MOST_REQUESTS} requests are in a table or guide")
         if guide is not None and (guide.limit < limit or guide.known & ~remembered):
             raise ValueError("a walk bounds those with no larger limit that remember as much")
         self.most = instance.memory // (int(instance.prompt.min()) + 1)
@@ -150,7 +150,6 @@ class _Walk:
         self.origin = np.zeros(FIRST_CAPACITY, np.int32)
         self.partials: Partials | None = None
         self.starts = Starts(instance, direction, limit, remembered)
-        self.twins = np.array(self.starts.twins, np.uint64)
         self.left, self.stopped, self.merged = limit + 1, False, False
         several = min(PARTIAL_MERGED * self.width, MOST_PARTIAL)
         self.most_partial = max(PARTIAL * self.width, several) if self.merges else NEVER
@@ -174,17 +173,18 @@ class _Walk:
                 return Walked(0, 0, [], None, 0, False)
             states += len(layer.mask)
             layers.append(layer)
-        done = np.where(layer.mask == np.uint64(self.remembered), layer.cost, self.limit + 1)
+        done = np.where(self.starts.all_started(layer.mask), layer.cost, self.limit + 1)
         best = np.argsort(done, kind="stable")[:PATHS]
         best = best[done[best] <= self.limit]
         least = int(done[best[0]]) if len(best) else self.limit + 1
         paths = [path_to(layers, row, self.direction, self.instance) for row in best.tolist()]
         if self.left <= self.limit:
             return Walked(least, self.left, paths, None, states, True)
-        kept = None
-        if not self.merged:
-            kept = Kept(layers, history, self._again, self.starts, self.full, self.guide)
-        table = Table(self.remembered, layers)
+        table = kept = None
+        if self.remembered < 2**MOST_REQUESTS:
+            table = Table(self.remembered, layers)
+            if not self.merged:
+                kept = Kept(layers, history, self._again, self.starts, self.full, self.guide)
         return Walked(least, self.left, paths, table, states, True, kept, self.merged)
 
     def _again(self, layer: States, t: int) -> Partials | None:
@@ -249,11 +249,11 @@ class _Walk:
             self.partials.begin(self.room.parent[:number], self.room.settled[:number])
         seen, theta = max(number, CROWD), NEVER
         chosen = np.array(self.starts.at(t), np.int64)
-        pairs, twins, begun = direction.first[chosen], self.twins[chosen], 0
+        pairs, bits, begun = direction.first[chosen], self.starts.bits(chosen, t), 0
         while begun < len(chosen):
             before = number
             number, done, left, no_room = kernels.start_each(
-                *(self.room, self.origin, number, begun, chosen, pairs, twins),
+                *(self.room, self.origin, number, begun, chosen, pairs, bits),
                 *(direction.ends, step, direction.tokens, self.full, theta, int(GROWN * seen)),
             )
             self.left = min(self.left, int(left))
