@@ -52,8 +52,9 @@ def test_what_the_search_finds_is_kept_and_it_crosses_all_once_there_are_duals()
     assert not violations(state.schedule)
 
 
-def test_more_requests_than_a_beam_takes_have_children_alone() -> None:
-    state = begun(many(70))
+def test_with_more_memory_than_a_beam_takes_there_are_children_alone() -> None:
+    instance = many(40)
+    state = begun(instance.replace(memory=140, prompt=20 * instance.prompt))
     first = state.upper
     search = searched(state, 40)
     assert search.guided
