@@ -1,7 +1,8 @@
 """The stages of a solve that walk over paths, see `ratiolab.hindsight.paths`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 FEW_ROUNDS = 6
 """Rounds of cuts before the walk of few requests: a tenth of a second."""
 
-TURN = 10
+TURN, SHARE = 10, 0.3
 """Where one thread does all, so many steps of the search for schedules follow each step of the
-search for multipliers."""
+search for multipliers. Where time is limited, as many as take as long, if more; and this part of
+its time once a population has ended."""
 
 NARROW = 1_500
 """Width of the walk of few requests that looks for a schedule first."""
@@ -81,10 +83,29 @@ class SmallWalk:
         return Found(best, LowerBound(optimum, "paths"), certificate)
 
 
-def _steps(search: "SearchBeside") -> None:
-    """Let a search take its turn."""
-    for _ in range(TURN):
-        search.step()
+class Turns:
+    """Turns of a search for schedules between steps of another, in one thread.
+
+    Parameters
+    ----------
+    left : returns the seconds that are left, infinity without a limit.
+    """
+
+    def __init__(
+        self, search: "SearchBeside", left: Callable[[], float], stop: Callable[[], bool]
+    ) -> None:
+        self.search, self.left, self.stop = search, left, stop
+        self.before = left()
+
+    def __call__(self) -> None:
+        """Let the search take its turn."""
+        begun, number = self.left(), 0
+        part = SHARE if self.search.population.elders else 1.0
+        share = part * (self.before - begun) if begun < inf else 0.0
+        while number < TURN or (begun - self.left() < share and not self.stop()):
+            self.search.step()
+            number += 1
+        self.before = self.left()
 
 
 @dataclass(frozen=True)
@@ -120,7 +141,7 @@ class Paths:
         # a search has no part of the memory, and none is asked for with no steps
         if not state.helped and state.options.steps and state.memory_budget is None:
             search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)
-            turns = partial(_steps, search)
+            turns = Turns(search, left, stop)
         try:
             now = (lambda: state.upper), stop, found, width, turns, lambda: state.schedule.starts
             proof.prove(instance, duals, *now, begin=state.walked, left=left)

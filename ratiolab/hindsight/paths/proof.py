@@ -209,10 +209,11 @@ class _Proof:
                 if passes.back is not None:
                     self.back, self.backed = passes.back, self.potentials
                 self._tell(passes)
-            if self.between is not None:
-                self.between()
             if self.many and self._last_walk(stalled=False):
                 return self.last.limited or self.width == 0
+            if self.between is not None:
+                self.between()
+                self.last.begin()
         rising = len(self.values) == done + STEPS  # or else the search has ended
         if rising and len(self.values) > PATIENCE:
             value, before = self.values[-1], self.values[-1 - PATIENCE]

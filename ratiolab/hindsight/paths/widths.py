@@ -58,6 +58,10 @@ class LastWalk:
         """Return whether time is limited."""
         return self.total < inf
 
+    def begin(self) -> None:
+        """Note that a step begins only now."""
+        self.before = self.left()
+
     def due(self, steps: int, width: int, *, stalled: bool = False) -> int:
         """Return its width if it is time for it after so many steps, the last so wide, else 0.
 
