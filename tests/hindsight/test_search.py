@@ -1,13 +1,15 @@
 """The search for schedules beside the stages: in its own thread, or in turns with the walks."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from test_merging import many
 
+from ratiolab.hindsight import path_stages
 from ratiolab.hindsight.background import BackgroundHeuristic
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.path_stages import TURN, Paths
+from ratiolab.hindsight.path_stages import TURN, Paths, Turns
 from ratiolab.hindsight.paths import corridors, proof
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.schedules import population as populations
@@ -94,7 +96,26 @@ def test_walks_and_search_take_turns_where_there_is_one_thread(
     monkeypatch.setattr(proof, "prove", prove)
     call = Callbacks(lambda found: None, lambda *shown: None)
     Paths(part=1.0, most=120)(state, call)
-    assert len(steps) == (5 * TURN if alone else 0)
+    assert len(steps) >= 5 * TURN if alone else not steps
+
+
+@pytest.mark.parametrize(("ended", "over", "steps"), [(False, 0, 20), (True, 0, 6), (False, 95, 4)])
+def test_a_turn_takes_as_long_as_what_went_before_and_less_once_a_population_has_ended(
+    ended: bool, over: float, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten seconds go by before the turn, and steps of the search take half a second each."""
+    monkeypatch.setattr(path_stages, "TURN", 4)
+    left, taken = [100.0], []
+
+    def step() -> None:
+        taken.append(left[0])
+        left[0] -= 0.5
+
+    search = SimpleNamespace(step=step, population=SimpleNamespace(elders=[1] * ended))
+    turns = Turns(search, lambda: left[0], lambda: left[0] < over)  # type: ignore[arg-type]
+    left[0] -= 10
+    turns()
+    assert len(taken) == steps
 
 
 def test_a_proof_gives_its_turn_after_each_step_of_multipliers_unless_requests_are_few() -> None:
