@@ -110,10 +110,10 @@ def walked(instance: Instance, upper: int, seconds: float) -> float:
     ends = thread_time() + seconds
     search = bundle.steps(
         *(Refit(instance, proven.duals), potentials.least / potentials.unit, lambda: upper),
-        *((WIDTH,), lambda: thread_time() > ends),
+        *(WIDTH, lambda: thread_time() > ends),
     )
     best = 0.0
-    for value, _, _ in search:
+    for value, _ in search:
         best = max(best, value)
         if best >= upper:
             break

@@ -7,7 +7,8 @@ from tiny_instances import tiny
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import bundle
-from ratiolab.hindsight.paths.bundle import Planes
+from ratiolab.hindsight.paths.bundle import Ascent
+from ratiolab.hindsight.paths.planes import Planes
 from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.model import Instance
@@ -40,8 +41,8 @@ def test_multipliers_rise_above_those_of_the_program_and_prove_no_more_than_the_
     first = Potentials.of(instance, proven.duals).least / 2**20
     values = []
     refit = Refit(instance, proven.duals)
-    search = bundle.steps(refit, first, lambda: optimum + 4, [10**5], lambda: False)
-    for number, (value, passes, _) in enumerate(search):
+    search = bundle.steps(refit, first, lambda: optimum + 4, 10**5, lambda: False)
+    for number, (value, passes) in enumerate(search):
         values.append(value)
         if passes is not None:
             assert passes.bound <= optimum
@@ -50,6 +51,40 @@ def test_multipliers_rise_above_those_of_the_program_and_prove_no_more_than_the_
             break
     assert values == sorted(values)
     assert values[0] + 0.1 < values[-1] <= optimum
+
+
+def test_beams_rise_as_far_as_complete_walks_and_later_ones_correct_earlier() -> None:
+    """Of nine requests a beam leaves out nothing; one of a state finds dearer paths than there are.
+
+    What such a beam takes for the value of its multipliers falls to the planes of later paths.
+    """
+    instance = nine()
+    optimum = least_latency(instance)
+    proven = cut_bound(instance, rounds=1).certificate
+    first = Potentials.of(instance, proven.duals).least / 2**20
+    refit = Refit(instance, proven.duals)
+    best = max(v for v, _ in bundle.steps(refit, first, lambda: optimum + 4, 10**5, lambda: False))
+    ascent = Ascent(refit, first, lambda: optimum + 4)
+    while ascent.step(lambda: False)[1]:
+        assert ascent.best <= ascent.planes.value(ascent.center) + 1e-9
+    assert np.isclose(ascent.best, best, atol=0.05)
+    assert Ascent(refit, first, lambda: optimum).step(lambda: True) == (0, False)
+
+
+def test_a_walk_that_proves_less_than_a_beam_says_corrects_it() -> None:
+    instance = nine()
+    optimum = least_latency(instance)
+    proven = cut_bound(instance, rounds=1).certificate
+    first = Potentials.of(instance, proven.duals).least / 2**20
+    ascent = Ascent(Refit(instance, proven.duals), first, lambda: optimum + 4)
+    ascent.step(lambda: False)
+    true, planes = ascent.best, len(ascent.planes.height)
+    passes = ascent.passes(ascent.center, optimum + 4)
+    walked = passes.merge(10**5)
+    ascent.best = optimum + 100.0
+    ascent.known(passes, walked)
+    assert np.isclose(ascent.best, true, atol=0.01)
+    assert len(ascent.planes.height) >= planes
 
 
 def test_the_best_of_planes_is_that_of_a_search_over_a_grid() -> None:

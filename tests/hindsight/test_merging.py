@@ -17,9 +17,8 @@ from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths import merging, proof
+from ratiolab.hindsight.paths import bundle, merging, proof
 from ratiolab.hindsight.paths import walk as walks
-from ratiolab.hindsight.paths import widths as widths_of_walks
 from ratiolab.hindsight.paths.completions import completions
 from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.potentials import Potentials, directions
@@ -54,7 +53,7 @@ def proves_no_more(seed: int) -> tuple[int, int]:
         true = walks.walk(instance, side, limit, 10**6).least
         for width in WIDTHS:
             found = walks.walk(instance, side, limit, width, merges=True)
-            assert (found.kept is None) == found.merged
+            assert (found.kept is None) == (found.merged > 0)
             assert found.least <= true, (seed, width)
             equal, below = equal + (found.least == true), below + (found.least < true)
             if found.kept is None:
@@ -195,35 +194,46 @@ def test_bounds_for_more_requests_than_a_word_has_bits_rise_and_are_certified() 
         certify(replace(made[-1], width=-1), instance)
 
 
-def test_walks_go_on_from_a_proof_under_its_multipliers_and_wider(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begun: list[tuple[Any, Any]] = []
+def test_steps_begin_with_the_multipliers_of_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Any] = []
 
-    def steps(*given: Any, merges: bool, known: Passes | None) -> Iterator[Any]:
-        assert merges
-        assert known is None
-        begun.append((given[1], given[3]))
-        yield from ()
+    def step(self: bundle.Ascent, stop: object) -> tuple[int, bool]:
+        begun.append(self.center)
+        return 0, False
 
-    monkeypatch.setattr(widths_of_walks, "WIDER", (60, 90))
-    monkeypatch.setattr(proof.bundle, "steps", steps)
+    monkeypatch.setattr(bundle.Ascent, "step", step)
     instance = many(70)
     duals = cut_bound(instance, rounds=1).certificate
     potentials = Potentials.of(instance, duals.duals)
-    passes = Passes(potentials, potentials.least - potentials.unit // 2, duals, 2 * duals.bound)
-    passes.merge(30)
     upper = 2 * duals.bound
-    for width, wider in ((0, [60, 90]), (30, [60, 90]), (60, [90]), (90, [90])):
-        begin = replace(passes.certificate(), width=width)
-        now = (lambda: upper), (lambda: False), (lambda *found: None)
-        proof.prove(instance, duals, *now, begin=begin)
-        multipliers, widths = begun.pop()
-        assert widths == wider
-        assert (multipliers * potentials.unit == begin.multipliers).all()
-        other = replace(begin, unit=2 * begin.unit)
-        proof.prove(instance, duals, *now, begin=other)
-        assert (begun.pop()[0] * potentials.unit == potentials.least).all()
+    passes = Passes(potentials, potentials.least - potentials.unit // 2, duals, upper)
+    passes.merge(30)
+    begin = passes.certificate()
+    now = (lambda: upper), (lambda: bool(begun)), (lambda *found: None)
+    proof.prove(instance, duals, *now, begin=begin)
+    assert (begun.pop() * potentials.unit == begin.multipliers).all()
+    proof.prove(instance, duals, *now, begin=replace(begin, unit=2 * begin.unit))
+    assert (begun.pop() * potentials.unit == potentials.least).all()
+
+
+def test_a_walk_of_other_widths_each_layer_proves_no_more_and_says_the_largest() -> None:
+    """A checker makes all layers as wide as the widest in which states were merged."""
+    below = 0
+    for seed in range(8):
+        instance, proven, potentials, multipliers = drawn(seed)
+        optimum = least_latency(instance)
+        passes = Passes(potentials, multipliers, proven, optimum + 2)
+        walked = passes.merge(9, pace=lambda layers, states: 1 + layers % 3)
+        assert passes.bound <= optimum
+        assert passes.width == walked.merged <= 3
+        below += passes.bound < optimum
+        true = Passes(potentials, multipliers, proven, optimum + 2)
+        true.merge(10**6)
+        assert passes.bound <= true.bound
+        small = Passes(potentials, multipliers, proven, optimum + 2)
+        finished = small.merge(9, pace=lambda layers, states: 1 + layers % 3, most=10**6).finished
+        assert finished == (walked.merged == 0)
+    assert below
 
 
 def test_a_walk_finds_the_same_whenever_its_states_are_compared_and_room_is_short(

@@ -1,100 +1,161 @@
-"""When walks that merge states are made for the last time, and how wide."""
+"""When walks follow steps by beams, and how wide they are."""
 
 from collections.abc import Callable
 from math import inf
 
-import numpy as np
 import pytest
-from oracle import least_latency
-from tiny_instances import tiny
+from test_merging import many
 
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths import bundle, proof
+from ratiolab.hindsight.paths import climb, proof
+from ratiolab.hindsight.paths.bundle import Ascent
 from ratiolab.hindsight.paths.passes import Passes
-from ratiolab.hindsight.paths.potentials import Potentials
-from ratiolab.hindsight.paths.refit import Refit
-from ratiolab.hindsight.paths.widths import LAST, LastWalk
-from ratiolab.workloads.generators import generate
+from ratiolab.hindsight.paths.widths import COUNTED, LEAST_WIDTH, NARROW, PART, WIDEST, Pace, Plan
 
 MOST = 400_000
 
 
-def clock(*left: float) -> Callable[[], float]:
-    return iter(left).__next__
+class Clock:
+    """Seconds that are left, as a test lets them go by."""
+
+    def __init__(self, left: float) -> None:
+        self.left = left
+
+    def __call__(self) -> float:
+        return self.left
 
 
-def test_narrow_walks_go_on_until_the_last_just_fits() -> None:
-    """Steps of four seconds; the widest that fits into 24 is of 128,000 states."""
-    last = LastWalk(clock(*range(40, -1, -4)), MOST)
-    dues = [last.due(step, 16_000) for step in range(10)]
-    longer = 4**0.6 * 2**0.9
-    assert 4 * longer < 0.6 * 40 < 4 * 4**0.6 * 4**0.9
-    first = next(number for number, due in enumerate(dues) if due)
-    assert dues[first] == 128_000
-    assert 4 * longer <= 36 - 4 * first < 4 + 4 * longer
-    assert dues[-1] == 0  # nothing fits any more
+def test_layers_share_the_time_of_a_walk_and_small_ones_leave_theirs() -> None:
+    """A state takes a millisecond; of 200 layers 150 are small, and as many seconds are left."""
+    clock = Clock(250.0)
+    pace, states, widths = Pace(clock, 200.0, 50_000), 10, []
+    for layers in range(200, 0, -1):
+        width = pace(layers, states)
+        states = min(width, 10 if layers > 50 else 30_000)
+        clock.left -= states / 1000
+        widths.append(width)
+    assert widths[:150] == [50_000] * 150
+    assert widths[-1] < 10_000
+    assert 48.0 < clock.left < 80.0
+    assert all(3_000 < width < 5_000 for width in widths[160:])
 
 
-def test_no_walk_is_the_last_where_nothing_merges_and_none_without_a_limit_until_they_stall() -> (
-    None
-):
-    last = LastWalk(clock(10, 9, 8), MOST)
-    assert last.due(1, 0) == last.due(2, 0) == 0
-    last = LastWalk(lambda: inf, MOST)
-    assert last.due(1, 16_000) == 0
-    assert last.due(1, 16_000, stalled=True) == LAST[-1]
-    assert LastWalk(lambda: inf, 50_000).due(1, 16_000, stalled=True) == 32_000
+def test_a_layer_may_keep_some_states_when_no_time_is_left() -> None:
+    clock = Clock(10.0)
+    pace = Pace(clock, 1.0, 50_000)
+    clock.left -= 5
+    assert pace(100, COUNTED) == LEAST_WIDTH
+    assert Pace(clock, 1.0, 70)(100, COUNTED) == 70
 
 
-def test_once_narrow_walks_stall_it_takes_what_is_left() -> None:
-    last = LastWalk(clock(100, 96, 26), MOST)
-    assert last.due(1, 16_000) == 0
-    assert last.due(1, 16_000, stalled=True) == 128_000
-    assert 4 * 4**0.6 * 2**0.9 < 26 < 4 * 4**0.6 * 4**0.9
+def test_the_last_walk_comes_when_its_part_of_the_time_is_left_or_steps_stall() -> None:
+    clock = Clock(100.0)
+    plan = Plan(clock, MOST)
+    dues = []
+    for number in range(1, 10):
+        plan.begin()
+        clock.left -= 10
+        plan.stepped()
+        dues.append(plan.due(number, stalled=False))
+    assert dues.index(WIDEST) == next(k for k in range(9) if 90 - 10 * k - 10 <= 100 * PART)
+    assert Plan(Clock(100.0), MOST).due(1, stalled=True) == WIDEST
+    assert Plan(Clock(100.0), 50_000).due(1, stalled=True) == 50_000
+
+
+def test_once_a_walk_has_merged_nothing_the_next_waits_until_there_is_time_for_it_alone() -> None:
+    clock = Clock(100.0)
+    plan = Plan(clock, MOST)
+    plan.begin()
+    clock.left -= 10
+    plan.walked()
+    plan.begin()
+    clock.left -= 40
+    plan.stepped()
+    clock.left = 53.5
+    assert plan.due(2, stalled=False) == 0
+    clock.left = 52.5
+    assert plan.due(2, stalled=False) == WIDEST
+
+
+def test_without_a_limit_walks_are_narrow_until_steps_stall() -> None:
+    plan = Plan(lambda: inf, MOST)
+    plan.begin()
+    plan.stepped()
+    assert plan.due(8, stalled=False) == 0
+    assert plan.narrow() == NARROW
+    assert plan.due(8, stalled=True) == WIDEST
+    assert plan.pace(WIDEST) is None
+
+
+def test_walks_before_the_last_are_made_while_they_take_little_of_the_time() -> None:
+    clock = Clock(100.0)
+    plan = Plan(clock, MOST)
+    plan.begin()
+    clock.left -= 4
+    plan.stepped()
+    assert plan.narrow() == NARROW
+    assert plan.probes
+    clock.left = 50.0
+    assert plan.narrow() == 0
+    assert plan.probes
+    clock.left = 30.0
+    assert not plan.probes
 
 
 @pytest.mark.parametrize("steps", [1, 3])
 def test_without_a_clock_it_comes_after_so_many_steps(
     monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    instance = generate("jaillet-model-1", 3, n_least=40, n_most=40)
+    instance = many(40)
     duals = cut_bound(instance, rounds=1).certificate
-    widths: list[int] = []
-    merge = Passes.merge
-
-    def noted(self: Passes, width: int, stop: Callable[[], bool]) -> object:
-        walked = merge(self, width, stop)
-        widths.append(width)
-        return walked
-
-    monkeypatch.setattr(Passes, "merge", noted)
-    monkeypatch.setattr(proof, "MERGED", (50, 60))
-    bounds: list[int] = []
+    events, bounds = watched(monkeypatch), []
     proof.prove(
-        *(instance, duals, lambda: 2 * duals.bound, lambda: len(widths) > steps),
+        *(instance, duals, lambda: 2 * duals.bound, lambda: bool(bounds)),
         lambda _, proven: bounds.append(proven.bound if proven else 0),
         last=(steps, 400),
     )
-    assert widths[: steps + 1] == [50] * steps + [400]
-    assert bounds[-1] == max(bounds) > duals.bound
+    assert events[: steps + 1] == ["beam"] * steps + [400]
+    assert bounds[-1] > duals.bound
 
 
-def test_a_known_walk_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    instance = tiny(9)
-    upper = least_latency(instance)
-    duals = cut_bound(instance, rounds=0).certificate
-    potentials = Potentials.of(instance, duals.duals)
-    known = Passes(potentials, potentials.least, duals, upper + 2)
-    known.merge(10**5)
-    monkeypatch.setattr(Passes, "merge", None)
-    first = next(
-        bundle.steps(
-            *(Refit(instance, duals.duals), potentials.least / potentials.unit),
-            *(lambda: upper, (10**5,), lambda: False),
-            merges=True,
-            known=known,
-        )
-    )
-    assert first.passes is known
-    assert first.width == 0
-    assert np.isclose(first.value, (known.base + known.back.walked.least) / potentials.unit)
+def watched(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Note steps by beams and the widths of walks that merge, as they come."""
+    events: list[object] = []
+    merge, step = Passes.merge, Ascent.step
+
+    def merged(self: Passes, width: int, *more: object) -> object:
+        events.append(width)
+        return merge(self, width, *more)  # type: ignore[arg-type]
+
+    def stepped(self: Ascent, stop: Callable[[], bool]) -> tuple[int, bool]:
+        events.append("beam")
+        return step(self, stop)
+
+    monkeypatch.setattr(Passes, "merge", merged)
+    monkeypatch.setattr(Ascent, "step", stepped)
+    return events
+
+
+def climbed(
+    monkeypatch: pytest.MonkeyPatch, left: Callable[[], float], events: int
+) -> list[object]:
+    """What a proof of forty requests does first."""
+    instance = many(40)
+    duals = cut_bound(instance, rounds=1).certificate
+    seen = watched(monkeypatch)
+    nobody = (lambda: 2 * duals.bound), (lambda: len(seen) >= events), (lambda *found: None)
+    proof.prove(instance, duals, *nobody, left=left)
+    return seen
+
+
+def test_walks_that_merge_nothing_take_the_place_of_beams(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = climb.EXACT_WIDTH
+    monkeypatch.setattr(climb, "EXACT_STATES", 100)
+    monkeypatch.setattr(climb, "PROBED", 100)
+    assert climbed(monkeypatch, lambda: inf, 4) == ["beam", exact, exact, exact]
+
+
+def test_where_walks_merge_steps_are_beams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(climb, "EXACT_WIDTH", 10)
+    seen = climbed(monkeypatch, lambda: inf, 11)
+    assert seen == ["beam", 10, *["beam"] * 7, NARROW, 10]

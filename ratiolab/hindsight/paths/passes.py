@@ -160,12 +160,29 @@ class Passes:
                 self._learn(found.paths)
         return found
 
-    def merge(self, width: int, stop: Callable[[], bool] = lambda: False) -> Walked:
-        """Walk back with states merged to a width; whatever that is, the bound is proven."""
+    def merge(
+        self,
+        width: int,
+        stop: Callable[[], bool] = lambda: False,
+        pace: Callable[[int, int], int] | None = None,
+        most: int = 0,
+    ) -> Walked:
+        """Walk back with states merged to a width, or to what ``pace`` says of each layer.
+
+        Whatever that is, the bound is proven; unless ``most`` is given, and the walk is to merge
+        nothing and to keep no more states.
+        """
         instance, limit = self.potentials.instance, self.limit
-        found = walk(instance, self.sides[1], limit, width, merges=True, stop=stop)
+        found = walk(
+            *(instance, self.sides[1], limit, width),
+            whole=most > 0,
+            merges=True,
+            pace=pace,
+            most=most,
+            stop=stop,
+        )
         if found.finished:
-            self.sets, self.width = [0], width if found.merged else 0
+            self.sets, self.width = [0], found.merged
             self.back = Back(self.sides, found)
             self.bound = max(self.bound, self.latency(found.least))
             if found.least <= limit and not found.merged:

@@ -8,7 +8,7 @@ Multipliers that prove most are not best: of one instance 8 steps, 24 and 79 pro
 2615, and remembering everybody takes 2.1, 1.0 and 2.8 million states to prove 2622.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from math import inf
 from typing import TypeAlias
@@ -17,12 +17,14 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
 from ratiolab.hindsight.paths import bundle
+from ratiolab.hindsight.paths.bundle import Ascent
+from ratiolab.hindsight.paths.climb import Climb
 from ratiolab.hindsight.paths.orders import Order, by_fault, orders
 from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Potentials
 from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.paths.targets import Targets
-from ratiolab.hindsight.paths.widths import MERGED, LastWalk, wider
+from ratiolab.hindsight.paths.widths import Plan
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -95,12 +97,9 @@ def prove(
     multipliers = potentials.least
     if begin is not None and begin.unit == potentials.unit:
         multipliers = np.minimum(np.array(begin.multipliers, np.int64), multipliers)
-    widths: tuple[int, ...] = (WIDTH,)
-    if len(instance) > MANY_REQUESTS:
-        widths = MERGED if begin is None else wider(begin.width)
     _Proof(
-        *(potentials, multipliers, widths, duals, upper, stop, found, most, between, starts),
-        LastWalk(left, most, last),
+        *(potentials, multipliers, duals, upper, stop, found, most, between, starts),
+        Plan(left, most, last),
     ).run()
 
 
@@ -109,7 +108,6 @@ class _Proof:
         self,
         potentials: Potentials,
         multipliers: IntArray,
-        widths: tuple[int, ...],
         proven: DualCertificate,
         upper: Callable[[], int],
         stop: Callable[[], bool],
@@ -117,21 +115,19 @@ class _Proof:
         most: int,
         between: Callable[[], None] | None,
         starts: Callable[[], IntArray] | None,
-        last: LastWalk,
+        plan: Plan,
     ) -> None:
-        self.last = last
+        self.plan = plan
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
         self.upper, self.stop, self.found = upper, stop, found
         instance = potentials.instance
         self.many = len(instance) > MANY_REQUESTS
         self.most = most
-        self.widths = sorted({min(width, most) for width in widths})
         now = orders(instance, starts), upper, stop, self._tell
         self.targets = Targets(self._passes, *now, 2 ** len(instance) - 1, self.many, most)
         self.between = between if len(instance) >= FEW_REQUESTS else None
         self.values: list[float] = []
-        self.width = 0
-        self.refit: Refit | None = None
+        self.climb: Climb | None = None
         self.back: Back | None = None
         self.backed: Potentials | None = None
         self.bound = proven.bound
@@ -148,14 +144,14 @@ class _Proof:
             self._first()
         remembers = size <= MOST_REQUESTS
         beams = list(BEAMS if many else BEAMS[:3]) if remembers else []
-        self.search = self._steps(self.widths)
+        self.search = self._steps()
         rising, first = True, True
         while not self.ended:
             if beams and not (many and rising):
                 self._beam(beams.pop(0))
             if rising and not (first and size <= FEW_REQUESTS):
                 rising = self._raise_multipliers()
-            if not rising and (not remembers or (many and self.width)):
+            if not rising and (not remembers or (self.climb is not None and self.climb.width)):
                 return  # where states were merged, complete walks are out of reach
             if not rising or not many:
                 self._raise_targets(once=rising)
@@ -185,61 +181,52 @@ class _Proof:
             passes.beam(min(width, self.most), self.stop)
             self._tell(passes)
 
-    def _steps(self, widths: Sequence[int], known: Passes | None = None) -> Iterator[bundle.Step]:
+    def _steps(self) -> Iterator[bundle.Step]:
         """Yield the steps of a search that begins with the multipliers of now, and a walk."""
-        if self.refit is None:
-            self.refit = Refit(self.potentials.instance, self.proven.duals)
-        yield from bundle.steps(
-            *(self.refit, self.multipliers / self.potentials.unit, self.upper),
-            widths,
-            lambda: self.ended,
-            merges=self.many,
-            known=known,
-        )
+        refit = Refit(self.potentials.instance, self.proven.duals)
+        first = self.multipliers / self.potentials.unit
+        yield from bundle.steps(refit, first, self.upper, min(WIDTH, self.most), lambda: self.ended)
 
     def _raise_multipliers(self) -> bool:
         """Make the cheapest path dearer by some steps; return whether more may gain."""
+        if self.many:
+            return self._climb()
         done = len(self.values)
-        for value, passes, width in islice(self.search, STEPS):
+        for value, passes in islice(self.search, STEPS):
             self.values.append(value)
-            self.width = width
             if passes is not None:
-                self.potentials, self.multipliers = passes.potentials, passes.multipliers
-                self.proven = passes.proven
-                if passes.back is not None:
-                    self.back, self.backed = passes.back, self.potentials
-                self._tell(passes)
-            if self.many and self._last_walk(stalled=False):
-                return self.last.limited or self.width == 0
+                self._take(passes)
             if self.between is not None:
                 self.between()
-                self.last.begin()
         rising = len(self.values) == done + STEPS  # or else the search has ended
-        if rising and len(self.values) > PATIENCE:
-            value, before = self.values[-1], self.values[-1 - PATIENCE]
-            rising = value - before >= GAINED * (self.upper() - value)
-        if self.many and not rising and self._last_walk(stalled=True):
-            return self.last.limited or self.width == 0
-        return rising
+        return rising and self._gains(self.values)
 
-    def _last_walk(self, *, stalled: bool) -> bool:
-        """Walk with more states if it is time for it; return whether it was.
+    def _climb(self) -> bool:
+        """Do the same for many requests, by steps most of which prove nothing."""
+        if self.climb is None:
+            refit = Refit(self.potentials.instance, self.proven.duals)
+            ascent = Ascent(refit, self.multipliers / self.potentials.unit, self.upper)
+            self.climb = Climb(ascent, self.plan, lambda: self.ended, self._take, self._gains)
+        return self.climb.run(STEPS, self.between)
 
-        The search for multipliers goes on with walks like it, as far as there is time.
-        """
-        width = 0 if self.ended else self.last.due(len(self.values), self.width, stalled=stalled)
-        if width:
-            passes = Passes(self.potentials, self.multipliers, self.proven, self.upper())
-            if passes.merge(width, self.stop).finished:
-                self.back, self.backed, self.width = passes.back, self.potentials, passes.width
-                self.search = self._steps((width,), passes)
-            self._tell(passes)
-        return width > 0
+    def _gains(self, values: list[float]) -> bool:
+        """Return whether the last steps have gained enough to go on."""
+        if len(values) <= PATIENCE:
+            return True
+        value, before = values[-1], values[-1 - PATIENCE]
+        return value - before >= GAINED * (self.upper() - value)
+
+    def _take(self, passes: Passes) -> None:
+        """Go on from the potentials and multipliers of a walk, if it proves more."""
+        if passes.bound > self.bound:
+            self.potentials, self.multipliers = passes.potentials, passes.multipliers
+            self.proven = passes.proven
+            if passes.back is not None and passes.target >= self.upper():
+                self.back, self.backed = passes.back, self.potentials
+        self._tell(passes)
 
     def _raise_targets(self, once: bool) -> None:
         """Prove more and more, as long as walks are complete, or ``once`` until one is not."""
-        if self.back is not None and self.back.walked.merged:
-            self.backed = None
         self._look_back()
         self.targets.rise(self.bound, once)
 

@@ -96,6 +96,7 @@ def walk(
     guide: Completions | None = None,
     whole: bool = False,
     merges: bool = False,
+    pace: Callable[[int, int], int] | None = None,
     most: int = MOST_STATES,
     stop: Callable[[], bool] = lambda: False,
 ) -> Walked:
@@ -106,16 +107,17 @@ def walk(
     limit : B, units. width : states of a layer.
     remembered : set of requests, a bit each. join : table of the other direction.
     guide : of a walk the same way that remembered some of these, with a limit no smaller.
-    whole : whether the walk ends when it leaves out what is of interest, or keeps more than
-        ``most`` states.
+    whole : whether the walk ends when it leaves out what is of interest, merges states, or keeps
+        more than ``most``.
     merges : whether a layer merges states beyond its width, and so leaves out none: nobody is
         remembered, and the cheapest path need not fit, but costs no more than any that does.
+    pace : returns the width of the next of so many layers, after one of so many states.
     stop : asked before each start of a layer; True ends the walk.
     """
     return _Walk(
         *(instance, direction, limit, width, remembered),
         *(join, guide, whole, merges),
-        *(most, stop),
+        *(pace, most, stop),
     ).run()
 
 
@@ -130,6 +132,7 @@ class _Walk:
     guide: Completions | None
     whole: bool
     merges: bool
+    pace: Callable[[int, int], int] | None
     most_states: int
     stop: Callable[[], bool]
 
@@ -150,9 +153,7 @@ class _Walk:
         self.origin = np.zeros(FIRST_CAPACITY, np.int32)
         self.partials: Partials | None = None
         self.starts = Starts(instance, direction, limit, remembered)
-        self.left, self.stopped, self.merged = limit + 1, False, False
-        several = min(PARTIAL_MERGED * self.width, MOST_PARTIAL)
-        self.most_partial = max(PARTIAL * self.width, several) if self.merges else NEVER
+        self.left, self.stopped, self.merged = limit + 1, False, 0
 
     def run(self) -> Walked:
         """Return what the walk found."""
@@ -161,8 +162,10 @@ class _Walk:
         history: list[Partials | None] = []  # of each step, as far as it is recorded
         recorded = 0
         for t in range(self.direction.end):
-            over = self.left <= self.limit or states > self.most_states
-            self.stopped = self.stop() or (self.whole and over)
+            if self.pace is not None:
+                self.width = self.pace(self.direction.end - t, len(layer.mask))
+            over = self.left <= self.limit or self.merged or states > self.most_states
+            self.stopped = self.stop() or (self.whole and bool(over))
             records = self.whole and recorded < RECORDED * self.width
             self.partials = Partials() if records else None
             layer = layer if self.stopped else self._next(layer, t)
@@ -224,7 +227,7 @@ class _Walk:
         """Merge states into so many at most; tokens begin so many times ahead of layer t."""
         if len(rows) <= width:
             return rows
-        self.merged = True
+        self.merged = max(self.merged, self.width)
         room, slack = self.room, self.direction.slack[t + ahead :]
         price = merging.prices(slack, self.instance.memory, 8 * self.words)
         grouped = merging.groups(room.settled, room.tokens.view(np.uint8), rows, price, width)
@@ -247,7 +250,7 @@ class _Walk:
         number = int(kernels.advance(layer, step, direction.ends, self.room))
         if self.partials is not None:
             self.partials.begin(self.room.parent[:number], self.room.settled[:number])
-        seen, theta = max(number, CROWD), NEVER
+        seen, theta, most_partial = max(number, CROWD), NEVER, self._most_partial()
         chosen = np.array(self.starts.at(t), np.int64)
         pairs, bits, begun = direction.first[chosen], self.starts.bits(chosen, t), 0
         while begun < len(chosen):
@@ -268,10 +271,10 @@ class _Walk:
             if no_room:
                 self._reserve(2 * len(self.room.cost), number)
             elif begun < len(chosen):
-                crowded = number > self.most_partial
+                crowded = number > most_partial
                 rows = self._undominated(np.arange(number), COMPARED_EARLY << crowded)
-                if len(rows) > self.most_partial:
-                    rows = self._merged(rows, self.most_partial // 2, t, 1)
+                if len(rows) > most_partial:
+                    rows = self._merged(rows, most_partial // 2, t, 1)
                 elif not self.merges and len(rows) > PARTIAL * self.width:
                     rows = self._fewest(rows, PARTIAL * self.width // 2)
                     theta = int(self.room.low[rows].max())
@@ -281,6 +284,11 @@ class _Walk:
                     self.partials.stay(rows)
                 seen = max(number, CROWD)
         return number
+
+    def _most_partial(self) -> int:
+        """Return the number of partial states above which some are merged."""
+        several = min(PARTIAL_MERGED * self.width, MOST_PARTIAL)
+        return max(PARTIAL * self.width, several) if self.merges else NEVER
 
     def _empty(self, capacity: int) -> States:
         return States.empty(capacity, self.most, self.words, len(self.instance))

@@ -82,7 +82,7 @@ class Walked:
     table : for the other direction, of a complete walk.
     states : number of states kept; finished : whether it reached the end.
     kept : for walks the same way, of a complete walk.
-    merged : whether states were merged.
+    merged : the width to which states were merged, 0 where none were.
     """
 
     least: int
@@ -92,4 +92,4 @@ class Walked:
     states: int
     finished: bool
     kept: Kept | None = field(default=None, repr=False)
-    merged: bool = False
+    merged: int = 0

@@ -1,49 +1,76 @@
-"""Widths of walks that merge states, and of the last of them.
+"""When walks that merge states are made, and how wide.
 
-What a walk proves depends on its width more than on its multipliers, and good multipliers of a
-narrow one are good for a wide one, too. Where time is limited, one walk, as wide as a part of it
-allows, is therefore the last: with 60 requests one of 16,000 states, eleven seconds, proves 13577,
-and one of 32,000 under the same multipliers 13603.
+What a walk proves depends on its width as much as on its multipliers, which beams find in little
+time. Where time is limited, one walk that takes a part of it is therefore the last.
 """
 
 from collections.abc import Callable
 from math import inf
 
-MERGED = 16_000, 64_000
-"""Widths of walks for many requests, one after the other as less is gained."""
+NARROW = 16_000
+"""Width of walks that say early what is proven, and whether walks merge at all."""
 
-WIDER = 64_000, 200_000
-"""Widths of walks that go on from those of a proof: their multipliers are good already. With 45
-requests and the same multipliers 16,000, 64,000 and 200,000 states prove 5265, 5287 and 5297."""
+WIDEST = 256_000
+"""Width of the last walk without a limit of time, as far as a checker follows."""
 
-LAST = 16_000, 32_000, 64_000, 128_000, 256_000
-"""Widths of the last walk, as far as a checker follows, which takes twice as many states."""
+PART, SAFE = 0.55, 1.3
+"""Part of the time for the last walk; and once a walk has merged nothing, the next has so many times
+as long."""
 
-PART = 0.6
-"""Part of the time for the last walk."""
+LONGER, PROBE, LITTLE = 1.5, 0.15, 0.1
+"""A walk takes so many times as long as a beam at least. One that is to merge nothing is tried, and
+a narrow one is made, when so long is at most such a part of the time that is left."""
 
-LEAST = 1e-3
-"""Seconds of a step of the search for multipliers at least."""
+SPARE = 0.06
+"""Part of the time of the last walk that it is not to use."""
 
-MANY, LITTLE_DEARER, DEARER = 64_000, 0.6, 0.9
-"""Seconds of a walk grow as its width to the power of 0.6, and beyond so many states 0.9: then more
-and more layers have as many."""
+LEAST_WIDTH, COUNTED = 2_000, 1_000
+"""A layer may keep so many states, however little time is left; and with fewer, its time says
+nothing of what a state takes."""
 
-
-def wider(width: int) -> tuple[int, ...]:
-    """Return the widths of walks that go on from one so wide, or from a complete one, 0."""
-    return tuple(each for each in WIDER if each > width) or WIDER[-1:]
+LATELY = 0.8
+"""Weight of the layers before in what a state has taken lately."""
 
 
-class LastWalk:
-    """The choice of when to walk for the last time, and how wide.
+class Pace:
+    """Widths of the layers of a walk that is to take so many seconds.
+
+    The seconds that are left are shared evenly by the layers to come: those of few states leave
+    more to the others.
+
+    Parameters
+    ----------
+    left : returns the seconds until a limit. seconds : of the walk. most : width of a layer.
+    """
+
+    def __init__(self, left: Callable[[], float], seconds: float, most: int) -> None:
+        self.left, self.most = left, most
+        self.before = left()
+        self.end = self.before - seconds
+        self.each = 0.0
+
+    def __call__(self, layers: int, states: int) -> int:
+        """Return the width of the next of so many layers, after one of so many states."""
+        now = self.left()
+        if states >= COUNTED:
+            each = (self.before - now) / states
+            self.each = LATELY * self.each + (1 - LATELY) * each if self.each else each
+        self.before = now
+        if not self.each:
+            return self.most
+        fits = (now - self.end) / layers / self.each
+        return int(min(self.most, max(LEAST_WIDTH, fits)))
+
+
+class Plan:
+    """The choice of when walks follow steps by beams, and how wide they are.
 
     Parameters
     ----------
     left : returns the seconds that are left, infinity without a limit.
     most : states that a layer may keep.
-    after : without a clock, the number of steps of the search for multipliers after which it comes,
-        and its width.
+    after : without a clock, the number of steps of the search for multipliers after which the last
+        walk comes, and its width.
     """
 
     def __init__(
@@ -51,48 +78,53 @@ class LastWalk:
     ) -> None:
         self.left, self.most, self.after = left, most, after
         self.total = self.before = left()
-        self.seconds = 0.0
+        self.step = self.takes = 0.0
 
     @property
     def limited(self) -> bool:
-        """Return whether time is limited."""
-        return self.total < inf
+        """Return whether time is limited, and says how wide walks are."""
+        return self.after is None and self.total < inf
 
     def begin(self) -> None:
-        """Note that a step begins only now."""
+        """Note that a step begins."""
         self.before = self.left()
 
-    def due(self, steps: int, width: int, *, stalled: bool = False) -> int:
-        """Return its width if it is time for it after so many steps, the last so wide, else 0.
+    def stepped(self) -> None:
+        """Note that it has ended."""
+        self.step = self._since()
+
+    def walked(self) -> None:
+        """Note that a walk has ended that merged nothing."""
+        self.takes = self._since()
+
+    @property
+    def probes(self) -> bool:
+        """Return whether there is time to see if a walk that merges nothing is small."""
+        return self.after is None and LONGER * self.step <= PROBE * self.left()
+
+    def narrow(self) -> int:
+        """Return the width of a walk that says what is proven so far; 0 for none."""
+        little = LONGER * self.step <= LITTLE * self.left()
+        return min(NARROW, self.most) if self.after is None and little else 0
+
+    def due(self, steps: int, *, stalled: bool) -> int:
+        """Return the width of the last walk if it is time for it after so many steps, else 0.
 
         Parameters
         ----------
-        width : 0 where that walk merged nothing: a wider one proves no more.
-        stalled : whether narrow walks gain no more, so that there is nothing to wait for.
+        stalled : whether steps gain no more, so that there is nothing to wait for.
         """
-        left = self.left()
-        if not stalled:  # after a step, that is
-            self.seconds, self.before = self.before - left, left
-        if not width:
-            return 0
         if self.after is not None:
             number, last = self.after
             return min(last, self.most) if stalled or steps >= number else 0
-        if left == inf:
-            return self._widest(width, inf, inf) if stalled else 0
-        step = max(self.seconds, LEAST)
-        widest = self._widest(width, left / step, inf if stalled else PART * self.total / step)
-        waits = left - step >= step * _longer(width, widest)
-        return 0 if waits and not stalled else widest
+        part = SAFE * self.takes if self.takes else PART * self.total
+        waits = not self.limited or self.left() - self.step > part
+        return 0 if waits and not stalled else min(WIDEST, self.most)
 
-    def _widest(self, width: int, *most: float) -> int:
-        """Return the widest walk that takes so many times as long as one of this width, or 0."""
-        fits = (w for w in LAST if width < w <= self.most and _longer(width, w) <= min(most))
-        return max(fits, default=0)
+    def _since(self) -> float:
+        """Return the seconds since a step or walk began, 0 without a limit."""
+        return self.before - self.left() if self.total < inf else 0.0
 
-
-def _longer(width: int, other: int) -> float:
-    """Return how many times as long a walk takes that is so wide, and wider."""
-    few = min(other, MANY) / min(width, MANY)
-    many = max(other, MANY) / max(width, MANY)
-    return float(few**LITTLE_DEARER * many**DEARER)
+    def pace(self, width: int) -> Pace | None:
+        """Return the widths of the layers of the last walk, so wide; None if all are."""
+        return Pace(self.left, (1 - SPARE) * self.left(), width) if self.limited else None

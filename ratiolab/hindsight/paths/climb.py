@@ -1,0 +1,150 @@
+"""Multipliers of many requests: beams find the way up, and walks prove where it leads.
+
+A walk that merges states proves what the cheapest path costs at least, in whatever time there is; a
+beam that leaves states out mostly finds the path, sooner, but proves nothing. No path that is
+cheaper than those known has to be looked for above what they cost: that halves the time of wide
+walks. Where one that merges nothing is small enough, steps are walks, and each proves its value.
+"""
+
+from collections.abc import Callable
+
+from ratiolab.hindsight.paths.bundle import LEAST_GAIN, Ascent
+from ratiolab.hindsight.paths.passes import Passes
+from ratiolab.hindsight.paths.walked import Walked
+from ratiolab.hindsight.paths.widths import Pace, Plan
+from ratiolab.hindsight.programs.highs import SolverError
+from ratiolab.hindsight.programs.highs_lp import FloatArray
+
+EXACT_WIDTH = 64_000
+"""Width of walks that are to merge nothing."""
+
+EXACT_STATES, PROBED = 2.5, 4.0
+"""Such walks take the place of beams when they have at most so many times as many states; the first
+ends when it has more than the latter."""
+
+ABOVE = 1
+"""Rounds above the cheapest path known to which walks look."""
+
+
+class Climb:
+    """Steps to better multipliers, and walks that prove what these cost.
+
+    Parameters
+    ----------
+    ascent : chooses multipliers. plan : when to walk, and how wide.
+    stop : whether to end. take : called with each walk that has ended.
+    gains : of the values after each step, whether they still gain enough.
+
+    Attributes
+    ----------
+    width : to which the last walk merged states, 0 if it merged none.
+    """
+
+    def __init__(
+        self,
+        ascent: Ascent,
+        plan: Plan,
+        stop: Callable[[], bool],
+        take: Callable[[Passes], None],
+        gains: Callable[[list[float]], bool],
+    ) -> None:
+        self.ascent, self.plan, self.stop = ascent, plan, stop
+        self.take, self.gains = take, gains
+        self.values: list[float] = []
+        self.states, self.exact, self.width = 0, False, 0
+
+    def run(self, steps: int, between: Callable[[], None] | None) -> bool:
+        """Make so many steps at most; return whether more may be gained.
+
+        Parameters
+        ----------
+        between : called after each.
+        """
+        ascent, plan = self.ascent, self.plan
+        for _ in range(steps):
+            plan.begin()
+            rising = self._exact_step() if self.exact else self._step()
+            plan.stepped()
+            self.values.append(ascent.best)
+            if self.stop():
+                return False
+            if between is not None:
+                between()
+            if self.exact:
+                if not (rising and self.gains(self.values)):
+                    return False
+            elif not self._proves(rising and self.gains(self.values), steps):
+                return False
+        return True
+
+    def _proves(self, rising: bool, turn: int) -> bool:
+        """Prove, if it is time for it, what beams have gained; return whether to go on."""
+        plan, number = self.plan, len(self.values)
+        if number == 1 and plan.probes:
+            self._prove(EXACT_WIDTH, probes=True)
+        if self.exact:
+            return True
+        width = plan.due(number, stalled=not rising)
+        if width:
+            return self._prove(width, plan.pace(width)) and (rising or self.exact)
+        if number % turn == 0 and (width := plan.narrow()):
+            self._prove(width)
+        return rising
+
+    def _step(self) -> bool:
+        """Take the paths of a beam; return whether more may be gained."""
+        self.states, more = self.ascent.step(self.stop)
+        return more
+
+    def _exact_step(self) -> bool:
+        """Take the paths of a walk that proves its value, unless it merges states."""
+        ascent = self.ascent
+        target, before = min(ascent.expected, ascent.upper()), ascent.best
+        passes, walked = self._walk(ascent.trial, target, EXACT_WIDTH)
+        if passes is None or walked is None:
+            return False
+        if walked.merged:
+            self.exact = False
+            return True
+        _, new = ascent.took(passes, walked)
+        return new or ascent.best >= before + LEAST_GAIN
+
+    def _prove(self, width: int, pace: Pace | None = None, *, probes: bool = False) -> bool:
+        """Prove what the best multipliers cost, unless ``probes`` and the walk is not small.
+
+        Returns
+        -------
+        whether the walk merged nothing.
+        """
+        ascent, plan = self.ascent, self.plan
+        plan.begin()
+        target = min(ascent.best + ABOVE, ascent.upper())
+        passes, walked = self._walk(ascent.center, target, width, pace, probes=probes)
+        if passes is None or walked is None or walked.merged:
+            return False
+        ascent.known(passes, walked)
+        plan.walked()
+        self.exact = walked.states <= EXACT_STATES * self.states
+        return True
+
+    def _walk(
+        self,
+        multipliers: FloatArray,
+        target: float,
+        width: int,
+        pace: Pace | None = None,
+        *,
+        probes: bool = False,
+    ) -> tuple[Passes | None, Walked | None]:
+        try:
+            passes = self.ascent.passes(multipliers, target)
+        except SolverError:  # what is proven stays
+            return None, None
+        most = self.plan.most
+        states = int(PROBED * self.states) if probes else 0
+        walked = passes.merge(min(width, most), self.stop, pace, states)
+        if not walked.finished:
+            return None, None
+        self.width = passes.width
+        self.take(passes)
+        return passes, walked
