@@ -176,7 +176,10 @@ def test_a_walk_takes_more_requests_than_a_word_has_bits() -> None:
     assert cost == passes.base + walked.least
 
 
-def test_bounds_for_more_requests_than_a_word_has_bits_rise_and_are_certified() -> None:
+def test_bounds_for_more_requests_than_a_word_has_bits_rise_and_are_certified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(certify_paths, "WIDER", (2,))  # it merges other states than the walk
     instance, made = many(70), []
     duals = cut_bound(instance, rounds=1).certificate
 
@@ -218,7 +221,7 @@ def test_steps_begin_with_the_multipliers_of_a_proof(monkeypatch: pytest.MonkeyP
 
 def test_a_walk_of_other_widths_each_layer_proves_no_more_and_says_the_largest() -> None:
     """A checker makes all layers as wide as the widest in which states were merged."""
-    below = 0
+    below = ended = 0
     for seed in range(8):
         instance, proven, potentials, multipliers = drawn(seed)
         optimum = least_latency(instance)
@@ -232,8 +235,10 @@ def test_a_walk_of_other_widths_each_layer_proves_no_more_and_says_the_largest()
         assert passes.bound <= true.bound
         small = Passes(potentials, multipliers, proven, optimum + 2)
         finished = small.merge(9, pace=lambda layers, states: 1 + layers % 3, most=10**6).finished
-        assert finished == (walked.merged == 0)
+        assert finished or walked.merged
+        ended += not finished
     assert below
+    assert ended
 
 
 def test_a_walk_finds_the_same_whenever_its_states_are_compared_and_room_is_short(

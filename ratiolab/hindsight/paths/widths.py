@@ -14,7 +14,7 @@ WIDEST = 256_000
 """Width of the last walk without a limit of time, as far as a checker follows."""
 
 PART, SAFE = 0.55, 1.3
-"""Part of the time for the last walk; and once a walk has merged nothing, the next has so many times
+"""Part of the time for the last walk; once a walk has merged nothing, the next has so many times
 as long."""
 
 LONGER, PROBE, LITTLE = 1.5, 0.15, 0.1
