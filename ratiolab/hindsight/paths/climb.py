@@ -22,6 +22,10 @@ EXACT_STATES, PROBED = 2.5, 4.0
 """Such walks take the place of beams when they have at most so many times as many states; the first
 ends when it has more than the latter."""
 
+FEW = 4
+"""Such a step takes seconds, and walks that remember requests wait: they go on once so many steps in
+a row gain little."""
+
 ABOVE = 1
 """Rounds above the cheapest path known to which walks look."""
 
@@ -33,7 +37,7 @@ class Climb:
     ----------
     ascent : chooses multipliers. plan : when to walk, and how wide.
     stop : whether to end. take : called with each walk that has ended.
-    gains : of the values after each step, whether they still gain enough.
+    gains : of the values after each step, whether the last, maybe so many, still gain enough.
 
     Attributes
     ----------
@@ -46,7 +50,7 @@ class Climb:
         plan: Plan,
         stop: Callable[[], bool],
         take: Callable[[Passes], None],
-        gains: Callable[[list[float]], bool],
+        gains: Callable[..., bool],
     ) -> None:
         self.ascent, self.plan, self.stop = ascent, plan, stop
         self.take, self.gains = take, gains
@@ -71,7 +75,7 @@ class Climb:
             if between is not None:
                 between()
             if self.exact:
-                if not (rising and self.gains(self.values)):
+                if not (rising and self.gains(self.values, FEW)):
                     return False
             elif not self._proves(rising and self.gains(self.values), steps):
                 return False

@@ -209,11 +209,11 @@ class _Proof:
             self.climb = Climb(ascent, self.plan, lambda: self.ended, self._take, self._gains)
         return self.climb.run(STEPS, self.between)
 
-    def _gains(self, values: list[float]) -> bool:
-        """Return whether the last steps have gained enough to go on."""
-        if len(values) <= PATIENCE:
+    def _gains(self, values: list[float], steps: int = PATIENCE) -> bool:
+        """Return whether so many last steps have gained enough to go on."""
+        if len(values) <= steps:
             return True
-        value, before = values[-1], values[-1 - PATIENCE]
+        value, before = values[-1], values[-1 - steps]
         return value - before >= GAINED * (self.upper() - value)
 
     def _take(self, passes: Passes) -> None:
