@@ -1,6 +1,7 @@
 """What walks come to remember next, and which order of that a proof settles on."""
 
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 import pytest
@@ -104,3 +105,34 @@ def test_the_other_orders_are_tried_where_one_takes_too_many_states() -> None:
     left, proven, begun = settled([10**8, 10**8, 5])
     assert (left, proven) == (2, 30)
     assert begun[:3] == [0, 1, 2]
+
+
+def test_targets_rise_in_smaller_steps_where_a_longer_one_would_not_end_in_time() -> None:
+    """Each round that a target is higher it takes three percent longer."""
+    aims: list[int] = []
+
+    def proven(limit: float) -> int:
+        clock, best = [limit], [100]
+        aims.clear()
+
+        def make(target: int, ladder: tuple[int, ...], order: Order) -> Fake:
+            aims.append(target)
+            clock[0] -= 1.03 ** (target - 100)
+            return Fake(target, 1)
+
+        def tell(passes: Fake) -> None:
+            if clock[0] >= 0:
+                best[0] = max(best[0], passes.bound)
+
+        rising = Targets(
+            *(make, [by_fault], lambda: 500, lambda: clock[0] < 0, tell, 2**40 - 1, True, 100),
+            *([] if limit == inf else [lambda: clock[0]]),
+        )  # type: ignore[arg-type]
+        rising.rise(100, once=False)
+        return best[0]
+
+    assert proven(inf) == 500
+    assert aims[:3] == [125, 175, 275]
+    assert proven(100) == aims[2]
+    assert aims[:2] == [125, 175]
+    assert 230 <= aims[2] <= 250

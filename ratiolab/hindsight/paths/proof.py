@@ -124,7 +124,9 @@ class _Proof:
         self.many = len(instance) > MANY_REQUESTS
         self.most = most
         now = orders(instance, starts), upper, stop, self._tell
-        self.targets = Targets(self._passes, *now, 2 ** len(instance) - 1, self.many, most)
+        self.targets = Targets(
+            self._passes, *now, 2 ** len(instance) - 1, self.many, most, plan.left
+        )
         self.between = between if len(instance) >= FEW_REQUESTS else None
         self.values: list[float] = []
         self.climb: Climb | None = None

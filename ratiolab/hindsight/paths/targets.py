@@ -26,6 +26,7 @@ Whom to remember next: `ratiolab.hindsight.paths.orders`.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf, log
 from typing import TypeAlias
 
 from ratiolab.hindsight.paths.orders import Order
@@ -46,6 +47,10 @@ many times that."""
 FIRST_STEPS, MANY_STEPS = 4, 16
 """The first target above what paths cost that remember nobody is so far of the way to go; with many
 requests, a part as small as this."""
+
+USED, GROWTH = 0.8, 1.5
+"""The next target is to take so much of the time that is left, where the time of a target grows from
+one to the next by a factor, at least this."""
 
 Make: TypeAlias = Callable[[int, tuple[int, ...], Order], Passes]
 
@@ -72,6 +77,7 @@ class Targets:
     everybody: int
     many: bool
     width: int
+    left: Callable[[], float] = lambda: inf
     states: int = field(init=False)
     ladder: tuple[int, ...] = field(init=False)
     largest: int = field(default=0, init=False)
@@ -92,12 +98,14 @@ class Targets:
         Walks that have learnt what to remember at a low target go for the schedule next.
         """
         step = (self.upper() - bound) // (MANY_STEPS if self.many else FIRST_STEPS)
-        step, self.largest = max(1, step), 0
+        step, self.largest, times = max(1, step), 0, list[tuple[int, float]]()
         while bound < self.upper() and not self.stop():
-            largest, self.largest = self.largest, 0
+            largest, self.largest, begin = self.largest, 0, self.left()
+            step = min(step, self._fits(times, begin)) if self.many else step
             before, target = bound, min(self.upper(), bound + step)
             reached, bound = self._reach(target, bound)
             if reached:
+                times.append((bound, begin - self.left()))
                 learned = self.ladder != (0, self.everybody)
                 if not learned:
                     step = max(1, 2 * (bound - before))
@@ -109,6 +117,19 @@ class Targets:
                 step = (target - before) // 2
             else:
                 return
+
+    def _fits(self, times: list[tuple[int, float]], left: float) -> int:
+        """Return how far above the last target the next may be, for its walks to end in time.
+
+        Parameters
+        ----------
+        times : what has been proven, and the seconds it took.
+        """
+        if left == inf or len(times) < 2:
+            return 2**62
+        (first, before), (last, took) = times[-2:]
+        growth = log(max(GROWTH, took / max(before, 1e-3))) / max(1, last - first)
+        return max(1, int(log(max(1.0, USED * left / max(took, 1e-3))) / growth))
 
     def _reach(self, target: int, bound: int) -> tuple[bool, int]:
         """Return whether passes prove a target or find a schedule of what they prove; the bound.
