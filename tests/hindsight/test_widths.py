@@ -37,7 +37,7 @@ def test_layers_share_the_time_of_a_walk_and_small_ones_leave_theirs() -> None:
     assert widths[:150] == [50_000] * 150
     assert widths[-1] < 10_000
     assert 48.0 < clock.left < 80.0
-    assert all(3_000 < width < 5_000 for width in widths[160:])
+    assert widths[160] > 2 * widths[-2] >= 4_000  # the first may take more than their share
 
 
 def test_a_layer_may_keep_some_states_when_no_time_is_left() -> None:

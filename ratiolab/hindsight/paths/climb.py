@@ -23,8 +23,8 @@ EXACT_STATES, PROBED = 2.5, 4.0
 ends when it has more than the latter."""
 
 FEW = 4
-"""Such a step takes seconds, and walks that remember requests wait: they go on once so many steps in
-a row gain little."""
+"""Such a step takes seconds, and walks that remember requests wait: these go on once so many steps
+in a row gain little."""
 
 ABOVE = 1
 """Rounds above the cheapest path known to which walks look."""

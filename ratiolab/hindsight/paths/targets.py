@@ -49,8 +49,8 @@ FIRST_STEPS, MANY_STEPS = 4, 16
 requests, a part as small as this."""
 
 USED, GROWTH = 0.8, 1.5
-"""The next target is to take so much of the time that is left, where the time of a target grows from
-one to the next by a factor, at least this."""
+"""The next target is to take so much of the time that is left, where the time of a target grows
+from one to the next by a factor, at least this."""
 
 Make: TypeAlias = Callable[[int, tuple[int, ...], Order], Passes]
 

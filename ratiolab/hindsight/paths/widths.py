@@ -24,6 +24,10 @@ a narrow one is made, when so long is at most such a part of the time that is le
 SPARE = 0.06
 """Part of the time of the last walk that it is not to use."""
 
+SHARE = 2.0
+"""A layer may take so many times its share of the time that is left: seldom do all of them need
+theirs, least of all those at the end. Each of them keeps the least width."""
+
 LEAST_WIDTH, COUNTED = 2_000, 1_000
 """A layer may keep so many states, however little time is left; and with fewer, its time says
 nothing of what a state takes."""
@@ -35,8 +39,8 @@ LATELY = 0.8
 class Pace:
     """Widths of the layers of a walk that is to take so many seconds.
 
-    The seconds that are left are shared evenly by the layers to come: those of few states leave
-    more to the others.
+    The seconds that are left are shared by the layers to come: those of few states leave more to
+    the others.
 
     Parameters
     ----------
@@ -58,7 +62,8 @@ class Pace:
         self.before = now
         if not self.each:
             return self.most
-        fits = (now - self.end) / layers / self.each
+        time = (now - self.end) / self.each  # in states
+        fits = min(SHARE * time / layers, time - LEAST_WIDTH * (layers - 1))
         return int(min(self.most, max(LEAST_WIDTH, fits)))
 
 
