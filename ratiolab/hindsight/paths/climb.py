@@ -1,9 +1,9 @@
 """Multipliers of many requests: beams find the way up, and walks prove where it leads.
 
 A walk that merges states proves what the cheapest path costs at least, in whatever time there is; a
-beam that leaves states out mostly finds the path, sooner, but proves nothing. No path that is
-cheaper than those known has to be looked for above what they cost: that halves the time of wide
-walks. Where one that merges nothing is small enough, steps are walks, and each proves its value.
+beam that leaves states out mostly finds the path, sooner, but proves nothing. The cheapest path
+costs no more than the cheapest known, so that a walk need not look above that: it takes half the
+time. Where a walk that merges nothing is small enough, steps are walks, and each proves its value.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,8 @@ class Climb:
     ----------
     ascent : chooses multipliers. plan : when to walk, and how wide.
     stop : whether to end. take : called with each walk that has ended.
-    gains : of the values after each step, whether the last, maybe so many, still gain enough.
+    gains : returns whether the values after each step still gain enough, given these and, where it
+        is not the usual one, the number of last steps that count.
 
     Attributes
     ----------
