@@ -198,7 +198,7 @@ class Schedule(Result):
         """Completion minus arrival of each request, rounds, shape (n,)."""
         return self.completion - self.instance.arrival
 
-    @property
+    @cached_property
     def total_latency(self) -> int:
         """Total end-to-end latency (TEL), rounds."""
         return int(self.latency.sum())

@@ -39,8 +39,13 @@ SERIOUS = 0.1
 LEAST_GAIN = 0.01
 """The search ends with a step that gains less, in rounds, and finds no new plane."""
 
-BEAM = 4_000
-"""States that a layer of a beam keeps."""
+FIRST_BEAM, FIRST_STEPS, BEAM = 1_000, 8, 4_000
+"""States that a layer of a beam keeps: of so many first steps, which lead far whatever path they
+find, and of the others."""
+
+COMPARED = 64
+"""States against which a beam compares another. With 60 requests that takes 2.6 seconds where 256
+take 3.2, and the paths cost as much within .02 %."""
 
 
 class Step(NamedTuple):
@@ -69,6 +74,7 @@ class Ascent:
         self.planes, self.weight = Planes(refit.instance), FIRST_STEP
         self.center = self.trial = multipliers
         self.best, self.expected = -np.inf, float(upper())
+        self.width, self.number = FIRST_BEAM, 0
 
     def passes(self, multipliers: FloatArray, target: float) -> Passes:
         """Return passes under these multipliers, for paths below a target."""
@@ -109,11 +115,15 @@ class Ascent:
         -------
         its states, 0 when it was stopped; and whether more may be gained.
         """
+        self.number += 1
+        if self.number == FIRST_STEPS + 1:  # the narrow beams may have missed cheaper paths
+            self.trial, self.best, self.width = self.center, -np.inf, BEAM
         try:
             passes = self.passes(self.trial, min(self.expected, self.upper()))
         except SolverError:
             return 0, False
-        walked = walk(self.refit.instance, passes.sides[1], passes.limit, BEAM, stop=stop)
+        side, limit = passes.sides[1], passes.limit
+        walked = walk(*(self.refit.instance, side, limit, self.width), compared=COMPARED, stop=stop)
         if not walked.finished:
             return 0, False
         before = self.best

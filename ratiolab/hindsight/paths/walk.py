@@ -66,9 +66,9 @@ the larger multiple is up to so many: nobody asks whether to stop while they are
 CROWD, GROWN = 2_000, 2.0
 """Partial states are compared when there are so many, and so many times those of before."""
 
-COMPARED, COMPARED_EARLY = 256, 32
-"""States against which another is compared; among partial ones. Twice as many before they are
-merged, as each that goes leaves room for another."""
+COMPARED, EARLY, LEAST_EARLY = 256, 8, 16
+"""States against which another is compared; the part of them among partial ones, and so many at
+least. Twice as many before they are merged, as each that goes leaves room for another."""
 
 MOST_STATES = 5_000_000
 """States of all layers of a walk that is to be complete, at which it ends: half a gigabyte.
@@ -98,6 +98,7 @@ def walk(
     merges: bool = False,
     pace: Callable[[int, int], int] | None = None,
     most: int = MOST_STATES,
+    compared: int = COMPARED,
     stop: Callable[[], bool] = lambda: False,
 ) -> Walked:
     """Walk through all layers in one direction.
@@ -112,12 +113,13 @@ def walk(
     merges : whether a layer merges states beyond its width, and so leaves out none: nobody is
         remembered, and the cheapest path need not fit, but costs no more than any that does.
     pace : returns the width of the next of so many layers, after one of so many states.
+    compared : states against which another is compared.
     stop : asked before each start of a layer; True ends the walk.
     """
     return _Walk(
         *(instance, direction, limit, width, remembered),
         *(join, guide, whole, merges),
-        *(pace, most, stop),
+        *(pace, most, compared, stop),
     ).run()
 
 
@@ -134,6 +136,7 @@ class _Walk:
     merges: bool
     pace: Callable[[int, int], int] | None
     most_states: int
+    compared: int
     stop: Callable[[], bool]
 
     def __post_init__(self) -> None:
@@ -214,7 +217,7 @@ class _Walk:
             rows = self._fewest(rows, PARTIAL * self.width)
         if t + 1 < self.direction.end:  # at the end all states are paths, and some are asked for
             crowded = self.merges and len(rows) > self.width
-            rows = self._undominated(rows, COMPARED << crowded)
+            rows = self._undominated(rows, self.compared << crowded)
         if self.merges:
             rows = self._merged(rows, self.width, t, 2)
         else:
@@ -251,6 +254,7 @@ class _Walk:
         if self.partials is not None:
             self.partials.begin(self.room.parent[:number], self.room.settled[:number])
         seen, theta, most_partial = max(number, CROWD), NEVER, self._most_partial()
+        early = max(LEAST_EARLY, self.compared // EARLY)
         chosen = np.array(self.starts.at(t), np.int64)
         pairs, bits, begun = direction.first[chosen], self.starts.bits(chosen, t), 0
         while begun < len(chosen):
@@ -272,7 +276,7 @@ class _Walk:
                 self._reserve(2 * len(self.room.cost), number)
             elif begun < len(chosen):
                 crowded = number > most_partial
-                rows = self._undominated(np.arange(number), COMPARED_EARLY << crowded)
+                rows = self._undominated(np.arange(number), early << crowded)
                 if len(rows) > most_partial:
                     rows = self._merged(rows, most_partial // 2, t, 1)
                 elif not self.merges and len(rows) > PARTIAL * self.width:
@@ -300,7 +304,9 @@ class _Walk:
             self.room, self.origin = larger, np.zeros(2 * capacity, np.int32)
 
     def _undominated(self, rows: IntArray, compared: int) -> IntArray:
-        keys = kernels.by_mask(self.room.mask, self.room.settled, rows)
+        keys = self.room.settled[rows]
+        if self.remembered:
+            keys = kernels.by_mask(self.room.mask, self.room.settled, rows)
         rows = rows[np.argsort(keys, kind="stable")]
         by: IntArray = kernels.undominated(self.room, rows, compared)
         if self.partials is not None:
