@@ -1,16 +1,21 @@
 """Better multipliers: potentials fit them, planes bound them, and what is proven is certified."""
 
+from typing import Any
+
 import numpy as np
+import pytest
 from oracle import least_latency
 from tiny_instances import tiny
 
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import bundle
-from ratiolab.hindsight.paths.bundle import Ascent
+from ratiolab.hindsight.paths.bundle import BEAM, FIRST_BEAM, FIRST_STEPS, Ascent
 from ratiolab.hindsight.paths.planes import Planes
 from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.hindsight.paths.refit import Refit
+from ratiolab.hindsight.paths.walk import walk
+from ratiolab.hindsight.paths.walked import Walked
 from ratiolab.model import Instance
 
 
@@ -69,6 +74,36 @@ def test_beams_rise_as_far_as_complete_walks_and_later_ones_correct_earlier() ->
         assert ascent.best <= ascent.planes.value(ascent.center) + 1e-9
     assert np.isclose(ascent.best, best, atol=0.05)
     assert Ascent(refit, first, lambda: optimum).step(lambda: True) == (0, False)
+
+
+def test_a_wide_beam_looks_again_at_the_best_multipliers_of_narrow_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    instance = nine()
+    optimum = least_latency(instance)
+    proven = cut_bound(instance, rounds=1).certificate
+    first = Potentials.of(instance, proven.duals).least / 2**20
+    for steps, soon in ((FIRST_STEPS, False), (3, True)):
+        ascent = Ascent(Refit(instance, proven.duals), first, lambda: optimum + 4)
+        widths: list[int] = []
+
+        def noted(*given: Any, widths: list[int] = widths, **more: Any) -> Walked:
+            widths.append(given[3])
+            return walk(*given, **more)
+
+        monkeypatch.setattr(bundle, "walk", noted)
+        for _ in range(steps):
+            ascent.step(lambda: False)
+        assert widths == [BEAM] + [FIRST_BEAM] * (steps - 1)
+        assert ascent.narrow
+        if soon:
+            ascent.widen()
+        center, ascent.best = ascent.center, optimum + 100.0  # more than there is
+        ascent.step(lambda: False)
+        assert widths[-1] == BEAM
+        assert not ascent.narrow
+        assert (ascent.center == center).all()
+        assert ascent.best <= optimum
 
 
 def test_a_walk_that_proves_less_than_a_beam_says_corrects_it() -> None:

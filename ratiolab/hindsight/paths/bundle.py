@@ -40,8 +40,8 @@ LEAST_GAIN = 0.01
 """The search ends with a step that gains less, in rounds, and finds no new plane."""
 
 FIRST_BEAM, FIRST_STEPS, BEAM = 1_000, 8, 4_000
-"""States that a layer of a beam keeps: of so many first steps, which lead far whatever path they
-find, and of the others."""
+"""States that a layer of a beam keeps: after the first of so many steps, which lead far whatever
+path they find; and else."""
 
 COMPARED = 64
 """States against which a beam compares another. With 60 requests that takes 2.6 seconds where 256
@@ -74,7 +74,16 @@ class Ascent:
         self.planes, self.weight = Planes(refit.instance), FIRST_STEP
         self.center = self.trial = multipliers
         self.best, self.expected = -np.inf, float(upper())
-        self.width, self.number = FIRST_BEAM, 0
+        self.number = 0
+
+    @property
+    def narrow(self) -> bool:
+        """Return whether the last step was by a narrow beam, which says little of walks to come."""
+        return 1 < self.number <= FIRST_STEPS
+
+    def widen(self) -> None:
+        """Let no more steps be by narrow beams."""
+        self.number = max(self.number, FIRST_STEPS)
 
     def passes(self, multipliers: FloatArray, target: float) -> Passes:
         """Return passes under these multipliers, for paths below a target."""
@@ -116,16 +125,21 @@ class Ascent:
         its states, 0 when it was stopped; and whether more may be gained.
         """
         self.number += 1
-        if self.number == FIRST_STEPS + 1:  # the narrow beams may have missed cheaper paths
-            self.trial, self.best, self.width = self.center, -np.inf, BEAM
+        again = self.number == FIRST_STEPS + 1  # the narrow beams may have missed cheaper paths
+        self.trial = self.center if again else self.trial
         try:
             passes = self.passes(self.trial, min(self.expected, self.upper()))
         except SolverError:
             return 0, False
-        side, limit = passes.sides[1], passes.limit
-        walked = walk(*(self.refit.instance, side, limit, self.width), compared=COMPARED, stop=stop)
+        walked = walk(
+            *(self.refit.instance, passes.sides[1], passes.limit),
+            FIRST_BEAM if self.narrow else BEAM,
+            compared=COMPARED,
+            stop=stop,
+        )
         if not walked.finished:
             return 0, False
+        self.best = -np.inf if again else self.best
         before = self.best
         _, new = self.took(passes, walked)
         # later beams may find what an earlier one has left out

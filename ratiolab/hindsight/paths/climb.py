@@ -68,8 +68,10 @@ class Climb:
         ascent, plan = self.ascent, self.plan
         for _ in range(steps):
             plan.begin()
-            rising = self._exact_step() if self.exact else self._step()
-            plan.stepped()
+            exact = self.exact
+            rising = self._exact_step() if exact else self._step()
+            if exact or not ascent.narrow:
+                plan.stepped()
             self.values.append(ascent.best)
             if self.stop():
                 return False
@@ -90,6 +92,9 @@ class Climb:
         if self.exact:
             return True
         width = plan.due(number, stalled=not rising)
+        if width and self.ascent.narrow:  # a wider beam first: walks look no further than they must
+            self.ascent.widen()
+            return True
         if width:
             return self._prove(width, plan.pace(width)) and (rising or self.exact)
         if number % turn == 0 and (width := plan.narrow()):
@@ -98,7 +103,9 @@ class Climb:
 
     def _step(self) -> bool:
         """Take the paths of a beam; return whether more may be gained."""
-        self.states, more = self.ascent.step(self.stop)
+        states, more = self.ascent.step(self.stop)
+        if not self.ascent.narrow:
+            self.states = states
         return more
 
     def _exact_step(self) -> bool:

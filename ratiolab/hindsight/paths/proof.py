@@ -85,8 +85,8 @@ def prove(
     starts : returns those of the best schedule known by now.
     begin : a proof with the same duals, whose multipliers are the first.
     left : returns the seconds until ``stop``; they say how wide the last walk of many requests is.
-    last : in place of that, after how many steps of the search for multipliers it comes, and its
-        width.
+    last : in place of that, after how many steps of the search for multipliers it comes, one more
+        where that was by a narrow beam; and its width.
 
     Raises
     ------

@@ -13,7 +13,7 @@ NARROW = 16_000
 WIDEST = 256_000
 """Width of the last walk without a limit of time, as far as a checker follows."""
 
-PART, SAFE = 0.55, 1.3
+PART, SAFE = 0.45, 1.3
 """Part of the time for the last walk; once a walk has merged nothing, the next has so many times
 as long."""
 
