@@ -126,7 +126,8 @@ class Ascent:
         """
         self.number += 1
         again = self.number == FIRST_STEPS + 1  # the narrow beams may have missed cheaper paths
-        self.trial = self.center if again else self.trial
+        if again:
+            self.trial = self.center
         try:
             passes = self.passes(self.trial, min(self.expected, self.upper()))
         except SolverError:
@@ -139,7 +140,8 @@ class Ascent:
         )
         if not walked.finished:
             return 0, False
-        self.best = -np.inf if again else self.best
+        if again:
+            self.best = -np.inf
         before = self.best
         _, new = self.took(passes, walked)
         # later beams may find what an earlier one has left out

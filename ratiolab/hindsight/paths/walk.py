@@ -304,9 +304,8 @@ class _Walk:
             self.room, self.origin = larger, np.zeros(2 * capacity, np.int32)
 
     def _undominated(self, rows: IntArray, compared: int) -> IntArray:
-        keys = self.room.settled[rows]
-        if self.remembered:
-            keys = kernels.by_mask(self.room.mask, self.room.settled, rows)
+        mask, settled = self.room.mask, self.room.settled
+        keys = kernels.by_mask(mask, settled, rows) if self.remembered else settled[rows]
         rows = rows[np.argsort(keys, kind="stable")]
         by: IntArray = kernels.undominated(self.room, rows, compared)
         if self.partials is not None:
