@@ -5,7 +5,9 @@ paths. It is what walks that remember nobody prove, whatever the potentials; it 
 path gives a plane above it (`ratiolab.hindsight.paths.planes`). The next v is the best under the
 planes known, less a penalty for the distance from the best v so far: Kiwiel (1990), Proximity
 control in bundle methods for convex nondifferentiable minimization, Mathematical Programming 46.
-Potentials are made anew for each v (`ratiolab.hindsight.paths.refit`).
+Potentials are made anew for each v (`ratiolab.hindsight.paths.refit`). Between walks, the cheapest
+paths made of those known give planes, too (`ratiolab.hindsight.paths.switches`): after 14 steps of
+68 requests L(v) is .2 % higher for it.
 
 For many requests L(v) is not known: a walk that proves it would be too wide, and one that merges
 states proves less. But a narrow beam back, which leaves states out, mostly ends in the cheapest
@@ -22,6 +24,7 @@ import numpy as np
 from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.planes import Planes
 from ratiolab.hindsight.paths.refit import Refit
+from ratiolab.hindsight.paths.switches import Switches
 from ratiolab.hindsight.paths.walk import walk
 from ratiolab.hindsight.paths.walked import Walked
 from ratiolab.hindsight.programs.highs import SolverError
@@ -48,6 +51,14 @@ COMPARED = 64
 take 3.2, and the paths cost as much within .02 %."""
 
 
+FOLLOWED, MADE, NEAR = 3, 12, 0.05
+"""Paths of a walk that others are made of, the cheapest; how many paths are made of those known
+before the next walk, at most; and the part of what is expected below which another is of use."""
+
+MOST_PLANES = 250
+"""Planes that are kept: with more, the small quadratic program takes longer than a walk."""
+
+
 class Step(NamedTuple):
     """A step: the best value so far and, when it rose, the complete walk that proves it."""
 
@@ -72,6 +83,7 @@ class Ascent:
     def __init__(self, refit: Refit, multipliers: FloatArray, upper: Callable[[], int]) -> None:
         self.refit, self.upper = refit, upper
         self.planes, self.weight = Planes(refit.instance), FIRST_STEP
+        self.switches = Switches(refit.instance)
         self.center = self.trial = multipliers
         self.best, self.expected = -np.inf, float(upper())
         self.number = 0
@@ -107,9 +119,23 @@ class Ascent:
         else:
             self.weight *= SHORTER
         new = [self.planes.add(path) for path in walked.paths]
+        for path in walked.paths[:FOLLOWED]:
+            self.switches.add(path)
         if len(self.planes.height):
-            self.trial, self.expected = self.planes.best(self.center, self.weight)
+            self._choose()
         return serious, any(new)
+
+    def _choose(self) -> None:
+        """Choose the next multipliers, under planes of paths made of those known, too."""
+        self.planes.add(self.switches.cheapest(self.center)[1])
+        self.planes.keep(self.center, MOST_PLANES)
+        for _ in range(MADE):
+            self.trial, self.expected = self.planes.best(self.center, self.weight)
+            value, path = self.switches.cheapest(self.trial)
+            least = self.expected - NEAR * max(1.0, self.expected - self.best)
+            if value >= least or not self.planes.add(path):
+                return
+        self.trial, self.expected = self.planes.best(self.center, self.weight)
 
     def known(self, passes: Passes, walked: Walked) -> None:
         """Take the paths of a walk at the best multipliers that proves their value."""

@@ -33,6 +33,12 @@ class Planes:
         """Return the least of the planes at these multipliers."""
         return float((self.slope @ multipliers + self.height).min(initial=np.inf))
 
+    def keep(self, multipliers: FloatArray, number: int) -> None:
+        """Keep so many planes at most, the least at these multipliers."""
+        if len(self.height) > number:
+            least = np.argsort(self.slope @ multipliers + self.height, kind="stable")[:number]
+            self.slope, self.height = self.slope[least], self.height[least]
+
     def best(self, center: FloatArray, weight: float) -> tuple[FloatArray, float]:
         """Return the best multipliers, penalised by their distance, and their value by planes.
 
