@@ -7,7 +7,7 @@ planes known, less a penalty for the distance from the best v so far: Kiwiel (19
 control in bundle methods for convex nondifferentiable minimization, Mathematical Programming 46.
 Potentials are made anew for each v (`ratiolab.hindsight.paths.refit`). Between walks, the cheapest
 paths made of those known give planes, too (`ratiolab.hindsight.paths.switches`): after 14 steps of
-68 requests L(v) is .2 % higher for it.
+50 and 68 requests L(v) is .1 % higher for it.
 
 For many requests L(v) is not known: a walk that proves it would be too wide, and one that merges
 states proves less. But a narrow beam back, which leaves states out, mostly ends in the cheapest

@@ -48,9 +48,11 @@ def path_to(
     """Return the (start round, request) of the path to a state of the last layer."""
     path = []
     for t in range(len(layers) - 2, -1, -1):
-        started = layers[t + 1].began[row].tolist()
-        for i in range(len(instance)):
-            if started[i // 64] >> i % 64 & 1:
+        for place, word in enumerate(layers[t + 1].began[row].tolist()):
+            while word:  # most layers start nobody
+                lowest = word & -word
+                word ^= lowest
+                i = 64 * place + lowest.bit_length() - 1
                 late = direction.end - t - int(instance.output[i])
                 path.append((t if direction.forward else late, i))
         row = int(layers[t + 1].parent[row])
