@@ -74,6 +74,27 @@ def test_a_walk_that_merges_finds_no_path_dearer_than_the_cheapest() -> None:
     assert sum(below for _, below in counts) > 0
 
 
+def test_a_walk_that_merges_keeps_no_more_states_than_a_checker_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However wide its layers may be; and it proves no more than is true."""
+    prompt, output = [1, 2, 3] * 4, [*range(2, 14)]
+    instance = Instance("twelve", 18, [0] * 12, prompt, output)
+    potentials = Potentials.of(instance, cut_bound(instance, rounds=2).certificate.duals)
+    limit = 30 * potentials.unit
+    side = directions(potentials, potentials.least, limit)[1]
+    free = walks.walk(instance, side, limit, 10**6, merges=True)
+    assert not free.merged
+    assert free.states > 1_000
+    monkeypatch.setattr(walks, "LEAST_WIDTH", 2)
+    for most in (200, 500, 1_000):
+        monkeypatch.setattr(walks, "MOST_STATES", most)
+        found = walks.walk(instance, side, limit, 10**6, merges=True)
+        assert 0 < found.merged <= most
+        assert found.states <= most + 2 * side.end
+        assert found.least <= free.least
+
+
 @pytest.mark.long
 def test_a_walk_that_merges_finds_no_path_dearer_than_the_cheapest_of_many() -> None:
     for seed in range(6, 1_500):

@@ -53,6 +53,7 @@ from ratiolab.hindsight.paths.partials import Partials
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, NEVER, Direction
 from ratiolab.hindsight.paths.starts import Starts
 from ratiolab.hindsight.paths.walked import Table, Walked, path_to
+from ratiolab.hindsight.paths.widths import LEAST_WIDTH
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -75,6 +76,13 @@ MOST_STATES = 5_000_000
 
 A checker's walk compares states in its own way, and may keep more: it is allowed 1.6 times as many,
 `ratiolab.hindsight.certificates.effort.MOST_KEPT`, so that it can repeat what was found.
+"""
+
+WIDE = 60
+"""Layers among which a walk that merges shares the states that are left of the most, unless fewer
+are to come: the last ones of a walk back are wide, the others narrow. Where it has merged once, no
+layer is wider than then: a checker, which knows one width, keeps no more than it may. With 54
+requests and as many states as time allowed, it kept too many.
 """
 
 RECORDED = 75
@@ -167,6 +175,8 @@ class _Walk:
         for t in range(self.direction.end):
             if self.pace is not None:
                 self.width = self.pace(self.direction.end - t, len(layer.mask))
+            if self.merges:
+                self.width = min(self.width, self._fits(self.direction.end - t, states))
             over = self.left <= self.limit or self.merged or states > self.most_states
             self.stopped = self.stop() or (self.whole and bool(over))
             records = self.whole and recorded < RECORDED * self.width
@@ -237,6 +247,11 @@ class _Walk:
         partial, direction = ahead == 1, self.direction
         now = partial * direction.pay[t + 1], partial * int(direction.slack[t + 1])
         return np.sort(merging.merge(room, *grouped, direction.tail[t + 2], *now))
+
+    def _fits(self, layers: int, states: int) -> int:
+        """Return how wide a layer may be before so many more, after so many states."""
+        left = max(0, MOST_STATES - states) // min(layers, WIDE)
+        return max(LEAST_WIDTH, min(left, self.merged or left))
 
     def _fewest(self, rows: IntArray, width: int) -> IntArray:
         """Return the best of these states, at most so many, and leave out the others."""
