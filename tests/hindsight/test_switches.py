@@ -37,6 +37,13 @@ def instance_of(rng: np.random.Generator, n: int = 5) -> Instance:
     return Instance("drawn", 10, np.sort(rng.integers(0, 3, n)), prompt, output)
 
 
+def known_of(rng: np.random.Generator, paths: int, starts: int) -> Switches:
+    known = Switches(instance_of(rng))
+    for _ in range(paths):
+        known.add(drawn(known.instance, rng, starts))
+    return known
+
+
 def value_of(instance: Instance, path: Path, multipliers: np.ndarray) -> float:
     planes = Planes(instance)
     planes.add(path)
@@ -46,10 +53,8 @@ def value_of(instance: Instance, path: Path, multipliers: np.ndarray) -> float:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_path_made_of_others_fits_costs_what_it_says_and_no_more_than_these(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    instance = instance_of(rng)
-    known = Switches(instance)
-    for _ in range(6):
-        known.add(drawn(instance, rng, 9))
+    known = known_of(rng, 6, 9)
+    instance = known.instance
     for _ in range(5):
         multipliers = rng.uniform(0, 15, len(instance))
         value, path = known.cheapest(multipliers)
@@ -66,10 +71,8 @@ def switched(instance: Instance, one: Path, other: Path, t: int) -> Path:
 @pytest.mark.parametrize("seed", range(40))
 def test_no_single_switch_that_fits_is_cheaper(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    instance = instance_of(rng)
-    known = Switches(instance)
-    for _ in range(4):
-        known.add(drawn(instance, rng, 7))
+    known = known_of(rng, 4, 7)
+    instance = known.instance
     multipliers = rng.uniform(0, 15, len(instance))
     value, _ = known.cheapest(multipliers)
     made = [
