@@ -142,9 +142,11 @@ class Paths:
         if not state.helped and state.options.steps and state.memory_budget is None:
             search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)
             turns = Turns(search, left, stop)
+        known = state.certificate  # of an earlier stage, with other duals
+        begin = known if isinstance(known, PathCertificate) else state.walked
         try:
             now = (lambda: state.upper), stop, found, width, turns, lambda: state.schedule.starts
-            proof.prove(instance, duals, *now, begin=state.walked, left=left)
+            proof.prove(instance, duals, *now, begin=begin, left=left)
         except OverflowError as error:
             return Found(note=f"no paths: {error}")
         if state.closed:

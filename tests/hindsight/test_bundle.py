@@ -5,17 +5,20 @@ from typing import Any
 import numpy as np
 import pytest
 from oracle import least_latency
+from scipy.optimize import linprog
 from tiny_instances import tiny
 
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.bundle import BEAM, FIRST_BEAM, FIRST_STEPS, Ascent
+from ratiolab.hindsight.paths.climb import Climb
 from ratiolab.hindsight.paths.planes import Planes
 from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.paths.walk import walk
 from ratiolab.hindsight.paths.walked import Walked
+from ratiolab.hindsight.paths.widths import Plan
 from ratiolab.model import Instance
 
 
@@ -141,3 +144,65 @@ def test_the_best_of_planes_is_that_of_a_search_over_a_grid() -> None:
     best = max(worth(np.array([x, y])) for x in grid for y in grid[::5])
     assert worth(found) >= best - 1e-3
     assert value == float((planes.slope @ found + planes.height).min())
+
+
+def test_a_weight_meets_its_level_and_planes_allow_no_more_than_their_linear_program() -> None:
+    """Any smaller weight stays below the level; a level beyond all weights takes the largest."""
+    rng = np.random.default_rng(5)
+    checked = bounded = 0
+    for seed in range(30):
+        n = int(rng.integers(2, 6))
+        planes = Planes(Instance("some", 9, [0] * n, [1] * n, [2] * n))
+        planes.slope = rng.integers(-2, 2, (12, n)).astype(float)
+        planes.height = rng.integers(0, 40, 12).astype(float)
+        center, most = rng.uniform(0, 9, n), 35.0
+        weight, largest = planes.weight(center, 0.5, most)
+        columns = np.hstack([-planes.slope, np.ones((12, 1))])
+        limit = linprog([0] * n + [-1], columns, planes.height, bounds=[(None, None)] * (n + 1))
+        truth = min(most, -limit.fun if limit.status == 0 else np.inf)
+        least = planes.value(center)
+        assert least - 1e-9 <= largest <= truth + 1e-6, seed
+        bounded += largest < most
+        level = least + 0.5 * (largest - least)
+        assert planes.best(center, weight)[1] >= level - 0.01, seed
+        if weight > 0.12 and largest > least + 0.1:
+            checked += 1
+            assert planes.best(center, 0.9 * weight)[1] < level + 0.01, seed
+    assert checked > 5
+    assert bounded > 5
+
+
+def test_steps_by_levels_come_as_far_and_end_where_planes_allow_no_more() -> None:
+    instance = nine()
+    optimum = least_latency(instance)
+    proven = cut_bound(instance, rounds=1).certificate
+    first = Potentials.of(instance, proven.duals).least / 2**20
+    refit = Refit(instance, proven.duals)
+    best = max(v for v, _ in bundle.steps(refit, first, lambda: optimum + 4, 10**5, lambda: False))
+    ascent = Ascent(refit, first, lambda: optimum + 4)
+    assert ascent.promising
+    ascent.step(lambda: False)
+    ascent.by_levels()
+    for _ in range(60):
+        assert ascent.promising == (ascent.most - ascent.best >= 0.03 * (optimum + 4 - ascent.best))
+        if not ascent.promising:
+            break
+        ascent.step(lambda: False)
+    assert not ascent.promising
+    assert best - 0.15 <= ascent.best <= ascent.most + 1e-6
+    assert ascent.most <= best + 0.15
+
+
+def test_a_climb_that_gains_little_goes_on_by_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = nine()
+    proven = cut_bound(instance, rounds=1).certificate
+    upper = least_latency(instance) + 4
+    first = Potentials.of(instance, proven.duals).least / 2**20
+    ascent = Ascent(Refit(instance, proven.duals), first, lambda: upper)
+    never, plan = (lambda: False), Plan(lambda: np.inf, 10**5, (10**6, 10**5))
+    climb = Climb(ascent, plan, never, lambda passes: None, lambda values: len(values) < 3)
+    monkeypatch.setattr(climb, "_prove", lambda *given, **more: False)
+    assert not climb.run(80, None)
+    assert ascent.levels
+    assert not ascent.promising
+    assert 3 < len(climb.values) < 80

@@ -238,6 +238,11 @@ def test_steps_begin_with_the_multipliers_of_a_proof(monkeypatch: pytest.MonkeyP
     assert (begun.pop() * potentials.unit == begin.multipliers).all()
     proof.prove(instance, duals, *now, begin=replace(begin, unit=2 * begin.unit))
     assert (begun.pop() * potentials.unit == potentials.least).all()
+    # under other duals the same multipliers may be too large for walks, and not for steps
+    others = cut_bound(instance, rounds=3).certificate
+    assert (np.array(begin.multipliers) > Potentials.of(instance, others.duals).least).any()
+    proof.prove(instance, others, *now, begin=begin)
+    assert (begun.pop() * potentials.unit == begin.multipliers).all()
 
 
 def test_a_walk_of_other_widths_each_layer_proves_no_more_and_says_the_largest() -> None:

@@ -36,6 +36,14 @@ FIRST_STEP = 4.0
 LONGER, SHORTER = 2.0, 0.85
 """The weight grows after steps that gain half of what was expected, and shrinks after bad ones."""
 
+LEVEL, PROMISED = 0.5, 0.03
+"""Once steps gain little, the next are to come so large a part of the way to what planes allow at
+most, as in level methods: Lemarechal, Nemirovskii and Nesterov (1995), New variants of bundle
+methods, Mathematical Programming 69. Weights that only shrink after bad steps are too small by
+then: with 60 requests 27 steps by levels go as far as 48 without. The search ends when planes
+allow no more than the latter part of the gap to the schedule.
+"""
+
 SERIOUS = 0.1
 """Part of what was expected that a step has to gain, to go on from there."""
 
@@ -78,6 +86,7 @@ class Ascent:
     ----------
     center : the best multipliers so far, rounds; best : the least plane there, at first minus
         infinity.
+    levels : whether steps are chosen by levels; most : what planes allow, once they are.
     """
 
     def __init__(self, refit: Refit, multipliers: FloatArray, upper: Callable[[], int]) -> None:
@@ -87,11 +96,22 @@ class Ascent:
         self.center = self.trial = multipliers
         self.best, self.expected = -np.inf, float(upper())
         self.number = 0
+        self.levels, self.most = False, float(upper())
 
     @property
     def narrow(self) -> bool:
         """Return whether the last step was by a narrow beam, which says little of walks to come."""
         return 1 < self.number <= FIRST_STEPS
+
+    @property
+    def promising(self) -> bool:
+        """Return whether planes allow much more than is reached."""
+        return self.most - self.best >= PROMISED * (self.upper() - self.best)
+
+    def by_levels(self) -> None:
+        """Choose the next step, and all later ones, by levels."""
+        self.levels = True
+        self._choose()
 
     def widen(self) -> None:
         """Let no more steps be by narrow beams."""
@@ -129,13 +149,20 @@ class Ascent:
         """Choose the next multipliers, under planes of paths made of those known, too."""
         self.planes.add(self.switches.cheapest(self.center)[1])
         self.planes.keep(self.center, MOST_PLANES)
+        self._weigh()
         for _ in range(MADE):
             self.trial, self.expected = self.planes.best(self.center, self.weight)
             value, path = self.switches.cheapest(self.trial)
             least = self.expected - NEAR * max(1.0, self.expected - self.best)
             if value >= least or not self.planes.add(path):
                 return
+        self._weigh()
         self.trial, self.expected = self.planes.best(self.center, self.weight)
+
+    def _weigh(self) -> None:
+        """Choose the weight of distance, if it is by levels."""
+        if self.levels:
+            self.weight, self.most = self.planes.weight(self.center, LEVEL, self.upper())
 
     def known(self, passes: Passes, walked: Walked) -> None:
         """Take the paths of a walk at the best multipliers that proves their value."""

@@ -80,9 +80,16 @@ class Climb:
             if self.exact:
                 if not (rising and self.gains(self.values, FEW)):
                     return False
-            elif not self._proves(rising and self.gains(self.values), steps):
+            elif not self._proves(rising and self._gains(), steps):
                 return False
         return True
+
+    def _gains(self) -> bool:
+        """Return whether steps by beams still gain enough, or may once they are by levels."""
+        ascent = self.ascent
+        if not ascent.levels and not self.gains(self.values):
+            ascent.by_levels()
+        return not ascent.levels or ascent.promising
 
     def _proves(self, rising: bool, turn: int) -> bool:
         """Prove, if it is time for it, what beams have gained; return whether to go on."""

@@ -2,11 +2,18 @@
 
 import numpy as np
 
+from ratiolab.hindsight.paths.kernels import compiled
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.model.instance import Instance
 
-MOST_PIVOTS = 3_000
-"""Steps of the small quadratic program."""
+MOST_PIVOTS, EXACT = 3_000, 1e-4
+"""Steps of the small quadratic program at most, and how much they may leave, in rounds."""
+
+LEAST_WEIGHT, LARGEST_WEIGHT = 0.1, 100.0
+"""Weights of distance that are tried."""
+
+HALVINGS = 8
+"""How often the range of weights is halved to meet a level."""
 
 
 class Planes:
@@ -40,23 +47,75 @@ class Planes:
             self.slope, self.height = self.slope[least], self.height[least]
 
     def best(self, center: FloatArray, weight: float) -> tuple[FloatArray, float]:
-        """Return the best multipliers, penalised by their distance, and their value by planes.
+        """Return the best multipliers, penalised by their distance, and their value by planes."""
+        return self._best(center, weight, *self._start(center))
 
-        The dual program chooses a mean of planes; pairs of its parts are improved in turn.
+    def weight(self, center: FloatArray, part: float, most: float) -> tuple[float, float]:
+        """Return the weight with which the best multipliers meet a level, by planes.
+
+        The level is so large a part of the way from the value at the center to the largest of all,
+        as far as distance hardly counts, or to ``most`` if that is less.
+
+        Returns
+        -------
+        the weight, and the largest value.
         """
+        now, gram, share = self._start(center)
+        _, value = self._best(center, LARGEST_WEIGHT, now, gram, share)
+        largest, least = min(value, most), float(now.min())
+        level = least + part * (largest - least)
+        low, high = np.log(LEAST_WEIGHT), np.log(LARGEST_WEIGHT)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            _, reached = self._best(center, np.exp(middle), now, gram, share)
+            if reached < level:
+                low = middle
+            else:
+                high = middle
+        return float(np.exp(high)), largest
+
+    def _start(self, center: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return planes at a center, products of their slopes, and a mean: of the least alone."""
         now, gram = self.slope @ center + self.height, self.slope @ self.slope.T
-        part = np.zeros(len(now))
-        part[now.argmin()] = 1.0
-        for _ in range(MOST_PIVOTS):
-            gradient = now + weight * (gram @ part)
-            least = int(gradient.argmin())
-            most = int(np.where(part > 0, gradient, -np.inf).argmax())
-            if gradient[most] - gradient[least] < 1e-4:
-                break
-            curve = gram[least, least] + gram[most, most] - 2 * gram[least, most]
-            step = (gradient[most] - gradient[least]) / (weight * max(curve, 1e-9))
-            step = min(float(part[most]), step)
-            part[least] += step
-            part[most] -= step
-        trial = center + weight * (part @ self.slope)
+        share = np.zeros(len(now))
+        share[now.argmin()] = 1.0
+        return now, gram, share
+
+    def _best(
+        self,
+        center: FloatArray,
+        weight: float,
+        now: FloatArray,
+        gram: FloatArray,
+        share: FloatArray,
+    ) -> tuple[FloatArray, float]:
+        _balance(now, gram, weight, share)
+        trial = center + weight * (share @ self.slope)
         return trial, self.value(trial)
+
+
+@compiled
+def _balance(now, gram, weight, share):  # type: ignore[no-untyped-def]
+    """Choose the mean of planes that the dual program wants: pairs of shares change in turn.
+
+    Parameters
+    ----------
+    now : planes at the center. gram : products of slopes. share : of each plane in a mean; changed.
+    """
+    gradient = now + weight * (gram @ share)
+    for _ in range(MOST_PIVOTS):
+        least, most = 0, -1
+        for k in range(len(now)):
+            if gradient[k] < gradient[least]:
+                least = k
+            if share[k] > 0 and (most < 0 or gradient[k] > gradient[most]):
+                most = k
+        excess = gradient[most] - gradient[least]
+        if excess < EXACT:
+            break
+        curve = gram[least, least] + gram[most, most] - 2 * gram[least, most]
+        step = min(share[most], excess / (weight * max(curve, 1e-9)))
+        share[least] += step
+        share[most] -= step
+        for k in range(len(now)):
+            gradient[k] += weight * step * (gram[k, least] - gram[k, most])

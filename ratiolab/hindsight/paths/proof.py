@@ -83,7 +83,8 @@ def prove(
     between : called after each step of the search for multipliers, for a search for schedules that
         has no thread of its own.
     starts : returns those of the best schedule known by now.
-    begin : a proof with the same duals, whose multipliers are the first.
+    begin : a proof whose multipliers are the first. If its duals are others, those of many
+        requests rise from them.
     left : returns the seconds until ``stop``; they say how wide the last walk of many requests is.
     last : in place of that, after how many steps of the search for multipliers it comes, one more
         where that was by a narrow beam; and its width.
@@ -94,12 +95,14 @@ def prove(
         when numbers or tables would be too large.
     """
     potentials = Potentials.of(instance, duals.duals)
-    multipliers = potentials.least
+    multipliers, first = potentials.least, None
     if begin is not None and begin.unit == potentials.unit:
-        multipliers = np.minimum(np.array(begin.multipliers, np.int64), multipliers)
+        first = np.array(begin.multipliers, np.int64)
+        if begin.duals == duals.duals:
+            multipliers = np.minimum(first, multipliers)
     _Proof(
         *(potentials, multipliers, duals, upper, stop, found, most, between, starts),
-        Plan(left, most, last),
+        *(Plan(left, most, last), first),
     ).run()
 
 
@@ -116,8 +119,10 @@ class _Proof:
         between: Callable[[], None] | None,
         starts: Callable[[], IntArray] | None,
         plan: Plan,
+        first: IntArray | None,
     ) -> None:
         self.plan = plan
+        self.first = multipliers if first is None else first
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
         self.upper, self.stop, self.found = upper, stop, found
         instance = potentials.instance
@@ -207,7 +212,7 @@ class _Proof:
         """Do the same for many requests, by steps most of which prove nothing."""
         if self.climb is None:
             refit = Refit(self.potentials.instance, self.proven.duals)
-            ascent = Ascent(refit, self.multipliers / self.potentials.unit, self.upper)
+            ascent = Ascent(refit, self.first / self.potentials.unit, self.upper)
             self.climb = Climb(ascent, self.plan, lambda: self.ended, self._take, self._gains)
         return self.climb.run(STEPS, self.between)
 
