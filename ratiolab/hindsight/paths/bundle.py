@@ -63,8 +63,9 @@ FOLLOWED, MADE, NEAR = 3, 12, 0.05
 """Paths of a walk that others are made of, the cheapest; how many paths are made of those known
 before the next walk, at most; and the part of what is expected below which another is of use."""
 
-MOST_PLANES = 250
-"""Planes that are kept: with more, the small quadratic program takes longer than a walk."""
+MOST_PLANES = 1_000
+"""Planes that are kept, the least at the best multipliers. With 60 requests 42 steps by levels reach
+11865.4 under 250 planes, and 11867.7 under all, 600."""
 
 
 class Step(NamedTuple):
