@@ -64,8 +64,8 @@ FOLLOWED, MADE, NEAR = 3, 12, 0.05
 before the next walk, at most; and the part of what is expected below which another is of use."""
 
 MOST_PLANES = 1_000
-"""Planes that are kept, the least at the best multipliers. With 60 requests 42 steps by levels reach
-11865.4 under 250 planes, and 11867.7 under all, 600."""
+"""Planes that are kept, the least at the best multipliers. With 60 requests 42 steps by levels lead
+to 11865.4 under 250 planes, and to 11867.7 under all, 600."""
 
 
 class Step(NamedTuple):
