@@ -155,20 +155,26 @@ def gaps(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[st
         "gap after --long, % |"
     )
     yield "|---|---|---|---|---|"
-    gaps_of: dict[int, tuple[list[float], list[float]]] = {}
+    lines = []
     for n in _sizes(GAPS, rows):
-        short_gaps, long_gaps = gaps_of[n] = [], []
         for seed in seeds:
             run = traced(drawn(n, seed), limit)
-            short_gaps.append(run.gap)
             after = "-" if run.close_after is None else f"{run.close_after:.1f}"
-            if long > limit:
-                long_gaps.append(traced(drawn(n, seed), long).gap)
-            more = f"{long_gaps[-1]:.2f}" if long_gaps else "-"
-            yield f"| {n} | {seed} | {after} | {run.gap:.2f} | {more} |"
-    for name, sizes in (*((f"{n}", [n]) for n in gaps_of), ("all", list(gaps_of))):
-        means = [_mean([gap for n in sizes for gap in gaps_of[n][k]]) for k in (0, 1)]
-        yield f"| {name} | mean | | " + " | ".join(means) + " |"
+            more = f"{traced(drawn(n, seed), long).gap:.2f}" if long > limit else "-"
+            lines.append(f"| {n} | {seed} | {after} | {run.gap:.2f} | {more} |")
+            yield lines[-1]
+    yield from _means(lines)
+
+
+def _means(rows: list[str]) -> list[str]:
+    """Return rows of the means of the gaps shown, of each number of requests and of all."""
+    cells = [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows]
+    found = []
+    for name in [*dict.fromkeys(n for n, *_ in cells), "all"]:
+        own = [row for row in cells if name in (row[0], "all")]
+        means = [_mean([float(row[k]) for row in own if row[k] != "-"]) for k in (3, 4)]
+        found.append(f"| {name} | mean | | " + " | ".join(means) + " |")
+    return found
 
 
 def _mean(gaps: list[float]) -> str:
@@ -255,15 +261,15 @@ def main() -> None:
 def write_section(page: Path, title: str, more: str, command: str, table: list[str]) -> None:
     """Write the section of a part anew; the other sections of a page stay as they are.
 
-    Rows of samples of traces and of numbers of proofs that this run did not make stay, too, with
-    the commands that made them: some take hours.
+    Rows of samples of traces, and of numbers of requests of proofs and gaps, that this run did not
+    make stay, too, with the commands that made them: some take hours.
     """
     old = page.read_text("utf-8") if page.exists() else ""
     _, *rest = old.split("\n## ")
     sections = {section.partition("\n")[0]: section.partition("\n")[2] for section in rest}
     head = "# What the hindsight solver reaches\n\n" + __doc__.split("\n\n", 1)[1].strip() + "\n"
     words, before, commands = f"\n{more}\n" if more else "", sections.get(title, ""), [command]
-    names = {title_of("traces"): _sample, title_of("proofs"): _size}
+    names = {title_of("traces"): _sample, title_of("proofs"): _size, title_of("gaps"): _seed_of}
     if table[0] in before and title in names:
         name = names[title]
         made = {name(row) for row in table}
@@ -271,6 +277,10 @@ def write_section(page: Path, title: str, more: str, command: str, table: list[s
         table = table + [row for row in kept if name(row) not in made]
         if title == title_of("proofs"):
             table[2:] = sorted(table[2:], key=lambda row: int(_size(row)))
+        if title == title_of("gaps"):
+            runs = [row for row in table[2:] if "| mean |" not in row]
+            runs.sort(key=lambda row: [int(cell) for cell in row.split("|")[1:3]])
+            table[2:] = runs + _means(runs)
         commands += [line for line in before.splitlines() if line.startswith("python ")]
     shown = "\n".join(dict.fromkeys(commands))
     sections[title] = f"{words}\n```sh\n{shown}\n```\n\n" + "\n".join(table) + "\n"
@@ -287,6 +297,11 @@ def _sample(row: str) -> str:
 def _size(row: str) -> str:
     """Return the first cell of a row."""
     return row.split("|")[1].strip()
+
+
+def _seed_of(row: str) -> str:
+    """Return the first two cells of a row."""
+    return "|".join(row.split("|")[1:3])
 
 
 def title_of(part: str) -> str:
