@@ -160,8 +160,8 @@ def gaps(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[st
         for seed in seeds:
             run = traced(drawn(n, seed), limit)
             after = "-" if run.close_after is None else f"{run.close_after:.1f}"
-            more = f"{traced(drawn(n, seed), long).gap:.2f}" if long > limit else "-"
-            lines.append(f"| {n} | {seed} | {after} | {run.gap:.2f} | {more} |")
+            more = _shown(traced(drawn(n, seed), long).gap) if long > limit else "-"
+            lines.append(f"| {n} | {seed} | {after} | {_shown(run.gap)} | {more} |")
             yield lines[-1]
     yield from _means(lines)
 
@@ -172,16 +172,22 @@ def _means(rows: list[str]) -> list[str]:
     found = []
     for name in [*dict.fromkeys(n for n, *_ in cells), "all"]:
         own = [row for row in cells if name in (row[0], "all")]
-        means = [_mean([float(row[k]) for row in own if row[k] != "-"]) for k in (3, 4)]
+        means = [_mean([row[k] for row in own if row[k] != "-"]) for k in (3, 4)]
         found.append(f"| {name} | mean | | " + " | ".join(means) + " |")
     return found
 
 
-def _mean(gaps: list[float]) -> str:
-    """Return their mean, and how many are closed."""
+def _shown(gap: float) -> str:
+    """Return a gap in percent; 0 without digits is one that is closed."""
+    return f"{gap:.2f}" if gap else "0"
+
+
+def _mean(gaps: list[str]) -> str:
+    """Return the mean of gaps as they are shown, and how many are closed."""
     if not gaps:
         return "-"
-    return f"{sum(gaps) / len(gaps):.2f}, {sum(gap == 0 for gap in gaps)} of {len(gaps)} proven"
+    mean = sum(map(float, gaps)) / len(gaps)
+    return f"{mean:.2f}, {gaps.count('0')} of {len(gaps)} proven"
 
 
 def plain(limit: float, seeds: range, long: float) -> Iterator[str]:

@@ -19,6 +19,7 @@ from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.paths.walk import walk
 from ratiolab.hindsight.paths.walked import Walked
 from ratiolab.hindsight.paths.widths import Plan
+from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.model import Instance
 
 
@@ -61,17 +62,23 @@ def test_multipliers_rise_above_those_of_the_program_and_prove_no_more_than_the_
     assert values[0] + 0.1 < values[-1] <= optimum
 
 
-def test_beams_rise_as_far_as_complete_walks_and_later_ones_correct_earlier() -> None:
-    """Of nine requests a beam leaves out nothing; one of a state finds dearer paths than there are.
-
-    What such a beam takes for the value of its multipliers falls to the planes of later paths.
-    """
+def risen() -> tuple[int, Refit, FloatArray, float]:
+    """Return the optimum of nine requests, what steps begin with, and how far walks rise."""
     instance = nine()
     optimum = least_latency(instance)
     proven = cut_bound(instance, rounds=1).certificate
     first = Potentials.of(instance, proven.duals).least / 2**20
     refit = Refit(instance, proven.duals)
-    best = max(v for v, _ in bundle.steps(refit, first, lambda: optimum + 4, 10**5, lambda: False))
+    steps = bundle.steps(refit, first, lambda: optimum + 4, 10**5, lambda: False)
+    return optimum, refit, first, max(value for value, _ in steps)
+
+
+def test_beams_rise_as_far_as_complete_walks_and_later_ones_correct_earlier() -> None:
+    """Of nine requests a beam leaves out nothing; one of a state finds dearer paths than there are.
+
+    What such a beam takes for the value of its multipliers falls to the planes of later paths.
+    """
+    optimum, refit, first, best = risen()
     ascent = Ascent(refit, first, lambda: optimum + 4)
     while ascent.step(lambda: False)[1]:
         assert ascent.best <= ascent.planes.value(ascent.center) + 1e-9
@@ -173,12 +180,7 @@ def test_a_weight_meets_its_level_and_planes_allow_no_more_than_their_linear_pro
 
 
 def test_steps_by_levels_come_as_far_and_end_where_planes_allow_no_more() -> None:
-    instance = nine()
-    optimum = least_latency(instance)
-    proven = cut_bound(instance, rounds=1).certificate
-    first = Potentials.of(instance, proven.duals).least / 2**20
-    refit = Refit(instance, proven.duals)
-    best = max(v for v, _ in bundle.steps(refit, first, lambda: optimum + 4, 10**5, lambda: False))
+    optimum, refit, first, best = risen()
     ascent = Ascent(refit, first, lambda: optimum + 4)
     assert ascent.promising
     ascent.step(lambda: False)
