@@ -21,7 +21,7 @@ from ratiolab.hindsight.paths import bundle, merging, proof
 from ratiolab.hindsight.paths import walk as walks
 from ratiolab.hindsight.paths.completions import completions
 from ratiolab.hindsight.paths.passes import Passes
-from ratiolab.hindsight.paths.potentials import Potentials, directions
+from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
 
@@ -74,25 +74,49 @@ def test_a_walk_that_merges_finds_no_path_dearer_than_the_cheapest() -> None:
     assert sum(below for _, below in counts) > 0
 
 
-def test_a_walk_that_merges_keeps_no_more_states_than_a_checker_may(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """However wide its layers may be; and it proves no more than is true."""
+def twelve() -> tuple[Instance, Direction, int]:
+    """Twelve requests, the direction of a walk back, and a limit."""
     prompt, output = [1, 2, 3] * 4, [*range(2, 14)]
     instance = Instance("twelve", 18, [0] * 12, prompt, output)
     potentials = Potentials.of(instance, cut_bound(instance, rounds=2).certificate.duals)
     limit = 30 * potentials.unit
-    side = directions(potentials, potentials.least, limit)[1]
+    return instance, directions(potentials, potentials.least, limit)[1], limit
+
+
+def test_a_walk_that_merges_keeps_no_more_states_than_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However wide its layers may be; and it proves no more than is true."""
+    instance, side, limit = twelve()
     free = walks.walk(instance, side, limit, 10**6, merges=True)
     assert not free.merged
     assert free.states > 1_000
     monkeypatch.setattr(walks, "LEAST_WIDTH", 2)
+    monkeypatch.setattr(walks, "FULL", 0)
     for most in (200, 500, 1_000):
         monkeypatch.setattr(walks, "MOST_STATES", most)
         found = walks.walk(instance, side, limit, 10**6, merges=True)
         assert 0 < found.merged <= most
         assert found.states <= most + 2 * side.end
         assert found.least <= free.least
+
+
+@pytest.mark.parametrize("width", [20, 10**6])
+def test_a_walk_of_many_states_keeps_what_paths_need(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It finds the same, but is no table for others."""
+    instance, side, limit = twelve()
+    whole = walks.walk(instance, side, limit, width, merges=True)
+    assert whole.table is not None
+    monkeypatch.setattr(walks, "MOST_STATES", 200)
+    monkeypatch.setattr(walks, "FULL", 10**6)
+    found = walks.walk(instance, side, limit, width, merges=True)
+    assert found.table is None
+    assert found.kept is None
+    assert (found.least, found.states) == (whole.least, whole.states)
+    assert found.paths == whole.paths
+    assert len(found.paths[0]) > 1
 
 
 @pytest.mark.long

@@ -37,7 +37,8 @@ MOST_STATES = 2 * 10**8
 """Most states of all walks of a certificate of paths, partial ones too: some minutes."""
 
 MOST_KEPT = 8 * 10**6
-"""Most states that a walk keeps, and twice those of a layer, partial ones too.
+"""Most states that a walk keeps, and twice those of a layer, partial ones too; one that merges
+keeps a layer.
 
 More than `ratiolab.hindsight.paths.walk.MOST_STATES` of walks that find: those of the checker
 compare states in another way, and may keep more. Against 64 instead of 256 others, a pass of 40

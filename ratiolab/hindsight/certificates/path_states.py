@@ -14,6 +14,9 @@ from ratiolab.model.footprint import IntArray
 
 compiled: Any = njit(cache=True)
 
+HIGH, LARGEST = np.uint64(0x8000_8000_8000_8000), 0x7FFF
+"""The highest bit of each part of a word of four sums, and the largest sum that is told."""
+
 
 class Layer(NamedTuple):
     """States as columns.
@@ -170,15 +173,28 @@ def bounds(layer, n, watched, waiting):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def _sums(tokens):  # type: ignore[no-untyped-def]
+    """Return the sums of the tokens of four parts of the times, in the parts of a word."""
+    length, word = len(tokens), np.uint64(0)
+    for part in range(4):
+        total = 0
+        for y in range(length * part // 4, length * (part + 1) // 4):
+            total += tokens[y]
+        word |= np.uint64(min(total, LARGEST)) << np.uint64(16 * part)
+    return word
+
+
+@compiled
 def kept(layer, order, compared):  # type: ignore[no-untyped-def]
     """Return which earlier state of the order replaces each, as far as compared, -1 for none.
 
     Of the list of those compared, what has replaced another moves forward, and when it is full new
-    ones take turns in its later half.
+    ones take turns in its later half. Sums of tokens tell most pairs apart before each time does.
     """
     length = layer.tokens.shape[1]
     by = np.full(len(order), -1)
     tokens, which = np.zeros((compared, length), np.uint8), np.zeros(compared, np.int64)
+    sums = np.zeros(compared, np.uint64)
     mine = np.zeros(length, np.uint8)
     filled = turn = 0
     for place in range(len(order)):
@@ -186,11 +202,13 @@ def kept(layer, order, compared):  # type: ignore[no-untyped-def]
         if place > 0 and layer.begun[s] != layer.begun[order[place - 1]]:
             filled = 0
         mine[:] = layer.tokens[s]
+        own = _sums(mine)
         for k in range(filled):
-            if not exceeds(tokens[k], mine):
+            if ((own | HIGH) - sums[k]) & HIGH == HIGH and not exceeds(tokens[k], mine):
                 by[place] = which[k]
                 front = k // 2
                 which[k], which[front] = which[front], which[k]
+                sums[k], sums[front] = sums[front], sums[k]
                 for y in range(length):
                     tokens[k, y], tokens[front, y] = tokens[front, y], tokens[k, y]
                 break
@@ -201,5 +219,5 @@ def kept(layer, order, compared):  # type: ignore[no-untyped-def]
             else:
                 row = compared - 1 - turn
                 turn = (turn + 1) % (compared - compared // 2)
-            tokens[row], which[row] = mine, s
+            tokens[row], which[row], sums[row] = mine, s, own
     return by

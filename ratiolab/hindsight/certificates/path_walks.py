@@ -25,8 +25,9 @@ MOST_FOLLOWED = 40_000_000
 """States of which a pass keeps what becomes of them, twenty bytes each; steps after that are made
 again."""
 
-MOST_PARTIAL = 8
-"""Partial states of a layer that merges, as a multiple of its width."""
+MOST_PARTIAL, LARGE = 8, 3_000_000
+"""Partial states of a layer that merges, as a multiple of its width, and how many there are of wide
+ones; half as large a multiple there is room for."""
 
 TIMES_PRICE = 2
 """Tokens that merged states differ in count so many times what a token costs."""
@@ -70,7 +71,8 @@ class Walk:
     def run(self, *, follow: bool = False) -> list[Layer]:
         """Return the states of all layers, by watched requests and then total.
 
-        What becomes of them is kept if another pass is to ``follow``, as far as there is room.
+        What becomes of them is kept if another pass is to ``follow``, as far as there is room. Of a
+        pass that merges only the last layer is kept and returned: no other pass asks for more.
         """
         room = MOST_FOLLOWED if follow else 0
         layers = [Layer.room(1, self.most, self.costs.longest)]
@@ -78,7 +80,9 @@ class Walk:
             layers.append(self._next(layers[-1], t, follow=room > 0))
             room -= 0 if self.trail is None else self.trail.number
             self.trails.append(self.trail)
-            self.kept += len(layers[-1].paid)
+            if self.width:
+                del layers[0]
+            self.kept = len(layers[-1].paid) + (0 if self.width else self.kept)
             if self.kept > effort.MOST_KEPT:
                 raise effort.TooCostlyError(f"a pass takes more than {effort.MOST_KEPT} states")
         return layers
@@ -114,8 +118,9 @@ class Walk:
             n = number
             if n > MORE * seen and i != possible[-1]:
                 rows = self._kept(np.arange(n), COMPARED_PARTIAL)
-                if self.width and len(rows) > MOST_PARTIAL * self.width:
-                    rows = self._merged(rows, MOST_PARTIAL * self.width // 2, t, t + 1)
+                most = min(MOST_PARTIAL * self.width, max(LARGE, MOST_PARTIAL * self.width // 2))
+                if self.width and len(rows) > most:
+                    rows = self._merged(rows, most // 2, t, t + 1)
                 n = len(rows)
                 self.room.put(self.room.rows(rows), n)
                 seen = max(n, CROWDED)

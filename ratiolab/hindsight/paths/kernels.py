@@ -67,6 +67,17 @@ class States(NamedTuple):
         """Return these states in this order."""
         return States._make(column[rows] for column in self)
 
+    @property
+    def slim(self) -> bool:
+        """Return whether these are what `ways` returns."""
+        return len(self.cost) < len(self.parent)
+
+    def ways(self) -> "States":
+        """Return only what the paths to these states are read from."""
+        kept = {"began": self.began, "parent": self.parent}
+        columns = zip(self._fields, self, strict=True)
+        return States(*(kept.get(name, column[:0].copy()) for name, column in columns))
+
 
 class Step(NamedTuple):
     """Costs of the step of a walk from layer t to t + 1, in units.

@@ -183,7 +183,7 @@ class Passes:
         )
         if found.finished:
             self.sets, self.width = [0], found.merged
-            self.back = Back(self.sides, found)
+            self.back = None if found.table is None else Back(self.sides, found)
             self.bound = max(self.bound, self.latency(found.least))
             if found.least <= limit and not found.merged:
                 self._learn(found.paths)

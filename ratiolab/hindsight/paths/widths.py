@@ -13,9 +13,9 @@ NARROW = 16_000
 WIDEST = 256_000
 """Width of the last walk without a limit of time, as far as a checker follows."""
 
-PART, SAFE = 0.45, 1.3
-"""Part of the time for the last walk; once a walk has merged nothing, the next has so many times
-as long."""
+PART, LAST, SAFE = 0.45, 25, 1.3
+"""Part of the time for the last walk; as many times what a beam takes if that is less, as the
+widest walks take 14 to 20; once a walk has merged nothing, the next has so many times as long."""
 
 LONGER, PROBE, LITTLE = 1.5, 0.15, 0.1
 """A walk takes so many times as long as a beam at least. One that is to merge nothing is tried, and
@@ -122,7 +122,9 @@ class Plan:
         if self.after is not None:
             number, last = self.after
             return min(last, self.most) if stalled or steps >= number else 0
-        part = SAFE * self.takes if self.takes else PART * self.total
+        part = min(PART * self.total, LAST * self.step or inf)
+        if self.takes:
+            part = SAFE * self.takes
         waits = not self.limited or self.left() - self.step > part
         return 0 if waits and not stalled else min(WIDEST, self.most)
 
