@@ -10,7 +10,17 @@ from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import climb, proof
 from ratiolab.hindsight.paths.bundle import Ascent
 from ratiolab.hindsight.paths.passes import Passes
-from ratiolab.hindsight.paths.widths import COUNTED, LEAST_WIDTH, NARROW, PART, WIDEST, Pace, Plan
+from ratiolab.hindsight.paths.widths import (
+    COUNTED,
+    LAST,
+    LEAST_WIDTH,
+    NARROW,
+    PART,
+    WIDEST,
+    Effort,
+    Pace,
+    Plan,
+)
 
 MOST = 400_000
 
@@ -56,10 +66,22 @@ def test_the_last_walk_comes_when_its_part_of_the_time_is_left_or_steps_stall() 
         plan.begin()
         clock.left -= 10
         plan.stepped()
-        dues.append(plan.due(number, stalled=False))
+        dues.append(plan.due(number, 0.1, stalled=False))
     assert dues.index(WIDEST) == next(k for k in range(9) if 90 - 10 * k - 10 <= 100 * PART)
-    assert Plan(Clock(100.0), MOST).due(1, stalled=True) == WIDEST
-    assert Plan(Clock(100.0), 50_000).due(1, stalled=True) == 50_000
+    assert Plan(Clock(100.0), MOST).due(1, 0.1, stalled=True) == WIDEST
+    assert Plan(Clock(100.0), 50_000).due(1, 0.1, stalled=True) == 50_000
+
+
+def test_the_last_walk_waits_until_there_is_time_for_the_widest_alone() -> None:
+    clock = Clock(1000.0)
+    plan = Plan(clock, MOST)
+    plan.begin()
+    clock.left -= 2
+    plan.stepped()
+    clock.left = 2 * LAST + 3
+    assert plan.due(8, 0.1, stalled=False) == 0
+    clock.left = 2 * LAST + 1
+    assert plan.due(8, 0.1, stalled=False) == WIDEST
 
 
 def test_once_a_walk_has_merged_nothing_the_next_waits_until_there_is_time_for_it_alone() -> None:
@@ -72,18 +94,18 @@ def test_once_a_walk_has_merged_nothing_the_next_waits_until_there_is_time_for_i
     clock.left -= 40
     plan.stepped()
     clock.left = 53.5
-    assert plan.due(2, stalled=False) == 0
+    assert plan.due(2, 0.1, stalled=False) == 0
     clock.left = 52.5
-    assert plan.due(2, stalled=False) == WIDEST
+    assert plan.due(2, 0.1, stalled=False) == WIDEST
 
 
 def test_without_a_limit_walks_are_narrow_until_steps_stall() -> None:
     plan = Plan(lambda: inf, MOST)
     plan.begin()
     plan.stepped()
-    assert plan.due(8, stalled=False) == 0
+    assert plan.due(8, 0.1, stalled=False) == 0
     assert plan.narrow() == NARROW
-    assert plan.due(8, stalled=True) == WIDEST
+    assert plan.due(8, 0.1, stalled=True) == WIDEST
     assert plan.pace(WIDEST) is None
 
 
@@ -102,17 +124,28 @@ def test_walks_before_the_last_are_made_while_they_take_little_of_the_time() -> 
     assert not plan.probes
 
 
+def test_without_a_clock_it_comes_once_the_schedule_is_near_or_steps_are_many() -> None:
+    plan = Plan(lambda: inf, MOST, Effort(4, 9, 0.02, 500))
+    far = [plan.due(number, 0.03, stalled=False) for number in range(1, 11)]
+    near = [plan.due(number, 0.02, stalled=False) for number in range(1, 11)]
+    assert far == [0] * 8 + [500] * 2
+    assert near == [0] * 3 + [500] * 7
+    assert plan.due(1, 0.03, stalled=True) == 500
+    assert Plan(lambda: inf, 300, plan.effort).due(9, 0.03, stalled=False) == 300
+    assert not plan.limited
+    assert not plan.probes
+    assert plan.narrow() == 0
+
+
 @pytest.mark.parametrize("steps", [1, 3])
-def test_without_a_clock_it_comes_after_so_many_steps(
-    monkeypatch: pytest.MonkeyPatch, steps: int
-) -> None:
+def test_without_a_clock_steps_are_counted(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
     instance = many(40)
     duals = cut_bound(instance, rounds=1).certificate
     events, bounds = watched(monkeypatch), []
     proof.prove(
         *(instance, duals, lambda: 2 * duals.bound, lambda: bool(bounds)),
         lambda _, proven: bounds.append(proven.bound if proven else 0),
-        last=(steps, 400),
+        effort=Effort(1, steps, 0.0, 400),
     )
     beams = steps + (steps > 1)  # a wide one follows narrow ones
     assert events[: beams + 1] == ["beam"] * beams + [400]

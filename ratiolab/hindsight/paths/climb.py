@@ -7,6 +7,7 @@ time. Where a walk that merges nothing is small enough, steps are walks, and eac
 """
 
 from collections.abc import Callable
+from math import inf
 
 from ratiolab.hindsight.paths.bundle import LEAST_GAIN, Ascent
 from ratiolab.hindsight.paths.passes import Passes
@@ -78,11 +79,23 @@ class Climb:
             if between is not None:
                 between()
             if self.exact:
-                if not (rising and self.gains(self.values, FEW)):
+                if not (rising and self._waits()):
                     return False
             elif not self._proves(rising and self._gains(), steps):
                 return False
         return True
+
+    @property
+    def gap(self) -> float:
+        """Return the part that the best schedule is above what steps have reached."""
+        return self.ascent.upper() / self.ascent.best - 1 if self.ascent.best > 0 else inf
+
+    def _waits(self) -> bool:
+        """Return whether walks that remember requests wait for more steps that are walks."""
+        effort = self.plan.effort
+        if effort is None:
+            return self.gains(self.values, FEW)
+        return self.gains(self.values) and not effort.enough(len(self.values), self.gap)
 
     def _gains(self) -> bool:
         """Return whether steps by beams still gain enough, or may once they are by levels."""
@@ -98,12 +111,13 @@ class Climb:
             self._prove(EXACT_WIDTH, probes=True)
         if self.exact:
             return True
-        width = plan.due(number, stalled=not rising)
+        width = plan.due(number, self.gap, stalled=not rising)
         if width and self.ascent.narrow:  # a wider beam first: walks look no further than they must
             self.ascent.widen()
             return True
         if width:
-            return self._prove(width, plan.pace(width)) and (rising or self.exact)
+            goes_on = rising and plan.effort is None
+            return self._prove(width, plan.pace(width)) and (goes_on or self.exact)
         if number % turn == 0 and (width := plan.narrow()):
             self._prove(width)
         return rising

@@ -74,9 +74,8 @@ class States(NamedTuple):
 
     def ways(self) -> "States":
         """Return only what the paths to these states are read from."""
-        kept = {"began": self.began, "parent": self.parent}
-        columns = zip(self._fields, self, strict=True)
-        return States(*(kept.get(name, column[:0].copy()) for name, column in columns))
+        nothing = self.take(np.zeros(0, np.int64))
+        return nothing._replace(began=self.began, parent=self.parent)
 
 
 class Step(NamedTuple):

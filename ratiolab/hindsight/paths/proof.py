@@ -24,7 +24,7 @@ from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Potentials
 from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.paths.targets import Targets
-from ratiolab.hindsight.paths.widths import Plan
+from ratiolab.hindsight.paths.widths import Effort, Plan
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -71,7 +71,7 @@ def prove(
     starts: Callable[[], IntArray] | None = None,
     begin: PathCertificate | None = None,
     left: Callable[[], float] = lambda: inf,
-    last: tuple[int, int] | None = None,
+    effort: Effort | None = None,
 ) -> None:
     """Raise the bound of duals until it meets the best schedule, or time or memory is over.
 
@@ -86,8 +86,8 @@ def prove(
     begin : a proof whose multipliers are the first. If its duals are others, those of many
         requests rise from them.
     left : returns the seconds until ``stop``; they say how wide the last walk of many requests is.
-    last : in place of that, after how many steps of the search for multipliers it comes, one more
-        where that was by a narrow beam; and its width.
+    effort : in place of that, how many steps the search for multipliers of many requests makes, one
+        more where the last was by a narrow beam, and how wide the last walk is.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def prove(
             multipliers = np.minimum(first, multipliers)
     _Proof(
         *(potentials, multipliers, duals, upper, stop, found, most, between, starts),
-        *(Plan(left, most, last), first),
+        *(Plan(left, most, effort), first),
     ).run()
 
 

@@ -6,6 +6,7 @@ time. Where time is limited, one walk that takes a part of it is therefore the l
 
 from collections.abc import Callable
 from math import inf
+from typing import NamedTuple
 
 NARROW = 16_000
 """Width of walks that say early what is proven, and whether walks merge at all."""
@@ -67,6 +68,26 @@ class Pace:
         return int(min(self.most, max(LEAST_WIDTH, fits)))
 
 
+class Effort(NamedTuple):
+    """Effort of a search for multipliers that is counted, not timed.
+
+    Parameters
+    ----------
+    least, most : steps before the last walk; between the two it comes once the best schedule is
+        this ``near``, as a part of what the steps have reached.
+    width : of the last walk.
+    """
+
+    least: int
+    most: int
+    near: float
+    width: int
+
+    def enough(self, steps: int, gap: float) -> bool:
+        """Return whether so many steps do, when the schedule is such a part above them."""
+        return steps >= self.most or (steps >= self.least and gap <= self.near)
+
+
 class Plan:
     """The choice of when walks follow steps by beams, and how wide they are.
 
@@ -74,21 +95,18 @@ class Plan:
     ----------
     left : returns the seconds that are left, infinity without a limit.
     most : states that a layer may keep.
-    after : without a clock, the number of steps of the search for multipliers after which the last
-        walk comes, and its width.
+    effort : in place of a clock.
     """
 
-    def __init__(
-        self, left: Callable[[], float], most: int, after: tuple[int, int] | None = None
-    ) -> None:
-        self.left, self.most, self.after = left, most, after
+    def __init__(self, left: Callable[[], float], most: int, effort: Effort | None = None) -> None:
+        self.left, self.most, self.effort = left, most, effort
         self.total = self.before = left()
         self.step = self.takes = 0.0
 
     @property
     def limited(self) -> bool:
         """Return whether time is limited, and says how wide walks are."""
-        return self.after is None and self.total < inf
+        return self.effort is None and self.total < inf
 
     def begin(self) -> None:
         """Note that a step begins."""
@@ -105,23 +123,24 @@ class Plan:
     @property
     def probes(self) -> bool:
         """Return whether there is time to see if a walk that merges nothing is small."""
-        return self.after is None and LONGER * self.step <= PROBE * self.left()
+        return self.effort is None and LONGER * self.step <= PROBE * self.left()
 
     def narrow(self) -> int:
         """Return the width of a walk that says what is proven so far; 0 for none."""
         little = LONGER * self.step <= LITTLE * self.left()
-        return min(NARROW, self.most) if self.after is None and little else 0
+        return min(NARROW, self.most) if self.effort is None and little else 0
 
-    def due(self, steps: int, *, stalled: bool) -> int:
+    def due(self, steps: int, gap: float, *, stalled: bool) -> int:
         """Return the width of the last walk if it is time for it after so many steps, else 0.
 
         Parameters
         ----------
+        gap : part that the best schedule is above what the steps have reached.
         stalled : whether steps gain no more, so that there is nothing to wait for.
         """
-        if self.after is not None:
-            number, last = self.after
-            return min(last, self.most) if stalled or steps >= number else 0
+        if self.effort is not None:
+            ends = stalled or self.effort.enough(steps, gap)
+            return min(self.effort.width, self.most) if ends else 0
         part = min(PART * self.total, LAST * self.step or inf)
         if self.takes:
             part = SAFE * self.takes

@@ -24,8 +24,9 @@ STEPS = 160
 """Steps of a population of schedules after the beam: 6 to 30 seconds. With 120, one draw of 53
 requests ends .2 % higher, and one of 72 requests .4 %."""
 
-LAST = 12, 32_000
-"""Steps of the search for multipliers of many requests before the last walk, and its width."""
+RISES = 12, 36, 0.011, 128_000
+"""Steps of the search for multipliers of many requests, at least and at most; the part that the
+schedule may be above what they reach after the first of them; and the width of the last walk."""
 
 POLICIES = ("mc-sf", "svf")
 
@@ -115,6 +116,7 @@ def _walked(
     """
     from ratiolab.hindsight.dynamic_programming import beam, beam_search
     from ratiolab.hindsight.paths import potentials, proof
+    from ratiolab.hindsight.paths.widths import Effort
     from ratiolab.hindsight.schedules.population import Population
     from ratiolab.hindsight.search import crossing
 
@@ -141,7 +143,7 @@ def _walked(
                 # what takes no walk to an end proves nothing
                 *(lambda: len(lower) > 1 and next(asked) > most, found),
                 starts=lambda: best[-1].starts,
-                last=LAST,
+                effort=Effort(*RISES),
             )
     return best[-1], max(lower)
 
