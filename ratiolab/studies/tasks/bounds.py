@@ -24,7 +24,7 @@ STEPS = 160
 """Steps of a population of schedules after the beam: 6 to 30 seconds. With 120, one draw of 53
 requests ends .2 % higher, and one of 72 requests .4 %."""
 
-RISES = 12, 36, 0.011, 128_000
+RISES = 12, 36, 0.01, 128_000
 """Steps of the search for multipliers of many requests, at least and at most; the part that the
 schedule may be above what they reach after the first of them; and the width of the last walk."""
 
