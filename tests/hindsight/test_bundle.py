@@ -18,7 +18,7 @@ from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.paths.walk import walk
 from ratiolab.hindsight.paths.walked import Walked
-from ratiolab.hindsight.paths.widths import Plan
+from ratiolab.hindsight.paths.widths import Effort, Plan
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.model import Instance
 
@@ -201,7 +201,7 @@ def test_a_climb_that_gains_little_goes_on_by_levels(monkeypatch: pytest.MonkeyP
     upper = least_latency(instance) + 4
     first = Potentials.of(instance, proven.duals).least / 2**20
     ascent = Ascent(Refit(instance, proven.duals), first, lambda: upper)
-    never, plan = (lambda: False), Plan(lambda: np.inf, 10**5, (10**6, 10**5))
+    never, plan = (lambda: False), Plan(lambda: np.inf, 10**5, Effort(10**6, 10**6, 0.0, 10**5))
     climb = Climb(ascent, plan, never, lambda passes: None, lambda values: len(values) < 3)
     monkeypatch.setattr(climb, "_prove", lambda *given, **more: False)
     assert not climb.run(80, None)
