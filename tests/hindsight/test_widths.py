@@ -35,6 +35,13 @@ class Clock:
         return self.left
 
 
+def make_step(plan: Plan, clock: Clock, seconds: float) -> None:
+    """Let a step take so many seconds."""
+    plan.begin()
+    clock.left -= seconds
+    plan.stepped()
+
+
 def test_layers_share_the_time_of_a_walk_and_small_ones_leave_theirs() -> None:
     """A state takes a millisecond; of 200 layers 150 are small, and as many seconds are left."""
     clock = Clock(250.0)
@@ -63,9 +70,7 @@ def test_the_last_walk_comes_when_its_part_of_the_time_is_left_or_steps_stall() 
     plan = Plan(clock, MOST)
     dues = []
     for number in range(1, 10):
-        plan.begin()
-        clock.left -= 10
-        plan.stepped()
+        make_step(plan, clock, 10)
         dues.append(plan.due(number, 0.1, stalled=False))
     assert dues.index(WIDEST) == next(k for k in range(9) if 90 - 10 * k - 10 <= 100 * PART)
     assert Plan(Clock(100.0), MOST).due(1, 0.1, stalled=True) == WIDEST
@@ -75,9 +80,7 @@ def test_the_last_walk_comes_when_its_part_of_the_time_is_left_or_steps_stall() 
 def test_the_last_walk_waits_until_there_is_time_for_the_widest_alone() -> None:
     clock = Clock(1000.0)
     plan = Plan(clock, MOST)
-    plan.begin()
-    clock.left -= 2
-    plan.stepped()
+    make_step(plan, clock, 2)
     clock.left = 2 * LAST + 3
     assert plan.due(8, 0.1, stalled=False) == 0
     clock.left = 2 * LAST + 1
@@ -90,9 +93,7 @@ def test_once_a_walk_has_merged_nothing_the_next_waits_until_there_is_time_for_i
     plan.begin()
     clock.left -= 10
     plan.walked()
-    plan.begin()
-    clock.left -= 40
-    plan.stepped()
+    make_step(plan, clock, 40)
     clock.left = 53.5
     assert plan.due(2, 0.1, stalled=False) == 0
     clock.left = 52.5
@@ -112,9 +113,7 @@ def test_without_a_limit_walks_are_narrow_until_steps_stall() -> None:
 def test_walks_before_the_last_are_made_while_they_take_little_of_the_time() -> None:
     clock = Clock(100.0)
     plan = Plan(clock, MOST)
-    plan.begin()
-    clock.left -= 4
-    plan.stepped()
+    make_step(plan, clock, 4)
     assert plan.narrow() == NARROW
     assert plan.probes
     clock.left = 50.0

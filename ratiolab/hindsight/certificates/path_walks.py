@@ -26,8 +26,8 @@ MOST_FOLLOWED = 40_000_000
 again."""
 
 MOST_PARTIAL, LARGE = 8, 3_000_000
-"""Partial states of a layer that merges, as a multiple of its width, and how many there are of wide
-ones; half as large a multiple there is room for."""
+"""Partial states of a layer that merges, as a multiple of its width; a wide layer has so many
+instead, or half that multiple if it is more."""
 
 TIMES_PRICE = 2
 """Tokens that merged states differ in count so many times what a token costs."""
