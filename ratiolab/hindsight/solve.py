@@ -15,11 +15,12 @@ from ratiolab.hindsight.certificates.certificate import (
     dual_certificate,
 )
 from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.compilation import compile_ahead, is_compiled
 from ratiolab.hindsight.many_requests import ManyRequests
 from ratiolab.hindsight.path_stages import Paths, SmallWalk
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
 from ratiolab.hindsight.result import OptResult, Report, SolveOptions
-from ratiolab.hindsight.schedules.heuristics import STEPS
+from ratiolab.hindsight.schedules.heuristics import FEW, STEPS
 from ratiolab.hindsight.stages import (
     MOST_REQUESTS,
     MOST_WALKED,
@@ -130,7 +131,9 @@ def solve(
         bound of the cuts and no program; ``dp``, dynamic programming with as many states as a
         layer needs, up to a million: exact, or an interval that says it is not; ``beam``, the same
         with few states, for a good schedule; ``brute``, complete enumeration.
-    time_limit : seconds in all; results then depend on the machine. Infinity is no limit.
+    time_limit : seconds in all; results then depend on the machine. Infinity is no limit. The
+        clock starts when what stages call has been compiled, which the first solve of more than ten
+        requests after installation does (`ratiolab.hindsight.compilation`).
     node_limit : nodes of the search tree in all; HiGHS only.
     memory_limit : megabytes of the whole process. Stages whose arrays would exceed it are narrowed
         or left out, as their notes say; HiGHS is stopped when it gets there.
@@ -201,6 +204,8 @@ def _begin(state: SolveState, proven: Certificate) -> None:
 def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:
     """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
     try:
+        if state.time_left is not None and len(state.instance) > FEW:
+            _compile(state)
         with BackgroundHeuristic(state):
             for name, work in plan:
                 if state.closed or state.interrupted:
@@ -214,6 +219,14 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
     except KeyboardInterrupt:
         state.interrupted, note = True, "Ctrl-C between two stages"
     return state.result(note)
+
+
+def _compile(state: SolveState) -> None:
+    """Let what stages call be compiled, if it is not, before the clock starts."""
+    many = len(state.instance) > MOST_REQUESTS
+    if not is_compiled(many=many):
+        with state.uncounted("compiling, once after installation"):
+            compile_ahead(many=many)
 
 
 def _require(instance: Instance, options: SolveOptions, progress: Report | None) -> None:

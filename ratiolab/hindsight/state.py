@@ -176,6 +176,17 @@ class SolveState:
             self.interrupted = True
         self._end_stage(f"Ctrl-C in stage {name}" if self.interrupted else self.note)
 
+    @contextmanager
+    def uncounted(self, name: str) -> Iterator[None]:
+        """Show what is done within, under this name; the clock stands still meanwhile."""
+        begun, self.stage = time.perf_counter(), name
+        self.show()
+        try:
+            with heard():
+                yield
+        finally:
+            self.began += time.perf_counter() - begun
+
     def _end_stage(self, note: str) -> None:
         values = self.seconds, self.upper, self.lower.value, self.nodes
         self.stages.append(Stage(self.stage, *values, note))

@@ -1,0 +1,144 @@
+"""Compiling ahead: no clock of a solve runs while its loops are compiled.
+
+Loops are compiled when they are first called after installation, some thirty seconds in all, and
+kept on disk. In the midst of a solve with a time limit that would take what the limit gives to
+proofs, and mislead every choice that depends on how long steps take: with 58 requests the first
+solve of 30 seconds proved no more than a formula does, and left a gap of 53 %, the second 5 %. So
+whatever a solve may call is called before its clock starts, on samples of a few requests, unless a
+mark beside the compiled code says that this has been done.
+"""
+
+import hashlib
+import sys
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule, improved_schedule
+from ratiolab.model.instance import Instance
+from ratiolab.model.streams import stream
+
+FEW, MANY, CROWD = 20, 40, 500
+"""Requests of the samples: for walks that remember requests, for those that merge states, and for
+beams where no program is solved."""
+
+MEMORY = 30
+"""Memory of the samples: few requests run at once, and walks are short."""
+
+STEPS, CHILDREN = 3_000, 25
+"""Steps of a search over orders that are too many for Python, and steps of a population after which
+all its members have been crossed."""
+
+ASKED, WIDTH = 4_000, 50
+"""Questions whether to stop after which walks that remember requests end; width of those that
+merge states."""
+
+_done: set[bool] = set()
+
+
+def is_compiled(*, many: bool) -> bool:
+    """Return whether `compile_ahead` has compiled this code on this machine.
+
+    Parameters
+    ----------
+    many : what solves of more requests call than a program takes.
+    """
+    if many not in _done and _mark(many=many).exists():
+        _done.add(many)
+    return many in _done
+
+
+def compile_ahead(*, many: bool) -> None:
+    """Compile what a solve may call, and leave a mark that this is done.
+
+    Parameters
+    ----------
+    many : what solves of more requests call than a program takes.
+    """
+    if many:
+        _beams(_sample(CROWD))
+    else:
+        _walks(_sample(FEW), merging=False)
+        _walks(_sample(MANY), merging=True)
+    _done.add(many)
+    mark = _mark(many=many)
+    with suppress(OSError):  # where nothing can be written, compiled code is not kept either
+        for old in mark.parent.glob(f"{_kind(many=many)}-*"):
+            old.unlink(missing_ok=True)
+        mark.touch()
+
+
+def _sample(requests: int) -> Instance:
+    index = np.arange(requests)
+    columns = index // 3, 1 + index % 3, 1 + 7 * index % 5
+    return Instance("sample", MEMORY, *columns)
+
+
+def _walks(instance: Instance, *, merging: bool) -> None:
+    """Do in little what the stages up to the program do."""
+    from ratiolab.hindsight.cuts.cut_bound import cut_bound
+    from ratiolab.hindsight.dynamic_programming.beam import widening_beam
+    from ratiolab.hindsight.paths.proof import prove
+    from ratiolab.hindsight.paths.widths import Effort
+    from ratiolab.hindsight.relaxation.dual_bound import dual_bound
+    from ratiolab.hindsight.schedules.population import Population
+    from ratiolab.hindsight.search import crossing
+
+    def never() -> bool:
+        return False
+
+    rng, asked = stream(0, "search"), count(1)
+    known = improved_schedule(best_list_schedule(instance), rng, STEPS)
+    upper = known.total_latency
+    dual_bound(instance, upper)
+    cuts = cut_bound(instance, horizon=known.makespan, rounds=3, target=upper).certificate
+    cross = crossing(instance, cuts.duals, upper, never)
+    population = Population(known, rng, never, lambda _: None, cross)
+    for _ in range(CHILDREN):
+        population.step()
+    widening_beam(instance, cuts.duals, known, width=WIDTH, stop=never)
+    prove(
+        *(instance, cuts, lambda: upper + 1),  # what proves the optimum does not end them
+        stop=lambda: not merging and next(asked) > ASKED,
+        found=lambda *_: None,
+        starts=lambda: known.starts,
+        effort=Effort(2, 2, 0.0, WIDTH) if merging else None,
+    )
+
+
+def _beams(instance: Instance) -> None:
+    """Do in little what `ratiolab.hindsight.many_requests` does."""
+    from ratiolab.hindsight.scale.growth import growth_bounds
+    from ratiolab.hindsight.scale.portfolio import compile_beams, hot_search
+
+    known = best_list_schedule(instance)
+    compile_beams()
+    list(growth_bounds(instance, 1.0))
+    parts = iter((0.0, 0.5))
+    hot_search(known, lambda: next(parts, 1.0), lambda _: None, 0)
+    improved_schedule(known, stream(0, "search"), STEPS)
+
+
+def _kind(*, many: bool) -> str:
+    return f"{'many' if many else 'few'}-requests.{sys.implementation.cache_tag}"
+
+
+def _mark(*, many: bool) -> Path:
+    """Return the file whose presence says that it is done, named for code, compiler, processor."""
+    import llvmlite.binding
+    import numba
+
+    key = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
+        stat = file.stat()
+        key.update(f"{file.name} {stat.st_mtime_ns} {stat.st_size}".encode())
+    name = f"{_kind(many=many)}-{key.hexdigest()[:16]}.compiled"
+    return _folder() / name
+
+
+def _folder() -> Path:
+    from ratiolab.hindsight.paths.kernels import finish
+
+    return Path(finish.stats.cache_path)  # where it is kept, wherever the user wants that to be

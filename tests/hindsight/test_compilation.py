@@ -1,0 +1,114 @@
+"""Compiling ahead: all that a solve calls, once, and with the clock of the solve standing still."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numba
+import pytest
+
+from ratiolab.hindsight import compilation, solve
+from ratiolab.hindsight.result import Progress
+from ratiolab.model import Instance
+from ratiolab.workloads.generators import generate
+
+FRESH = """
+import sys
+
+from numba.core.registry import CPUDispatcher
+from ratiolab.hindsight import compilation, solve
+from ratiolab.workloads.generators import generate
+
+
+def signatures():
+    return {
+        (name, function.__name__, signature)
+        for name, module in list(sys.modules.items())
+        if name.startswith("ratiolab.")
+        for function in vars(module).values()
+        if isinstance(function, CPUDispatcher)
+        for signature in function.signatures
+    }
+
+
+many = sys.argv[1] == "many"
+compilation.compile_ahead(many=many)
+before = signatures()
+assert len(before) > 20
+for size in map(int, sys.argv[2:]):
+    solve(generate("jaillet-model-1", 5, n_least=size, n_most=size), time_limit=3)
+print(sorted(signatures() - before, key=str))
+"""
+
+
+@pytest.mark.parametrize("sizes", ["few 18 44 130", "many 450"])
+def test_a_solve_calls_nothing_that_has_not_been_compiled_ahead(sizes: str) -> None:
+    command = [sys.executable, "-c", FRESH, *sizes.split()]
+    assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == "[]\n"
+
+
+@pytest.fixture
+def uncompiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Pretend that nothing has been compiled; return the folder of marks."""
+    monkeypatch.setattr(compilation, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(compilation, "_done", set())
+    monkeypatch.setattr(compilation, "_walks", lambda *_, **__: None)
+    monkeypatch.setattr(compilation, "_beams", lambda _: None)
+    return tmp_path
+
+
+def draw() -> Instance:
+    return generate("jaillet-model-1", 3, n_least=14, n_most=14)
+
+
+def test_the_time_limit_begins_when_all_is_compiled(
+    uncompiled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compilation, "_walks", lambda *_, **__: time.sleep(1))
+    shown: list[Progress] = []
+    result = solve(draw(), time_limit=0.9, progress=shown.append)
+    assert shown[0].stage == "compiling, once after installation"
+    assert [stage.name for stage in result.stages[:2]] == ["bounds", "orders"]
+    assert result.seconds < 1.9  # two naps and the solve take 2.1 and more
+
+
+def test_what_is_compiled_stays_so_until_code_or_compiler_change(
+    uncompiled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = uncompiled / f"few-requests.{sys.implementation.cache_tag}-0123456789abcdef.compiled"
+    old.touch()
+    assert not compilation.is_compiled(many=False)
+    compilation.compile_ahead(many=False)
+    monkeypatch.setattr(compilation, "_done", set())  # as in a new process
+    assert compilation.is_compiled(many=False)
+    assert not compilation.is_compiled(many=True)
+    assert len(list(uncompiled.iterdir())) == 1
+    monkeypatch.setattr(numba, "__version__", "0")
+    assert not compilation.is_compiled(many=False)
+
+
+@pytest.mark.parametrize("limit", [None, 5])
+def test_only_a_solve_with_a_time_limit_compiles_ahead(
+    uncompiled: Path, limit: float | None
+) -> None:
+    solve(draw(), time_limit=limit)
+    assert compilation.is_compiled(many=False) == (limit is not None)
+
+
+def test_few_requests_need_nothing_compiled(uncompiled: Path) -> None:
+    solve(generate("jaillet-model-1", 3, n_least=10, n_most=10), time_limit=5)
+    assert not compilation.is_compiled(many=False)
+
+
+def test_ctrl_c_while_compiling_leaves_an_interval(
+    uncompiled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compilation, "_walks", interrupted)
+    result = solve(draw(), time_limit=5)
+    assert result.interrupted
+    assert 0 < result.lower <= result.upper
+    assert not compilation.is_compiled(many=False)
