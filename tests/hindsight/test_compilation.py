@@ -85,6 +85,7 @@ def test_what_is_compiled_stays_so_until_code_or_compiler_change(
     assert not compilation.is_compiled(many=True)
     assert len(list(uncompiled.iterdir())) == 1
     monkeypatch.setattr(numba, "__version__", "0")
+    monkeypatch.setattr(compilation, "_done", set())
     assert not compilation.is_compiled(many=False)
 
 
