@@ -1,5 +1,6 @@
 """Certified bounds around the hindsight optimum of an instance, alone or beside policies."""
 
+from contextlib import suppress
 from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING
@@ -138,13 +139,14 @@ def _walked(
             population = Population(best[-1], stream(seed, "search", 2), never, found, cross)
             for _ in range(STEPS if duals.bound < best[-1].total_latency else 0):
                 population.step()
-            proof.prove(
-                *(instance, duals, lambda: best[-1].total_latency),
-                # what takes no walk to an end proves nothing
-                *(lambda: len(lower) > 1 and next(asked) > most, found),
-                starts=lambda: best[-1].starts,
-                effort=Effort(*RISES),
-            )
+            with suppress(OverflowError):  # tables too large for walks: what is proven stays
+                proof.prove(
+                    *(instance, duals, lambda: best[-1].total_latency),
+                    # what takes no walk to an end proves nothing
+                    *(lambda: len(lower) > 1 and next(asked) > most, found),
+                    starts=lambda: best[-1].starts,
+                    effort=Effort(*RISES),
+                )
     return best[-1], max(lower)
 
 
