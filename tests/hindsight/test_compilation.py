@@ -67,10 +67,12 @@ def test_the_time_limit_begins_when_all_is_compiled(
 ) -> None:
     monkeypatch.setattr(compilation, "_walks", lambda *_, **__: time.sleep(1))
     shown: list[Progress] = []
+    began = time.perf_counter()
     result = solve(draw(), time_limit=0.9, progress=shown.append)
+    wall = time.perf_counter() - began
     assert shown[0].stage == "compiling, once after installation"
     assert [stage.name for stage in result.stages[:2]] == ["bounds", "orders"]
-    assert result.seconds < 1.9  # two naps and the solve take 2.1 and more
+    assert wall - result.seconds >= 1  # whatever else is compiled here, and on a busy machine, too
 
 
 def test_what_is_compiled_stays_so_until_code_or_compiler_change(
