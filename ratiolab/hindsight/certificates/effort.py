@@ -45,7 +45,7 @@ compare states in another way, and may keep more. Against 64 instead of 256 othe
 requests kept more than these.
 """
 
-MOST_CELLS = 10**7
+MOST_CELLS = 15 * 10**6
 """Most pairs of a request and an age, times layers of walks."""
 
 MOST_PASSES = 100

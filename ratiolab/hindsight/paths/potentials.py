@@ -29,7 +29,7 @@ MOST_MEMORY = 127
 UNIT = 2**20
 """Costs are in parts of a round: few enough that 64 bits hold all products with duals."""
 
-MOST_CELLS = 10**7
+MOST_CELLS = 15 * 10**6
 """Pairs times layers of the tables of walks at most."""
 
 LARGEST = 2**61

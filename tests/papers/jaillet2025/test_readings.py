@@ -128,32 +128,6 @@ def test_brackets_hold_the_optimum_and_depend_on_nothing_else() -> None:
         assert row["total_latency"] >= optimum  # type: ignore[operator]
 
 
-def test_walks_close_a_bracket_and_stop_after_so_many_questions() -> None:
-    fields: dict[str, Value] = {
-        "task": "bracket",
-        "workload": "jaillet-model-1",
-        "workload.n_least": 11,
-        "workload.n_most": 11,
-        "seed": 8,
-        "option.steps": 1,
-        "option.rounds": 1,
-        "option.beam": 2,
-    }
-
-    def bracket(walks: int) -> tuple[int, int]:
-        row = TASKS["bracket"].run(Cell(fields | {"option.walks": walks}))[0]
-        lower, upper = row["opt_lower"], row["opt_upper"]
-        assert isinstance(lower, int)
-        assert isinstance(upper, int)
-        return lower, upper
-
-    without, few, many = bracket(0), bracket(10), bracket(10**6)
-    assert few == bracket(10)
-    assert without[0] <= few[0] <= many[0] <= many[1] <= few[1] <= without[1]
-    assert many[0] == many[1]
-    assert without[0] < without[1]
-
-
 def test_an_unknown_reading_is_an_error_with_the_known_ones() -> None:
     fields: dict[str, Value] = {
         "task": "reading",
