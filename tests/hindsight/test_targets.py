@@ -1,16 +1,24 @@
 """What walks come to remember next, and which order of that a proof settles on."""
 
 from collections.abc import Callable
+from itertools import islice
 from math import inf
 
 import numpy as np
 import pytest
+from test_merging import many
 
 from ratiolab import Instance
-from ratiolab.hindsight.paths import targets
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.paths import bundle, proof, targets
 from ratiolab.hindsight.paths.orders import Order, all_by_arrival, by_fault, by_start, orders
+from ratiolab.hindsight.paths.potentials import Potentials
+from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.paths.targets import Targets
+from ratiolab.hindsight.paths.walk import MOST_STATES
 from ratiolab.hindsight.paths.walked import Table, Walked
+from ratiolab.hindsight.paths.widths import Plan
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 
 FAULTS = np.array([0.0, 1.0, 3.0, 2.0, 0.5])
 
@@ -136,3 +144,48 @@ def test_targets_rise_in_smaller_steps_where_a_longer_one_would_not_end_in_time(
     assert proven(100) == aims[2]
     assert aims[:2] == [125, 175]
     assert 230 <= aims[2] <= 250
+
+
+def test_a_walk_that_is_expected_to_take_too_many_states_first_learns_what_to_remember() -> None:
+    """Four rounds more of a target take twice as many states; 48 rounds are to go."""
+
+    def ladders(first: int) -> list[tuple[int, tuple[int, ...]]]:
+        made: list[tuple[int, tuple[int, ...]]] = []
+
+        def make(target: int, ladder: tuple[int, ...], order: Order) -> Fake:
+            made.append((target, ladder))
+            states = first * 2 ** ((target - 100) // 4) if len(ladder) > 1 else 1
+            return Fake(target, -(-states // target))
+
+        rising = Targets(
+            *(make, [by_fault], lambda: 148, lambda: False, lambda _: None, 2**40 - 1, False, 100),
+            final=True,
+        )  # type: ignore[arg-type]
+        rising.rise(100, once=False)
+        return made
+
+    everybody = (0, 2**40 - 1)
+    both = [(112, everybody), (136, everybody)]
+    few, more = (int(part * targets.EXCEEDED * MOST_STATES) // 2**12 for part in (0.9, 1.1))
+    assert ladders(few)[:3] == [*both, (148, everybody)]
+    assert ladders(more) == [*both, (148, (0,))]
+
+
+def test_better_multipliers_are_kept_where_walks_that_remember_have_proven_more() -> None:
+    instance = many(14)
+    duals = cut_bound(instance, rounds=1).certificate
+    best = best_list_schedule(instance).total_latency
+    potentials, plan = Potentials.of(instance, duals.duals), Plan(lambda: inf, 10**5)
+    given = (lambda: best), (lambda: False), (lambda *found: None), 10**5, None, None
+    made = proof._Proof(potentials, potentials.least, duals, *given, plan, None)
+    first = potentials.least / potentials.unit
+    search = bundle.steps(Refit(instance, duals.duals), first, given[0], 10**5, given[1])
+    better = [passes for _, passes in islice(search, 4) if passes is not None]
+    assert duals.bound < better[0].bound < better[-1].bound < best - 1
+    made.bound = best - 1  # as walks that remember everybody may prove
+    for passes in better:
+        made._take(passes)
+        assert made.multipliers is passes.multipliers
+    made._take(better[0])
+    assert made.multipliers is better[-1].multipliers
+    assert made.bound == best - 1

@@ -2,7 +2,7 @@
 
 The first walk back remembers nobody, and serves all targets below the best schedule; what later
 ones remember, and which targets, `ratiolab.hindsight.paths.targets` says. Where they take too many
-states, multipliers rise, and they try again.
+states, multipliers rise, and they try again. With more than 28 requests multipliers rise first.
 
 Multipliers that prove most are not best: of one instance 8 steps, 24 and 79 prove 2604, 2612 and
 2615, and remembering everybody takes 2.1, 1.0 and 2.8 million states to prove 2622.
@@ -44,11 +44,12 @@ FEW = 4
 BEAMS = 2_000, 8_000, 32_000, 8_000, 8_000
 """Widths of the walks that look for schedules, one each time before multipliers rise."""
 
-FEW_REQUESTS = 30
-"""With more, walks that remember all begin after multipliers have risen for the first time."""
+FEW_REQUESTS = 28
+"""With more, multipliers rise first, as far as they go, and walks that remember requests follow:
+of ten draws of 30 requests a minute proves five so, and four if both take turns."""
 
 MANY_REQUESTS = 36
-"""With more, walks that remember all begin when multipliers rise no more."""
+"""With more, targets rise in small steps."""
 
 STEPS = 8
 """Steps of the search for multipliers each time."""
@@ -126,18 +127,22 @@ class _Proof:
         self.potentials, self.multipliers, self.proven = potentials, multipliers, proven
         self.upper, self.stop, self.found = upper, stop, found
         instance = potentials.instance
-        self.many = len(instance) > MANY_REQUESTS
+        size = len(instance)
+        self.climbs = size > FEW_REQUESTS
         self.most = most
-        now = orders(instance, starts), upper, stop, self._tell
+        many, known = size > MANY_REQUESTS, orders(instance, starts)
+        if self.climbs and not many:
+            known = known[:1]  # there is time for one walk of millions of states, not for two
         self.targets = Targets(
-            self._passes, *now, 2 ** len(instance) - 1, self.many, most, plan.left
+            *(self._passes, known, upper, stop, self._tell, 2**size - 1, many, most, plan.left),
+            final=self.climbs,
         )
-        self.between = between if len(instance) >= FEW_REQUESTS else None
+        self.between = between if self.climbs else None
         self.values: list[float] = []
         self.climb: Climb | None = None
         self.back: Back | None = None
         self.backed: Potentials | None = None
-        self.bound = proven.bound
+        self.bound = self.level = proven.bound
 
     @property
     def ended(self) -> bool:
@@ -146,21 +151,21 @@ class _Proof:
 
     def run(self) -> None:
         """Prove what paths cost that remember nobody; then raise multipliers and remember all."""
-        size, many = len(self.potentials.instance), self.many
-        if not many:
+        size, climbs = len(self.potentials.instance), self.climbs
+        if not climbs:
             self._first()
         remembers = size <= MOST_REQUESTS
-        beams = list(BEAMS if many else BEAMS[:3]) if remembers else []
+        beams = list(BEAMS if climbs else BEAMS[:3]) if remembers else []
         self.search = self._steps()
-        rising, first = True, True
+        rising, first = True, not climbs
         while not self.ended:
-            if beams and not (many and rising):
+            if beams and not (climbs and rising):
                 self._beam(beams.pop(0))
-            if rising and not (first and size <= FEW_REQUESTS):
+            if rising and not first:
                 rising = self._raise_multipliers()
             if not rising and (not remembers or (self.climb is not None and self.climb.width)):
                 return  # where states were merged, complete walks are out of reach
-            if not rising or not many:
+            if not rising or not climbs:
                 self._raise_targets(once=rising)
                 if not (rising or beams or self.targets.more()):
                     return
@@ -173,6 +178,7 @@ class _Proof:
             passes = self._passes(target, (0,), by_fault)
             walked = passes.go(width, self.stop, whole=False)
             self._tell(passes)
+            self.level = max(self.level, passes.bound)
             if walked.table is not None and target >= self.upper():
                 self.back, self.backed = Back(passes.sides, walked), self.potentials
             if walked.table is not None or width == self.most:
@@ -196,7 +202,7 @@ class _Proof:
 
     def _raise_multipliers(self) -> bool:
         """Make the cheapest path dearer by some steps; return whether more may gain."""
-        if self.many:
+        if self.climbs:
             return self._climb()
         done = len(self.values)
         for value, passes in islice(self.search, STEPS):
@@ -224,10 +230,13 @@ class _Proof:
         return value - before >= GAINED * (self.upper() - value)
 
     def _take(self, passes: Passes) -> None:
-        """Go on from the potentials and multipliers of a walk, if it proves more."""
-        if passes.bound > self.bound:
+        """Go on from the potentials and multipliers of a walk, if it proves more.
+
+        More than those of now do when nobody is remembered: targets may have proven more since.
+        """
+        if passes.bound > self.level:
             self.potentials, self.multipliers = passes.potentials, passes.multipliers
-            self.proven = passes.proven
+            self.proven, self.level = passes.proven, passes.bound
             if passes.back is not None and passes.target >= self.upper():
                 self.back, self.backed = passes.back, self.potentials
         self._tell(passes)
