@@ -32,7 +32,7 @@ Whom to remember next: `ratiolab.hindsight.paths.orders`.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, log
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ratiolab.hindsight.paths.orders import Order
 from ratiolab.hindsight.paths.passes import Passes
@@ -65,6 +65,14 @@ USED, GROWTH = 0.8, 1.5
 from one to the next by a factor, at least this."""
 
 Make: TypeAlias = Callable[[int, tuple[int, ...], Order], Passes]
+
+
+class Reached(NamedTuple):
+    """A target that passes have proven: their bound, what time they took, and states at most."""
+
+    bound: int
+    seconds: float
+    states: int
 
 
 @dataclass
@@ -113,56 +121,43 @@ class Targets:
         Walks that have learnt what to remember at a low target go for the schedule next.
         """
         step = (self.upper() - bound) // (MANY_STEPS if self.many else FIRST_STEPS)
-        step, self.largest, times = max(1, step), 0, list[tuple[int, float]]()
-        sizes = list[tuple[int, int]]()
+        step, self.largest, before = max(1, step), 0, list[Reached]()
         while bound < self.upper() and not self.stop():
             largest, self.largest, begin = self.largest, 0, self.left()
-            step = min(step, self._fits(times, begin)) if self.many else step
-            before, target = bound, min(self.upper(), bound + step)
-            if self.ladder == (0, self.everybody) and self._too_large(sizes, target):
+            step = min(step, self._fits(before, begin)) if self.many else step
+            low, target = bound, min(self.upper(), bound + step)
+            if self.ladder == (0, self.everybody) and self._too_large(before, target):
                 self.ladder = (0,)
             reached, bound = self._reach(target, bound)
             if reached:
-                times.append((bound, begin - self.left()))
-                learned = self.ladder != (0, self.everybody)
-                if not learned:
-                    sizes.append((bound, self.largest))
-                    step = max(1, 2 * (bound - before))
+                before.append(Reached(bound, begin - self.left(), self.largest))
+                if self.ladder == (0, self.everybody):
+                    step = max(1, 2 * (bound - low))
                 elif not self.many:
                     step = self.upper()
                 elif self.largest * max(2.0, self.largest / max(1, largest)) ** 2 < self.states:
                     step *= 2  # walks grow by a factor from step to step, and still have room
-            elif target > before + 1 and not once:
-                step = (target - before) // 2
+            elif target > low + 1 and not once:
+                step = (target - low) // 2
             else:
                 return
 
-    def _fits(self, times: list[tuple[int, float]], left: float) -> int:
-        """Return how far above the last target the next may be, for its walks to end in time.
-
-        Parameters
-        ----------
-        times : what has been proven, and the seconds it took.
-        """
-        if left == inf or len(times) < 2:
+    def _fits(self, before: list[Reached], left: float) -> int:
+        """Return how far above the last target the next may be, for its walks to end in time."""
+        if left == inf or len(before) < 2:
             return 2**62
-        (first, before), (last, took) = times[-2:]
-        growth = log(max(GROWTH, took / max(before, 1e-3))) / max(1, last - first)
-        return max(1, int(log(max(1.0, USED * left / max(took, 1e-3))) / growth))
+        took = max(before[-1].seconds, 1e-3)
+        growth = log(max(GROWTH, took / max(before[-2].seconds, 1e-3)))
+        return max(1, int(log(max(1.0, USED * left / took)) / growth * _last_step(before)))
 
-    def _too_large(self, sizes: list[tuple[int, int]], target: int) -> bool:
-        """Return whether a walk to a target takes too many states, if these grow as they have.
-
-        Parameters
-        ----------
-        sizes : targets that have been proven, and the states that each took.
-        """
-        if len(sizes) < 2:
+    def _too_large(self, before: list[Reached], target: int) -> bool:
+        """Return whether a walk to a target takes too many states, if these grow as they have."""
+        if len(before) < 2:
             return False
-        (first, before), (last, states) = sizes[-2:]
-        growth = log(max(1, states) / max(1, before)) / max(1, last - first)
-        room = log(EXCEEDED * self.states / max(1, states))
-        return growth * (target - last) > room
+        states = max(1, before[-1].states)
+        growth = log(states / max(1, before[-2].states))
+        far = (target - before[-1].bound) / _last_step(before)
+        return growth * far > log(EXCEEDED * self.states / states)
 
     def _reach(self, target: int, bound: int) -> tuple[bool, int]:
         """Return whether passes prove a target or find a schedule of what they prove; the bound.
@@ -215,3 +210,8 @@ class Targets:
         walked = passes.go(self.width, self.stop, most=most, everybody=True)
         self.tell(passes)
         return walked.table is not None
+
+
+def _last_step(before: list[Reached]) -> int:
+    """Return how far the last target is above the one before."""
+    return max(1, before[-1].bound - before[-2].bound)
