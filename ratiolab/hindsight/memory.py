@@ -27,6 +27,9 @@ TABLES = 400
 NONZERO = 450
 """Bytes for a non-zero of the integer program, before HiGHS branches."""
 
+STATES, ROOMIEST = 2_500 * MEGABYTE, 4.0
+"""Bytes that walks of as many states as usual take, and how many times as many they may be."""
+
 ORDER_ROUND = 40
 """Bytes for a round of the profiles of the search over orders."""
 
@@ -83,6 +86,18 @@ def program_entries(budget: int) -> int:
 def needs(count: int) -> str:
     """Return a note: arrays of so many bytes exceed the budget."""
     return f"about {count // MEGABYTE} MB of arrays are more than the memory limit leaves"
+
+
+def room() -> float:
+    """Return as many times as many states as usual walks may keep on this machine, 1 to `ROOMIEST`.
+
+    They take less than half of its memory then.
+    """
+    try:
+        pages = os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return 1.0
+    return min(ROOMIEST, max(1.0, pages * os.sysconf("SC_PAGE_SIZE") / (2 * STATES)))
 
 
 class MemoryWatch:

@@ -130,6 +130,7 @@ class Paths:
         width = proof.MOST_WIDTH
         if state.memory_budget is not None:
             width = min(width, memory.walk_width(instance, state.memory_budget))
+        room = memory.room() if state.memory_budget is None else 1.0
         if width < proof.FIRST_WIDTH:
             return Found(note="no paths: the memory limit leaves no room for walks")
 
@@ -146,7 +147,7 @@ class Paths:
         begin = known if isinstance(known, PathCertificate) else state.walked
         try:
             now = (lambda: state.upper), stop, found, width, turns, lambda: state.schedule.starts
-            proof.prove(instance, duals, *now, begin=begin, left=left)
+            proof.prove(instance, duals, *now, begin=begin, left=left, room=room)
         except OverflowError as error:
             return Found(note=f"no paths: {error}")
         if state.closed:

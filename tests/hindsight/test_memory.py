@@ -1,6 +1,7 @@
 """A memory limit holds for the whole process, and the result says what was left out for it."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -11,9 +12,12 @@ from ratiolab.hindsight.memory import (
     LEAST,
     LIBRARIES,
     MEGABYTE,
+    ROOMIEST,
+    STATES,
     layer_width,
     program_entries,
     resident,
+    room,
 )
 from ratiolab.workloads.generators import generate
 
@@ -93,3 +97,22 @@ def test_a_limit_below_what_the_libraries_take_is_refused() -> None:
     assert LEAST > LIBRARIES
     with pytest.raises(ValueError, match=f"memory_limit {LEAST - 1} must be at least {LEAST}"):
         solve(generate(MANY[0], MANY[1], **MANY[2]), memory_limit=LEAST - 1)
+
+
+@pytest.mark.parametrize(("held", "expected"), [(1, 1.0), (4, 2.0), (7, 3.5), (100, ROOMIEST)])
+def test_walks_of_long_solves_take_half_of_the_memory_of_the_machine_at_most(
+    monkeypatch: pytest.MonkeyPatch, held: int, expected: float
+) -> None:
+    sizes = {"SC_PHYS_PAGES": held * STATES // 1000, "SC_PAGE_SIZE": 1000}
+    monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
+    assert room() == expected
+
+
+def test_walks_have_their_usual_room_where_the_system_does_not_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unknown(name: str) -> int:
+        raise ValueError(name)
+
+    monkeypatch.setattr(os, "sysconf", unknown)
+    assert room() == 1.0

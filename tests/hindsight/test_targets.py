@@ -146,6 +146,35 @@ def test_targets_rise_in_smaller_steps_where_a_longer_one_would_not_end_in_time(
     assert 230 <= aims[2] <= 250
 
 
+def test_targets_rise_in_small_steps_where_walks_grow_fast_and_as_far_as_there_is_room() -> None:
+    """Six rounds more of a target take twice as many states; 256 rounds are to go."""
+
+    def reached(*most: int) -> list[int]:
+        aims, best = list[int](), [100]
+
+        def make(target: int, ladder: tuple[int, ...], order: Order) -> Fake:
+            aims.append(target)
+            return Fake(target, int(100 * 2 ** ((target - 100) / 6) / target))
+
+        def tell(passes: Fake) -> None:
+            best[0] = max(best[0], passes.bound)
+
+        rising = Targets(
+            *(make, [by_fault], lambda: 356, lambda: False, tell, 2**40 - 1, True, 100),
+            *([lambda: inf, False, *most] if most else []),
+        )  # type: ignore[arg-type]
+        rising.rise(100, once=False)
+        assert aims[:2] == [116, 148]
+        assert 1 <= max(np.diff([aim for aim in aims[1:] if aim <= best[0]])) <= 7
+        return [best[0], max(aims)]
+
+    usual, roomier = reached(), reached(4 * MOST_STATES)
+    # states double 15.6 times from 100 to the most: 193 or 194 are in reach
+    assert 193 <= usual[0] <= 194
+    assert usual[1] <= usual[0] + 7
+    assert 205 <= roomier[0] <= 206
+
+
 def test_a_walk_that_is_expected_to_take_too_many_states_first_learns_what_to_remember() -> None:
     """Four rounds more of a target take twice as many states; 48 rounds are to go."""
 

@@ -192,3 +192,17 @@ def test_where_walks_merge_steps_are_beams(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(climb, "EXACT_WIDTH", 10)
     seen = climbed(monkeypatch, lambda: inf, 11)
     assert seen == ["beam", 10, *["beam"] * 7, NARROW, 10]
+
+
+@pytest.mark.parametrize(("seconds", "room"), [(60.0, 1.0), (250.0, 2.5), (900.0, 3.0), (inf, 3.0)])
+def test_walks_keep_more_states_where_there_is_more_time_and_memory(
+    seconds: float, room: float
+) -> None:
+    assert Plan(Clock(seconds), MOST, roomiest=3.0).room == room
+    assert Plan(Clock(seconds), MOST).room == 1.0
+    assert Plan(Clock(seconds), MOST, Effort(1, 1, 0.0, 100), roomiest=3.0).room == 1.0
+
+
+@pytest.mark.parametrize(("seconds", "times"), [(30.0, 1.0), (60.0, 1.0), (180.0, 3.0), (inf, 6.0)])
+def test_more_steps_may_gain_little_where_there_is_more_time(seconds: float, times: float) -> None:
+    assert Plan(Clock(seconds), MOST).patience == times

@@ -33,15 +33,17 @@ MOST_UNWATCHED = 400
 MOST_MEMORY, MOST_ONE_WAY = 127, 255
 """Most memory of walks over paths, from both ends and from one: sums of tokens stand in a byte."""
 
-MOST_STATES = 2 * 10**8
-"""Most states of all walks of a certificate of paths, partial ones too: some minutes."""
+MOST_STATES = 8 * 10**8
+"""Most states of all walks of a certificate of paths, partial ones too: as many as ten minutes
+find."""
 
-MOST_KEPT = 8 * 10**6
+MOST_KEPT = 32 * 10**6
 """Most states that a walk keeps, and twice those of a layer, partial ones too; one that merges
 keeps a layer.
 
-More than `ratiolab.hindsight.paths.walk.MOST_STATES` of walks that find: those of the checker
-compare states in another way, and may keep more. Against 64 instead of 256 others, a pass of 40
+More than `ratiolab.hindsight.paths.walk.MOST_STATES` of walks that find, as many times as these may
+be where there is most time and memory: those of the checker compare states in another way, and may
+keep more. Against 64 instead of 256 others, a pass of 40
 requests kept more than these.
 """
 

@@ -24,6 +24,7 @@ from ratiolab.hindsight.paths.passes import Back, Passes
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Potentials
 from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.paths.targets import Targets
+from ratiolab.hindsight.paths.walk import MOST_STATES
 from ratiolab.hindsight.paths.widths import Effort, Plan
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
@@ -73,6 +74,7 @@ def prove(
     begin: PathCertificate | None = None,
     left: Callable[[], float] = lambda: inf,
     effort: Effort | None = None,
+    room: float = 1.0,
 ) -> None:
     """Raise the bound of duals until it meets the best schedule, or time or memory is over.
 
@@ -89,6 +91,7 @@ def prove(
     left : returns the seconds until ``stop``; they say how wide the last walk of many requests is.
     effort : in place of that, how many steps the search for multipliers of many requests makes, one
         more where the last was by a narrow beam, and how wide the last walk is.
+    room : as many times as many states as usual may be kept where there is time for them.
 
     Raises
     ------
@@ -103,7 +106,7 @@ def prove(
             multipliers = np.minimum(first, multipliers)
     _Proof(
         *(potentials, multipliers, duals, upper, stop, found, most, between, starts),
-        *(Plan(left, most, effort), first),
+        *(Plan(left, most, effort, room), first),
     ).run()
 
 
@@ -133,9 +136,10 @@ class _Proof:
         many, known = size > MANY_REQUESTS, orders(instance, starts)
         if self.climbs and not many:
             known = known[:1]  # there is time for one walk of millions of states, not for two
+        room = plan.room
         self.targets = Targets(
-            *(self._passes, known, upper, stop, self._tell, 2**size - 1, many, most, plan.left),
-            final=self.climbs,
+            *(self._passes, known, upper, stop, self._tell, 2**size - 1, many, int(room * most)),
+            *(plan.left, self.climbs, int(room * MOST_STATES)),
         )
         self.between = between if self.climbs else None
         self.values: list[float] = []

@@ -24,7 +24,10 @@ after 1.1 million for 2420; those that remember 4, 8, 12, 16 and 30 in turn take
 
 With many the schedule is out of reach, and targets rise in small steps, each from walks that
 remember nobody on: with 50 requests, seed 3, the walk that remembers nobody proves 4749, and those
-that remember 4, 8, 12 and 17 prove 4758, 4779, 4781 and more than 4785.
+that remember 4, 8, 12 and 17 prove 4758, 4779, 4781 and more than 4785. As walks grow faster and
+faster, one that is to take five times the states of the last can take fifty: with 40 requests, seed
+3, walks for 2895 took .4 million at most, and those for 2919, the next target, more than 5 million;
+in steps for which twice the states are expected, 2910 was proven by walks of 2.2 million.
 
 Whom to remember next: `ratiolab.hindsight.paths.orders`.
 """
@@ -60,6 +63,10 @@ requests and room for 5 million, seed 0 takes 5.0 where 5.9 are expected, and se
 where 11.0 are; there, walks that remember 4, 8, 12, 16 and 30 take 4.4 in all.
 """
 
+TIMES, LEAST_GROWTH = 2.0, 1.1
+"""With many requests, the next target is to take so many times the states of the last, where these
+grow from one to the next by a factor, at least the second."""
+
 USED, GROWTH = 0.8, 1.5
 """The next target is to take so much of the time that is left, where the time of a target grows
 from one to the next by a factor, at least this."""
@@ -89,6 +96,7 @@ class Targets:
     many : whether there are many requests. width : states of a layer at most.
     left : returns the seconds that are left.
     final : whether multipliers rise no more, so that walks may take all states there is room for.
+    most : states there is room for.
     """
 
     make: Make
@@ -101,18 +109,19 @@ class Targets:
     width: int
     left: Callable[[], float] = lambda: inf
     final: bool = False
+    most: int = MOST_STATES
     states: int = field(init=False)
     ladder: tuple[int, ...] = field(init=False)
     largest: int = field(default=0, init=False)
     spent: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self.states = MOST_STATES if self.many or self.final else min(FIRST_STATES, MOST_STATES)
+        self.states = self.most if self.many or self.final else min(FIRST_STATES, self.most)
         self.ladder = (0,) if self.many else (0, self.everybody)
 
     def more(self) -> bool:
         """Let walks take more states from now on; return whether that is possible."""
-        before, self.states = self.states, min(MORE * self.states, MOST_STATES)
+        before, self.states = self.states, min(MORE * self.states, self.most)
         return self.states > before
 
     def rise(self, bound: int, once: bool) -> None:
@@ -123,7 +132,7 @@ class Targets:
         step = (self.upper() - bound) // (MANY_STEPS if self.many else FIRST_STEPS)
         step, self.largest, before = max(1, step), 0, list[Reached]()
         while bound < self.upper() and not self.stop():
-            largest, self.largest, begin = self.largest, 0, self.left()
+            self.largest, begin = 0, self.left()
             step = min(step, self._fits(before, begin)) if self.many else step
             low, target = bound, min(self.upper(), bound + step)
             if self.ladder == (0, self.everybody) and self._too_large(before, target):
@@ -135,20 +144,27 @@ class Targets:
                     step = max(1, 2 * (bound - low))
                 elif not self.many:
                     step = self.upper()
-                elif self.largest * max(2.0, self.largest / max(1, largest)) ** 2 < self.states:
-                    step *= 2  # walks grow by a factor from step to step, and still have room
-            elif target > low + 1 and not once:
-                step = (target - low) // 2
+                elif self.largest < ENOUGH:
+                    step *= 2
+            elif target > bound + 1 and not once:
+                step = (target - bound) // 2  # what has not been reached has raised the bound, too
             else:
                 return
 
     def _fits(self, before: list[Reached], left: float) -> int:
-        """Return how far above the last target the next may be, for its walks to end in time."""
-        if left == inf or len(before) < 2:
+        """Return how far above the last target the next may be, if walks grow as they have.
+
+        They are to have room, to end in time, and to be no more than some times those of the last.
+        """
+        if len(before) < 2:
             return 2**62
-        took = max(before[-1].seconds, 1e-3)
-        growth = log(max(GROWTH, took / max(before[-2].seconds, 1e-3)))
-        return max(1, int(log(max(1.0, USED * left / took)) / growth * _last_step(before)))
+        (_, time, states), (_, took, last) = before[-2:]
+        more = log(min(TIMES, max(1.0, self.states / max(1, last))))
+        steps = more / log(max(LEAST_GROWTH, last / max(1, states)))
+        if left < inf:
+            more = log(max(1.0, USED * left / max(took, 1e-3)))
+            steps = min(steps, more / log(max(GROWTH, took / max(time, 1e-3))))
+        return max(1, int(steps * _last_step(before)))
 
     def _too_large(self, before: list[Reached], target: int) -> bool:
         """Return whether a walk to a target takes too many states, if these grow as they have."""
@@ -181,12 +197,12 @@ class Targets:
                 return passes.closed, bound
             self.orders.pop(0)
 
-    def _prove(self, target: int, most: int = 2**62) -> Passes:
+    def _prove(self, target: int, spend: int = 2**62) -> Passes:
         """Return passes to a target that take so many states in all, or end there."""
         passes, spent = self.make(target, self.ladder, self.orders[0]), 0
         while not (passes.closed or (target == self.upper() and self._all_at_once(passes))):
-            room = self.states if len(passes.sets) < 2 else MOST_STATES
-            walked = passes.go(self.width, self.stop, most=min(room, most - spent))
+            room = self.states if len(passes.sets) < 2 else self.most
+            walked = passes.go(self.width, self.stop, most=min(room, spend - spent))
             self.tell(passes)
             self.largest, spent = max(self.largest, walked.states), spent + walked.states
             if walked.table is None:

@@ -72,10 +72,12 @@ COMPARED, EARLY, LEAST_EARLY = 256, 8, 16
 least. Twice as many before they are merged, as each that goes leaves room for another."""
 
 MOST_STATES = 5_000_000
-"""States of all layers of a walk that is to be complete, at which it ends: half a gigabyte.
+"""States of all layers of a walk that is to be complete, at which it ends: half a gigabyte. Long
+solves may allow it more.
 
-A checker's walk compares states in its own way, and may keep more: it is allowed 1.6 times as many,
-`ratiolab.hindsight.certificates.effort.MOST_KEPT`, so that it can repeat what was found.
+A checker's walk compares states in its own way, and may keep more: it is allowed 1.6 times as many
+as `ratiolab.hindsight.memory.ROOMIEST` lets a walk have, so that it can repeat what was found
+(`ratiolab.hindsight.certificates.effort.MOST_KEPT`).
 """
 
 FULL = 80
@@ -93,6 +95,9 @@ layer is wider than then, as a checker knows one width.
 RECORDED = 75
 """Partial states that a walk records for each that a layer may keep, twenty bytes each. Steps after
 as many are made again when they are asked for."""
+
+MOST_RECORDED = 30_000_000
+"""Partial states that a walk records at most."""
 
 PATHS = 12
 """Paths that a walk returns at most."""
@@ -185,7 +190,7 @@ class _Walk:
                 self.width = min(self.width, self._fits(self.direction.end - t, states))
             over = self.left <= self.limit or self.merged or states > self.most_states
             self.stopped = self.stop() or (self.whole and bool(over))
-            records = self.whole and recorded < RECORDED * self.width
+            records = self.whole and recorded < min(RECORDED * self.width, MOST_RECORDED)
             self.partials = Partials() if records else None
             layer = layer if self.stopped else self._next(layer, t)
             if self.partials is not None:

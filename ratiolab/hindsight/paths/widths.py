@@ -22,6 +22,11 @@ LONGER, PROBE, LITTLE = 1.5, 0.15, 0.1
 """A walk takes so many times as long as a beam at least. One that is to merge nothing is tried, and
 a narrow one is made, when so long is at most such a part of the time that is left."""
 
+EACH, MINUTE, MOST_PATIENCE = 100.0, 60.0, 6.0
+"""With a limit of more seconds than the first, walks may keep as many times as many states; than
+the second, as many times as many steps must gain little, up to the third, before walks that
+remember requests go on."""
+
 SPARE = 0.06
 """Part of the time of the last walk that it is not to use."""
 
@@ -96,10 +101,17 @@ class Plan:
     left : returns the seconds that are left, infinity without a limit.
     most : states that a layer may keep.
     effort : in place of a clock.
+    roomiest : as many times as many states as usual fit into memory.
     """
 
-    def __init__(self, left: Callable[[], float], most: int, effort: Effort | None = None) -> None:
-        self.left, self.most, self.effort = left, most, effort
+    def __init__(
+        self,
+        left: Callable[[], float],
+        most: int,
+        effort: Effort | None = None,
+        roomiest: float = 1.0,
+    ) -> None:
+        self.left, self.most, self.effort, self.roomiest = left, most, effort, roomiest
         self.total = self.before = left()
         self.step = self.takes = 0.0
 
@@ -107,6 +119,16 @@ class Plan:
     def limited(self) -> bool:
         """Return whether time is limited, and says how wide walks are."""
         return self.effort is None and self.total < inf
+
+    @property
+    def room(self) -> float:
+        """Return how many times as many states as usual walks may keep that are complete."""
+        return min(self.roomiest, max(1.0, self.total / EACH)) if self.effort is None else 1.0
+
+    @property
+    def patience(self) -> float:
+        """Return how many times as many steps as in a minute may gain little."""
+        return min(MOST_PATIENCE, max(1.0, self.total / MINUTE))
 
     def begin(self) -> None:
         """Note that a step begins."""
