@@ -15,6 +15,7 @@ from ratiolab.hindsight.certificates.certificate import (
     dual_certificate,
 )
 from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.certificates.effort import LONG_CHECK, allowing
 from ratiolab.hindsight.compilation import compile_ahead, is_compiled
 from ratiolab.hindsight.many_requests import ManyRequests
 from ratiolab.hindsight.path_stages import Paths, SmallWalk
@@ -196,7 +197,8 @@ def solve(
 
 def _begin(state: SolveState, proven: Certificate) -> None:
     """Let a solve begin with a certificate, once it is checked."""
-    bound = LowerBound(certify(proven, state.instance), "certificate")
+    with allowing(LONG_CHECK):
+        bound = LowerBound(certify(proven, state.instance), "certificate")
     duals = proven if isinstance(proven, DualCertificate) else None
     state.keep(Found(bound=bound, certificate=proven, duals=duals))
 

@@ -200,7 +200,14 @@ def test_a_walk_that_is_to_be_complete_ends_at_its_most_states() -> None:
 
 def test_a_checker_may_keep_more_states_than_a_walk_that_finds() -> None:
     """It compares states in its own way, so that it may keep more of them."""
-    assert effort.MOST_KEPT >= 1.6 * MOST_STATES * ROOMIEST
+    assert effort.most_kept() >= 1.6 * MOST_STATES
+    with effort.allowing(effort.LONG_CHECK):
+        assert effort.most_kept() >= 1.6 * MOST_STATES * ROOMIEST
+        assert effort.most_states() == effort.ROOMIEST * effort.MOST_STATES
+    with effort.allowing(45):
+        assert effort.most_kept() == 1.5 * effort.MOST_KEPT
+    with effort.allowing(1):
+        assert effort.most_kept() == effort.MOST_KEPT
 
 
 def test_the_same_sets_remembered_in_both_directions_prove_the_optimum_and_no_more() -> None:
@@ -283,6 +290,23 @@ def test_what_takes_too_long_to_check_is_refused(
         certify(replace(made, multipliers=(10**12, *made.multipliers[1:])), instance)
     with pytest.raises(CertificateError, match="watched before"):
         certify(replace(made, passes=(*made.passes, 0)), instance)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_check_that_ends_at_any_number_of_states_is_a_refusal_and_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, nine: tuple[Instance, PathCertificate], *, back: bool
+) -> None:
+    instance, made = nine
+    refused, most = 0, 1
+    while True:
+        monkeypatch.setattr(effort, "MOST_STATES", most)
+        try:
+            assert certify(replace(made, back=back), instance) == made.bound
+        except effort.TooCostlyError:
+            refused, most = refused + 1, most + max(1, most // 25)
+        else:
+            break
+    assert refused > 50
 
 
 def test_a_beam_finds_schedules_and_a_wide_one_the_best() -> None:

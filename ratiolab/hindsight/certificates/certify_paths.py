@@ -87,7 +87,7 @@ def require_no_schedule(
     unit, everyone = certificate.duals.denominator, 2 ** len(instance) - 1
     limit = unit * (certificate.bound - 1) - sum(least) + sum(paid)
     costs = Costs(instance, unit, least, items, paid, limit)
-    last = Walk(instance, costs, 1, everyone, limit, effort.MOST_STATES).run()[-1]
+    last = Walk(instance, costs, 1, everyone, limit, effort.most_states()).run()[-1]
     done = last.paid[last.begun == np.uint64(everyone)]
     if limit >= 0 and done.min(initial=limit + 1) <= limit:
         latency = (sum(least) - sum(paid) + int(done.min())) // unit
@@ -113,7 +113,7 @@ def require_no_path(
     ValueError
         when they do not, or checking would take too long.
 
-    Cost: that of the walks, up to `effort.MOST_STATES` states.
+    Cost: that of the walks, up to `effort.most_states` states.
     """
     unit, multipliers, passes = certificate.unit, certificate.multipliers, certificate.passes
     n = len(instance)
@@ -145,7 +145,7 @@ def require_no_path(
 
 def _least_merged(instance: Instance, costs: Costs, limit: int, width: int) -> int:
     """Return the least cost that is left by a pass back which merges states."""
-    least, left = -1, effort.MOST_STATES
+    least, left = -1, effort.most_states()
     for factor in WIDER:
         walk = Walk(instance, costs, 0, 0, limit, left, width=factor * width)
         least = int(walk.run()[-1].paid.min(initial=limit + 1))
@@ -158,13 +158,12 @@ def _least_merged(instance: Instance, costs: Costs, limit: int, width: int) -> i
 def _least(certificate: PathCertificate, instance: Instance, costs: Costs, limit: int) -> int:
     """Return the least cost that is left by the last of the passes."""
     before = NONE
-    least, left, passes = 0, effort.MOST_STATES, certificate.passes
+    least, left, passes = 0, effort.most_states(), certificate.passes
     for number, watched in enumerate(passes):
         joined, rested = (NONE, before) if certificate.back else (before, NONE)
         side = 0 if certificate.back else number % 2
         walk = Walk(instance, costs, side, watched, limit, left, joined, rested)
         layers = walk.run(follow=certificate.back and number + 1 < len(passes))
-        left = walk.left
         done = layers[-1].paid[layers[-1].begun == np.uint64(watched)]
         least = int(done.min(initial=limit + 1))
         if number + 1 < len(passes):
@@ -173,4 +172,5 @@ def _least(certificate: PathCertificate, instance: Instance, costs: Costs, limit
             else:
                 beside = [planted(layer.begun, layer.total, layer.tokens) for layer in layers]
                 before = watched, beside
+        left = walk.left
     return least

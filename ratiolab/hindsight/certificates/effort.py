@@ -33,19 +33,24 @@ MOST_UNWATCHED = 400
 MOST_MEMORY, MOST_ONE_WAY = 127, 255
 """Most memory of walks over paths, from both ends and from one: sums of tokens stand in a byte."""
 
-MOST_STATES = 8 * 10**8
-"""Most states of all walks of a certificate of paths, partial ones too: as many as ten minutes
-find."""
+MOST_STATES = 2 * 10**8
+"""Most states of all walks of a certificate of paths, partial ones too: some minutes."""
 
-MOST_KEPT = 32 * 10**6
+MOST_KEPT = 8 * 10**6
 """Most states that a walk keeps, and twice those of a layer, partial ones too; one that merges
 keeps a layer.
 
-More than `ratiolab.hindsight.paths.walk.MOST_STATES` of walks that find, as many times as these may
-be where there is most time and memory: those of the checker compare states in another way, and may
-keep more. Against 64 instead of 256 others, a pass of 40
+More than `ratiolab.hindsight.paths.walk.MOST_STATES` of walks that find: those of the checker
+compare states in another way, and may keep more. Against 64 instead of 256 others, a pass of 40
 requests kept more than these.
 """
+
+ROOMIEST = 4.0
+"""Both are as many times more where checking may take as many times longer than half a minute, up
+to this: so are the walks that find where there is most time and memory."""
+
+LONG_CHECK = 120.0
+"""Seconds that checking may take of records, and of what a solve begins with."""
 
 MOST_CELLS = 15 * 10**6
 """Most pairs of a request and an age, times layers of walks."""
@@ -72,6 +77,21 @@ def allowing(seconds: float) -> Iterator[None]:
         yield
     finally:
         _allowed.reset(before)
+
+
+def room() -> float:
+    """Return how many times as many states as usual walks may take in the time allowed."""
+    return min(ROOMIEST, max(1.0, _allowed.get() / MOST_STEPS))
+
+
+def most_states() -> int:
+    """Return the states that all walks of a certificate may take, partial ones too."""
+    return int(room() * MOST_STATES)
+
+
+def most_kept() -> int:
+    """Return the states that a walk may keep."""
+    return int(room() * MOST_KEPT)
 
 
 class CertificateError(ValueError):

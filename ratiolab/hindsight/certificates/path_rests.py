@@ -55,7 +55,8 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
             *(bool(earlier), np.uint64(known), earlier[t + 1] if earlier else found[-1]),
         )
         if walk.left < 0:
-            raise ValueError(f"the walks take more than {effort.MOST_STATES} states")
+            most = effort.most_states()
+            raise effort.TooCostlyError(f"the walks take more than {most} states")
         found.append(planted(layer.begun, -rest, layer.tokens))
     return found[::-1]
 

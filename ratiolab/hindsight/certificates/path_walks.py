@@ -83,8 +83,8 @@ class Walk:
             if self.width:
                 del layers[0]
             self.kept = len(layers[-1].paid) + (0 if self.width else self.kept)
-            if self.kept > effort.MOST_KEPT:
-                raise effort.TooCostlyError(f"a pass takes more than {effort.MOST_KEPT} states")
+            if self.kept > effort.most_kept():
+                raise effort.TooCostlyError(f"a pass takes more than {effort.most_kept()} states")
         return layers
 
     def follow(self, layer: Layer, t: int) -> Trail:
@@ -111,7 +111,7 @@ class Walk:
                 self._enlarge(2 * len(self.room.paid), n)
             self.left -= number - n
             if self.left < 0:
-                most = effort.MOST_STATES
+                most = effort.most_states()
                 raise effort.TooCostlyError(f"the walks take more than {most} states")
             if self.trail is not None:
                 self.trail.made(self.came[n:number], self.room.total[n:number])
@@ -183,7 +183,7 @@ class Walk:
         return rows[by < 0]
 
     def _enlarge(self, size: int, n: int) -> None:
-        now, most = len(self.room.paid), effort.MOST_KEPT // 2
+        now, most = len(self.room.paid), effort.most_kept() // 2
         if size <= now:
             return
         if now == most:

@@ -77,7 +77,7 @@ solves may allow it more.
 
 A checker's walk compares states in its own way, and may keep more: it is allowed 1.6 times as many
 as `ratiolab.hindsight.memory.ROOMIEST` lets a walk have, so that it can repeat what was found
-(`ratiolab.hindsight.certificates.effort.MOST_KEPT`).
+(`ratiolab.hindsight.certificates.effort.most_kept`).
 """
 
 FULL = 80
