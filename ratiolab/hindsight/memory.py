@@ -30,6 +30,12 @@ NONZERO = 450
 STATES, ROOMIEST = 2_500 * MEGABYTE, 4.0
 """Bytes that walks of as many states as usual take, and how many times as many they may be."""
 
+CONTAINER = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+"""Files that tell what a container may take, bytes or "max"."""
+
 ORDER_ROUND = 40
 """Bytes for a round of the profiles of the search over orders."""
 
@@ -91,13 +97,23 @@ def needs(count: int) -> str:
 def room() -> float:
     """Return as many times as many states as usual walks may keep on this machine, 1 to `ROOMIEST`.
 
-    They take less than half of its memory then.
+    They take less than half of its memory then, or of what a container may take.
     """
+    return min(ROOMIEST, max(1.0, _installed() / (2 * STATES)))
+
+
+def _installed() -> float:
+    """Return the bytes of memory that processes may take; 0 where the system does not tell."""
     try:
-        pages = os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return 1.0
-    return min(ROOMIEST, max(1.0, pages * os.sysconf("SC_PAGE_SIZE") / (2 * STATES)))
+        found = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):  # no such function, name or answer
+        return 0.0
+    for limit in CONTAINER:
+        try:
+            found = min(found, float(limit.read_text(encoding="ascii").replace("max", "inf")))
+        except (OSError, ValueError):
+            continue
+    return found
 
 
 class MemoryWatch:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -99,20 +100,29 @@ def test_a_limit_below_what_the_libraries_take_is_refused() -> None:
         solve(generate(MANY[0], MANY[1], **MANY[2]), memory_limit=LEAST - 1)
 
 
+def installed(monkeypatch: pytest.MonkeyPatch, number: int, container: str) -> None:
+    """Let a machine have so many times the memory of walks, and a file say what may be taken."""
+    sizes = {"SC_PHYS_PAGES": number * STATES // 1000, "SC_PAGE_SIZE": 1000}
+    monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
+    monkeypatch.setattr(Path, "read_text", lambda *_, encoding: container)
+
+
 @pytest.mark.parametrize(("held", "expected"), [(1, 1.0), (4, 2.0), (7, 3.5), (100, ROOMIEST)])
 def test_walks_of_long_solves_take_half_of_the_memory_of_the_machine_at_most(
     monkeypatch: pytest.MonkeyPatch, held: int, expected: float
 ) -> None:
-    sizes = {"SC_PHYS_PAGES": held * STATES // 1000, "SC_PAGE_SIZE": 1000}
-    monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
+    installed(monkeypatch, held, "max\n")
+    assert room() == expected
+    installed(monkeypatch, 100, f"{held * STATES}\n")
     assert room() == expected
 
 
+@pytest.mark.parametrize("error", [ValueError, OSError, AttributeError])
 def test_walks_have_their_usual_room_where_the_system_does_not_tell(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def unknown(name: str) -> int:
-        raise ValueError(name)
+        raise error(name)
 
     monkeypatch.setattr(os, "sysconf", unknown)
     assert room() == 1.0
