@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from test_merging import many
 
-from ratiolab.hindsight import path_stages
+from ratiolab.hindsight import memory, path_stages
 from ratiolab.hindsight.background import BackgroundHeuristic
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.path_stages import TURN, Paths, Turns
@@ -86,14 +86,16 @@ def test_walks_and_search_take_turns_where_there_is_one_thread(
     state.options = replace(state.options, **(limits or {}))
     monkeypatch.setattr(SearchBeside, "step", lambda self: steps.append(self))
 
-    def prove(*given: object, begin: object, left: object) -> None:
+    def prove(*given: object, begin: object, left: object, room: float) -> None:
         assert begin is state.walked
+        assert room == (3.0 if state.memory_budget is None else 1.0)
         between = given[-2]
         assert callable(between) == alone
         for _ in range(5 if callable(between) else 0):
             between()  # type: ignore[operator]
 
     monkeypatch.setattr(proof, "prove", prove)
+    monkeypatch.setattr(memory, "room", lambda: 3.0)
     call = Callbacks(lambda found: None, lambda *shown: None)
     Paths(part=1.0, most=120)(state, call)
     assert len(steps) >= 5 * TURN if alone else not steps
