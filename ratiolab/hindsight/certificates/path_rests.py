@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.path_joins import Beside, least_total, planted
 from ratiolab.hindsight.certificates.path_states import Layer, compiled, exceeds, waits
 
@@ -48,15 +47,13 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
             np.array([start.bit for start in starts], np.uint64),
             np.array([start.before for start in starts], np.uint64),
         )
-        rest, walk.left = _rests(
+        rest, left = _rests(
             walk.left,
             *(layer, floor, costs.capacity[side, t + 1], limit, watched, walk.waiting[:, t].copy()),
             *(columns, tokens, space, found[-1]),
             *(bool(earlier), np.uint64(known), earlier[t + 1] if earlier else found[-1]),
         )
-        if walk.left < 0:
-            most = effort.most_states()
-            raise effort.TooCostlyError(f"the walks take more than {most} states")
+        walk.leave(left)
         found.append(planted(layer.begun, -rest, layer.tokens))
     return found[::-1]
 

@@ -87,6 +87,13 @@ class Walk:
                 raise effort.TooCostlyError(f"a pass takes more than {effort.most_kept()} states")
         return layers
 
+    def leave(self, left: int) -> None:
+        """Note how many states the walks may still take; raise `TooCostlyError` below zero."""
+        self.left = left
+        if left < 0:
+            most = effort.most_states()
+            raise effort.TooCostlyError(f"the walks take more than {most} states")
+
     def follow(self, layer: Layer, t: int) -> Trail:
         """Return what becomes of the states of layer t in the step to the next one."""
         self.trail = self.trails[t]
@@ -109,10 +116,7 @@ class Walk:
             start = self.start(i, t)
             while (number := states.begin(self.room, n, self.limit, start, self.came)) < 0:
                 self._enlarge(2 * len(self.room.paid), n)
-            self.left -= number - n
-            if self.left < 0:
-                most = effort.most_states()
-                raise effort.TooCostlyError(f"the walks take more than {most} states")
+            self.leave(self.left - (number - n))
             if self.trail is not None:
                 self.trail.made(self.came[n:number], self.room.total[n:number])
             n = number
