@@ -105,13 +105,15 @@ def test_a_walk_that_merges_keeps_no_more_states_than_there_is_room_for(
 def test_a_walk_of_many_states_keeps_what_paths_need(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It finds the same, but is no table for others."""
+    """It finds the same, but is no table for others; there may be room for more if none merge."""
     instance, side, limit = twelve()
     whole = walks.walk(instance, side, limit, width, merges=True)
     assert whole.table is not None
     monkeypatch.setattr(walks, "MOST_STATES", 200)
     monkeypatch.setattr(walks, "FULL", 10**6)
-    found = walks.walk(instance, side, limit, width, merges=True)
+    roomy = walks.walk(instance, side, limit, width, merges=True, most=10**6)
+    assert (roomy.table is None) == (width == 20)
+    found = walks.walk(instance, side, limit, width, merges=True, most=200)
     assert found.table is None
     assert found.kept is None
     assert (found.least, found.states) == (whole.least, whole.states)

@@ -11,6 +11,7 @@ from math import inf
 
 from ratiolab.hindsight.paths.bundle import LEAST_GAIN, Ascent
 from ratiolab.hindsight.paths.passes import Passes
+from ratiolab.hindsight.paths.walk import MOST_STATES
 from ratiolab.hindsight.paths.walked import Walked
 from ratiolab.hindsight.paths.widths import Pace, Plan
 from ratiolab.hindsight.programs.highs import SolverError
@@ -119,8 +120,12 @@ class Climb:
             self.ascent.widen()
             return True
         if width:
-            goes_on = rising and plan.effort is None
-            return self._prove(width, plan.pace(width)) and (goes_on or self.exact)
+            early, goes_on = plan.early, rising and plan.effort is None
+            complete = self._prove(width, plan.pace(width))
+            if early:
+                plan.tried()
+                return self.exact or not complete  # else requests are remembered from now on
+            return complete and (goes_on or self.exact)
         if number % turn == 0 and (width := plan.narrow()):
             self._prove(width)
         return rising
@@ -178,7 +183,8 @@ class Climb:
             return None, None
         most = self.plan.most
         states = int(PROBED * self.states) if probes else 0
-        walked = passes.merge(min(width, most), self.stop, pace, states)
+        room = int(self.plan.room * MOST_STATES)
+        walked = passes.merge(min(width, int(self.plan.room * most)), self.stop, pace, states, room)
         if not walked.finished:
             return None, None
         self.width = passes.width

@@ -166,6 +166,7 @@ class Passes:
         stop: Callable[[], bool] = lambda: False,
         pace: Callable[[int, int], int] | None = None,
         most: int = 0,
+        room: int = MOST_STATES,
     ) -> Walked:
         """Walk back with states merged to a width, or to what ``pace`` says of each layer.
 
@@ -178,7 +179,7 @@ class Passes:
             whole=most > 0,
             merges=True,
             pace=pace,
-            most=most,
+            most=most or room,
             stop=stop,
         )
         if found.finished:

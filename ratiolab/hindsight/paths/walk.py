@@ -200,7 +200,7 @@ class _Walk:
                 return Walked(0, 0, [], None, 0, False)
             states += len(layer.mask)
             layers.append(layer)
-            if self.merges and states > MOST_STATES:
+            if self.merges and states > (MOST_STATES if self.merged else self.most_states):
                 layers = [kept if kept.slim else kept.ways() for kept in layers]
         done = np.where(self.starts.all_started(layer.mask), layer.cost, self.limit + 1)
         best = np.argsort(done, kind="stable")[:PATHS]

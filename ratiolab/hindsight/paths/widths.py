@@ -27,6 +27,12 @@ EACH, MINUTE, MOST_PATIENCE = 100.0, 60.0, 6.0
 the second, as many times as many steps must gain little, up to the third, before walks that
 remember requests go on."""
 
+LONG, EARLY, EARLY_PART = 240.0, 0.65, 0.3
+"""With a limit of so many seconds, the first wide walk is made once so much of the time is left,
+within such a part of it. If it merges nothing, walks that remember requests have the rest; if not,
+it says how long the last one is to take.
+"""
+
 SPARE = 0.06
 """Part of the time of the last walk that it is not to use."""
 
@@ -114,6 +120,7 @@ class Plan:
         self.left, self.most, self.effort, self.roomiest = left, most, effort, roomiest
         self.total = self.before = left()
         self.step = self.takes = 0.0
+        self.early = self.effort is None and LONG <= self.total < inf
 
     @property
     def limited(self) -> bool:
@@ -142,6 +149,10 @@ class Plan:
         """Note that a walk has ended that merged nothing."""
         self.takes = self._since()
 
+    def tried(self) -> None:
+        """Note that the early wide walk has ended."""
+        self.early, self.takes = False, self._since()
+
     @property
     def probes(self) -> bool:
         """Return whether there is time to see if a walk that merges nothing is small."""
@@ -166,13 +177,16 @@ class Plan:
         part = min(PART * self.total, LAST * self.step or inf)
         if self.takes:
             part = SAFE * self.takes
+        if self.early:
+            part = max(part, EARLY * self.total)
         waits = not self.limited or self.left() - self.step > part
-        return 0 if waits and not stalled else min(WIDEST, self.most)
+        return 0 if waits and not stalled else int(self.room * min(WIDEST, self.most))
 
     def _since(self) -> float:
         """Return the seconds since a step or walk began, 0 without a limit."""
         return self.before - self.left() if self.total < inf else 0.0
 
     def pace(self, width: int) -> Pace | None:
-        """Return the widths of the layers of the last walk, so wide; None if all are."""
-        return Pace(self.left, (1 - SPARE) * self.left(), width) if self.limited else None
+        """Return the widths of the layers of the last or early walk, so wide; None if all are."""
+        time = EARLY_PART * self.total if self.early else (1 - SPARE) * self.left()
+        return Pace(self.left, time, width) if self.limited else None
