@@ -19,7 +19,6 @@ from ratiolab.hindsight.paths.widths import (
     LONG,
     NARROW,
     PART,
-    SAFE,
     WIDEST,
     Effort,
     Pace,
@@ -104,9 +103,9 @@ def test_once_a_walk_has_merged_nothing_the_next_waits_until_there_is_time_for_i
     assert plan.due(2, 0.1, stalled=False) == WIDEST
 
 
-def test_with_minutes_a_wide_walk_comes_early_and_says_how_long_the_last_takes() -> None:
+def test_with_minutes_a_walk_comes_early_and_the_last_has_room_for_more_states() -> None:
     clock = Clock(2 * LONG)
-    plan = Plan(clock, MOST)
+    plan = Plan(clock, MOST, None, 3.0)
     make_step(plan, clock, 2)
     clock.left = EARLY * 2 * LONG + 3
     assert plan.due(1, 0.1, stalled=False) == 0
@@ -115,22 +114,23 @@ def test_with_minutes_a_wide_walk_comes_early_and_says_how_long_the_last_takes()
     pace = plan.pace(WIDEST)
     assert pace is not None
     assert pace.before - pace.end == pytest.approx(EARLY_PART * 2 * LONG)
-    plan.begin()
-    clock.left -= 100
     plan.tried()
     assert plan.due(3, 0.1, stalled=False) == 0
-    clock.left = 100 * SAFE + 1
-    assert plan.due(4, 0.1, stalled=False) == WIDEST
+    clock.left = 3 * 2 * LAST + 3
+    assert plan.due(3, 0.1, stalled=False) == 0
+    clock.left = 3 * 2 * LAST + 1
+    assert plan.due(4, 0.1, stalled=False) == 3 * WIDEST
     pace = plan.pace(WIDEST)
     assert pace is not None
     assert pace.end < 0.1 * clock.left  # the last walk has all that is left
 
 
-def test_a_minute_has_no_early_walk_and_room_for_more_states_widens_walks() -> None:
-    assert not Plan(Clock(60.0), MOST).early
+def test_a_minute_has_no_early_walk_and_no_wider_ones() -> None:
+    assert not Plan(Clock(60.0), MOST, None, 3.0).early
+    assert Plan(Clock(60.0), MOST, None, 3.0).due(1, 0.1, stalled=True) == WIDEST
     assert not Plan(lambda: inf, MOST).early
     assert not Plan(Clock(600.0), MOST, Effort(4, 9, 0.02, 500)).early
-    assert Plan(Clock(600.0), MOST, None, 3.0).due(1, 0.1, stalled=True) == 3 * WIDEST
+    assert Plan(Clock(600.0), MOST, None, 3.0).early
 
 
 def test_without_a_limit_walks_are_narrow_until_steps_stall() -> None:

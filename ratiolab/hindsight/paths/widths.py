@@ -15,8 +15,8 @@ WIDEST = 256_000
 """Width of the last walk without a limit of time, as far as a checker follows."""
 
 PART, LAST, SAFE = 0.45, 25, 1.3
-"""Part of the time for the last walk; as many times what a beam takes if that is less, as the
-widest walks take 14 to 20; once a walk has merged nothing, the next has so many times as long."""
+"""Part of the time for the last walk; as many times what a beam takes if that is less, as walks of
+the width above take 14 to 20; once a walk has merged nothing, the next has so many times as long."""
 
 LONGER, PROBE, LITTLE = 1.5, 0.15, 0.1
 """A walk takes so many times as long as a beam at least. One that is to merge nothing is tried, and
@@ -29,8 +29,10 @@ remember requests go on."""
 
 LONG, EARLY, EARLY_PART = 240.0, 0.65, 0.3
 """With a limit of so many seconds, the first wide walk is made once so much of the time is left,
-within such a part of it. If it merges nothing, walks that remember requests have the rest; if not,
-it says how long the last one is to take.
+within such a part of it. If it merges nothing, walks that remember requests have the rest; if it
+does, steps go on until the last walk, which may be wider. With 60 requests, seed 4, walks of
+256,000 and 1,024,000 states a layer prove 12313 and 12324 after 46 and 173 seconds, and their
+multipliers no more than 12342; 16,000 prove 12231.
 """
 
 SPARE = 0.06
@@ -150,8 +152,8 @@ class Plan:
         self.takes = self._since()
 
     def tried(self) -> None:
-        """Note that the early wide walk has ended."""
-        self.early, self.takes = False, self._since()
+        """Note that the early walk has ended."""
+        self.early = False
 
     @property
     def probes(self) -> bool:
@@ -174,13 +176,14 @@ class Plan:
         if self.effort is not None:
             ends = stalled or self.effort.enough(steps, gap)
             return min(self.effort.width, self.most) if ends else 0
-        part = min(PART * self.total, LAST * self.step or inf)
+        part = min(PART * self.total, LAST * self.room * self.step or inf)
         if self.takes:
             part = SAFE * self.takes
         if self.early:
             part = max(part, EARLY * self.total)
         waits = not self.limited or self.left() - self.step > part
-        return 0 if waits and not stalled else int(self.room * min(WIDEST, self.most))
+        wider = 1.0 if self.early else self.room
+        return 0 if waits and not stalled else int(wider * min(WIDEST, self.most))
 
     def _since(self) -> float:
         """Return the seconds since a step or walk began, 0 without a limit."""
