@@ -34,7 +34,7 @@ and the rest of what follows; and that is at least the rest of every state of th
 with the same watched requests started that holds no more, as what completes the former completes
 the latter and adds as much. So the most of these counts. What became of the state in its pass
 bounds its rest, too: the least total of what was made of it, where what replaced a part counts as
-it goes on from then. Dropped are states whose total and rest, as the pass before has it of their
+it goes on from then. Dropped are states whose total and rest, as some pass before has it of their
 part that it watched, exceed B, or for which it has none.
 
 A pass that watches nobody may merge states of a layer, too: the merged one holds, at each later
@@ -157,18 +157,17 @@ def _least_merged(instance: Instance, costs: Costs, limit: int, width: int) -> i
 
 def _least(certificate: PathCertificate, instance: Instance, costs: Costs, limit: int) -> int:
     """Return the least cost that is left by the last of the passes."""
-    before = NONE
+    before, behind = NONE, list[tuple[int, list[Beside]]]()
     least, left, passes = 0, effort.most_states(), certificate.passes
     for number, watched in enumerate(passes):
-        joined, rested = (NONE, before) if certificate.back else (before, NONE)
         side = 0 if certificate.back else number % 2
-        walk = Walk(instance, costs, side, watched, limit, left, joined, rested)
+        walk = Walk(instance, costs, side, watched, limit, left, before, behind)
         layers = walk.run(follow=certificate.back and number + 1 < len(passes))
         done = layers[-1].paid[layers[-1].begun == np.uint64(watched)]
         least = int(done.min(initial=limit + 1))
         if number + 1 < len(passes):
             if certificate.back:
-                before = watched, rests(walk, layers)
+                behind = [(watched, rests(walk, layers)), *behind]
             else:
                 beside = [planted(layer.begun, layer.total, layer.tokens) for layer in layers]
                 before = watched, beside

@@ -29,7 +29,7 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
     last = layers[-1]
     rest = np.where(last.begun == watched, 0, limit + 1 - last.total)
     found = [planted(last.begun, -rest, last.tokens)]
-    known, earlier = walk.rests
+    known, earlier = walk.rests[0] if walk.rests else (0, [])
     for t in range(costs.end - 1, -1, -1):
         layer, trail = layers[t], walk.follow(layers[t], t)
         total = np.full(len(layer.total), limit + 1)

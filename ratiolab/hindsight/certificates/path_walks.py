@@ -3,6 +3,8 @@
 `ratiolab.hindsight.certificates.certify_paths` says what may be left out, and why.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ratiolab.hindsight.certificates import effort
@@ -34,7 +36,12 @@ TIMES_PRICE = 2
 
 
 class Walk:
-    """One pass, given the watched requests, and what those of a pass before and its layers are."""
+    """One pass, given the watched requests, and what those of passes before and their layers are.
+
+    Parameters
+    ----------
+    before : of the pass the other way. rests : of all passes the same way, the last one first.
+    """
 
     def __init__(
         self,
@@ -45,7 +52,7 @@ class Walk:
         limit: int,
         left: int,
         before: tuple[int, list[Beside]] = (0, []),
-        rests: tuple[int, list[Beside]] = (0, []),
+        rests: Sequence[tuple[int, list[Beside]]] = (),
         width: int = 0,
     ) -> None:
         self.memory, self.costs, self.side = instance.memory, costs, side
@@ -136,8 +143,7 @@ class Walk:
             raw = costs.raw[side, costs.owner, start]
             past, other = costs.tokens[1 - side][costs.opposite], layers[costs.end - t - 1]
             joined(*(self.room, chosen, self.limit, other, np.uint64(known), raw, past, costs.bit))
-        known, layers = self.rests
-        if layers:
+        for known, layers in self.rests:
             chosen = np.flatnonzero(self.room.safe[:n] <= self.limit)
             bounded(self.room, chosen, self.limit, np.uint64(known), layers[t + 1])
         within = np.flatnonzero(self.room.safe[:n] <= self.limit)

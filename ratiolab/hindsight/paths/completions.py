@@ -17,7 +17,12 @@ says sooner how much its rest is at least, with the one X that replaced A
 all, need no trying, and where it is right, trying ends with the first start that shows it.
 
 A walk the same way that remembers more finds, of each of its states, the part in N, and bounds it
-so: it needs no walk from the other side. When requests arrive together, walks back have few states:
+so: it needs no walk from the other side. All walks before it are asked, the last first. Where one
+of them has bounded a state X of the next, X is missing there, and one that holds less may stand for
+it, with less rest: with 40 requests, seed 2, target 8016 and sets of 0, 7, 11, 15 and 19, the last
+two walks take 10.40 and 2.09 million states when only the walk before is asked, and .11 and .02.
+
+ When requests arrive together, walks back have few states:
 most choices are among small requests in early rounds, and a walk back, which comes there last,
 knows what it has spent; a walk forward meets them first.
 """
@@ -45,16 +50,20 @@ class Completions:
     ----------
     known : requests that the walk remembered. limit : B of the walk.
     layers : by layer; values are costs in units, times -1.
+    before : what bounded the walk.
     """
 
     known: int
     limit: int
     layers: list[Layer]
+    before: "Completions | None" = None
 
     def bound(self, states: States, rows: NDArray[np.int64], limit: int, layer: int) -> None:
-        """Raise the bounds of the states of a layer of a walk the same way."""
+        """Raise the bounds of the states of a layer of a walk the same way, by all walks before."""
         known = np.uint64(self.known)
         completion_kernels.guide(states, rows, limit, known, *self.layers[layer])
+        if self.before is not None:
+            self.before.bound(states, rows[states.low[rows] <= limit], limit, layer)
 
 
 class Kept(NamedTuple):
@@ -99,7 +108,7 @@ def completions(kept: Kept, stop: Callable[[], bool] = lambda: False) -> Complet
         )
         after = planted(layer.mask, -rest, layer.tokens)
         found.append(after)
-    return Completions(starts.remembered, limit, found[::-1])
+    return Completions(starts.remembered, limit, found[::-1], guide)
 
 
 def _possible(starts: Starts, layer: States, rows: IntArray, t: int) -> tuple[Any, Any]:

@@ -63,9 +63,11 @@ requests and room for 5 million, seed 0 takes 5.0 where 5.9 are expected, and se
 where 11.0 are; there, walks that remember 4, 8, 12, 16 and 30 take 4.4 in all.
 """
 
-TIMES, LEAST_GROWTH = 2.0, 1.1
+TIMES, LEAST_GROWTH, SEVERAL = 2.0, 1.1, 4
 """With many requests, the next target is to take so many times the states of the last, where these
-grow from one to the next by a factor, at least the second."""
+grow as over the last of so many targets, at least by the second, as a factor; and it is at most
+twice as far as the last was.
+"""
 
 USED, GROWTH = 0.8, 1.5
 """The next target is to take so much of the time that is left, where the time of a target grows
@@ -133,19 +135,15 @@ class Targets:
         step, self.largest, before = max(1, step), 0, list[Reached]()
         while bound < self.upper() and not self.stop():
             self.largest, begin = 0, self.left()
-            step = min(step, self._fits(before, begin)) if self.many else step
-            low, target = bound, min(self.upper(), bound + step)
+            fits = min(step, self._fits(before, begin)) if self.many else step
+            low, target = bound, min(self.upper(), bound + fits)
             if self.ladder == (0, self.everybody) and self._too_large(before, target):
                 self.ladder = (0,)
             reached, bound = self._reach(target, bound)
             if reached:
                 before.append(Reached(bound, begin - self.left(), self.largest))
-                if self.ladder == (0, self.everybody):
-                    step = max(1, 2 * (bound - low))
-                elif not self.many:
-                    step = self.upper()
-                elif self.largest < ENOUGH:
-                    step *= 2
+                doubles = self.many or self.ladder == (0, self.everybody)
+                step = max(1, 2 * (bound - low)) if doubles else self.upper()
             elif target > bound + 1 and not once:
                 step = (target - bound) // 2  # what has not been reached has raised the bound, too
             else:
@@ -158,13 +156,16 @@ class Targets:
         """
         if len(before) < 2:
             return 2**62
-        (_, time, states), (_, took, last) = before[-2:]
+        (_, time, _), (bound, took, last) = before[-2:]
+        first = before[max(0, len(before) - SEVERAL)]
         more = log(min(TIMES, max(1.0, self.states / max(1, last))))
-        steps = more / log(max(LEAST_GROWTH, last / max(1, states)))
+        growth = log(max(LEAST_GROWTH, last / max(1, first.states)))
+        steps = more / growth * max(1, bound - first.bound)
         if left < inf:
             more = log(max(1.0, USED * left / max(took, 1e-3)))
-            steps = min(steps, more / log(max(GROWTH, took / max(time, 1e-3))))
-        return max(1, int(steps * _last_step(before)))
+            growth = log(max(GROWTH, took / max(time, 1e-3)))
+            steps = min(steps, more / growth * _last_step(before))
+        return max(1, int(steps))
 
     def _too_large(self, before: list[Reached], target: int) -> bool:
         """Return whether a walk to a target takes too many states, if these grow as they have."""
