@@ -188,14 +188,15 @@ def test_a_walk_that_is_expected_to_take_too_many_states_first_learns_what_to_re
 
         rising = Targets(
             *(make, [by_fault], lambda: 148, lambda: False, lambda _: None, 2**40 - 1, False, 100),
-            final=True,
         )  # type: ignore[arg-type]
         rising.rise(100, once=False)
         return made
 
     everybody = (0, 2**40 - 1)
     both = [(112, everybody), (136, everybody)]
-    few, more = (int(part * targets.EXCEEDED * MOST_STATES) // 2**12 for part in (0.9, 1.1))
+    few, more = (
+        int(part * targets.EXCEEDED * targets.FIRST_STATES) // 2**12 for part in (0.9, 1.1)
+    )
     assert ladders(few)[:3] == [*both, (148, everybody)]
     assert ladders(more) == [*both, (148, (0,))]
 

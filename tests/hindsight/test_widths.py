@@ -11,6 +11,7 @@ from ratiolab.hindsight.paths import climb, proof
 from ratiolab.hindsight.paths.bundle import Ascent
 from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.widths import (
+    CLIMBING,
     COUNTED,
     EARLY,
     EARLY_PART,
@@ -131,6 +132,16 @@ def test_a_minute_has_no_early_walk_and_no_wider_ones() -> None:
     assert not Plan(lambda: inf, MOST).early
     assert not Plan(Clock(600.0), MOST, Effort(4, 9, 0.02, 500)).early
     assert Plan(Clock(600.0), MOST, None, 3.0).early
+
+
+def test_steps_that_are_walks_have_a_part_of_the_time() -> None:
+    clock = Clock(100.0)
+    plan = Plan(clock, MOST)
+    clock.left = 100 * (1 - CLIMBING) + 1
+    assert not plan.spent
+    clock.left -= 2
+    assert plan.spent
+    assert not Plan(lambda: inf, MOST).spent
 
 
 def test_without_a_limit_walks_are_narrow_until_steps_stall() -> None:

@@ -98,7 +98,8 @@ class Climb:
         """Return whether walks that remember requests wait for more steps that are walks."""
         effort = self.plan.effort
         if effort is None:
-            return self.gains(self.values, int(FEW * self.plan.patience))
+            few = int(FEW * self.plan.patience)
+            return not self.plan.spent and self.gains(self.values, few)
         return self.gains(self.values) and not effort.enough(len(self.values), self.gap)
 
     def _gains(self) -> bool:
