@@ -91,7 +91,7 @@ class PathCertificate(_DualClaim):
     unit : of multipliers: they are so many times what they stand for.
     passes : requests that each pass makes start exactly once, a bit each; the first pass goes
         backward in time.
-    back : whether all others do, too, bounded by what completing the states of the one before
+    back : whether all others do, too, bounded by what completing the states of those before
         costs; else directions alternate, and each pass is joined to the one before.
     width : states that a layer may keep of the one pass, which watches nobody and merges what is
         more; zero when nothing is merged.

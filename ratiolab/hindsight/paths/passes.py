@@ -1,6 +1,6 @@
 """Passes of walks back, what they prove, and the certificate of it.
 
-The first pass remembers nobody. Each later one is bounded by what completing the states of the one
+The first pass remembers nobody. Each later one is bounded by what completing the states of those
 before costs, and remembers more: what a ladder of sets says, or else what the cheapest paths so far
 start twice or never. It ends when no path below a target is left, or when the cheapest one is a
 schedule: decremental state space relaxation, as in Righini and Salani (2008), New dynamic

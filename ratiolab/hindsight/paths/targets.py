@@ -1,6 +1,6 @@
 """Targets that rise at one choice of multipliers, as long as walks stay small.
 
-The walks of a target remember more and more, each bounded by what completing the states of the one
+The walks of a target remember more and more, each bounded by what completing the states of those
 before costs. What they have come to remember serves the next target from the start.
 
 With few requests a walk that remembers everybody follows at once, as it finds only schedules: that
