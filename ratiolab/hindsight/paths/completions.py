@@ -22,9 +22,9 @@ of them has bounded a state X of the next, X is missing there, and one that hold
 it, with less rest: with 40 requests, seed 2, target 8016 and sets of 0, 7, 11, 15 and 19, the last
 two walks take 10.40 and 2.09 million states when only the walk before is asked, and .11 and .02.
 
- When requests arrive together, walks back have few states:
-most choices are among small requests in early rounds, and a walk back, which comes there last,
-knows what it has spent; a walk forward meets them first.
+When requests arrive together, walks back have few states: most choices are among small requests in
+early rounds, and a walk back, which comes there last, knows what it has spent; a walk forward meets
+them first.
 """
 
 from collections.abc import Callable

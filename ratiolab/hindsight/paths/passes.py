@@ -171,7 +171,7 @@ class Passes:
         """Walk back with states merged to a width, or to what ``pace`` says of each layer.
 
         Whatever that is, the bound is proven; unless ``most`` is given, and the walk is to merge
-        nothing and to keep no more states.
+        nothing and to keep no more states. Beyond ``room`` it keeps only what paths need.
         """
         instance, limit = self.potentials.instance, self.limit
         found = walk(
