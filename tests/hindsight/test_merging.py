@@ -18,10 +18,12 @@ from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import bundle, merging, proof
+from ratiolab.hindsight.paths import room as rooms
 from ratiolab.hindsight.paths import walk as walks
 from ratiolab.hindsight.paths.completions import completions
 from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
+from ratiolab.hindsight.paths.room import Room
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
 
@@ -127,26 +129,25 @@ def test_a_walk_that_merges_finds_no_path_dearer_than_the_cheapest_of_many() -> 
         proves_no_more(seed)
 
 
-def most_settled(self: walks._Walk, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
+def most_settled(self: Room, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
     """Merge into a state that has settled as much as the member that has settled most."""
-    if len(rows) <= width:
-        return rows
+    states = self.states
     order, edges = merging.groups(
-        *(self.room.settled, self.room.tokens.view(np.uint8), rows),
+        *(states.settled, states.tokens.view(np.uint8), rows),
         *(np.ones(8 * self.words, np.int64), width),
     )
-    most = [self.room.settled[order[b:e]].max() for b, e in pairwise(edges)]
+    most = [states.settled[order[b:e]].max() for b, e in pairwise(edges)]
     nothing = np.zeros_like(self.direction.pay[0])
     tail = self.direction.tail[t + 2]
-    merged: IntArray = merging.merge(self.room, order, edges, tail, nothing, 0)
-    self.room.settled[merged] = most
+    merged: IntArray = merging.merge(states, order, edges, tail, nothing, 0)
+    states.settled[merged] = most
     return merged
 
 
 def test_a_merged_state_that_has_settled_as_much_as_any_member_loses_paths(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(walks._Walk, "_merged", most_settled)
+    monkeypatch.setattr(Room, "merged", most_settled)
     with pytest.raises(AssertionError):
         list(map(proves_no_more, range(40)))
 
@@ -302,7 +303,7 @@ def test_a_walk_finds_the_same_whenever_its_states_are_compared_and_room_is_shor
             found = []
             for crowd, room in ((2_000, 20_000), (1, 20_000), (2_000, 1), (1, 1)):
                 monkeypatch.setattr(walks, "CROWD", crowd)
-                monkeypatch.setattr(walks, "FIRST_CAPACITY", room)
+                monkeypatch.setattr(rooms, "FIRST_CAPACITY", room)
                 walked = walks.walk(instance, side, 20 * potentials.unit, 10**6)
                 found.append((walked.least, walked.left, len(walked.paths)))
             assert len({least for least, _, _ in found}) == 1, seed

@@ -26,6 +26,7 @@ from ratiolab.hindsight.paths.completions import completions
 from ratiolab.hindsight.paths.kernels import Step
 from ratiolab.hindsight.paths.partials import Partials
 from ratiolab.hindsight.paths.potentials import Potentials, directions
+from ratiolab.hindsight.paths.room import Room
 from ratiolab.hindsight.paths.trees import planted
 from ratiolab.model import Instance, IntArray
 
@@ -37,7 +38,7 @@ def duals_of(instance: Instance, seed: int) -> Duals:
 
 
 def no_dominance(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(walks._Walk, "_undominated", lambda self, rows, compared: rows)
+    patch.setattr(Room, "undominated", lambda self, rows, compared: rows)
 
 
 def no_order_of_equals(patch: pytest.MonkeyPatch) -> None:

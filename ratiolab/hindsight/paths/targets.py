@@ -93,9 +93,10 @@ class Targets:
     upper : returns the latency of the best schedule.
     stop : says that time is over. tell : takes passes that have done something.
     everybody : set of all requests, a bit each.
-    many : whether there are many requests. width : states of a layer at most.
-    left : returns the seconds that are left.
-    final : whether multipliers rise no more, so that walks may take all states there is room for.
+    many : whether there are many requests, so that targets rise in small steps.
+    width : states of a layer at most. left : returns the seconds that are left.
+    final : whether multipliers rise no more, so that walks may take all states there is room for,
+        and those that remember some requests come first.
     most : states there is room for.
     """
 
@@ -116,8 +117,8 @@ class Targets:
     spent: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self.states = self.most if self.many or self.final else min(FIRST_STATES, self.most)
-        self.ladder = (0,) if self.many or self.final else (0, self.everybody)
+        self.states = self.most if self.final else min(FIRST_STATES, self.most)
+        self.ladder = (0,) if self.final else (0, self.everybody)
 
     def more(self) -> bool:
         """Let walks take more states from now on; return whether that is possible."""

@@ -46,19 +46,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ratiolab.hindsight.paths import kernels, merging
+from ratiolab.hindsight.paths import kernels
 from ratiolab.hindsight.paths.completions import Completions, Kept
 from ratiolab.hindsight.paths.kernels import States, Step
 from ratiolab.hindsight.paths.partials import Partials
 from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, NEVER, Direction
+from ratiolab.hindsight.paths.room import Room
 from ratiolab.hindsight.paths.starts import Starts
 from ratiolab.hindsight.paths.walked import Table, Walked, path_to
 from ratiolab.hindsight.paths.widths import LEAST_WIDTH
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
-
-FIRST_CAPACITY = 20_000
-"""States of a layer for which there is room at first."""
 
 PARTIAL, PARTIAL_MERGED, MOST_PARTIAL = 4, 8, 500_000
 """Partial states of a layer, as a multiple of its width, above which some are left out, or merged;
@@ -166,36 +164,30 @@ class _Walk:
             raise ValueError(f"none but the first {MOST_REQUESTS} requests are in a table or guide")
         if guide is not None and (guide.limit < limit or guide.known & ~remembered):
             raise ValueError("a walk bounds those with no larger limit that remember as much")
-        self.most = instance.memory // (int(instance.prompt.min()) + 1)
-        self.words = direction.tokens.shape[1]
-        full = np.full(8 * self.words, instance.memory, np.uint8)
-        self.full = full.view("<u8").astype(np.uint64)
-        self.room = self._empty(FIRST_CAPACITY)
-        self.origin = np.zeros(FIRST_CAPACITY, np.int32)
-        self.partials: Partials | None = None
+        self.room = Room(instance, direction, limit, remembered > 0)
         self.starts = Starts(instance, direction, limit, remembered)
-        self.left, self.stopped, self.merged = limit + 1, False, 0
+        self.stopped, self.merged = False, 0
         self.most_kept = max(MOST_STATES, FULL * self.width)
 
     def run(self) -> Walked:
         """Return what the walk found."""
-        layer = self._empty(1)
+        layer = self.room.empty(1)
         layers, states = [layer], 1
         history: list[Partials | None] = []  # of each step, as far as it is recorded
-        recorded = 0
+        recorded, room = 0, self.room
         for t in range(self.direction.end):
             if self.pace is not None:
                 self.width = self.pace(self.direction.end - t, len(layer.mask))
             if self.merges:
                 self.width = min(self.width, self._fits(self.direction.end - t, states))
-            over = self.left <= self.limit or self.merged or states > self.most_states
+            over = room.left <= self.limit or self.merged or states > self.most_states
             self.stopped = self.stop() or (self.whole and bool(over))
             records = self.whole and recorded < min(RECORDED * self.width, MOST_RECORDED)
-            self.partials = Partials() if records else None
+            room.partials = Partials() if records else None
             layer = layer if self.stopped else self._next(layer, t)
-            if self.partials is not None:
-                recorded += self.partials.number
-            history.append(self.partials)
+            if room.partials is not None:
+                recorded += room.partials.number
+            history.append(room.partials)
             if self.stopped:
                 return Walked(0, 0, [], None, 0, False)
             states += len(layer.mask)
@@ -207,80 +199,67 @@ class _Walk:
         best = best[done[best] <= self.limit]
         least = int(done[best[0]]) if len(best) else self.limit + 1
         paths = [path_to(layers, row, self.direction, self.instance) for row in best.tolist()]
-        if self.left <= self.limit:
-            return Walked(least, self.left, paths, None, states, True)
+        if room.left <= self.limit:
+            return Walked(least, room.left, paths, None, states, True)
         table = kept = None
         if self.remembered < 2**MOST_REQUESTS and not layers[0].slim:
             table = Table(self.remembered, layers)
             if not self.merged:
-                kept = Kept(layers, history, self._again, self.starts, self.full, self.guide)
-        return Walked(least, self.left, paths, table, states, True, kept, self.merged)
+                kept = Kept(layers, history, self._again, self.starts, room.full, self.guide)
+        return Walked(least, room.left, paths, table, states, True, kept, self.merged)
 
     def _again(self, layer: States, t: int) -> Partials | None:
         """Return the partial states of the step from layer t, made again; None when stopped."""
-        self.partials = partials = Partials()
+        self.room.partials = partials = Partials()
         self._next(layer, t)
-        self.partials = None
+        self.room.partials = None
         return None if self.stopped else partials
 
     def _next(self, layer: States, t: int) -> States:
         """Return the states of layer t + 1."""
-        step = self.starts.step(t)
+        step, room = self.starts.step(t), self.room
         number = self._starts(layer, t, step)
-        room = self.room
-        kernels.finish(room, number, step)
+        states = room.states
+        kernels.finish(states, number, step)
+        rows = room.within(number, self.limit)
         if self.table is not None:
-            rows = np.flatnonzero(room.low[:number] <= self.limit)
-            self.table.bound(room, rows, self.limit, self.direction, t + 1)
+            self.table.bound(states, rows, self.limit, self.direction, t + 1)
+            rows = room.within(number, self.limit)
         if self.guide is not None:
-            rows = np.flatnonzero(room.low[:number] <= self.limit)
-            self.guide.bound(room, rows, self.limit, t + 1)
-        rows = np.flatnonzero(room.low[:number] <= self.limit)
+            self.guide.bound(states, rows, self.limit, t + 1)
+            rows = room.within(number, self.limit)
         if not self.merges:
-            rows = self._fewest(rows, PARTIAL * self.width)
+            rows = room.fewest(rows, PARTIAL * self.width)
         if t + 1 < self.direction.end:  # at the end all states are paths, and some are asked for
             crowded = self.merges and len(rows) > self.width
-            rows = self._undominated(rows, self.compared << crowded)
+            rows = room.undominated(rows, self.compared << crowded)
         if self.merges:
             rows = self._merged(rows, self.width, t, 2)
         else:
-            rows = self._fewest(rows, self.width)
-        if self.partials is not None:
-            self.partials.stay(rows)
-        return room.take(rows)
+            rows = room.fewest(rows, self.width)
+        if room.partials is not None:
+            room.partials.stay(rows)
+        return states.take(rows)
 
     def _merged(self, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
         """Merge states into so many at most; tokens begin so many times ahead of layer t."""
         if len(rows) <= width:
             return rows
         self.merged = max(self.merged, self.width)
-        room, slack = self.room, self.direction.slack[t + ahead :]
-        price = merging.prices(slack, self.instance.memory, 8 * self.words)
-        grouped = merging.groups(room.settled, room.tokens.view(np.uint8), rows, price, width)
-        partial, direction = ahead == 1, self.direction
-        now = partial * direction.pay[t + 1], partial * int(direction.slack[t + 1])
-        return np.sort(merging.merge(room, *grouped, direction.tail[t + 2], *now))
+        return self.room.merged(rows, width, t, ahead)
 
     def _fits(self, layers: int, states: int) -> int:
         """Return how wide a layer may be before so many more, after so many states."""
         left = max(0, self.most_kept - states) // min(layers, WIDE)
         return max(LEAST_WIDTH, min(left, self.merged or left))
 
-    def _fewest(self, rows: IntArray, width: int) -> IntArray:
-        """Return the best of these states, at most so many, and leave out the others."""
-        if len(rows) <= width:
-            return rows
-        order = np.argpartition(self.room.low[rows], width)
-        self.left = min(self.left, int(self.room.low[rows[order[width]]]))
-        return np.sort(rows[order[:width]])
-
     def _starts(self, layer: States, t: int, step: Step) -> int:
         """Write the states with all sets of starts of a layer; return their number."""
-        direction = self.direction
-        self._reserve(len(layer.cost), 0)
-        number = int(kernels.advance(layer, step, direction.ends, self.room))
-        if self.partials is not None:
-            self.partials.begin(self.room.parent[:number], self.room.settled[:number])
+        direction, room = self.direction, self.room
+        room.reserve(len(layer.cost), 0)
+        number = int(kernels.advance(layer, step, direction.ends, room.states))
+        if room.partials is not None:
+            room.partials.begin(room.states.parent[:number], room.states.settled[:number])
         seen, theta, most_partial = max(number, CROWD), NEVER, self._most_partial()
         early = max(LEAST_EARLY, self.compared // EARLY)
         chosen = np.array(self.starts.at(t), np.int64)
@@ -288,32 +267,30 @@ class _Walk:
         while begun < len(chosen):
             before = number
             number, done, left, no_room = kernels.start_each(
-                *(self.room, self.origin, number, begun, chosen, pairs, bits),
-                *(direction.ends, step, direction.tokens, self.full, theta, int(GROWN * seen)),
+                *(room.states, room.origin, number, begun, chosen, pairs, bits),
+                *(direction.ends, step, direction.tokens, room.full, theta, int(GROWN * seen)),
             )
-            self.left = min(self.left, int(left))
-            if self.partials is not None:
+            room.left = min(room.left, int(left))
+            if room.partials is not None:
                 new = slice(before, number)
-                self.partials.made(self.origin[new], self.room.settled[new])
+                room.partials.made(room.origin[new], room.states.settled[new])
             # a layer of many states takes seconds, and asks once for each start
             if any(self.stop() for _ in range(begun, done)):
                 self.stopped = True
                 break
             begun = done
             if no_room:
-                self._reserve(2 * len(self.room.cost), number)
+                room.reserve(2 * len(room.states.cost), number)
             elif begun < len(chosen):
                 crowded = number > most_partial
-                rows = self._undominated(np.arange(number), early << crowded)
+                rows = room.undominated(np.arange(number), early << crowded)
                 if len(rows) > most_partial:
                     rows = self._merged(rows, most_partial // 2, t, 1)
                 elif not self.merges and len(rows) > PARTIAL * self.width:
-                    rows = self._fewest(rows, PARTIAL * self.width // 2)
-                    theta = int(self.room.low[rows].max())
+                    rows = room.fewest(rows, PARTIAL * self.width // 2)
+                    theta = int(room.states.low[rows].max())
+                room.keep(rows)
                 number = len(rows)
-                self.room.put(self.room.take(rows), number)
-                if self.partials is not None:
-                    self.partials.stay(rows)
                 seen = max(number, CROWD)
         return number
 
@@ -321,22 +298,3 @@ class _Walk:
         """Return the number of partial states above which some are merged."""
         several = min(PARTIAL_MERGED * self.width, MOST_PARTIAL)
         return max(PARTIAL * self.width, several) if self.merges else NEVER
-
-    def _empty(self, capacity: int) -> States:
-        return States.empty(capacity, self.most, self.words, len(self.instance))
-
-    def _reserve(self, capacity: int, number: int) -> None:
-        if capacity > len(self.room.cost):
-            larger = self._empty(2 * capacity)
-            larger.put(self.room, number)
-            self.room, self.origin = larger, np.zeros(2 * capacity, np.int32)
-
-    def _undominated(self, rows: IntArray, compared: int) -> IntArray:
-        mask, settled = self.room.mask, self.room.settled
-        keys = kernels.by_mask(mask, settled, rows) if self.remembered else settled[rows]
-        rows = rows[np.argsort(keys, kind="stable")]
-        by: IntArray = kernels.undominated(self.room, rows, compared)
-        if self.partials is not None:
-            self.partials.replaced(rows[by >= 0], by[by >= 0])
-        kept: IntArray = rows[by < 0]
-        return kept
