@@ -167,6 +167,8 @@ class Climb:
         ascent.known(passes, walked)
         plan.walked()
         self.exact = walked.states <= EXACT_STATES * self.states
+        if self.exact and not ascent.levels:
+            ascent.by_levels()
         return True
 
     def _walk(
