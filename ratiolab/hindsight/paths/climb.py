@@ -3,7 +3,8 @@
 A walk that merges states proves what the cheapest path costs at least, in whatever time there is; a
 beam that leaves states out mostly finds the path, sooner, but proves nothing. The cheapest path
 costs no more than the cheapest known, so that a walk need not look above that: it takes half the
-time. Where a walk that merges nothing is small enough, steps are walks, and each proves its value.
+time. Where a walk that merges nothing is small enough, steps are walks, and each proves its value;
+they are chosen by levels, `ratiolab.hindsight.paths.bundle`.
 """
 
 from collections.abc import Callable
