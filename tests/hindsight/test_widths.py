@@ -20,6 +20,7 @@ from ratiolab.hindsight.paths.widths import (
     LONG,
     NARROW,
     PART,
+    REMEMBERING,
     WIDEST,
     Effort,
     Pace,
@@ -144,6 +145,15 @@ def test_steps_that_are_walks_have_a_part_of_the_time() -> None:
     assert not Plan(lambda: inf, MOST).spent
 
 
+def test_steps_go_on_where_walks_that_remember_would_not_end() -> None:
+    for seconds, waits in ((0.9 * 50 / REMEMBERING, False), (1.1 * 50 / REMEMBERING, True)):
+        clock = Clock(100.0)
+        plan = Plan(clock, MOST)
+        clock.left = 50.0 + seconds
+        make_step(plan, clock, seconds)
+        assert plan.spent is not waits
+
+
 def test_without_a_limit_walks_are_narrow_until_steps_stall() -> None:
     plan = Plan(lambda: inf, MOST)
     plan.begin()
@@ -229,7 +239,10 @@ def test_walks_that_merge_nothing_take_the_place_of_beams(monkeypatch: pytest.Mo
     exact = climb.EXACT_WIDTH
     monkeypatch.setattr(climb, "EXACT_STATES", 100)
     monkeypatch.setattr(climb, "PROBED", 100)
+    chosen: list[Ascent] = []
+    monkeypatch.setattr(Ascent, "by_levels", lambda ascent: chosen.append(ascent))
     assert climbed(monkeypatch, lambda: inf, 4) == ["beam", exact, exact, exact]
+    assert chosen
 
 
 def test_where_walks_merge_steps_are_beams(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,9 +33,9 @@ the rest: with 40 requests, seed 0, and a minute, .3, .45 and all of it prove 74
 """
 
 REMEMBERING = 18.0
-"""They go on to the end if less time is left by then than so many of them take: what completing the
-states of one costs, which walks that remember requests begin with, takes 4 to 30 times as long. With
-60 requests, seed 3, and a minute, a walk took 3 seconds and completing 34 were too few for.
+"""They go on to the end if less time is left by then than so many of them take. Walks that remember
+requests begin with what completing the states of one costs, which takes 4 to 30 times as long: with
+60 requests, seed 3, and a minute, 3 seconds, and the 34 that were left were too few.
 """
 
 LONG, EARLY, EARLY_PART = 240.0, 0.65, 0.3
