@@ -26,7 +26,8 @@ class Room:
     origin : state each has been made from, while starts are made.
     left : least bound of all states left out, above the limit while there is none.
     partials : takes what happens to each state, where that is recorded.
-    most : requests that run together at most. full : the memory, as packed tokens.
+    most : requests that run together at most. words : machine words of their packed tokens.
+    full : the memory, as packed tokens.
     """
 
     def __init__(
