@@ -6,7 +6,8 @@ Given v, the weights of rows, y >= 0, that make all starts cost at least v and u
 
 Rows are tables over spans of times, those of the duals that are given, and the memory between the
 ends of all these spans and changes of its dual. The program keeps its basis from one v to the next:
-only right sides move.
+only right sides move. Of the tens of thousands of starts a few hundred bind, so that the program
+has those alone that some v has needed.
 """
 
 from itertools import pairwise
@@ -22,13 +23,21 @@ from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, sca
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 
+LACKING = 1e-6
+"""Rounds that a start may lack: multipliers that it has are then less by as much."""
+
+TOGETHER = 16
+"""Of so many starts in a row of a request, the one that lacks most joins the program. With 4, 8, 16
+and 32 a refit of 60 requests, seed 0, takes .15, .10, .07 and .07 seconds, and .36 with all."""
+
+MOST_STARTS = 2
+"""The half with most slack leaves once there are so many times as many as after the first refit."""
+
 
 class Refit:
     """The program for one instance, with the tables and spans of some duals."""
 
     def __init__(self, instance: Instance, duals: Duals) -> None:
-        from scipy.sparse import csc_array
-
         self.instance, self.duals, self.horizon = instance, duals, len(duals.memory)
         self.columns = columns(instance, self.horizon)
         self.dense = [table.dense(instance.memory) for table in duals.tables]
@@ -39,28 +48,14 @@ class Refit:
         arrival, output = instance.arrival, instance.output
         number = np.maximum(0, self.horizon - arrival)
         self.owner = np.repeat(np.arange(len(instance)), number)
-        edges = np.cumsum([0, *number])
-        self.start = np.arange(len(self.owner)) - edges[self.owner] + arrival[self.owner]
+        self.start = np.arange(number.sum()) - (np.cumsum(number) - number - arrival)[self.owner]
         self.latency = self.start + (output - arrival)[self.owner]
-        matrix = np.zeros((len(self.owner), len(self.rows)))
-        memory = np.repeat(np.arange(instance.memory + 1)[:, None], instance.memory + 1, axis=1)
-        for column, (table, begin, end) in enumerate(self.rows):
-            weight = (memory if table < 0 else self.dense[table]) / self._cap(table)
-            for i, (_, s, o) in enumerate(instance.requests):
-                ages: Any = np.arange(1, o + 1)
-                paid = np.concatenate([[0.0], np.cumsum(weight[held(s, ages), o - ages])])
-                own = slice(edges[i], edges[i + 1])
-                first, last = (np.clip(t - self.start[own], 1, o + 1) - 1 for t in (begin, end))
-                matrix[own, column] = paid[last] - paid[first]
-        sparse = csc_array(matrix)
-        self.program = LinearProgram()
-        free, none = np.full(len(self.owner), np.inf), np.zeros(len(self.owner) + 1, np.int64)
-        self.program.add_rows(-free, free, none, none[:0], np.zeros(0))
-        self.program.add_columns(
-            np.array([float(end - begin) for _, begin, end in self.rows]),
-            np.full(len(self.rows), np.inf),
-            *(sparse.indptr.astype(np.int64), sparse.indices.astype(np.int64), sparse.data),
-        )
+        self.matrix = self._matrix()
+        self.program, size = LinearProgram(), len(self.rows)
+        none = np.zeros(size + 1, np.int64)
+        cost = np.array([float(end - begin) for _, begin, end in self.rows])
+        self.program.add_columns(cost, np.full(size, np.inf), none, none[:0], np.zeros(0))
+        self.inside, self.most = np.zeros(0, np.int64), 0
 
     def __call__(self, multipliers: FloatArray) -> tuple[Potentials, IntArray, DualCertificate]:
         """Return potentials, multipliers no larger than these that fit them, and what they prove.
@@ -69,9 +64,7 @@ class Refit:
         ----------
         multipliers : of each request, rounds.
         """
-        need = multipliers[self.owner] - self.latency
-        self.program.set_rows(np.where(need > 0, need, -np.inf), np.full(len(need), np.inf))
-        weight = self.program.solve().columns
+        weight = self._weights(multipliers[self.owner] - self.latency)
         denominator = self.duals.denominator
         memory, cuts = np.zeros(self.horizon + 1, np.int64), []
         for (table, begin, end), amount in zip(self.rows, weight.tolist(), strict=True):
@@ -86,6 +79,60 @@ class Refit:
         rounded = np.floor(multipliers * potentials.unit).astype(np.int64)
         proven = dual_certificate(self.instance, duals, value)
         return potentials, np.minimum(potentials.least, rounded), proven
+
+    def _weights(self, need: FloatArray) -> FloatArray:
+        """Return the cheapest weights that give each start what it needs, within a tolerance."""
+        inside, program = self.inside, self.program
+        program.set_rows(need[inside], np.full(len(inside), np.inf))
+        while True:
+            weight = program.solve().columns
+            paid: FloatArray = self.matrix @ weight
+            lacking = np.flatnonzero(need - paid > LACKING)
+            lacking = lacking[~np.isin(lacking, inside)]
+            if not len(lacking):
+                break
+            new = self._worst(lacking, (need - paid)[lacking])
+            part = self.matrix[new]
+            rows = part.indptr.astype(np.int64), part.indices.astype(np.int64), part.data
+            program.add_rows(need[new], np.full(len(new), np.inf), *rows)
+            self.inside = inside = np.append(inside, new)
+        self.most = self.most or MOST_STARTS * len(inside)
+        if len(inside) > self.most:
+            idle = np.argsort((need - paid)[inside], kind="stable")[: len(inside) // 2]
+            program.delete_rows(np.sort(idle))
+            self.inside = np.delete(inside, idle)
+        return weight
+
+    def _worst(self, lacking: IntArray, amount: FloatArray) -> IntArray:
+        """Return, of the starts that lack something, those of each few in a row that lack most."""
+        group = self.owner[lacking] * (self.horizon + 1) + self.start[lacking] // TOGETHER
+        order = np.lexsort((-amount, group))
+        first = np.diff(group[order], prepend=-1) != 0
+        worst: IntArray = lacking[order[first]]
+        return worst
+
+    def _matrix(self) -> Any:
+        """Return what one unit of each weight pays to each start, shape (starts, rows), sparse."""
+        from scipy.sparse import csr_array, vstack
+
+        memory = self.instance.memory
+        tokens = np.repeat(np.arange(memory + 1)[:, None], memory + 1, axis=1)
+        weights = np.array(
+            [table / cap for table, cap in self._tables()] + [tokens / memory]
+        )  # the last, of the number -1, is the memory's
+        table, begin, end = np.array(self.rows, np.int64).T
+        parts = []
+        for i, (_, s, o) in enumerate(self.instance.requests):
+            ages: Any = np.arange(1, o + 1)
+            paid = np.zeros((len(weights), o + 1))
+            np.cumsum(weights[:, held(s, ages), o - ages], axis=1, out=paid[:, 1:])
+            start = self.start[self.owner == i][:, None]
+            first, last = (np.clip(t - start, 1, o + 1) - 1 for t in (begin, end))
+            parts.append(csr_array(paid[table, last] - paid[table, first]))
+        return vstack(parts, format="csr")
+
+    def _tables(self) -> list[tuple[IntArray, int]]:
+        return [(dense, t.cap) for dense, t in zip(self.dense, self.duals.tables, strict=True)]
 
     def _cap(self, table: int) -> int:
         return self.instance.memory if table < 0 else self.duals.tables[table].cap
