@@ -274,8 +274,7 @@ class _Walk:
             if room.partials is not None:
                 new = slice(before, number)
                 room.partials.made(room.origin[new], room.states.settled[new])
-            # a layer of many states takes seconds, and asks once for each start
-            if any(self.stop() for _ in range(begun, done)):
+            if self.stop():  # a layer of many states takes seconds
                 self.stopped = True
                 break
             begun = done
