@@ -1,5 +1,6 @@
 """Better multipliers: potentials fit them, planes bound them, and what is proven is certified."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from tiny_instances import tiny
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import bundle
+from ratiolab.hindsight.paths import refit as refits
 from ratiolab.hindsight.paths.bundle import BEAM, FIRST_BEAM, FIRST_STEPS, Ascent
 from ratiolab.hindsight.paths.climb import Climb
 from ratiolab.hindsight.paths.planes import Planes
@@ -41,6 +43,65 @@ def test_the_refit_of_the_multipliers_of_a_program_gives_its_bound() -> None:
         assert (multipliers <= potentials.least).all()
         assert (np.abs(multipliers / 2**20 - least) < 1e-3).all()
         assert certify(made, instance) == made.bound
+
+
+def least_weights(refit: Refit, multipliers: FloatArray) -> float:
+    """Return the least that weights cost, by the program with all starts, entry by entry."""
+    instance, horizon = refit.instance, refit.horizon
+    cost = [float(end - begin) for _, begin, end in refit.rows]
+    paid, need = [], []
+    for i, (arrival, s, o) in enumerate(instance.requests):
+        for start in range(arrival, horizon):
+            row = []
+            for table, begin, end in refit.rows:
+                items = [
+                    (s + age, o - age) for age in range(1, o + 1) if begin <= start + age < end
+                ]
+                if table < 0:
+                    row.append(sum(m for m, _ in items) / instance.memory)
+                else:
+                    weight = refit.duals.tables[table]
+                    dense = weight.dense(instance.memory)
+                    row.append(sum(dense[m, r] for m, r in items) / weight.cap)
+            paid.append([-value for value in row])
+            need.append(start + o - arrival - multipliers[i])
+    return float(linprog(cost, paid, need).fun)
+
+
+def test_refits_are_the_best_of_the_program_with_all_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One refit follows another: starts join the program, and those with slack leave it."""
+    instance = nine()
+    duals = cut_bound(instance, rounds=4).certificate.duals
+    rng, sizes = np.random.default_rng(0), []
+    first = Potentials.of(instance, duals).least / 2**20
+    for together, most in ((1, 9), (4, 1), (16, 2)):
+        monkeypatch.setattr(refits, "TOGETHER", together)
+        monkeypatch.setattr(refits, "MOST_STARTS", most)
+        refit, changed = Refit(instance, duals), []
+        for _ in range(8):
+            wanted = first + rng.normal(0, 3, len(first))
+            potentials, multipliers, _ = refit(wanted)
+            spent = potentials.capacity.sum() / potentials.unit
+            assert abs(spent - least_weights(refit, wanted)) < 1e-3
+            assert (np.abs(multipliers / potentials.unit - wanted) < 1e-3).all()
+            changed.append(len(refit.inside))
+        sizes.append(changed)
+    assert sizes[0] == sorted(sizes[0])
+    assert any(after < before for before, after in pairwise(sizes[1]))
+    assert sizes[2][0] < sizes[0][0] < len(refit.owner)
+
+
+def test_a_walk_says_how_many_states_each_layer_had_before_some_were_left_out() -> None:
+    refit, first = risen()[1:3]
+    passes = Ascent(refit, first, lambda: 10**4).passes(first, refit(first)[2].bound + 12)
+    given = refit.instance, passes.sides[1], passes.limit
+    whole, beam = walk(*given, 10**5), walk(*given, 5)
+    assert 1 + sum(whole.within) == whole.states
+    assert sum(beam.within) > beam.states
+    assert max(beam.within) > 5
+    assert len(beam.within) == len(whole.within) == passes.sides[1].end
 
 
 def test_multipliers_rise_above_those_of_the_program_and_prove_no_more_than_the_optimum() -> None:
@@ -83,7 +144,7 @@ def test_beams_rise_as_far_as_complete_walks_and_later_ones_correct_earlier() ->
     while ascent.step(lambda: False)[1]:
         assert ascent.best <= ascent.planes.value(ascent.center) + 1e-9
     assert np.isclose(ascent.best, best, atol=0.05)
-    assert Ascent(refit, first, lambda: optimum).step(lambda: True) == (0, False)
+    assert Ascent(refit, first, lambda: optimum).step(lambda: True) == (None, False)
 
 
 def test_a_wide_beam_looks_again_at_the_best_multipliers_of_narrow_ones(

@@ -248,9 +248,9 @@ def test_bounds_for_more_requests_than_a_word_has_bits_rise_and_are_certified(
 def test_steps_begin_with_the_multipliers_of_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[Any] = []
 
-    def step(self: bundle.Ascent, stop: object) -> tuple[int, bool]:
+    def step(self: bundle.Ascent, stop: object) -> tuple[None, bool]:
         begun.append(self.center)
-        return 0, False
+        return None, False
 
     monkeypatch.setattr(bundle.Ascent, "step", step)
     instance = many(70)

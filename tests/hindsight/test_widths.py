@@ -13,12 +13,14 @@ from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.widths import (
     CLIMBING,
     COUNTED,
+    CROWDED,
     EARLY,
     EARLY_PART,
     LAST,
     LEAST_WIDTH,
     LONG,
     NARROW,
+    NARROWER,
     PART,
     REMEMBERING,
     WIDEST,
@@ -68,6 +70,23 @@ def test_a_layer_may_keep_some_states_when_no_time_is_left() -> None:
     clock.left -= 5
     assert pace(100, COUNTED) == LEAST_WIDTH
     assert Pace(clock, 1.0, 70)(100, COUNTED) == 70
+
+
+def test_a_layer_may_take_what_a_complete_walk_leaves_it() -> None:
+    """A state takes a millisecond; the walk before had 40,000 in two layers, and few in 98."""
+    expected = (10,) * 60 + (40_000, 40_000) + (10,) * 38
+    for seconds, complete in ((110.0, True), (60.0, False)):
+        clock, states, widths = Clock(200.0), 10, []
+        paces = Pace(clock, seconds, 500_000, expected), Pace(clock, seconds, 500_000)
+        clock.left -= 5.0
+        for pace in paces:
+            pace.before, pace.each = clock.left, 0.001
+        for place, number in enumerate(expected):
+            widths.append(tuple(pace(100 - place, states) for pace in paces))
+            states = min(widths[-1][0], number)
+            clock.left -= states / 1000
+        assert (widths[60][0] >= 40_000 and widths[61][0] >= 40_000) is complete
+        assert widths[60][1] < 40_000  # equal shares would merge states
 
 
 def test_the_last_walk_comes_when_its_part_of_the_time_is_left_or_steps_stall() -> None:
@@ -167,14 +186,30 @@ def test_without_a_limit_walks_are_narrow_until_steps_stall() -> None:
 def test_walks_before_the_last_are_made_while_they_take_little_of_the_time() -> None:
     clock = Clock(100.0)
     plan = Plan(clock, MOST)
-    make_step(plan, clock, 4)
+    make_step(plan, clock, 2.5)
     assert plan.narrow() == NARROW
-    assert plan.probes
+    assert plan.probes(1.0)
+    assert not plan.probes(CROWDED)
     clock.left = 50.0
-    assert plan.narrow() == 0
-    assert plan.probes
+    assert plan.narrow() == NARROWER
+    assert plan.probes(1.0)
     clock.left = 30.0
-    assert not plan.probes
+    assert plan.narrow() == 0
+    assert plan.probes(1.0)
+    clock.left = 20.0
+    assert not plan.probes(1.0)
+
+
+def test_where_a_walk_has_merged_nothing_another_comes_in_place_of_a_narrow_one() -> None:
+    clock = Clock(100.0)
+    plan = Plan(clock, MOST)
+    plan.begin()
+    clock.left -= 4
+    plan.walked((1, 2))
+    make_step(plan, clock, 1)
+    assert plan.narrow() == WIDEST
+    clock.left = 40.0
+    assert plan.narrow() == 0
 
 
 def test_without_a_clock_it_comes_once_the_schedule_is_near_or_steps_are_many() -> None:
@@ -186,7 +221,7 @@ def test_without_a_clock_it_comes_once_the_schedule_is_near_or_steps_are_many() 
     assert plan.due(1, 0.03, stalled=True) == 500
     assert Plan(lambda: inf, 300, plan.effort).due(9, 0.03, stalled=False) == 300
     assert not plan.limited
-    assert not plan.probes
+    assert not plan.probes(1.0)
     assert plan.narrow() == 0
 
 

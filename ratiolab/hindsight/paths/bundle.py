@@ -172,12 +172,12 @@ class Ascent:
         for path in walked.paths:
             self.planes.add(path)
 
-    def step(self, stop: Callable[[], bool]) -> tuple[int, bool]:
+    def step(self, stop: Callable[[], bool]) -> tuple[Walked | None, bool]:
         """Take the paths of a beam.
 
         Returns
         -------
-        its states, 0 when it was stopped; and whether more may be gained.
+        the beam, None when it was stopped; and whether more may be gained.
         """
         self.number += 1
         again = self.number == FIRST_STEPS + 1  # the narrow beams may have missed cheaper paths
@@ -186,7 +186,7 @@ class Ascent:
         try:
             passes = self.passes(self.trial, min(self.expected, self.upper()))
         except SolverError:
-            return 0, False
+            return None, False
         walked = walk(
             *(self.refit.instance, passes.sides[1], passes.limit),
             FIRST_BEAM if self.narrow else BEAM,
@@ -194,14 +194,14 @@ class Ascent:
             stop=stop,
         )
         if not walked.finished:
-            return 0, False
+            return None, False
         if again:
             self.best = -np.inf
         before = self.best
         _, new = self.took(passes, walked)
         # later beams may find what an earlier one has left out
         self.best = min(self.best, self.planes.value(self.center))
-        return walked.states, new or self.best >= before + LEAST_GAIN
+        return walked, new or self.best >= before + LEAST_GAIN
 
 
 def steps(

@@ -62,7 +62,7 @@ class Climb:
         self.ascent, self.plan, self.stop = ascent, plan, stop
         self.take, self.gains = take, gains
         self.values: list[float] = []
-        self.states, self.exact, self.width = 0, False, 0
+        self.states, self.crowd, self.exact, self.width = 0, 1.0, False, 0
 
     def run(self, steps: int, between: Callable[[], None] | None) -> bool:
         """Make so many steps at most; return whether more may be gained.
@@ -113,7 +113,7 @@ class Climb:
     def _proves(self, rising: bool, turn: int) -> bool:
         """Prove, if it is time for it, what beams have gained; return whether to go on."""
         plan, number = self.plan, len(self.values)
-        if number == 1 and plan.probes:
+        if number == 1 and plan.probes(self.crowd):
             self._prove(EXACT_WIDTH, probes=True)
         if self.exact:
             return True
@@ -134,9 +134,10 @@ class Climb:
 
     def _step(self) -> bool:
         """Take the paths of a beam; return whether more may be gained."""
-        states, more = self.ascent.step(self.stop)
-        if not self.ascent.narrow:
-            self.states = states
+        walked, more = self.ascent.step(self.stop)
+        if walked is not None and not self.ascent.narrow:
+            self.states = walked.states
+            self.crowd = max(1.0, sum(walked.within) / walked.states)
         return more
 
     def _exact_step(self) -> bool:
@@ -166,7 +167,7 @@ class Climb:
         if passes is None or walked is None or walked.merged:
             return False
         ascent.known(passes, walked)
-        plan.walked()
+        plan.walked(walked.within)
         self.exact = walked.states <= EXACT_STATES * self.states
         if self.exact and not ascent.levels:
             ascent.by_levels()

@@ -166,7 +166,7 @@ class _Walk:
             raise ValueError("a walk bounds those with no larger limit that remember as much")
         self.room = Room(instance, direction, limit, remembered > 0)
         self.starts = Starts(instance, direction, limit, remembered)
-        self.stopped, self.merged = False, 0
+        self.stopped, self.merged, self.within = False, 0, list[int]()
         self.most_kept = max(MOST_STATES, FULL * self.width)
 
     def run(self) -> Walked:
@@ -200,13 +200,14 @@ class _Walk:
         least = int(done[best[0]]) if len(best) else self.limit + 1
         paths = [path_to(layers, row, self.direction, self.instance) for row in best.tolist()]
         if room.left <= self.limit:
-            return Walked(least, room.left, paths, None, states, True)
+            return Walked(least, room.left, paths, None, states, True, within=tuple(self.within))
         table = kept = None
         if self.remembered < 2**MOST_REQUESTS and not layers[0].slim:
             table = Table(self.remembered, layers)
             if not self.merged:
                 kept = Kept(layers, history, self._again, self.starts, room.full, self.guide)
-        return Walked(least, room.left, paths, table, states, True, kept, self.merged)
+        more = kept, self.merged, tuple(self.within)
+        return Walked(least, room.left, paths, table, states, True, *more)
 
     def _again(self, layer: States, t: int) -> Partials | None:
         """Return the partial states of the step from layer t, made again; None when stopped."""
@@ -233,6 +234,7 @@ class _Walk:
         if t + 1 < self.direction.end:  # at the end all states are paths, and some are asked for
             crowded = self.merges and len(rows) > self.width
             rows = room.undominated(rows, self.compared << crowded)
+        self.within.append(len(rows))
         if self.merges:
             rows = self._merged(rows, self.width, t, 2)
         else:

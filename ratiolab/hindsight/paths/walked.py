@@ -85,6 +85,7 @@ class Walked:
     states : number of states kept; finished : whether it reached the end.
     kept : for walks the same way, of a complete walk.
     merged : the width to which states were merged, 0 where none were.
+    within : number of states of each layer before any beyond its width were merged or left out.
     """
 
     least: int
@@ -95,3 +96,4 @@ class Walked:
     finished: bool
     kept: Kept | None = field(default=None, repr=False)
     merged: int = 0
+    within: tuple[int, ...] = field(default=(), repr=False)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
-NARROW = 16_000
-"""Width of walks that say early what is proven, and whether walks merge at all."""
+NARROWER, NARROW = 4_000, 16_000
+"""Widths of walks that say early what is proven, and whether walks merge at all."""
 
 WIDEST = 256_000
 """Width of the last walk without a limit of time, as far as a checker follows."""
@@ -18,9 +18,18 @@ PART, LAST, SAFE = 0.45, 25, 1.3
 """Part of the time for the last walk; as many times what a beam takes if that is less, as walks of
 that width take 14 to 20; once a walk has merged nothing, the next has so many times as long."""
 
-LONGER, PROBE, LITTLE = 1.5, 0.15, 0.1
-"""A walk takes so many times as long as a beam at least. One that is to merge nothing is tried, and
-a narrow one is made, when so long is at most such a part of the time that is left."""
+LONGER, LONG_NARROW = 1.5, 3.2
+"""The narrower of these takes so many times as long as a beam, as does any walk at least; and the
+other. With 60 requests, seed 5, they prove 8742 and 8871 in 3.1 and 7.5 seconds, of 8955."""
+
+PROBE, LITTLE = 0.15, 0.1
+"""A walk that is to merge nothing is tried, and a narrow one is made, when the least it takes is at
+most such a part of the time that is left."""
+
+CROWDED = 1.4
+"""The former is not tried where a beam had so many states for each that it kept. Of 20 draws of 50
+and 60 requests five are such, and none of their walks is small; of the others three are not, and
+seven have a use for it. To see that takes 4 to 7 seconds."""
 
 EACH, MINUTE, MOST_PATIENCE = 100.0, 60.0, 6.0
 """With a limit of more seconds than the first, walks may keep as many times as many states; than
@@ -70,10 +79,19 @@ class Pace:
     Parameters
     ----------
     left : returns the seconds until a limit. seconds : of the walk. most : width of a layer.
+    expected : states of each layer, if a walk like it was complete: a layer may then take what the
+        layers to come are not expected to need.
     """
 
-    def __init__(self, left: Callable[[], float], seconds: float, most: int) -> None:
+    def __init__(
+        self,
+        left: Callable[[], float],
+        seconds: float,
+        most: int,
+        expected: tuple[int, ...] = (),
+    ) -> None:
         self.left, self.most = left, most
+        self.expected = expected
         self.before = left()
         self.end = self.before - seconds
         self.each = 0.0
@@ -89,6 +107,8 @@ class Pace:
             return self.most
         time = (now - self.end) / self.each  # in states
         fits = min(SHARE * time / layers, time - LEAST_WIDTH * (layers - 1))
+        if self.expected:
+            fits = max(fits, time - sum(self.expected[len(self.expected) - layers + 1 :]))
         return int(min(self.most, max(LEAST_WIDTH, fits)))
 
 
@@ -133,6 +153,7 @@ class Plan:
         self.left, self.most, self.effort, self.roomiest = left, most, effort, roomiest
         self.total = self.before = left()
         self.step = self.takes = 0.0
+        self.expected: tuple[int, ...] = ()
         self.early = self.effort is None and LONG <= self.total < inf
 
     @property
@@ -164,23 +185,37 @@ class Plan:
         """Note that it has ended."""
         self.step = self._since()
 
-    def walked(self) -> None:
-        """Note that a walk has ended that merged nothing."""
-        self.takes = self._since()
+    def walked(self, within: tuple[int, ...] = ()) -> None:
+        """Note that a walk of so many states in each layer has ended that merged nothing."""
+        self.takes, self.expected = self._since(), within
 
     def tried(self) -> None:
         """Note that the early walk has ended."""
         self.early = False
 
-    @property
-    def probes(self) -> bool:
-        """Return whether there is time to see if a walk that merges nothing is small."""
-        return self.effort is None and LONGER * self.step <= PROBE * self.left()
+    def probes(self, crowd: float) -> bool:
+        """Return whether there is time to see if a walk that merges nothing is small.
+
+        Parameters
+        ----------
+        crowd : how many states the step had for each that it kept.
+        """
+        little = LONGER * self.step <= PROBE * self.left()
+        return self.effort is None and little and crowd < CROWDED
 
     def narrow(self) -> int:
-        """Return the width of a walk that says what is proven so far; 0 for none."""
-        little = LONGER * self.step <= LITTLE * self.left()
-        return min(NARROW, self.most) if self.effort is None and little else 0
+        """Return the width of a walk that says what is proven so far; 0 for none.
+
+        Where a walk has merged nothing, a narrow one would prove no more than it.
+        """
+        if self.effort is not None:
+            return 0
+        time = LITTLE * self.left()
+        if self.takes:
+            return min(WIDEST, self.most) if SAFE * self.takes <= time else 0
+        if LONG_NARROW * self.step <= time:
+            return min(NARROW, self.most)
+        return min(NARROWER, self.most) if LONGER * self.step <= time else 0
 
     def due(self, steps: int, gap: float, *, stalled: bool) -> int:
         """Return the width of the last walk if it is time for it after so many steps, else 0.
@@ -209,4 +244,4 @@ class Plan:
     def pace(self, width: int) -> Pace | None:
         """Return the widths of the layers of the last or early walk, so wide; None if all are."""
         time = EARLY_PART * self.total if self.early else (1 - SPARE) * self.left()
-        return Pace(self.left, time, width) if self.limited else None
+        return Pace(self.left, time, width, self.expected) if self.limited else None
