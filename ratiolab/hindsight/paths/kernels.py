@@ -65,7 +65,7 @@ class States(NamedTuple):
 
     def take(self, rows: IntArray) -> "States":
         """Return these states in this order."""
-        return States._make(column[rows] for column in self)
+        return States._make(column.take(rows, axis=0) for column in self)
 
     @property
     def slim(self) -> bool:
