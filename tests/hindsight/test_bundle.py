@@ -23,6 +23,7 @@ from ratiolab.hindsight.paths.walked import Walked
 from ratiolab.hindsight.paths.widths import Effort, Plan
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.model import Instance
+from ratiolab.model.footprint import IntArray
 
 
 def nine() -> Instance:
@@ -45,11 +46,10 @@ def test_the_refit_of_the_multipliers_of_a_program_gives_its_bound() -> None:
         assert certify(made, instance) == made.bound
 
 
-def least_weights(refit: Refit, multipliers: FloatArray) -> float:
-    """Return the least that weights cost, by the program with all starts, entry by entry."""
+def all_starts(refit: Refit) -> tuple[FloatArray, IntArray]:
+    """Return what weights pay to each start, entry by entry; its request and latency."""
     instance, horizon = refit.instance, refit.horizon
-    cost = [float(end - begin) for _, begin, end in refit.rows]
-    paid, need = [], []
+    paid, latency = [], []
     for i, (arrival, s, o) in enumerate(instance.requests):
         for start in range(arrival, horizon):
             row = []
@@ -63,9 +63,9 @@ def least_weights(refit: Refit, multipliers: FloatArray) -> float:
                     weight = refit.duals.tables[table]
                     dense = weight.dense(instance.memory)
                     row.append(sum(dense[m, r] for m, r in items) / weight.cap)
-            paid.append([-value for value in row])
-            need.append(start + o - arrival - multipliers[i])
-    return float(linprog(cost, paid, need).fun)
+            paid.append(row)
+            latency.append((i, start + o - arrival))
+    return np.array(paid), np.array(latency)
 
 
 def test_refits_are_the_best_of_the_program_with_all_starts(
@@ -76,6 +76,7 @@ def test_refits_are_the_best_of_the_program_with_all_starts(
     duals = cut_bound(instance, rounds=4).certificate.duals
     rng, sizes = np.random.default_rng(0), []
     first = Potentials.of(instance, duals).least / 2**20
+    paid, latency = all_starts(Refit(instance, duals))
     for together, most in ((1, 9), (4, 1), (16, 2)):
         monkeypatch.setattr(refits, "TOGETHER", together)
         monkeypatch.setattr(refits, "MOST_STARTS", most)
@@ -84,7 +85,9 @@ def test_refits_are_the_best_of_the_program_with_all_starts(
             wanted = first + rng.normal(0, 3, len(first))
             potentials, multipliers, _ = refit(wanted)
             spent = potentials.capacity.sum() / potentials.unit
-            assert abs(spent - least_weights(refit, wanted)) < 1e-3
+            cost = [float(end - begin) for _, begin, end in refit.rows]
+            best = linprog(cost, -paid, latency[:, 1] - wanted[latency[:, 0]]).fun
+            assert abs(spent - best) < 1e-3
             assert (np.abs(multipliers / potentials.unit - wanted) < 1e-3).all()
             changed.append(len(refit.inside))
         sizes.append(changed)
