@@ -137,7 +137,7 @@ class Climb:
         walked, more = self.ascent.step(self.stop)
         if walked is not None and not self.ascent.narrow:
             self.states = walked.states
-            self.crowd = max(1.0, sum(walked.within) / walked.states)
+            self.crowd = sum(walked.within) / walked.states
         return more
 
     def _exact_step(self) -> bool:

@@ -86,19 +86,19 @@ class Refit:
         program.set_rows(need[inside], np.full(len(inside), np.inf))
         while True:
             weight = program.solve().columns
-            paid: FloatArray = self.matrix @ weight
-            lacking = np.flatnonzero(need - paid > LACKING)
+            lacks: FloatArray = need - self.matrix @ weight
+            lacking = np.flatnonzero(lacks > LACKING)
             lacking = lacking[~np.isin(lacking, inside)]
             if not len(lacking):
                 break
-            new = self._worst(lacking, (need - paid)[lacking])
+            new = self._worst(lacking, lacks[lacking])
             part = self.matrix[new]
             rows = part.indptr.astype(np.int64), part.indices.astype(np.int64), part.data
             program.add_rows(need[new], np.full(len(new), np.inf), *rows)
             self.inside = inside = np.append(inside, new)
         self.most = self.most or MOST_STARTS * len(inside)
         if len(inside) > self.most:
-            idle = np.argsort((need - paid)[inside], kind="stable")[: len(inside) // 2]
+            idle = np.argsort(lacks[inside], kind="stable")[: len(inside) // 2]
             program.delete_rows(np.sort(idle))
             self.inside = np.delete(inside, idle)
         return weight
@@ -117,9 +117,8 @@ class Refit:
 
         memory = self.instance.memory
         tokens = np.repeat(np.arange(memory + 1)[:, None], memory + 1, axis=1)
-        weights = np.array(
-            [table / cap for table, cap in self._tables()] + [tokens / memory]
-        )  # the last, of the number -1, is the memory's
+        tables = [dense / self._cap(table) for table, dense in enumerate(self.dense)]
+        weights = np.array([*tables, tokens / memory])  # the last, of number -1, is the memory's
         table, begin, end = np.array(self.rows, np.int64).T
         parts = []
         for i, (_, s, o) in enumerate(self.instance.requests):
@@ -130,9 +129,6 @@ class Refit:
             first, last = (np.clip(t - start, 1, o + 1) - 1 for t in (begin, end))
             parts.append(csr_array(paid[table, last] - paid[table, first]))
         return vstack(parts, format="csr")
-
-    def _tables(self) -> list[tuple[IntArray, int]]:
-        return [(dense, t.cap) for dense, t in zip(self.dense, self.duals.tables, strict=True)]
 
     def _cap(self, table: int) -> int:
         return self.instance.memory if table < 0 else self.duals.tables[table].cap
