@@ -7,9 +7,10 @@ SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, 
 ``large``, see `bench_large.py`, ``branches``, see `bench_branches.py`, ``times`` and ``walks``, see
 `bench_times.py`, ``searches``, see `bench_searches.py`, and ``fit``, see `bench_fit.py`. With
 ``--write`` the sections of these parts are written anew; other sections of the page stay, each with
-the command that made it. Small instances are drawn as in Jaillet et al. (2025), Section 5.1, with n
-fixed, half of the seeds from each arrival model; all of them are ``--limit 60 --long 600 --seeds 10
---write results/targets.md cold proofs gaps``, up to seven hours on two idle cores. Large ones have
+the command that made it; rows of ``proofs``, ``gaps`` and ``traces`` one by one, as they are found.
+Small instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds
+from each arrival model; all of them are ``--limit 60 --long 600 --seeds 10 --write
+results/targets.md cold proofs gaps``, up to seven hours on two idle cores. Large ones have
 log-normal lengths and memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples
 of the public traces of the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows
 (or sizes) alone, and the section keeps the others. Times are wall clock, limits too; compare
@@ -27,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import current_thread, main_thread
 from time import perf_counter, thread_time
@@ -40,12 +42,12 @@ import bench_rows
 import bench_searches
 import bench_times
 import bench_traces
+import target_page
 from bench_scale_bounds import log_normal
 
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.hindsight.result import Progress
 from ratiolab.model import Instance
-from ratiolab.model.files import write_text
 from ratiolab.workloads.generators import generate
 
 PROOFS = (10, 15, 20, 25, 30)
@@ -155,39 +157,17 @@ def gaps(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[st
         "gap after --long, % |"
     )
     yield "|---|---|---|---|---|"
-    lines = []
     for n in _sizes(GAPS, rows):
         for seed in seeds:
             run = traced(drawn(n, seed), limit)
             after = "-" if run.close_after is None else f"{run.close_after:.1f}"
             more = _shown(traced(drawn(n, seed), long).gap) if long > limit else "-"
-            lines.append(f"| {n} | {seed} | {after} | {_shown(run.gap)} | {more} |")
-            yield lines[-1]
-    yield from _means(lines)
-
-
-def _means(rows: list[str]) -> list[str]:
-    """Return rows of the means of the gaps shown, of each number of requests and of all."""
-    cells = [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows]
-    found = []
-    for name in [*dict.fromkeys(n for n, *_ in cells), "all"]:
-        own = [row for row in cells if name in (row[0], "all")]
-        means = [_mean([row[k] for row in own if row[k] != "-"]) for k in (3, 4)]
-        found.append(f"| {name} | mean | | " + " | ".join(means) + " |")
-    return found
+            yield f"| {n} | {seed} | {after} | {_shown(run.gap)} | {more} |"
 
 
 def _shown(gap: float) -> str:
     """Return a gap in percent; 0 without digits is one that is closed."""
     return f"{gap:.2f}" if gap else "0"
-
-
-def _mean(gaps: list[str]) -> str:
-    """Return the mean of gaps as they are shown, and how many are closed."""
-    if not gaps:
-        return "-"
-    mean = sum(map(float, gaps)) / len(gaps)
-    return f"{mean:.2f}, {gaps.count('0')} of {len(gaps)} proven"
 
 
 def plain(limit: float, seeds: range, long: float) -> Iterator[str]:
@@ -218,6 +198,13 @@ PARTS |= {"rows": bench_rows.rows, "configurations": bench_configurations.config
 PARTS |= {"large": bench_large.large, "branches": bench_branches.branches}
 PARTS |= {"times": bench_times.times, "walks": bench_times.walks}
 PARTS |= {"searches": bench_searches.searches, "fit": bench_fit.fit}
+ROWS = {
+    "proofs": (target_page.size, target_page.by_size),
+    "gaps": (target_page.seed_of, target_page.with_means),
+    "traces": (target_page.sample, list),
+}
+"""Parts whose rows take long and stand for themselves: what a row is about, and their order."""
+
 DEFAULT = ("cold", "proofs", "gaps", "plain", "scale")
 
 
@@ -246,68 +233,28 @@ def main() -> None:
     options = f"--limit {wish.limit:g} --seeds {wish.seeds}"
     options += f" --first {wish.first}" * (wish.first > 0) + " --cpu" * wish.cpu
     options += f" --long {wish.long:g}" if wish.long else ""
+    head = __doc__.split("\n\n", 1)[1].strip()
+    order = [title_of(part) for part in PARTS]
     for name in wish.parts or DEFAULT:
-        rows = {"rows": wish.rows} if name in ("proofs", "gaps", "traces") else {}
+        rows = {"rows": wish.rows} if name in ROWS else {}
         given = options + f" --rows {wish.rows}" * bool(rows and wish.rows)
         command = f"python tests/benchmarks/bench_targets.py {given} {name}"
         title = title_of(name)
-        more = inspect.cleandoc(PARTS[name].__doc__ or "").partition("\n")[2]
-        lines = []
+        more = inspect.cleandoc(PARTS[name].__doc__ or "").partition("\n")[2].strip()
+        write = partial(target_page.write_section, wish.write, head, order, title, more, command)
+        lines: list[str] = []
         print(f"\n{title}", flush=True)
         try:
             for line in PARTS[name](wish.limit, seeds, wish.long, **rows):
                 print(line, flush=True)
                 lines.append(line)
+                if wish.write and rows and len(lines) > 2:
+                    write(lines, *ROWS[name])
         except KeyboardInterrupt:
-            parser.exit(130, f"interrupted: the section {title!r} is not written\n")
-        if wish.write:
-            write_section(wish.write, title, more.strip(), command, lines)
-
-
-def write_section(page: Path, title: str, more: str, command: str, table: list[str]) -> None:
-    """Write the section of a part anew; the other sections of a page stay as they are.
-
-    Rows of samples of traces, and of numbers of requests of proofs and gaps, that this run did not
-    make stay, too, with the commands that made them: some take hours.
-    """
-    old = page.read_text("utf-8") if page.exists() else ""
-    _, *rest = old.split("\n## ")
-    sections = {section.partition("\n")[0]: section.partition("\n")[2] for section in rest}
-    head = "# What the hindsight solver reaches\n\n" + __doc__.split("\n\n", 1)[1].strip() + "\n"
-    words, before, commands = f"\n{more}\n" if more else "", sections.get(title, ""), [command]
-    names = {title_of("traces"): _sample, title_of("proofs"): _size, title_of("gaps"): _seed_of}
-    if table[0] in before and title in names:
-        name = names[title]
-        made = {name(row) for row in table}
-        kept = [line for line in before.splitlines() if line.startswith("|")]
-        table = table + [row for row in kept if name(row) not in made]
-        if title == title_of("proofs"):
-            table[2:] = sorted(table[2:], key=lambda row: int(_size(row)))
-        if title == title_of("gaps"):
-            runs = [row for row in table[2:] if "| mean |" not in row]
-            runs.sort(key=lambda row: [int(cell) for cell in row.split("|")[1:3]])
-            table[2:] = runs + _means(runs)
-        commands += [line for line in before.splitlines() if line.startswith("python ")]
-    shown = "\n".join(dict.fromkeys(commands))
-    sections[title] = f"{words}\n```sh\n{shown}\n```\n\n" + "\n".join(table) + "\n"
-    order = [name for part in PARTS if (name := title_of(part)) in sections]
-    text = "".join(f"\n## {name}\n{sections[name].rstrip()}\n" for name in order)
-    write_text(page, head + text)
-
-
-def _sample(row: str) -> str:
-    """Return all of a row but its result."""
-    return row.rpartition(" | ")[0]
-
-
-def _size(row: str) -> str:
-    """Return the first cell of a row."""
-    return row.split("|")[1].strip()
-
-
-def _seed_of(row: str) -> str:
-    """Return the first two cells of a row."""
-    return "|".join(row.split("|")[1:3])
+            lost = "further rows" if rows and wish.write else "rows"
+            parser.exit(130, f"interrupted: {lost} of {title!r} are not written\n")
+        if wish.write and not rows:
+            write(lines)
 
 
 def title_of(part: str) -> str:
