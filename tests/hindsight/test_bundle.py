@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from tiny_instances import tiny
 
 from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths import refit as refits
@@ -44,6 +45,17 @@ def test_the_refit_of_the_multipliers_of_a_program_gives_its_bound() -> None:
         assert (multipliers <= potentials.least).all()
         assert (np.abs(multipliers / 2**20 - least) < 1e-3).all()
         assert certify(made, instance) == made.bound
+
+
+def test_multipliers_rise_where_there_are_no_duals_and_the_cheapest_path_starts_nobody() -> None:
+    """As after a time limit that ends before the first linear program is solved."""
+    instance, none = nine(), Duals(10**9, (0,) * 30, (), ())
+    first = Potentials.of(instance, none).least / 2**20
+    ascent = Ascent(Refit(instance, none), first, lambda: 10_000)
+    for _ in range(FIRST_STEPS):
+        ascent.step(lambda: False)
+    assert [] in ascent.switches.paths
+    assert instance.output.sum() < ascent.best <= least_latency(instance)
 
 
 def all_starts(refit: Refit) -> tuple[FloatArray, IntArray]:

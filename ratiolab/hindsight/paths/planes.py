@@ -25,9 +25,9 @@ class Planes:
         self.height = np.zeros(0)
 
     def add(self, path: list[tuple[int, int]]) -> bool:
-        """Add the plane of a path; return whether it is new."""
+        """Add the plane of a path, which may start nobody; return whether it is new."""
         instance = self.instance
-        start, request = np.array(path, np.int64).T
+        start, request = np.array(path, np.int64).reshape(-1, 2).T
         slope = 1.0 - np.bincount(request, minlength=len(instance))
         height = (start + instance.output[request] - instance.arrival[request]).sum()
         if ((self.slope == slope).all(axis=1) & (self.height == height)).any():

@@ -53,7 +53,8 @@ class Switches:
         else:
             row, self._oldest = self._oldest, (self._oldest + 1) % MOST
             self.paths[row] = path
-        end = max(start + int(self.instance.output[i]) for start, i in path)
+        ends = [start + int(self.instance.output[i]) for start, i in path]
+        end = max(ends, default=0)  # the cheapest path under poor multipliers starts nobody
         if end > self.end:
             self._resize(end)
         else:
@@ -74,7 +75,7 @@ class Switches:
         arrival, output = self.instance.arrival, self.instance.output
         cost = np.zeros((number, self.end + 1))
         for row, path in enumerate(self.paths):
-            start, request = np.array(path, np.int64).T
+            start, request = np.array(path, np.int64).reshape(-1, 2).T
             latency = start + output[request] - arrival[request]
             np.add.at(cost[row], start + 1, latency - multipliers[request])
         spent = np.cumsum(cost, axis=1)
