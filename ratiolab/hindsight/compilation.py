@@ -83,6 +83,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     from ratiolab.hindsight.paths.proof import prove
     from ratiolab.hindsight.paths.widths import Effort
     from ratiolab.hindsight.relaxation.dual_bound import dual_bound
+    from ratiolab.hindsight.scale.growth import growth_bounds
     from ratiolab.hindsight.schedules.population import Population
     from ratiolab.hindsight.search import crossing
 
@@ -93,6 +94,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     known = improved_schedule(best_list_schedule(instance), rng, STEPS)
     upper = known.total_latency
     dual_bound(instance, upper)
+    list(growth_bounds(instance))
     cuts = cut_bound(instance, horizon=known.makespan, rounds=3, target=upper).certificate
     cross = crossing(instance, cuts.duals, upper, never)
     population = Population(known, rng, never, lambda _: None, cross)

@@ -125,7 +125,7 @@ class Paths:
         if instance.memory > potentials.MOST_MEMORY:
             note = f"no paths: memory {instance.memory}, more than {potentials.MOST_MEMORY}"
             return Found(note=note)
-        if duals is None:
+        if duals is None or not (any(duals.duals.memory) or duals.duals.cuts):
             return Found(note="no paths: there are no duals of cuts to guide them")
         width = proof.MOST_WIDTH
         if state.memory_budget is not None:

@@ -28,6 +28,7 @@ from ratiolab.hindsight.stages import (
     Cuts,
     DualAscent,
     DynamicProgramming,
+    GrowthRows,
     OrderSearch,
 )
 from ratiolab.hindsight.state import Found, SolveState, Work
@@ -39,11 +40,11 @@ DUALS = ("dual ascent", DualAscent(part=0.5))
 PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
     "auto": (
         ("orders", OrderSearch(part=0.05, few=20_000)),
-        ("dual ascent", DualAscent(part=0.5, last=True)),
+        ("growth rows", GrowthRows(part=0.3, before=0.01)),
         ("easy program", IntegerProgram(easy=True)),
         ("few requests", SmallWalk(part=0.5)),
         # more rounds raise the bound slowly: walks under other multipliers gain more in the time
-        ("few cuts", Cuts(rounds=14, few=8, part=0.2, most=MOST_WALKED)),
+        ("few cuts", Cuts(rounds=14, few=8, part=0.2, first=True)),
         ("paths", Paths(part=0.97, most=MOST_WALKED)),
         ("cuts", Cuts(rounds=40, part=0.4)),
         ("more paths", Paths(part=0.95, most=MOST_WALKED)),

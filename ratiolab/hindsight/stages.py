@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 MOST_REQUESTS = 400
 """Most requests for which a program is considered: last starts cost O(n^2 log n)."""
 
+SOON_CUT = 36
+"""Most requests whose first rounds of cuts take less than a second."""
+
+BEFORE_CUTS = 0.6
+"""Most seconds of growth rows before cuts."""
+
+A_SECOND, MOST_PART = 40, 0.8
+"""The first rounds of cuts take about a second with so many requests, and that grows with the cube;
+they may have so much of a short time limit. Two seconds leave 50 requests open by 9 % instead of
+53, where a fifth of them ends before the first linear program is solved."""
+
 MOST_WALKED = 120
 """Most requests of walks over paths."""
 
@@ -77,42 +88,62 @@ class OrderSearch:
 
 @dataclass(frozen=True)
 class DualAscent:
-    """The bound by duals of memory.
-
-    With ``last`` only where no cuts are to come, which prove more.
-    """
+    """The bound by duals of memory."""
 
     part: float
-    last: bool = False
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.relaxation.dual_bound import dual_bound
 
-        few = len(state.instance) <= FEW
-        if few or (self.last and len(state.instance) <= MOST_WALKED and not _no_cuts(state)):
+        if len(state.instance) <= FEW:
             return Found()
         proof = dual_bound(state.instance, state.upper, stop=state.deadline(self.part))
         return Found(bound=LowerBound(proof.bound, "lagrangian"), certificate=proof)
 
 
 @dataclass(frozen=True)
-class Cuts:
-    """The bound by configuration cuts, whose duals guide what follows; up to ``most`` requests.
+class GrowthRows:
+    """The bound by duals of memory and growth rows, in a tenth of a second.
 
-    ``few`` are the rounds for at most `FEW_CUT` requests, where walks prove the rest sooner.
+    ``before`` is its part of a short time limit where cuts are to come, which prove more but take
+    longer; few requests do without it then.
+    """
+
+    part: float
+    before: float
+
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
+        few = len(state.instance) <= FEW  # which need nothing that has to be compiled
+        alone = not few and bool(_no_cuts(state))
+        if few or (len(state.instance) <= SOON_CUT and not alone):
+            return Found()
+        from ratiolab.hindsight.scale.growth import growth_bounds
+
+        seconds = state.share(self.part if alone else self.before)
+        if seconds is not None and not alone:
+            seconds = min(seconds, BEFORE_CUTS)
+        for proof in growth_bounds(state.instance, seconds):
+            call.found(Found(bound=LowerBound(proof.bound, "growth rows"), certificate=proof))
+        return Found()
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """The bound by configuration cuts, whose duals guide what follows.
+
+    ``few`` are the rounds for at most `FEW_CUT` requests, where walks prove the rest sooner. With
+    ``first`` they are the first, and get more than their part of a short time limit.
     """
 
     rounds: int
     part: float
-    most: int = MOST_REQUESTS
     few: int | None = None
+    first: bool = False
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         from ratiolab.hindsight.cuts.cut_bound import cut_bound
 
         instance, horizon = state.instance, state.schedule.makespan
-        if self.most < len(instance) <= MOST_REQUESTS:
-            return Found(note=f"no cuts yet: {len(instance)} requests, more than {self.most}")
         if why := _no_cuts(state):
             return Found(note=why)
         if state.walked is not None:
@@ -126,7 +157,7 @@ class Cuts:
             instance,
             horizon=horizon,
             rounds=self.rounds if few is None else few,
-            time_limit=state.share(self.part),
+            time_limit=self._seconds(state),
             target=state.upper,
             progress=lambda now: call.found(Found(bound=bound(now.lower))),
         )
@@ -138,6 +169,14 @@ class Cuts:
             note=f"cuts ended: {result.stopped}",
             interrupted=result.stopped == "interrupted",
         )
+
+    def _seconds(self, state: SolveState) -> float | None:
+        """Return the time of this stage, seconds; None without a time limit."""
+        left = state.time_left
+        if left is None:
+            return None
+        enough = (len(state.instance) / A_SECOND) ** 3 if self.first else 0.0
+        return max(self.part * left, min(MOST_PART * left, enough))
 
 
 def _no_cuts(state: SolveState) -> str:
