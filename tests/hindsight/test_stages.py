@@ -1,0 +1,73 @@
+"""What the first stages do with little time, and for more requests than walks take."""
+
+import pytest
+
+from ratiolab.hindsight.bounds import best_lower_bound
+from ratiolab.hindsight.certificates.certificate import dual_certificate
+from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.certificates.duals import Duals
+from ratiolab.hindsight.cuts import cut_bound as cuts
+from ratiolab.hindsight.cuts.cut_bound import CutBound
+from ratiolab.hindsight.path_stages import Paths
+from ratiolab.hindsight.result import SolveOptions
+from ratiolab.hindsight.stages import MOST_PART, Cuts, GrowthRows
+from ratiolab.hindsight.state import SolveState, Work
+from ratiolab.model import Instance
+from ratiolab.workloads.generators import generate
+
+
+def drawn(requests: int) -> Instance:
+    return generate("jaillet-model-1", 0, n_least=requests, n_most=requests)
+
+
+def after(stage: Work, instance: Instance, limit: float | None = 1_000.0) -> SolveState:
+    """Return a solve in which this stage has run."""
+    state = SolveState(instance, SolveOptions("auto", time_limit=limit, threads=1, steps=1))
+    with state.running("a stage") as call:
+        state.keep(stage(state, call))
+    return state
+
+
+def test_growth_rows_bound_more_than_formulas_before_cuts_have_begun() -> None:
+    instance = drawn(60)
+    state = after(GrowthRows(part=0.3, before=0.01), instance, limit=60.0)
+    assert state.lower.source == "growth rows"
+    assert state.lower.value > 1.05 * best_lower_bound(instance).value
+    assert certify(state.certificate, instance) == state.lower.value
+
+
+@pytest.mark.parametrize(("memory", "bounded"), [(50, False), (210, True)])
+def test_so_few_requests_have_growth_rows_only_where_no_cuts_are_to_come(
+    memory: int, bounded: bool
+) -> None:
+    instance = drawn(36).replace(memory=memory)
+    state = after(GrowthRows(part=0.3, before=0.01), instance)
+    assert (state.lower.source == "growth rows") == bounded
+
+
+def test_first_cuts_get_the_time_that_they_take_and_later_ones_their_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also for more requests than walks take: 150 of them used to have no cuts."""
+    asked: list[float] = []
+
+    def bound(instance: Instance, *, horizon: int, time_limit: float, **_: object) -> CutBound:
+        asked.append(time_limit)
+        none = dual_certificate(instance, Duals(1, (0,) * horizon, (), ()), 1)
+        return CutBound(instance, 1, 1, none, 0, 0.0, "time")
+
+    monkeypatch.setattr(cuts, "cut_bound", bound)
+    for requests, left in ((60, 2.0), (60, 600.0), (150, 60.0)):
+        monkeypatch.setattr(SolveState, "time_left", left)
+        for first in (True, False):
+            after(Cuts(rounds=14, part=0.2, first=first), drawn(requests))
+    assert asked == pytest.approx([2 * MOST_PART, 0.4, 120, 120, 60 * MOST_PART, 12])
+
+
+def test_walks_do_not_begin_before_the_first_program_is_solved() -> None:
+    instance = drawn(40)
+    state = SolveState(instance, SolveOptions("auto", time_limit=1.0, threads=1, steps=1))
+    state.duals = dual_certificate(instance, Duals(10**9, (0,) * 9, (), ()), 1)
+    with state.running("paths") as call:
+        found = Paths(part=1.0, most=120)(state, call)
+    assert found.note == "no paths: there are no duals of cuts to guide them"
