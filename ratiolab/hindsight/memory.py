@@ -6,6 +6,7 @@ What HiGHS adds while it branches cannot be foreseen: it is watched instead.
 """
 
 import os
+from math import inf
 from pathlib import Path
 
 from ratiolab.model.instance import Instance
@@ -100,6 +101,11 @@ def room() -> float:
     They take less than half of its memory then, or of what a container may take.
     """
     return min(ROOMIEST, max(1.0, _installed() / (2 * STATES)))
+
+
+def half() -> float:
+    """Return half of the bytes that processes may take here; infinity where that is not known."""
+    return _installed() / 2 or inf
 
 
 def _installed() -> float:

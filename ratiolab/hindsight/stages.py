@@ -187,7 +187,10 @@ def _no_cuts(state: SolveState) -> str:
     if len(instance) > MOST_REQUESTS or not fits(instance, horizon):
         return "no cuts: requests, memory or horizon are too many for configurations"
     needed, budget = memory.cut_bytes(instance, horizon), state.memory_budget
-    return f"no cuts: {memory.needs(needed)}" if budget is not None and needed > budget else ""
+    if budget is None:
+        here = "no cuts: they take more than half of the memory of this machine"
+        return here if needed > memory.half() else ""
+    return f"no cuts: {memory.needs(needed)}" if needed > budget else ""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,17 @@ from ratiolab.hindsight.memory import (
     MEGABYTE,
     ROOMIEST,
     STATES,
+    cut_bytes,
+    half,
     layer_width,
     program_entries,
     resident,
     room,
 )
+from ratiolab.hindsight.result import SolveOptions
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule
+from ratiolab.hindsight.stages import Cuts
+from ratiolab.hindsight.state import SolveState
 from ratiolab.workloads.generators import generate
 
 CODE = """
@@ -126,3 +133,20 @@ def test_walks_have_their_usual_room_where_the_system_does_not_tell(
 
     monkeypatch.setattr(os, "sysconf", unknown)
     assert room() == 1.0
+    assert half() == inf
+
+
+TOO_LITTLE = "no cuts: they take more than half of the memory of this machine"
+
+
+def test_cuts_take_half_of_the_memory_of_the_machine_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    instance = generate("jaillet-model-1", 0, n_least=60, n_most=60)
+    needed = cut_bytes(instance, best_list_schedule(instance).makespan)
+    for held, notes in ((3, {"cuts ended: rounds"}), (1, {TOO_LITTLE})):
+        sizes = {"SC_PHYS_PAGES": held * needed, "SC_PAGE_SIZE": 1}
+        monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
+        state = SolveState(instance, SolveOptions("auto", steps=1))
+        with state.running("cuts") as call:
+            assert {Cuts(rounds=1, part=1.0)(state, call).note} == notes
