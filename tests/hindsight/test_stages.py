@@ -6,6 +6,7 @@ from ratiolab.hindsight.bounds import best_lower_bound
 from ratiolab.hindsight.certificates.certificate import dual_certificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.duals import Duals
+from ratiolab.hindsight.certificates.effort import duals_effort
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.cuts.cut_bound import CutBound
 from ratiolab.hindsight.path_stages import Paths
@@ -62,6 +63,20 @@ def test_first_cuts_get_the_time_that_they_take_and_later_ones_their_part(
         for first in (True, False):
             after(Cuts(rounds=14, part=0.2, first=first), drawn(requests))
     assert asked == pytest.approx([2 * MOST_PART, 0.4, 120, 120, 60 * MOST_PART, 12])
+
+
+def test_no_cuts_are_looked_for_whose_proof_would_be_refused_unchecked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The most memory of a check holds for costs of starts, of which a proof has as many as fit."""
+    instance, horizon = drawn(40), 500
+    assert cuts.fits(instance, horizon)
+    proof = cuts.cut_bound(instance, horizon=horizon, rounds=2).certificate
+    taken = duals_effort(proof.duals, instance).bytes
+    monkeypatch.setattr(cuts, "MOST_BYTES", taken)
+    assert not cuts.fits(instance, horizon)
+    monkeypatch.setattr(cuts, "MOST_BYTES", 2 * taken)
+    assert cuts.fits(instance, horizon)
 
 
 def test_walks_do_not_begin_before_the_first_program_is_solved() -> None:

@@ -19,11 +19,13 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import DualCertificate, dual_certificate
-from ratiolab.hindsight.certificates.duals import Table
+from ratiolab.hindsight.certificates.duals import Duals, Table
+from ratiolab.hindsight.certificates.effort import MOST_BYTES, duals_effort
 from ratiolab.hindsight.cuts.counts import CountSeparator
 from ratiolab.hindsight.cuts.master import Master
 from ratiolab.hindsight.cuts.spans import Row, first_spans, means, present, single, split
 from ratiolab.hindsight.programs.highs_lp import FloatArray
+from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, IntArray, stream
 
@@ -47,6 +49,9 @@ LEAST_AMOUNT = 1e-6
 
 LARGEST_MEMORY = 200
 """Most tokens of memory for which configurations are searched: O(M^2) states a table."""
+
+CHECKED = 0.9
+"""Part of the memory of a check that costs of starts may take; the rest is for cuts."""
 
 MOST_ENTRIES = 50_000_000
 """Most non-zeros of the memory rows: they take two gigabytes. With 200 requests and 19 million of
@@ -170,8 +175,11 @@ def cut_bound(
 
 
 def fits(instance: Instance, horizon: int) -> bool:
-    """Return whether memory and program are small enough for `cut_bound`."""
-    return instance.memory <= LARGEST_MEMORY and _entries(instance, horizon) <= MOST_ENTRIES
+    """Return whether memory and program are small enough for `cut_bound`, and for its checker."""
+    if instance.memory > LARGEST_MEMORY or _entries(instance, horizon) > MOST_ENTRIES:
+        return False
+    plain = Duals(DENOMINATOR, (DENOMINATOR,) * horizon, (), ())
+    return duals_effort(plain, instance).bytes <= CHECKED * MOST_BYTES
 
 
 def _entries(instance: Instance, horizon: int) -> int:
