@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ratiolab.hindsight import memory
-from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.schedules.heuristics import improved_schedule
-from ratiolab.hindsight.stages import MOST_REQUESTS
+from ratiolab.hindsight.stages import MOST_REQUESTS, find_growth_bounds
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model import Schedule, stream
 
@@ -57,11 +56,7 @@ class ManyRequests:
                 _orders(state, found, lambda: over.is_set() or left() == OVER)
 
         def bounds(left: Left) -> None:
-            from ratiolab.hindsight.scale.growth import growth_bounds
-
-            for proof in growth_bounds(instance, left()):
-                bound = LowerBound(proof.bound, "growth rows")
-                call.found(Found(bound=bound, certificate=proof))
+            find_growth_bounds(instance, left(), call)
 
         def bounds_and_more(left: Left) -> None:
             bounds(left)

@@ -15,6 +15,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
+from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
 
 if TYPE_CHECKING:
@@ -117,14 +118,19 @@ class GrowthRows:
         alone = not few and bool(_no_cuts(state))
         if few or (len(state.instance) <= SOON_CUT and not alone):
             return Found()
-        from ratiolab.hindsight.scale.growth import growth_bounds
-
         seconds = state.share(self.part if alone else self.before)
         if seconds is not None and not alone:
             seconds = min(seconds, BEFORE_CUTS)
-        for proof in growth_bounds(state.instance, seconds):
-            call.found(Found(bound=LowerBound(proof.bound, "growth rows"), certificate=proof))
+        find_growth_bounds(state.instance, seconds, call)
         return Found()
+
+
+def find_growth_bounds(instance: Instance, seconds: float | None, call: Callbacks) -> None:
+    """Tell of each bound by growth rows that these seconds allow."""
+    from ratiolab.hindsight.scale.growth import growth_bounds
+
+    for proof in growth_bounds(instance, seconds):
+        call.found(Found(bound=LowerBound(proof.bound, "growth rows"), certificate=proof))
 
 
 @dataclass(frozen=True)
