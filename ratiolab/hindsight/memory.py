@@ -62,6 +62,12 @@ def cut_bytes(instance: Instance, horizon: int) -> int:
     return ENTRY * entries + TABLES * 8 * (instance.memory + 1) ** 2
 
 
+def cut_horizon(instance: Instance, room: float) -> float:
+    """Return the longest horizon of which configuration cuts take so many bytes, or less than 0."""
+    fixed, a_time = cut_bytes(instance, 0), cut_bytes(instance, 1) - cut_bytes(instance, 0)
+    return (room - fixed) // a_time
+
+
 def layer_width(instance: Instance, rounds: int, budget: int) -> int:
     """Return the states that a layer may keep within a budget, 0 when not even one fits.
 

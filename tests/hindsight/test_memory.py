@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ratiolab.hindsight import solve
+from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.memory import (
     LEAST,
     LIBRARIES,
@@ -17,6 +18,7 @@ from ratiolab.hindsight.memory import (
     ROOMIEST,
     STATES,
     cut_bytes,
+    cut_horizon,
     half,
     layer_width,
     program_entries,
@@ -144,9 +146,19 @@ def test_cuts_take_half_of_the_memory_of_the_machine_at_most(
 ) -> None:
     instance = generate("jaillet-model-1", 0, n_least=60, n_most=60)
     needed = cut_bytes(instance, best_list_schedule(instance).makespan)
-    for held, note in ((3, "cuts ended: rounds"), (1, TOO_LITTLE)):
+    makespan = best_list_schedule(instance).makespan
+    fixed = cut_bytes(instance, 0)
+    assert cut_horizon(instance, needed) == makespan
+    assert cut_horizon(instance, fixed - 1) < 0
+    room = fixed + (needed - fixed) * 0.7
+    shorter = int(0.7 * makespan)
+    ends = f"cuts ended: rounds; they end at time {shorter} of {makespan}"
+    for held, note in ((3.0, "cuts ended: rounds"), (2 * room / needed, ends), (0.5, TOO_LITTLE)):
         sizes = {"SC_PHYS_PAGES": held * needed, "SC_PAGE_SIZE": 1}
         monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
         state = SolveState(instance, SolveOptions("auto", steps=1))
         with state.running("cuts") as call:
-            assert Cuts(rounds=1, part=1.0)(state, call).note == note
+            found = Cuts(rounds=1, part=1.0)(state, call)
+        assert found.note == note
+        if found.bound is not None:
+            assert certify(found.certificate, instance) == found.bound.value

@@ -10,7 +10,9 @@ from ratiolab.hindsight.certificates.effort import duals_effort
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.cuts.cut_bound import CutBound
 from ratiolab.hindsight.path_stages import Paths
+from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.result import SolveOptions
+from ratiolab.hindsight.solve import solve
 from ratiolab.hindsight.stages import MOST_PART, Cuts, GrowthRows
 from ratiolab.hindsight.state import SolveState, Work
 from ratiolab.model import Instance
@@ -75,8 +77,32 @@ def test_no_cuts_are_looked_for_whose_proof_would_be_refused_unchecked(
     taken = duals_effort(proof.duals, instance).bytes
     monkeypatch.setattr(cuts, "MOST_BYTES", taken)
     assert not cuts.fits(instance, horizon)
+    longest = cuts.longest_horizon(instance, horizon)
+    assert cuts.fits(instance, longest)
+    assert not cuts.fits(instance, longest + 1)
+    monkeypatch.setattr(cuts, "MOST_BYTES", 0)
+    assert cuts.longest_horizon(instance, horizon) == 0
     monkeypatch.setattr(cuts, "MOST_BYTES", 2 * taken)
     assert cuts.fits(instance, horizon)
+    assert cuts.longest_horizon(instance, horizon) == horizon
+
+
+@pytest.mark.parametrize("requests", [11, 13])
+def test_an_optimum_is_proven_from_cuts_that_end_before_the_makespan(
+    requests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = drawn(requests)
+    plain = solve(instance, seed=0)
+    whole = duals_effort(
+        Duals(DENOMINATOR, (DENOMINATOR,) * plain.schedule.makespan, (), ()), instance
+    )
+    monkeypatch.setattr(cuts, "MOST_BYTES", 0.8 * whole.bytes)
+    short = solve(instance, seed=0)
+    assert short.status == "optimal"
+    assert short.upper == plain.upper
+    notes = [stage.note for stage in short.stages]
+    assert any("they end at time" in note for note in notes)
+    assert certify(short.certificate, instance) == short.lower
 
 
 def test_walks_do_not_begin_before_the_first_program_is_solved() -> None:

@@ -11,6 +11,7 @@ point, and stopping early only makes it weaker.
 """
 
 import time
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -180,6 +181,13 @@ def fits(instance: Instance, horizon: int) -> bool:
         return False
     plain = Duals(DENOMINATOR, (DENOMINATOR,) * horizon, (), ())
     return duals_effort(plain, instance).bytes <= CHECKED * MOST_BYTES
+
+
+def longest_horizon(instance: Instance, most: int) -> int:
+    """Return the longest horizon that `fits`, up to ``most``; 0 when none does."""
+    if fits(instance, most):
+        return most
+    return bisect_left(range(1, most), True, key=lambda horizon: not fits(instance, horizon))
 
 
 def _entries(instance: Instance, horizon: int) -> int:

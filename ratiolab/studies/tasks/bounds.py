@@ -67,15 +67,14 @@ def bracket(cell: Cell) -> list[Row]:
     of walks alone, never on time.
     """
     from ratiolab.hindsight import bracket as enclose  # takes a second to import
-    from ratiolab.hindsight.cuts.cut_bound import cut_bound, fits
+    from ratiolab.hindsight.cuts.cut_bound import cut_bound, longest_horizon
 
     instance = cell.instance()
     found = enclose(instance, seed=cell.seed, steps=cell.option("steps")).uninterrupted()
     lower, upper, source = found.lower, found.upper, found.lower_source
     if lower < upper:
-        horizon = found.schedule.makespan  # any gives a valid bound, this one a good one
-        while horizon and not fits(instance, horizon):
-            horizon = horizon * 9 // 10
+        # any horizon gives a valid bound, the makespan a good one
+        horizon = longest_horizon(instance, found.schedule.makespan)
         raised = cut_bound(
             instance,
             horizon=horizon,
