@@ -2,22 +2,22 @@
 
 Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED] [--long
 SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, ``proofs``,
-``gaps``, ``plain``, ``scale`` (the default), and ``traces``, ``split``, ``waiting``, ``clock``, see
-`bench_traces.py`, ``rows``, see `bench_rows.py`, ``configurations``, see `bench_configurations.py`,
-``large``, see `bench_large.py`, ``branches``, see `bench_branches.py`, ``times`` and ``walks``, see
-`bench_times.py`, ``searches``, see `bench_searches.py`, and ``fit``, see `bench_fit.py`. With
-``--write`` the sections of these parts are written anew; other sections of the page stay, each with
-the command that made it; rows of ``proofs``, ``gaps`` and ``traces`` one by one, as they are found.
-Small instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds
-from each arrival model; all of them are ``--limit 60 --long 600 --seeds 10 --write
-results/targets.md cold proofs gaps``, up to seven hours on two idle cores. Large ones have
-log-normal lengths and memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples
-of the public traces of the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows
-(or sizes) alone, and the section keeps the others. Times are wall clock, limits too; compare
-ratios: machines differ. With ``--cpu`` seconds and limits of ``proofs``, ``gaps``, ``traces``,
-``waiting`` and ``clock`` are of processor time, and each of the two threads, for schedules and for
-bounds, counts its own: as on two idle cores, so that a busy machine shows the same. A row of 60 s
-takes two times 60 s of processor.
+``gaps``, ``plain``, ``scale`` (the default), ``checks``, and ``traces``, ``split``, ``waiting``,
+``clock``, see `bench_traces.py`, ``rows``, see `bench_rows.py`, ``configurations``, see
+`bench_configurations.py`, ``large``, see `bench_large.py`, ``branches``, see `bench_branches.py`,
+``times`` and ``walks``, see `bench_times.py`, ``searches``, see `bench_searches.py`, and ``fit``,
+see `bench_fit.py`. With ``--write`` the sections of these parts are written anew; other sections of
+the page stay, each with the command that made it; rows of ``proofs``, ``gaps``, ``checks`` and
+``traces`` one by one, as they are found. Small instances are drawn as in Jaillet et al. (2025),
+Section 5.1, with n fixed, half of the seeds from each arrival model; all of them are ``--limit 60
+--long 600 --seeds 10 --write results/targets.md cold proofs gaps``, up to seven hours on two idle
+cores. Large ones have log-normal lengths and memory 16,492, see `bench_scale_bounds.py`. Those of
+``traces`` are samples of the public traces of the folder that ``RATIOLAB_TRACES`` names; ``--rows
+0,3`` runs these rows (or sizes) alone, and the section keeps the others. Times are wall clock,
+limits too; compare ratios: machines differ. With ``--cpu`` seconds and limits of ``proofs``,
+``gaps``, ``checks``, ``traces``, ``waiting`` and ``clock`` are of processor time, and each of the
+two threads, for schedules and for bounds, counts its own: as on two idle cores, so that a busy
+machine shows the same. A row of 60 s takes two times 60 s of processor.
 """
 
 import argparse
@@ -28,8 +28,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from statistics import median
 from threading import current_thread, main_thread
 from time import perf_counter, thread_time
 from typing import NamedTuple
@@ -46,6 +48,8 @@ import target_page
 from bench_scale_bounds import log_normal
 
 from ratiolab.hindsight import OptResult, solve
+from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.certificates.effort import CertificateError, allowing
 from ratiolab.hindsight.result import Progress
 from ratiolab.model import Instance
 from ratiolab.workloads.generators import generate
@@ -53,6 +57,7 @@ from ratiolab.workloads.generators import generate
 PROOFS = (10, 15, 20, 25, 30)
 GAPS = (40, 50, 60)
 CLOSE = 0.045
+CHECKED = 100
 now: Callable[[], float] = perf_counter
 """The clock: of the wall, or of this thread."""
 
@@ -170,6 +175,34 @@ def _shown(gap: float) -> str:
     return f"{gap:.2f}" if gap else "0"
 
 
+def checks(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[str]:
+    """How long the independent checker takes beside the solve that found the proof.
+
+    The certificates of the solves of ``proofs`` and ``gaps``. One thread checks them, where a solve
+    has two, and for as long as it takes (`ratiolab certify --seconds`).
+    """
+    for n in (20, 40):  # compile first
+        certify(traced(small := drawn(n, 0), 20).result.certificate, small)
+    yield "| n | accepted | found in, s, median | checked in, s, median | ratio, median | largest |"
+    yield "|---|---|---|---|---|---|"
+    for n in _sizes(PROOFS + GAPS, rows):
+        found, checked = [], []
+        for seed in seeds:
+            run = traced(instance := drawn(n, seed), limit)
+            began = now()
+            with suppress(CertificateError), allowing(CHECKED * limit):
+                if certify(run.result.certificate, instance) == run.result.lower:
+                    checked.append(now() - began)
+                    found.append(run.seconds)
+                    print(
+                        f"n {n}, seed {seed}: {found[-1]:.1f}, {checked[-1]:.1f} s", file=sys.stderr
+                    )
+        ratios = [check / find for check, find in zip(checked, found, strict=True)]
+        cells = *map(median, (found, checked, ratios)), max(ratios)
+        shown = " | ".join(f"{cell:.2f}" for cell in cells)
+        yield f"| {n} | {len(found)} of {len(seeds)} | {shown} |"
+
+
 def plain(limit: float, seeds: range, long: float) -> Iterator[str]:
     """Time to proof at n = 12, the integer program as printed against all methods together."""
     yield "| seed | program as printed, s | ratiolab, s | ratio |"
@@ -193,7 +226,9 @@ def scale(limit: float, seeds: range, long: float) -> Iterator[str]:
             yield f"| {requests:,} | {arrivals} | {run.gap:.2f} | {run.seconds:.1f} |"
 
 
-PARTS = {part.__name__: part for part in (cold, proofs, gaps, plain, scale)} | bench_traces.PARTS
+PARTS = {
+    part.__name__: part for part in (cold, proofs, gaps, checks, plain, scale)
+} | bench_traces.PARTS
 PARTS |= {"rows": bench_rows.rows, "configurations": bench_configurations.configurations}
 PARTS |= {"large": bench_large.large, "branches": bench_branches.branches}
 PARTS |= {"times": bench_times.times, "walks": bench_times.walks}
@@ -201,6 +236,7 @@ PARTS |= {"searches": bench_searches.searches, "fit": bench_fit.fit}
 ROWS = {
     "proofs": (target_page.size, target_page.by_size),
     "gaps": (target_page.seed_of, target_page.with_means),
+    "checks": (target_page.size, target_page.by_size),
     "traces": (target_page.sample, list),
 }
 """Parts whose rows take long and stand for themselves: what a row is about, and their order."""
