@@ -74,10 +74,12 @@ def page(frame: pd.DataFrame) -> Page:
 
 def _ratios(ratios: Mapping[str, Mapping[str, pd.Series]]) -> Chart:
     """Draw the distribution of exact ratios of each policy, a panel for each workload."""
-    figure, axes = panels(len(ratios))
+    figure, axes = panels(len(ratios), columns=2)
+    most = max(ratio.max() for kinds in ratios.values() for ratio in kinds.values())
     for ax, (title, policies) in zip(axes, ratios.items(), strict=True):
         for key, look in looks(list(policies)).items():
             ax.ecdf(policies[key], color=look["color"], ls=look["ls"], label=named(key))
+        ax.set_xlim(1, max(most, 1.01))  # so that panels can be compared
         finish(ax, title, "ratio to the optimum", "share of draws up to it")
     shared_legend(figure, axes)
     return figure
