@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from math import isnan
 
 import pandas as pd
 
@@ -110,8 +111,13 @@ def _left_out(rows: pd.DataFrame) -> list[str]:
 
 
 def _ranks(groups: dict[str, dict[str, pd.DataFrame]], column: str) -> dict[str, float]:
-    """Return Spearman's rank correlation of a column with MC-SF's ratio, by workload."""
-    return {
+    """Return Spearman's rank correlation of a column with MC-SF's ratio, by workload.
+
+    Of workloads of which it is defined: not of a single draw.
+    """
+    found = {
         label: float(kinds[MC_SF][column].rank().corr(kinds[MC_SF]["ratio"].rank()))
         for label, kinds in groups.items()
+        if len(kinds[MC_SF]) > 1
     }
+    return {label: rank for label, rank in found.items() if not isnan(rank)}
