@@ -63,9 +63,12 @@ def cut_bytes(instance: Instance, horizon: int) -> int:
 
 
 def cut_horizon(instance: Instance, room: float) -> float:
-    """Return the longest horizon of which configuration cuts take so many bytes, or less than 0."""
+    """Return up to which horizon configuration cuts take at most ``room`` bytes; below 0 if none.
+
+    Infinity where the room is.
+    """
     fixed, a_time = cut_bytes(instance, 0), cut_bytes(instance, 1) - cut_bytes(instance, 0)
-    return (room - fixed) // a_time
+    return (room - fixed) / a_time  # // would make NaN of infinity
 
 
 def layer_width(instance: Instance, rounds: int, budget: int) -> int:

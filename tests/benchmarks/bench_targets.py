@@ -198,8 +198,8 @@ def checks(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[
                         f"n {n}, seed {seed}: {found[-1]:.1f}, {checked[-1]:.1f} s", file=sys.stderr
                     )
         ratios = [check / find for check, find in zip(checked, found, strict=True)]
-        cells = *map(median, (found, checked, ratios)), max(ratios)
-        shown = " | ".join(f"{cell:.2f}" for cell in cells)
+        cells = (*map(median, (found, checked, ratios)), max(ratios)) if ratios else ()
+        shown = " | ".join(f"{cell:.2f}" for cell in cells) or "- | - | - | -"
         yield f"| {n} | {len(found)} of {len(seeds)} | {shown} |"
 
 

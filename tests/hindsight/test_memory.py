@@ -145,11 +145,12 @@ def test_cuts_take_half_of_the_memory_of_the_machine_at_most(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     instance = generate("jaillet-model-1", 0, n_least=60, n_most=60)
-    needed = cut_bytes(instance, best_list_schedule(instance).makespan)
     makespan = best_list_schedule(instance).makespan
+    needed = cut_bytes(instance, makespan)
     fixed = cut_bytes(instance, 0)
     assert cut_horizon(instance, needed) == makespan
     assert cut_horizon(instance, fixed - 1) < 0
+    assert cut_horizon(instance, inf) == inf  # where a system does not tell of its memory
     room = fixed + (needed - fixed) * 0.7
     shorter = int(0.7 * makespan)
     ends = f"cuts ended: rounds; they end at time {shorter} of {makespan}"
