@@ -120,9 +120,14 @@ def test_a_turn_takes_as_long_as_what_went_before_and_less_once_a_population_has
     assert len(taken) == steps
 
 
-def test_a_proof_gives_its_turn_after_each_step_of_multipliers_unless_requests_are_few() -> None:
-    for n, turns in ((20, False), (40, True), (70, True)):
-        instance, asked, taken = many(n), iter(range(15_000)), []
+def test_a_proof_gives_its_turn_after_each_step_of_multipliers_at_once_unless_few() -> None:
+    for n, times, turns in (
+        (20, 2_000, False),
+        (20, 15_000, True),  # few requests that walks do not prove
+        (40, 15_000, True),
+        (70, 15_000, True),
+    ):
+        instance, asked, taken = many(n), iter(range(times)), []
         duals = cut_bound(instance, rounds=1).certificate
         upper = begun(instance).upper
         proof.prove(

@@ -19,6 +19,8 @@ from ratiolab.hindsight.paths.widths import (
     LAST,
     LEAST_WIDTH,
     LONG,
+    MINUTE,
+    MOST_PATIENCE,
     NARROW,
     NARROWER,
     PART,
@@ -298,3 +300,13 @@ def test_walks_keep_more_states_where_there_is_more_time_and_memory(
 @pytest.mark.parametrize(("seconds", "times"), [(30.0, 1.0), (60.0, 1.0), (180.0, 3.0), (inf, 6.0)])
 def test_more_steps_may_gain_little_where_there_is_more_time(seconds: float, times: float) -> None:
     assert Plan(Clock(seconds), MOST).patience == times
+
+
+def test_many_requests_wait_longer_with_a_longer_limit_and_few_only_when_they_have_to() -> None:
+    assert Plan(Clock(3 * MINUTE), MOST).patience == 3
+    assert not Plan(Clock(3 * MINUTE), MOST).wait_longer()
+    few, waited = Plan(Clock(3 * MINUTE), MOST, many=False), [1.0]
+    assert few.patience == 1
+    while few.wait_longer():
+        waited.append(few.patience)
+    assert waited == [1, 2, 4, MOST_PATIENCE]

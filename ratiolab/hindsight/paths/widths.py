@@ -33,8 +33,10 @@ seven have a use for it. To see that takes 4 to 7 seconds."""
 
 EACH, MINUTE, MOST_PATIENCE = 100.0, 60.0, 6.0
 """With a limit of more seconds than the first, walks may keep as many times as many states; than
-the second, as many times as many steps must gain little, up to the third, before walks that
-remember requests go on."""
+the second, and many requests, as many times as many steps must gain little, up to the third, before
+walks that remember requests go on. Without a limit three draws of 30 requests, seeds 100 to 102,
+take 105, 66 and 61 processor seconds where they wait for six times as many, and 47, 36 and 34 where
+they do so only if walks after the usual number do not meet the schedule."""
 
 CLIMBING = 0.35
 """Part of the time after which no more steps are walks, so that those that remember requests have
@@ -141,6 +143,12 @@ class Plan:
     most : states that a layer may keep.
     effort : in place of a clock.
     roomiest : as many times as many states as usual fit into memory.
+    many : whether walks that remember requests hardly ever meet the best schedule. With few they
+        mostly do so after as many steps as in a minute, and more follow if they do not.
+
+    Attributes
+    ----------
+    patience : how many times as many steps as in a minute may gain little.
     """
 
     def __init__(
@@ -149,12 +157,17 @@ class Plan:
         most: int,
         effort: Effort | None = None,
         roomiest: float = 1.0,
+        *,
+        many: bool = True,
     ) -> None:
         self.left, self.most, self.effort, self.roomiest = left, most, effort, roomiest
         self.total = self.before = left()
         self.step = self.takes = 0.0
         self.expected: tuple[int, ...] = ()
         self.early = self.effort is None and LONG <= self.total < inf
+        longest = max(1.0, self.total / MINUTE) if many else 1.0
+        self.patience = min(MOST_PATIENCE, longest)
+        self.most_patience = self.patience if many else MOST_PATIENCE
 
     @property
     def limited(self) -> bool:
@@ -167,15 +180,15 @@ class Plan:
         return min(self.roomiest, max(1.0, self.total / EACH)) if self.effort is None else 1.0
 
     @property
-    def patience(self) -> float:
-        """Return how many times as many steps as in a minute may gain little."""
-        return min(MOST_PATIENCE, max(1.0, self.total / MINUTE))
-
-    @property
     def spent(self) -> bool:
         """Return whether steps that are walks have had their part of the time."""
         left = self.left()
         return self.limited and REMEMBERING * self.step <= left < (1 - CLIMBING) * self.total
+
+    def wait_longer(self) -> bool:
+        """Let more steps gain little from now on; return whether that is possible."""
+        before, self.patience = self.patience, min(2 * self.patience, self.most_patience)
+        return self.patience > before
 
     def begin(self) -> None:
         """Note that a step begins."""
