@@ -2,7 +2,9 @@
 
 The first walk back remembers nobody, and serves all targets below the best schedule; what later
 ones remember, and which targets, `ratiolab.hindsight.paths.targets` says. Where they take too many
-states, multipliers rise, and they try again. With more than 28 requests multipliers rise first.
+states, multipliers rise, and they try again. With more than 28 requests multipliers rise first, as
+far as they soon go, and with fewer once two turns have not met the schedule. They rise on where the
+targets that follow do not meet it either, up to 36 requests.
 
 Multipliers that prove most are not best: of one instance 8 steps, 24 and 79 prove 2604, 2612 and
 2615, and remembering everybody takes 2.1, 1.0 and 2.8 million states to prove 2622.
