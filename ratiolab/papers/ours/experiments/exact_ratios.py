@@ -8,6 +8,7 @@ import pandas as pd
 
 from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page
+from ratiolab.papers.runs import mean_with_interval
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.layout import finish, looks, panels, shared_legend
 from ratiolab.report.plots.names import named
@@ -38,7 +39,7 @@ def page(frame: pd.DataFrame) -> Page:
                 (
                     f"{label}, {key}",
                     f"{int((rows['ratio'] == 1).sum())} of {len(rows)}",
-                    f"{rows['ratio'].mean():.4f}",
+                    f"{mean_with_interval(rows['ratio']):.4f}",
                     *(f"{rows['ratio'].quantile(level):.4f}" for level in LEVELS),
                     f"{rows['ratio'].max():.4f}",
                 )
