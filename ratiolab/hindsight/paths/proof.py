@@ -191,12 +191,12 @@ class _Proof:
     def _targets(self) -> Targets:
         """Return targets that have proven nothing yet."""
         instance, plan = self.potentials.instance, self.plan
-        many, known = len(instance) > MANY_REQUESTS, orders(instance, self.starts)
-        if self.climbs and not many:
+        known = orders(instance, self.starts)
+        if self.climbs and not plan.many:
             known = known[:1]  # there is time for one walk of millions of states, not for two
         everybody, room = 2 ** len(instance) - 1, plan.room
         return Targets(
-            *(self._passes, known, self.upper, self.stop, self._tell, everybody, many),
+            *(self._passes, known, self.upper, self.stop, self._tell, everybody, plan.many),
             *(int(room * self.most), plan.left, self.climbs, int(room * MOST_STATES)),
         )
 

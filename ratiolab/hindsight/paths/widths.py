@@ -165,9 +165,8 @@ class Plan:
         self.step = self.takes = 0.0
         self.expected: tuple[int, ...] = ()
         self.early = self.effort is None and LONG <= self.total < inf
-        longest = max(1.0, self.total / MINUTE) if many else 1.0
-        self.patience = min(MOST_PATIENCE, longest)
-        self.most_patience = self.patience if many else MOST_PATIENCE
+        self.many = many
+        self.patience = min(MOST_PATIENCE, max(1.0, self.total / MINUTE)) if many else 1.0
 
     @property
     def limited(self) -> bool:
@@ -187,8 +186,10 @@ class Plan:
 
     def wait_longer(self) -> bool:
         """Let more steps gain little from now on; return whether that is possible."""
-        before, self.patience = self.patience, min(2 * self.patience, self.most_patience)
-        return self.patience > before
+        if self.many or self.patience == MOST_PATIENCE:
+            return False
+        self.patience = min(2 * self.patience, MOST_PATIENCE)
+        return True
 
     def begin(self) -> None:
         """Note that a step begins."""
