@@ -20,7 +20,6 @@ two threads, for schedules and for bounds, counts its own: as on two idle cores,
 machine shows the same. A row of 60 s takes two times 60 s of processor.
 """
 
-import argparse
 import inspect
 import os
 import resource
@@ -30,7 +29,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from statistics import median
 from threading import current_thread, main_thread
 from time import perf_counter, thread_time
@@ -44,8 +42,10 @@ import bench_rows
 import bench_searches
 import bench_times
 import bench_traces
+import target_options
 import target_page
 from bench_scale_bounds import log_normal
+from target_options import Rows
 
 from ratiolab.hindsight import OptResult, solve
 from ratiolab.hindsight.certificates.certify import certify
@@ -131,11 +131,11 @@ def cold(limit: float, seeds: range, long: float) -> Iterator[str]:
     yield f"| median | | {sorted(taken)[len(taken) // 2]:.1f} |"
 
 
-def _sizes(sizes: tuple[int, ...], rows: str) -> list[int]:
-    return [n for n in sizes if not rows or str(n) in rows.split(",")]
+def _sizes(sizes: tuple[int, ...], rows: Rows) -> list[int]:
+    return [n for n in sizes if not rows or n in rows]
 
 
-def proofs(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[str]:
+def proofs(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator[str]:
     """How many are proven optimal, by number of requests."""
     yield "| n | proven optimal | seconds of the proofs, median | largest gap of the rest, % |"
     yield "|---|---|---|---|"
@@ -155,7 +155,7 @@ def proofs(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[
         yield f"| {n} | " + " | ".join(cells) + " |"
 
 
-def gaps(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[str]:
+def gaps(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator[str]:
     """Certified gaps at the sizes of the paper, and how soon they are small."""
     yield (
         f"| n | seed | seconds to {100 * CLOSE:.1f} % | gap after {limit:.0f} s, % | "
@@ -175,7 +175,7 @@ def _shown(gap: float) -> str:
     return f"{gap:.2f}" if gap else "0"
 
 
-def checks(limit: float, seeds: range, long: float, rows: str = "") -> Iterator[str]:
+def checks(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator[str]:
     """How long the independent checker takes beside the solve that found the proof.
 
     The certificates of the solves of ``proofs`` and ``gaps``. One thread checks them, where a solve
@@ -234,30 +234,20 @@ PARTS |= {"large": bench_large.large, "branches": bench_branches.branches}
 PARTS |= {"times": bench_times.times, "walks": bench_times.walks}
 PARTS |= {"searches": bench_searches.searches, "fit": bench_fit.fit}
 ROWS = {
-    "proofs": (target_page.size, target_page.by_size),
-    "gaps": (target_page.seed_of, target_page.with_means),
-    "checks": (target_page.size, target_page.by_size),
-    "traces": (target_page.sample, list),
+    "proofs": (PROOFS, target_page.size, target_page.by_size),
+    "gaps": (GAPS, target_page.seed_of, target_page.with_means),
+    "checks": (PROOFS + GAPS, target_page.size, target_page.by_size),
+    "traces": (tuple(range(len(bench_traces.TRACED))), target_page.sample, list),
 }
-"""Parts whose rows take long and stand for themselves: what a row is about, and their order."""
+"""Parts whose rows take long and stand for themselves: their numbers, what a row is about, and
+their order."""
 
 DEFAULT = ("cold", "proofs", "gaps", "plain", "scale")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--limit", type=float, default=60)
-    parser.add_argument("--long", type=float, default=0, help="seconds of a second, longer solve")
-    parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--cpu", action="store_true", help="count processor time")
-    parser.add_argument("--rows", default="", help="rows of `traces`, sizes of others: 0,3")
-    parser.add_argument("--write", type=Path, help="also write the sections of this page")
-    wish = parser.parse_args()
-    for part in wish.parts:
-        if part not in PARTS:
-            parser.error(f"part {part!r} must be one of {', '.join(PARTS)}")
+    rows_of = {part: known[0] for part, known in ROWS.items()}
+    parser, wish = target_options.read(__doc__.splitlines()[0], tuple(PARTS), DEFAULT, rows_of)
     for small in (drawn(14, 0), drawn(13, 1)):  # compile first
         traced(small, 20)
     traced(log_normal(600, 2.0), 20)
@@ -271,9 +261,10 @@ def main() -> None:
     options += f" --long {wish.long:g}" if wish.long else ""
     head = __doc__.split("\n\n", 1)[1].strip()
     order = [title_of(part) for part in PARTS]
-    for name in wish.parts or DEFAULT:
+    for name in wish.parts:
         rows = {"rows": wish.rows} if name in ROWS else {}
-        given = options + f" --rows {wish.rows}" * bool(rows and wish.rows)
+        chosen = ",".join(map(str, wish.rows))
+        given = options + f" --rows {chosen}" * bool(rows and wish.rows)
         command = f"python tests/benchmarks/bench_targets.py {given} {name}"
         title = title_of(name)
         more = inspect.cleandoc(PARTS[name].__doc__ or "").partition("\n")[2].strip()
@@ -285,7 +276,7 @@ def main() -> None:
                 print(line, flush=True)
                 lines.append(line)
                 if wish.write and rows and len(lines) > 2:
-                    write(lines, *ROWS[name])
+                    write(lines, *ROWS[name][1:])
         except KeyboardInterrupt:
             lost = "further rows" if rows and wish.write else "rows"
             parser.exit(130, f"interrupted: {lost} of {title!r} are not written\n")
