@@ -178,8 +178,8 @@ def _shown(gap: float) -> str:
 def checks(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator[str]:
     """How long the independent checker takes beside the solve that found the proof.
 
-    The certificates of the solves of ``proofs`` and ``gaps``. One thread checks them, where a solve
-    has two, and for as long as it takes (`ratiolab certify --seconds`).
+    The certificates of the solves of ``proofs`` and ``gaps``, checked for as long as it takes
+    (`ratiolab certify --seconds`). A solve has two threads, and so have parts of a check.
     """
     for n in (20, 40):  # compile first
         certify(traced(small := drawn(n, 0), 20).result.certificate, small)

@@ -133,8 +133,8 @@ def least_total(other, want, tokens, most, enough, waiting):  # type: ignore[no-
 
 
 @compiled
-def joined(layer, chosen, limit, other, known, raw, past, bit):  # type: ignore[no-untyped-def]
-    """Drop what no state of the other direction, `other`, fits within the limit.
+def joined(layer, limit, other, known, raw, past, bit, chosen):  # type: ignore[no-untyped-def]
+    """Drop of these states what no state of the other direction, `other`, fits within the limit.
 
     Parameters
     ----------
@@ -159,17 +159,22 @@ def joined(layer, chosen, limit, other, known, raw, past, bit):  # type: ignore[
 
 
 @compiled
-def bounded(layer, chosen, limit, known, other):  # type: ignore[no-untyped-def]
-    """Drop states whose total and rest exceed the limit, as a pass with fewer watched says.
+def bounded(layer, limit, known, other, exact, chosen):  # type: ignore[no-untyped-def]
+    """Drop those of these states whose total and rest exceed the limit, as a pass has it.
 
-    Totals of `other` are its rests, negated: the least of them is the most rest.
+    The pass has watched fewer, and totals of `other` are its rests, negated: the least of them is
+    the most rest. Unless that is to be ``exact``, it is only asked whether it is too much.
     """
     waiting = np.zeros((128, 3), np.int64)
     for s in chosen:
         left = limit - layer.total[s]
         want = layer.begun[s] & known
-        rest = -least_total(other, want, layer.tokens[s], 0, -left - 1, waiting)
-        if rest < 0 or rest > left:
+        most = 0 if exact else -left - 1
+        least = least_total(other, want, layer.tokens[s], most, -left - 1, waiting)
+        if not exact and least > most:
+            most = 0
+            least = least_total(other, want, layer.tokens[s], 0, 0, waiting)
+        if least > most or least < -left:
             layer.safe[s] = limit + 1
-        else:
-            layer.safe[s] = max(layer.safe[s], layer.total[s] + rest)
+        elif exact:
+            layer.safe[s] = max(layer.safe[s], layer.total[s] - least)

@@ -9,11 +9,13 @@ started and hold no more. A rest that brings the total above the limit says only
 off there.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ratiolab.hindsight.certificates.path_joins import Beside, least_total, planted
+from ratiolab.hindsight.certificates.path_parts import by_two
 from ratiolab.hindsight.certificates.path_states import Layer, compiled, exceeds, waits
 
 if TYPE_CHECKING:
@@ -47,19 +49,21 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
             np.array([start.bit for start in starts], np.uint64),
             np.array([start.before for start in starts], np.uint64),
         )
-        rest, left = _rests(
-            walk.left,
+        rest = np.zeros(len(layer.paid), np.int64)
+        asked = (
             *(layer, floor, costs.capacity[side, t + 1], limit, watched, walk.waiting[:, t].copy()),
             *(columns, tokens, space, found[-1]),
             *(bool(earlier), np.uint64(known), earlier[t + 1] if earlier else found[-1]),
         )
-        walk.leave(left)
+        tried = by_two(partial(_rests, rest, walk.left, *asked), np.arange(len(rest)))
+        walk.leave(walk.left - sum(tried))
         found.append(planted(layer.begun, -rest, layer.tokens))
     return found[::-1]
 
 
 @compiled
 def _rests(  # type: ignore[no-untyped-def]
+    result,
     room,
     layer,
     floors,
@@ -74,10 +78,12 @@ def _rests(  # type: ignore[no-untyped-def]
     bounds,
     known,
     earlier,
+    chosen,
 ):
-    """Return the rest of each state of a layer, given those of the layer after it, and the room.
+    """Write the rests of these states of a layer, given those of the layer after it.
 
-    The room is the number of states that may still be tried; below zero the rest is unknown.
+    Return the number of states that this has tried. More than there is ``room`` for are not tried,
+    and the rests are unknown then.
     """
     rises, totals, bits, needs = columns
     count, length = tokens.shape
@@ -86,9 +92,9 @@ def _rests(  # type: ignore[no-untyped-def]
     next_held = np.zeros(length, np.uint8)
     tried, added, safe = np.zeros((3, count + 1), np.int64)
     begun = np.zeros(count + 1, np.uint64)
-    result = np.zeros(len(layer.paid), np.int64)
+    number = 0
     fitting = np.zeros(count, np.int64)
-    for s in range(len(layer.paid)):
+    for s in chosen:
         most, floor = limit + 1 - layer.total[s], floors[s]
         safe[0] = layer.paid[s] + waits(layer.begun[s], watched, wait)
         held[0], added[0], begun[0], tried[0] = layer.tokens[s], capacity, layer.begun[s], 0
@@ -103,9 +109,9 @@ def _rests(  # type: ignore[no-untyped-def]
         while depth >= 0:
             if new:
                 new = False
-                room -= 1
-                if room < 0:
-                    return result, room
+                number += 1
+                if number > room:
+                    return number
                 for y in range(length - 1):
                     next_held[y] = held[depth, y + 1]
                 next_held[length - 1] = 0
@@ -136,4 +142,4 @@ def _rests(  # type: ignore[no-untyped-def]
             tried[depth] = tried[depth - 1]
             new = True
         result[s] = max(most, floor)
-    return result, room
+    return number

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ratiolab.model.footprint import IntArray
 
-compiled: Any = njit(cache=True)
+compiled: Any = njit(cache=True, nogil=True)
 
 HIGH, LARGEST = np.uint64(0x8000_8000_8000_8000), 0x7FFF
 """The highest bit of each part of a word of four sums, and the largest sum that is told."""

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ratiolab.hindsight.certificates import path_states as states
 from ratiolab.hindsight.certificates.path_costs import Costs
 from ratiolab.hindsight.certificates.path_joins import Beside, bounded, joined
 from ratiolab.hindsight.certificates.path_merges import merged
+from ratiolab.hindsight.certificates.path_parts import by_two
 from ratiolab.hindsight.certificates.path_states import Layer, Start
 from ratiolab.hindsight.certificates.path_trails import Trail
 from ratiolab.model.footprint import IntArray
@@ -142,10 +144,13 @@ class Walk:
             start = np.maximum(t + 1 - costs.age, 0)
             raw = costs.raw[side, costs.owner, start]
             past, other = costs.tokens[1 - side][costs.opposite], layers[costs.end - t - 1]
-            joined(*(self.room, chosen, self.limit, other, np.uint64(known), raw, past, costs.bit))
-        for known, layers in self.rests:
+            beside = other, np.uint64(known), raw, past, costs.bit
+            by_two(partial(joined, self.room, self.limit, *beside), chosen)
+        for number, (known, layers) in enumerate(self.rests):
             chosen = np.flatnonzero(self.room.safe[:n] <= self.limit)
-            bounded(self.room, chosen, self.limit, np.uint64(known), layers[t + 1])
+            exact = follow and not number  # what a pass that follows asks of this one
+            behind = np.uint64(known), layers[t + 1], exact
+            by_two(partial(bounded, self.room, self.limit, *behind), chosen)
         within = np.flatnonzero(self.room.safe[:n] <= self.limit)
         rows = self._kept(within, COMPARED)
         if self.width and len(rows) > self.width:
