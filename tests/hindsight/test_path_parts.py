@@ -10,7 +10,7 @@ from ratiolab.hindsight.certificates import path_parts
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.path_joins import bounded, planted
-from ratiolab.hindsight.certificates.path_parts import by_two
+from ratiolab.hindsight.certificates.path_parts import by_two, by_two_runs
 from ratiolab.hindsight.certificates.path_states import Layer
 from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.model import stream
@@ -23,6 +23,15 @@ def test_few_rows_stay_together_and_many_go_to_two_threads() -> None:
     parts = by_two(lambda rows: (threading.get_ident(), rows), many)
     assert len({thread for thread, _ in parts}) == 2
     assert sorted(np.concatenate([rows for _, rows in parts])) == many.tolist()
+
+
+def test_runs_of_the_same_value_stay_together() -> None:
+    value = np.repeat(np.arange(5), path_parts.MANY // 2).astype(np.uint64)
+    rows = np.arange(len(value))
+    parts = by_two_runs(lambda part: part, rows, value)
+    assert [len(part) for part in parts] == [3 * path_parts.MANY // 2, path_parts.MANY]
+    assert np.concatenate(parts).tolist() == rows.tolist()
+    assert len(by_two_runs(len, rows, np.zeros_like(value))) == 1
 
 
 def test_what_goes_wrong_in_either_thread_is_told() -> None:

@@ -8,6 +8,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ratiolab.model.footprint import IntArray
 
 MANY = 4_000
@@ -20,6 +23,23 @@ def by_two(call: Callable[[IntArray], Result], rows: IntArray) -> list[Result]:
     """Return what a call returns of some rows: of all, or of every other one in each thread."""
     if len(rows) < MANY:
         return [call(rows)]
+    return _at_once(call, rows[::2].copy(), rows[1::2].copy())
+
+
+def by_two_runs(
+    call: Callable[[IntArray], Result], rows: IntArray, value: NDArray[np.uint64]
+) -> list[Result]:
+    """Do the same with rows in an order in which those of the same value stay together."""
+    if len(rows) < MANY:
+        return [call(rows)]
+    half = len(rows) // 2
+    ends = np.flatnonzero(value[rows[half - 1 : -1]] != value[rows[half:]])
+    if not len(ends):
+        return [call(rows)]
+    return _at_once(call, *np.split(rows, [half + ends[0]]))
+
+
+def _at_once(call: Callable[[IntArray], Result], rows: IntArray, others: IntArray) -> list[Result]:
     with ThreadPoolExecutor(1) as helper:
-        others = helper.submit(call, rows[1::2].copy())
-        return [call(rows[::2].copy()), others.result()]
+        other = helper.submit(call, others)
+        return [call(rows), other.result()]

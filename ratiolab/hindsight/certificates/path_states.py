@@ -200,7 +200,7 @@ def kept(layer, order, compared):  # type: ignore[no-untyped-def]
     for place in range(len(order)):
         s = order[place]
         if place > 0 and layer.begun[s] != layer.begun[order[place - 1]]:
-            filled = 0
+            filled = turn = 0
         mine[:] = layer.tokens[s]
         own = _sums(mine)
         for k in range(filled):

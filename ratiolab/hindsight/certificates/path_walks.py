@@ -13,7 +13,7 @@ from ratiolab.hindsight.certificates import path_states as states
 from ratiolab.hindsight.certificates.path_costs import Costs
 from ratiolab.hindsight.certificates.path_joins import Beside, bounded, joined
 from ratiolab.hindsight.certificates.path_merges import merged
-from ratiolab.hindsight.certificates.path_parts import by_two
+from ratiolab.hindsight.certificates.path_parts import by_two, by_two_runs
 from ratiolab.hindsight.certificates.path_states import Layer, Start
 from ratiolab.hindsight.certificates.path_trails import Trail
 from ratiolab.model.footprint import IntArray
@@ -191,7 +191,10 @@ class Walk:
 
     def _kept(self, rows: IntArray, compared: int) -> IntArray:
         rows = rows[np.lexsort((self.room.total[rows], self.room.begun[rows]))]
-        by: IntArray = states.kept(self.room, rows, compared)
+        parts = by_two_runs(
+            lambda part: states.kept(self.room, part, compared), rows, self.room.begun
+        )
+        by: IntArray = np.concatenate(parts)
         if self.trail is not None:
             self.trail.replaced(rows[by >= 0], by[by >= 0])
             self.trail.left(rows[by < 0])
