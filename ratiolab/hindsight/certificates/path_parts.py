@@ -30,13 +30,10 @@ def by_two_runs(
     call: Callable[[IntArray], Result], rows: IntArray, value: NDArray[np.uint64]
 ) -> list[Result]:
     """Do the same with rows in an order in which those of the same value stay together."""
-    if len(rows) < MANY:
-        return [call(rows)]
-    half = len(rows) // 2
-    ends = np.flatnonzero(value[rows[half - 1 : -1]] != value[rows[half:]])
-    if not len(ends):
-        return [call(rows)]
-    return _at_once(call, *np.split(rows, [half + ends[0]]))
+    half, ends = len(rows) // 2, np.zeros(0, np.int64)
+    if len(rows) >= MANY:
+        ends = np.flatnonzero(value[rows[half - 1 : -1]] != value[rows[half:]])
+    return _at_once(call, *np.split(rows, [half + ends[0]])) if len(ends) else [call(rows)]
 
 
 def _at_once(call: Callable[[IntArray], Result], rows: IntArray, others: IntArray) -> list[Result]:

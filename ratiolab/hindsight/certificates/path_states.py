@@ -185,7 +185,7 @@ def _sums(tokens):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def kept(layer, order, compared):  # type: ignore[no-untyped-def]
+def kept(layer, compared, order):  # type: ignore[no-untyped-def]
     """Return which earlier state of the order replaces each, as far as compared, -1 for none.
 
     Of the list of those compared, what has replaced another moves forward, and when it is full new

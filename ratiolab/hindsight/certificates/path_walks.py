@@ -148,8 +148,7 @@ class Walk:
             by_two(partial(joined, self.room, self.limit, *beside), chosen)
         for number, (known, layers) in enumerate(self.rests):
             chosen = np.flatnonzero(self.room.safe[:n] <= self.limit)
-            exact = follow and not number  # what a pass that follows asks of this one
-            behind = np.uint64(known), layers[t + 1], exact
+            behind = np.uint64(known), layers[t + 1], follow and not number
             by_two(partial(bounded, self.room, self.limit, *behind), chosen)
         within = np.flatnonzero(self.room.safe[:n] <= self.limit)
         rows = self._kept(within, COMPARED)
@@ -191,10 +190,8 @@ class Walk:
 
     def _kept(self, rows: IntArray, compared: int) -> IntArray:
         rows = rows[np.lexsort((self.room.total[rows], self.room.begun[rows]))]
-        parts = by_two_runs(
-            lambda part: states.kept(self.room, part, compared), rows, self.room.begun
-        )
-        by: IntArray = np.concatenate(parts)
+        compare = partial(states.kept, self.room, compared)
+        by: IntArray = np.concatenate(by_two_runs(compare, rows, self.room.begun))
         if self.trail is not None:
             self.trail.replaced(rows[by >= 0], by[by >= 0])
             self.trail.left(rows[by < 0])
