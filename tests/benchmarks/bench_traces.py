@@ -12,6 +12,7 @@ from time import thread_time
 from types import SimpleNamespace
 
 import numpy as np
+from target_options import Rows
 
 from ratiolab.hindsight import many_requests, solve, state
 from ratiolab.hindsight.cuts import cut_bound as cuts
@@ -68,7 +69,7 @@ CLOCKED = (
 CLOCK = "llama2-70b-2xa100"
 
 
-def traces(limit: float, seeds: range, long: float, rows: tuple[int, ...] = ()) -> Iterator[str]:
+def traces(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator[str]:
     """Gaps of samples of public traces, at memory 16,492."""
     yield "| instance | requests | seeds | seconds | gap, %: mean (each) |"
     yield "|---|---|---|---|---|"

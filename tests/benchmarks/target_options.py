@@ -21,9 +21,9 @@ def read(
     """
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
-    parser.add_argument("--limit", type=_positive, default=60)
+    parser.add_argument("--limit", type=seconds, default=60)
     parser.add_argument("--long", type=float, default=0, help="seconds of a second, longer solve")
-    parser.add_argument("--seeds", type=_count, default=4)
+    parser.add_argument("--seeds", type=count, default=4)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--cpu", action="store_true", help="count processor time")
     parser.add_argument(
@@ -44,13 +44,13 @@ def read(
     return parser, wish
 
 
-def _positive(text: str) -> float:
+def seconds(text: str) -> float:
     if not 0 < (value := float(text)) < inf:
         raise argparse.ArgumentTypeError(f"{text} must be positive and finite")
     return value
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
     if (value := int(text)) < 1:
         raise argparse.ArgumentTypeError(f"{text} must be at least 1")
     return value

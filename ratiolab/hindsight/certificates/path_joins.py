@@ -167,14 +167,14 @@ def bounded(layer, limit, known, other, exact, chosen):  # type: ignore[no-untyp
     """
     waiting = np.zeros((128, 3), np.int64)
     for s in chosen:
-        left = limit - layer.total[s]
+        too_much = layer.total[s] - limit - 1
+        most = 0 if exact else too_much
         want = layer.begun[s] & known
-        most = 0 if exact else -left - 1
-        least = least_total(other, want, layer.tokens[s], most, -left - 1, waiting)
-        if not exact and least > most:
-            most = 0
+        least = least_total(other, want, layer.tokens[s], most, too_much, waiting)
+        over = least <= too_much
+        if not (exact or over):  # does any state fit?
             least = least_total(other, want, layer.tokens[s], 0, 0, waiting)
-        if least > most or least < -left:
+        if over or least > 0:
             layer.safe[s] = limit + 1
         elif exact:
             layer.safe[s] = max(layer.safe[s], layer.total[s] - least)

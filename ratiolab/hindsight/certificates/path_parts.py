@@ -1,7 +1,7 @@
 """Loops of the checker of path certificates over many states, by two threads.
 
-A solve has two threads, too. What a loop finds of a state does not depend on the others, so that
-all results are the same on every machine.
+A solve has two threads, too. What a loop finds of a state does not depend on those of the other
+part, so that all results are the same on every machine.
 """
 
 from collections.abc import Callable
