@@ -83,6 +83,13 @@ def reproduce(
             "--redraw", help="Run nothing: page and figures from the table in the folder."
         ),
     ] = False,
+    extend: Annotated[
+        bool,
+        typer.Option(
+            "--extend",
+            help="Run only what the table in the folder lacks: more seeds of the same study.",
+        ),
+    ] = False,
     formats: Formats = None,
     workers: Workers = -1,
     executor: Where = "local",
@@ -120,6 +127,8 @@ def reproduce(
     from ratiolab.report.plots import formats_of
 
     kinds = formats_of(formats or "png")
+    if again and extend:
+        raise ValueError("--redraw runs nothing and --extend what is missing: say one of them")
     if again:
         page = redraw(known[name], folder, quick=quick, traces=traces, formats=kinds)
     else:
@@ -132,6 +141,7 @@ def reproduce(
                 executor=place,
                 formats=kinds,
                 advance=advance,
+                extend=extend,
             )
     answer(json, "experiment-page", {"experiment": name, "page": str(page)}, str(page))
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.resources import as_file, files
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ratiolab.executors import Executor
-from ratiolab.model import FormatError, read_text, write_text
+from ratiolab.model import write_text
 from ratiolab.papers.page import Head, Page, read_template
+from ratiolab.papers.page_table import kept_columns, stored, take_over
 from ratiolab.papers.paper import PACKAGE, papers, register_tasks
 from ratiolab.studies import Study, read_study
 from ratiolab.studies.run import run_study
-from ratiolab.studies.store import FIRST, Store, csv_text
+from ratiolab.studies.store import Store, csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +65,10 @@ class Experiment:
         with self.file() as path:
             return read_study(path, quick=quick, traces=traces)
 
+    def stored(self, study: Study, out: Path) -> "pd.DataFrame":
+        """Return the table ``NAME.csv`` of a folder, as `ratiolab.papers.page_table.stored`."""
+        return stored(out / f"{self.name}.csv", study, self.head.figures)
+
     def file(self, ending: str = "toml") -> AbstractContextManager[Path]:
         """Return the path of the study's file or of the template, beside the module."""
         package, _, name = self.module.rpartition(".")
@@ -95,15 +99,24 @@ def reproduce(
     executor: Executor | None = None,
     formats: "Sequence[Format]" = PNG,
     advance: Callable[[int, int], None] | None = None,
+    extend: bool = False,
 ) -> Path:
     """Run an experiment and write ``NAME.csv``, ``NAME.md`` and its figures; the page's path.
 
     The page shows figures in PNG; other formats stand beside them, for papers. Finished cells, with
     all their figures, are kept in ``OUT/.cells/NAME``. `workers` and `executor` are those of
-    `ratiolab.studies.run.run_study`.
+    `ratiolab.studies.run.run_study`. With `extend`, cells that ``NAME.csv`` has are not run again,
+    see `ratiolab.papers.page_table.take_over`.
+
+    Raises
+    ------
+    FormatError
+        with `extend`, when the table is not there, or not one of this study.
     """
     study = experiment.study(quick=quick, traces=traces)
     store = Store(out / ".cells" / study.name)
+    if extend:
+        take_over(out / f"{experiment.name}.csv", study, experiment.head.figures, store)
     frame = run_study(study, store, workers=workers, executor=executor, advance=advance)
     columns = kept_columns(frame, experiment.head.figures)
     write_text(out / f"{experiment.name}.csv", csv_text(list(store.rows(study)), columns))
@@ -126,46 +139,7 @@ def redraw(
         when the table is not there, or not the one that `reproduce` writes for this study.
     """
     study = experiment.study(quick=quick, traces=traces)
-    return _write_page(experiment, stored(experiment, study, out), out, quick, formats)
-
-
-def stored(experiment: Experiment, study: Study, out: Path) -> "pd.DataFrame":
-    """Return the table ``NAME.csv``, with what is the same in all of the study's cells put back."""
-    import pandas as pd
-
-    path = out / f"{experiment.name}.csv"
-    text = read_text(path)
-    try:
-        # a digest of digits alone is a word as well: numbers have another order, and intervals are
-        # drawn in the order of digests
-        frame = pd.read_csv(StringIO(text), dtype={"instance": str}, low_memory=False)
-    except ValueError as error:
-        raise FormatError(f"{path}: {' '.join(str(error).split())}") from None
-    whole = pd.DataFrame([dict(cell.fields) for cell in study.cells])
-    left_out = [name for name in map(str, whole.columns) if name not in frame]
-    differs = _differing(whole)
-    for name in (*differs, "seed", *experiment.head.figures, "version"):
-        if name not in frame:
-            raise FormatError(f"{path}: column {name!r} is missing")
-    for name in experiment.head.figures:
-        _require_numbers(path, frame[name])
-    cells, expected = (len(rows[differs].drop_duplicates()) for rows in (frame, whole))
-    if cells != expected:
-        raise FormatError(f"{path}: has rows of {cells:,} cells, the study has {expected:,}")
-    return frame.assign(**{name: whole[name].iloc[0] for name in left_out})
-
-
-def _require_numbers(path: Path, column: "pd.Series") -> None:
-    """Refuse a column of numbers with a word among them; columns of words alone are left alone."""
-    import pandas as pd
-
-    if pd.api.types.is_numeric_dtype(column) or column.name == "instance":
-        return
-    numbers = pd.to_numeric(column, errors="coerce")
-    words = column[column.notna() & numbers.isna()]
-    if numbers.notna().any() and len(words):
-        line = int(words.index[0]) + 2
-        raise FormatError(f"{path}: line {line}: {column.name} {words.iloc[0]!r} is not a number")
+    return _write_page(experiment, experiment.stored(study, out), out, quick, formats)
 
 
 def _write_page(
@@ -209,19 +183,3 @@ def page_text(
         save_all(draw(), out / f"{experiment.name}-{name}", formats)
     head = f"# {experiment.head.title}\n\n{experiment.head.source}.\n\n{QUICK if quick else ''}"
     return f"{head}{body}\n\n---\n\n{made}\n"
-
-
-def kept_columns(frame: "pd.DataFrame", figures: Sequence[str]) -> list[str]:
-    """Return some figures, and all that tells the cells of the rows apart."""
-    missing = [name for name in figures if name not in frame]
-    assert not missing, missing
-    return list(dict.fromkeys([*_differing(frame), "seed", *figures, "version"]))
-
-
-def _differing(frame: "pd.DataFrame") -> list[str]:
-    """Return what tells rows apart, of the columns that say what a cell is."""
-    return [
-        name
-        for name in map(str, frame.columns)
-        if name.partition(".")[0] in FIRST and frame[name].nunique(dropna=False) > 1
-    ]

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import pytest
 from ratiolab.model import FormatError
 from ratiolab.papers import Experiment, experiments, redraw, reproduce
 from ratiolab.papers.chen2025.experiments._statements import BY_MEMORY, FIGURES, POLICY
-from ratiolab.papers.experiment import kept_columns, page_text, stored
+from ratiolab.papers.experiment import page_text
 from ratiolab.papers.page import Page
+from ratiolab.papers.page_table import kept_columns
 from ratiolab.report.plots import save
 from ratiolab.report.plots.experiments import (
     enclosures,
@@ -24,7 +26,7 @@ from ratiolab.report.plots.experiments import (
 from ratiolab.studies import Study
 from ratiolab.studies.frames import intervals
 from ratiolab.studies.run import run_study
-from ratiolab.studies.store import Store
+from ratiolab.studies.store import Store, csv_text
 
 CHEN2025 = experiments()["chen2025"]
 
@@ -112,6 +114,53 @@ def test_reproducing_writes_page_table_and_figures_and_resumes(
     assert not {"p99_tpot", "workload.block"} & set(table)  # not about it; the same everywhere
 
 
+def test_an_extended_table_is_that_of_a_whole_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = tuple(c for c in _cells() if c.seed < 2)
+    monkeypatch.setattr(Experiment, "page", lambda _self, _frame: Page())
+    monkeypatch.setattr(Page, "text", lambda _self, _template, **slots: "words")
+    seen: list[tuple[int, int]] = []
+
+    def table(folder: str, seeds: int, *, extend: bool = False) -> str:
+        study, out = Study("chen2025", tuple(c for c in cells if c.seed < seeds)), tmp_path / folder
+        monkeypatch.setattr(Experiment, "study", lambda _self, **_options: study)
+        shutil.rmtree(out / ".cells", ignore_errors=True)  # its table alone is left
+        seen.clear()
+        reproduce(CHEN2025, out, workers=1, advance=lambda *at: seen.append(at), extend=extend)
+        return (out / "chen2025.csv").read_text()
+
+    assert table("few", 1) != (whole := table("whole", 2))
+    assert table("few", 2, extend=True) == whole
+    known = sum(c.seed < 1 for c in cells)
+    assert seen == [(done, len(cells)) for done in range(known, len(cells) + 1)]
+
+
+def test_a_table_without_what_tells_cells_apart_is_not_extended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = Study("chen2025", tuple(c for c in _cells() if c.seed < 2))
+    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
+    with pytest.raises(FormatError, match=r"chen2025.csv: No such file"):
+        reproduce(CHEN2025, tmp_path, extend=True)
+    figures = dict.fromkeys((*CHEN2025.head.figures, "version"), 0)
+    rows = [dict(c.fields) | figures for c in sorted(small.cells, key=lambda c: c.seed)]
+    early = sum(c.seed == 0 for c in small.cells)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    table = tmp_path / "chen2025.csv"
+    for kept, later, message in (
+        ([name for name in columns if name != "seed"], 0, "column 'seed' is missing"),
+        (columns, 1, f"line {early + 2}: is of no cell of the study"),
+    ):
+        shifted = [row | {"seed": int(row["seed"]) + later} for row in rows]
+        table.write_text(csv_text(shifted, kept))
+        before = table.read_text()
+        with pytest.raises(FormatError, match=re.escape(f"chen2025.csv: {message}")):
+            reproduce(CHEN2025, tmp_path, extend=True)
+        assert [file.name for file in tmp_path.iterdir()] == ["chen2025.csv"]
+        assert table.read_text() == before
+
+
 @pytest.mark.long
 def test_a_page_is_redrawn_from_its_table_as_it_was(
     chen: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -172,6 +221,25 @@ def test_the_shipped_pages_say_what_their_tables_say(
     assert {p.name for p in tmp_path.glob("*.png")} <= {p.name for p in RESULTS.glob("*.png")}
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
+def test_a_shipped_table_is_taken_over_as_it_is(
+    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of its cells, so that nothing is computed, and every figure to the last digit."""
+    try:
+        experiment.study(traces=TRACES)
+    except ValueError as error:  # a trace that is not shipped
+        pytest.skip(str(error))
+    monkeypatch.setattr(Page, "text", lambda _self, _template, **slots: "words")
+    monkeypatch.setattr(Experiment, "page", lambda _self, _frame: Page())
+    monkeypatch.setattr("ratiolab.studies.run.compute", lambda work: pytest.fail(str(work[0])))
+    table = f"{experiment.name}.csv"
+    (tmp_path / table).write_bytes((RESULTS / table).read_bytes())
+    reproduce(experiment, tmp_path, traces=TRACES, workers=1, extend=True)
+    assert (tmp_path / table).read_bytes() == (RESULTS / table).read_bytes()
+
+
 def _cells() -> list:  # type: ignore[type-arg]
     cells = CHEN2025.study(quick=True).cells
     return [
@@ -195,7 +263,7 @@ def test_every_experiment_runs_in_its_quick_version(experiment: Experiment, tmp_
     study = experiment.study(quick=True, traces=TRACES)
     rows = {
         "cells": Store(tmp_path / ".cells" / study.name).merge(study),
-        "table": stored(experiment, study, tmp_path),
+        "table": experiment.stored(study, tmp_path),
     }
     found = []
     for name, frame in rows.items():
@@ -219,7 +287,7 @@ def test_digests_of_digits_alone_stay_words_and_in_their_order(
     whole["instance"] = digests
     whole.to_csv(tmp_path / "chen2025.csv", index=False)
     assert pd.read_csv(tmp_path / "chen2025.csv")["instance"].tolist() == [900, 1000, 120]
-    assert stored(CHEN2025, small, tmp_path)["instance"].tolist() == sorted(digests) == digests
+    assert CHEN2025.stored(small, tmp_path)["instance"].tolist() == sorted(digests) == digests
 
 
 def test_a_kept_table_has_what_differs_and_the_figures_asked_for() -> None:

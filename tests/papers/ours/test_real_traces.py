@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 
 from ratiolab.papers import experiments
-from ratiolab.papers.experiment import page_text, stored
+from ratiolab.papers.experiment import page_text
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import compute, run_study
@@ -63,7 +63,7 @@ def test_every_ratio_encloses_one_that_is_at_least_one(tmp_path: Path) -> None:
 def test_rows_of_the_shipped_table_are_those_of_a_fresh_run() -> None:
     """Both ends of a sample, too: their effort is counted in steps."""
     study = REAL_TRACES.study(traces=TRACES)
-    shipped = stored(REAL_TRACES, study, ROOT / "results")
+    shipped = REAL_TRACES.stored(study, ROOT / "results")
     policies = ("svf", "mc-sf, noisy prediction", "tie", "a-min", "kill-restart", "rr-sjf")
     checked = 0
     for cell in study.cells:
@@ -85,7 +85,7 @@ def test_rows_of_the_shipped_table_are_those_of_a_fresh_run() -> None:
 
 @pytest.mark.long
 def test_a_policy_that_ends_on_some_samples_only_has_no_mean(tmp_path: Path) -> None:
-    frame = stored(REAL_TRACES, REAL_TRACES.study(traces=TRACES), ROOT / "results")
+    frame = REAL_TRACES.stored(REAL_TRACES.study(traces=TRACES), ROOT / "results")
     loops = (frame["policy.label"] == "sept") & (frame["seed"] == 1)
     frame.loc[loops & (frame["workload.label"] == "code, recorded times"), "total_latency"] = None
     page = page_text(REAL_TRACES, frame, tmp_path, quick=False)
