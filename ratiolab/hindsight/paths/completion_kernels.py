@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from ratiolab.hindsight.paths.join_kernels import cheapest_fit
+from ratiolab.hindsight.paths.join_kernels import NOTHING, cheapest_fit
 from ratiolab.hindsight.paths.kernels import (
     BYTE,
     BYTES,
     HIGH,
     NONE,
-    ONE,
     compiled,
     owed,
 )
@@ -47,23 +46,26 @@ def _fits(tokens, held, full):  # type: ignore[no-untyped-def]
 def complete(layer, step, starts, full, after, guided, before):  # type: ignore[no-untyped-def]
     """Return what completing each state of a layer costs at least, by trying all sets of starts.
 
+    Where more is held and as much has started, no less rest can be said: a set is not looked up,
+    and sets that contain it are left out, once what a subset of it says shows them to be too dear.
+
     Parameters
     ----------
     layer : mask, settled cost, tokens, and bound of each state as the walk left it.
-    step : slack, limit and remembered set; and what those not started cost, of each state.
-    starts : of each that is possible its request, rise of the bound, rise of the settled cost,
-        tokens, and requests that must have started.
+    step : slack and limit; and what those not started cost, of each state.
+    starts : of each that is possible its bit, rise of the bound, rise of the settled cost, tokens,
+        and requests that must have started; those that are remembered first.
     after : the trees of the next layer. guided, before : whether there are trees of a walk that
         remembered less, its remembered set, and those of the next layer.
     """
     mask, settled, held, low = layer
-    slack, limit, remembered, spent = step
-    request, rise, change, tokens, twin = starts
+    slack, limit, spent = step
+    bit, rise, change, tokens, twin = starts
     roots, tree = after
     known, known_roots, known_tree = before
-    words, most = held.shape[1], len(request)
+    words, most = held.shape[1], len(bit)
     now = np.zeros((most + 1, words), np.uint64)
-    place, cost, bound = np.zeros((3, most + 1), np.int64)
+    place, cost, bound, least, gain = np.zeros((5, most + 1), np.int64)
     begun = np.zeros(most + 1, np.uint64)
     own = np.zeros(words, np.uint64)
     rest = np.zeros(len(mask), np.int64)
@@ -72,33 +74,42 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
         best, floor = limit + 1 - settled[s], low[s] - settled[s]
         depth = -1 if spent[s] > limit else 0
         now[0], cost[0], bound[0], begun[0], place[0] = held[s], slack, spent[s], mask[s], 0
-        fresh, count = True, 0
+        fresh, count, free = True, 0, 0
         for k in range(most):  # what does not fit alone does not fit beside others
             if spent[s] + rise[k] <= limit and _fits(tokens[k], held[s], full):
                 able[count] = k
                 count += 1
+                free += bit[k] != NONE
+        gain[count] = 0
+        for j in range(count - 1, -1, -1):
+            gain[j] = gain[j + 1] + min(0, change[able[j]])
         while depth >= 0:
             if fresh:
-                for w in range(words):
-                    following = now[depth, w + 1] << BYTES if w + 1 < words else NONE
-                    own[w] = now[depth, w] >> BYTE | following
                 left = best - cost[depth]
-                found = _rest(tree, roots, begun[depth], own, left)
-                if guided and 0 <= found < left:
-                    more = _rest(known_tree, known_roots, begun[depth] & known, own, left)
-                    found = -1 if more < 0 else max(found, more)
-                if found >= 0:
-                    best = min(best, cost[depth] + found)
+                same = depth > 0 and begun[depth] == begun[depth - 1]
+                least[depth] = least[depth - 1] if same else NOTHING
+                if least[depth] < left:
+                    for w in range(words):
+                        following = now[depth, w + 1] << BYTES if w + 1 < words else NONE
+                        own[w] = now[depth, w] >> BYTE | following
+                    found = _rest(tree, roots, begun[depth], own, left)
+                    least[depth] = max(least[depth], found) if found >= 0 else least[depth]
+                    if guided and 0 <= found < left:
+                        more = _rest(known_tree, known_roots, begun[depth] & known, own, left)
+                        found = -1 if more < 0 else max(found, more)
+                        least[depth] = max(least[depth], found)
+                    if found >= 0:
+                        best = min(best, cost[depth] + found)
                 if best <= floor:  # no more can be said than the bound of the walk says
                     break
                 fresh = False
-            if place[depth] == count:
+            ends = cost[depth] + gain[place[depth]] + least[depth] >= best
+            if place[depth] == count or (ends and place[depth] >= free):
                 depth -= 1
                 continue
             k = able[place[depth]]
             place[depth] += 1
-            bit = remembered & (ONE << np.uint64(request[k])) if request[k] < 64 else NONE
-            if bound[depth] + rise[k] > limit or begun[depth] & bit:
+            if bound[depth] + rise[k] > limit or begun[depth] & bit[k]:
                 continue
             if begun[depth] & twin[k] != twin[k] or not _fits(tokens[k], now[depth], full):
                 continue
@@ -106,7 +117,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                 now[depth + 1, w] = now[depth, w] + tokens[k, w]
             cost[depth + 1] = cost[depth] + change[k]
             bound[depth + 1] = bound[depth] + rise[k]
-            begun[depth + 1] = begun[depth] | bit
+            begun[depth + 1] = begun[depth] | bit[k]
             depth += 1
             place[depth] = place[depth - 1]
             fresh = True

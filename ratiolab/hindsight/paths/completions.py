@@ -115,13 +115,16 @@ def _possible(starts: Starts, layer: States, rows: IntArray, t: int) -> tuple[An
     """Return the step from these states of layer t, and the starts that are possible then."""
     direction, step = starts.direction, starts.step(t)
     chosen = np.array(starts.at(t), np.int64)
-    pair, excess = direction.first[chosen], direction.excess[chosen, t]
-    _, twins, due = starts.bits(chosen, t)
-    rise, change = excess - due, excess - step.tail[pair]
-    possible = chosen, rise, change, direction.tokens[pair], twins
+    bits, twins, due = starts.bits(chosen, t)
+    excess = direction.excess[chosen, t]
+    change = excess - step.tail[direction.first[chosen]]
+    # those whose set of the started stays the same come last, and what is gained first
+    order = np.lexsort((np.where(bits > 0, 0, change), bits == 0))
+    tokens = direction.tokens[direction.first[chosen]]
+    possible = tuple(each[order] for each in (bits, excess - due, change, tokens, twins))
     remembered = np.uint64(starts.remembered)
     spent = completion_kernels.spend(layer.cost[rows], layer.mask[rows], remembered, step.due)
-    return (step.slack, starts.limit, remembered, spent), possible
+    return (step.slack, starts.limit, spent), possible
 
 
 def _before(guide: Completions | None, t: int, after: Layer) -> tuple[Any, ...]:

@@ -279,7 +279,8 @@ class _Proof:
             self.back, self.backed = None, self.potentials
             proven = self.potentials, self.multipliers, self.proven
             passes = Passes(*proven, self.upper())
-            walked = passes.go(min(WIDTH, self.most), self.stop)
+            wide = self.climbs and not self.plan.many
+            walked = passes.go(self.most if wide else min(WIDTH, self.most), self.stop)
             self._tell(passes)
             if walked.table is not None:
                 self.back = Back(passes.sides, walked)
