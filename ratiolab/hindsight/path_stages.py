@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FEW_ROUNDS = 6
 """Rounds of cuts before the walk of few requests: a tenth of a second."""
 
-TURN, SHARE = 10, 0.3
+TURN, SHARE = 15, 0.3
 """Where one thread does all, so many steps of the search for schedules follow each step of the
 search for multipliers. Where time is limited, as many as take as long, if more; and this part of
 its time once a population has ended."""
