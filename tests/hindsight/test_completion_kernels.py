@@ -5,13 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracle import least_latency
-from test_path_rules import duals_of
-from tiny_instances import tiny
+from test_path_rules import back_of
 
 from ratiolab.hindsight.paths import completion_kernels, completions
 from ratiolab.hindsight.paths import walk as walks
-from ratiolab.hindsight.paths.potentials import Potentials, directions
 from ratiolab.hindsight.paths.trees import Layer
 
 
@@ -90,11 +87,7 @@ def test_completing_a_state_costs_what_the_definition_says(
 
     monkeypatch.setattr(completion_kernels, "complete", both)
     for seed in range(24):
-        instance = tiny(seed, most=5, longest=4)
-        potentials = Potentials.of(instance, duals_of(instance, seed))
-        base = int(potentials.least.sum() - potentials.capacity.sum())
-        limit = least_latency(instance) * potentials.unit - base
-        _, back = directions(potentials, potentials.least, limit)
+        instance, back, limit = back_of(seed)
         guide = None
         for known in remembered:
             some = known & (2 ** len(instance) - 1)

@@ -25,7 +25,7 @@ from ratiolab.hindsight.paths import walk as walks
 from ratiolab.hindsight.paths.completions import completions
 from ratiolab.hindsight.paths.kernels import Step
 from ratiolab.hindsight.paths.partials import Partials
-from ratiolab.hindsight.paths.potentials import Potentials, directions
+from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
 from ratiolab.hindsight.paths.room import Room
 from ratiolab.hindsight.paths.trees import planted
 from ratiolab.model import Instance, IntArray
@@ -110,6 +110,15 @@ def test_each_rule_by_itself_loses_no_optimum_of_many(alone: str) -> None:
             loses_nothing(seed, alone, lambda patch=patch: patch)  # type: ignore[misc]
 
 
+def back_of(seed: int) -> tuple[Instance, Direction, int]:
+    """Return a tiny instance, its walks back, and what the optimum costs them."""
+    instance = tiny(seed, most=5, longest=4)
+    potentials = Potentials.of(instance, duals_of(instance, seed))
+    base = int(potentials.least.sum() - potentials.capacity.sum())
+    limit = least_latency(instance) * potentials.unit - base
+    return instance, directions(potentials, potentials.least, limit)[1], limit
+
+
 Columns: TypeAlias = tuple[NDArray[np.uint64], IntArray, NDArray[np.uint64]]
 
 
@@ -119,12 +128,8 @@ def bounded_by(seed: int, spoil: Callable[[Columns], Columns], *, guided: bool) 
     The last one remembers everybody, so that the cheapest path is the optimum. The one with spoilt
     completions may be bounded itself, by one that remembered nobody.
     """
-    instance = tiny(seed, most=5, longest=4)
-    potentials = Potentials.of(instance, duals_of(instance, seed))
+    instance, back, limit = back_of(seed)
     everyone = 2 ** len(instance) - 1
-    base = int(potentials.least.sum() - potentials.capacity.sum())
-    limit = least_latency(instance) * potentials.unit - base
-    _, back = directions(potentials, potentials.least, limit)
     guide = None
     if guided:
         nobody = walks.walk(instance, back, limit, 10**6)
@@ -172,11 +177,7 @@ def test_completions_that_forget_what_replaced_a_state_lose_the_optimum(
 def test_steps_made_again_say_what_recorded_ones_do() -> None:
     """A walk that must be whole records what it makes."""
     for seed in range(12):
-        instance = tiny(seed, most=5, longest=4)
-        potentials = Potentials.of(instance, duals_of(instance, seed))
-        base = int(potentials.least.sum() - potentials.capacity.sum())
-        limit = least_latency(instance) * potentials.unit - base
-        _, back = directions(potentials, potentials.least, limit)
+        instance, back, limit = back_of(seed)
         found = []
         for whole in (True, False):
             kept = walks.walk(instance, back, limit, 10**6, remembered=1, whole=whole).kept
