@@ -35,8 +35,9 @@ def stored(path: Path, study: Study, figures: Sequence[str]) -> "pd.DataFrame":
     FormatError
         when the file is not there, or not the table of these figures and of all these cells.
     """
-    frame, whole = _read(path, study, figures), _cells(study)
+    whole = _cells(study)
     differs = _differing(whole)
+    frame = _read(path, read_text(path), differs, figures)
     cells, expected = (len(rows[differs].drop_duplicates()) for rows in (frame, whole))
     if cells != expected:
         raise FormatError(f"{path}: has rows of {cells:,} cells, the study has {expected:,}")
@@ -44,8 +45,8 @@ def stored(path: Path, study: Study, figures: Sequence[str]) -> "pd.DataFrame":
     return frame.assign(**{name: whole[name].iloc[0] for name in left_out})
 
 
-def take_over(path: Path, study: Study, figures: Sequence[str], store: Store) -> int:
-    """Save the cells of a study that a table has and the store has not; return how many.
+def take_over(path: Path, study: Study, figures: Sequence[str], store: Store) -> None:
+    """Save the cells of a study that a table has and the store has not.
 
     What is the same in all of the study's cells is not in its table and cannot be compared: the
     table has to be of this study, with fewer seeds or entries. Its rows keep their versions.
@@ -55,12 +56,12 @@ def take_over(path: Path, study: Study, figures: Sequence[str], store: Store) ->
     FormatError
         when the file is not there, or not a table of these figures and of such cells.
     """
-    _read(path, study, figures)
-    names = _differing(_cells(study))
+    names, text = _differing(_cells(study)), read_text(path)
+    _read(path, text, names, figures)
     cells = {tuple(str(c.fields.get(name, "")) for name in names): c for c in study.cells}
     found: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     versions: dict[tuple[str, ...], str] = {}
-    for line, row in enumerate(DictReader(StringIO(read_text(path)), restval=""), 2):
+    for line, row in enumerate(DictReader(StringIO(text), restval=""), 2):
         key = tuple(row[name] for name in names)
         if key not in cells:
             raise FormatError(f"{path}: line {line}: is of no cell of the study")
@@ -72,19 +73,17 @@ def take_over(path: Path, study: Study, figures: Sequence[str], store: Store) ->
     taken = {cells[key].id: key for key in found if cells[key].id in missing}
     for key in taken.values():
         store.save(cells[key], found[key], versions[key])
-    return len(taken)
 
 
-def _read(path: Path, study: Study, figures: Sequence[str]) -> "pd.DataFrame":
-    """Return a table that has what tells these cells apart, and these figures."""
+def _read(path: Path, text: str, differs: Sequence[str], figures: Sequence[str]) -> "pd.DataFrame":
+    """Return a table that has what tells cells apart, and these figures."""
     import pandas as pd
 
-    text = read_text(path)
     try:
         frame = pd.read_csv(StringIO(text), dtype={DIGEST: str}, low_memory=False)
     except ValueError as error:
         raise FormatError(f"{path}: {' '.join(str(error).split())}") from None
-    for name in (*_differing(_cells(study)), "seed", *figures, "version"):
+    for name in (*differs, "seed", *figures, "version"):
         if name not in frame:
             raise FormatError(f"{path}: column {name!r} is missing")
     for name in figures:

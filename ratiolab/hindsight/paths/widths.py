@@ -148,7 +148,8 @@ class Plan:
 
     Attributes
     ----------
-    patience : how many times as many steps as in a minute may gain little.
+    patience : how many times as many steps as in a minute may gain little; with few requests, how
+        many times less a step may save than it takes.
     """
 
     def __init__(
