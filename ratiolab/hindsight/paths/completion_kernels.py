@@ -2,35 +2,128 @@
 
 import numpy as np
 
-from ratiolab.hindsight.paths.join_kernels import NOTHING, cheapest_fit
-from ratiolab.hindsight.paths.kernels import (
-    BYTE,
-    BYTES,
-    HIGH,
-    NONE,
-    compiled,
-    owed,
-)
+from ratiolab.hindsight.paths.join_kernels import NOTHING, fit
+from ratiolab.hindsight.paths.kernels import BYTE, BYTES, HIGH, MIX, NONE, compiled, owed, within
+
+SEEN = 8
+"""States asked first, as they have bounded others lately."""
+
+OF_MASK, OF_TOKENS = np.uint64(0xFFFFFF0000000000), np.uint64(24)
+"""Keys of states: bits for the mask; and those of the tokens of eight times that are left out."""
 
 
 @compiled
-def _rest(tree, roots, need, own, enough):  # type: ignore[no-untyped-def]
-    """Return the most that completing a state costs which holds no more, -1 if there is none.
+def _seen(value, tokens, own, enough, seen):  # type: ignore[no-untyped-def]
+    """Return the least value of those seen lately that fit, 1 if none does.
 
-    The values of the tree are costs times -1. What is above ``enough`` is returned at once.
+    What is at most ``enough`` is returned at once.
     """
-    return -cheapest_fit(tree, roots, need, own, 0, -enough - 1)
+    best = 1
+    for k in range(SEEN):
+        place = seen[k]
+        if place >= 0 and value[place] < best and within(tokens[place], own):
+            best = value[place]
+            seen[k], seen[k // 2] = seen[k // 2], place
+            if best <= enough:
+                break
+    return best
+
+
+@compiled
+def _see(place, seen):  # type: ignore[no-untyped-def]
+    """Keep a place in the second half of those seen; who is asked for goes on to the front."""
+    seen[SEEN // 2 + place % (SEEN // 2)] = place
+
+
+@compiled
+def likeness(mask, tokens, rows, known):  # type: ignore[no-untyped-def]
+    """Return keys of states, alike for those that hold alike and started the same known ones.
+
+    In their order, what one state has seen bounds those that follow sooner.
+    """
+    keys = np.zeros(len(rows), np.uint64)
+    for r in range(len(rows)):
+        s = rows[r]
+        keys[r] = (mask[s] & known) * MIX & OF_MASK | tokens[s, 0] >> OF_TOKENS
+    return keys
 
 
 @compiled
 def guide(states, rows, limit, known, roots, tree):  # type: ignore[no-untyped-def]
-    """Raise the bounds of states by what completing them costs a walk that remembered less."""
+    """Raise the bounds of states by what completing them costs a walk that remembered less.
+
+    That is the most, times -1 the least, that a state says which holds no more. Of a state within
+    the limit it is what any says; for one beyond it, whoever says enough will do.
+    """
+    masks, value, tokens, least, cheapest, first, last, after = tree
+    mask, held, settled, low = states.mask, states.tokens, states.settled, states.low
+    seen, at, part = np.full(SEEN, -1), -1, NONE
     for s in rows:
-        rest = _rest(
-            tree, roots, states.mask[s] & known, states.tokens[s], limit - states.settled[s]
+        if at < 0 or mask[s] & known != part:
+            part = mask[s] & known
+            at = np.searchsorted(masks, part)
+            seen[:] = -1
+        if at == len(masks) or masks[at] != part:
+            low[s] = limit + 1
+            continue
+        own, enough = held[s], settled[s] - limit - 1
+        best = _seen(value, tokens, own, enough, seen)
+        if best > enough:
+            most = 0 if best > 0 else enough
+            found, place = fit(
+                *(value, tokens, least, cheapest, first, last, after),
+                *(roots[at], roots[at + 1], own, most, enough, enough),
+            )
+            if place >= 0:
+                best = found
+                _see(place, seen)
+        low[s] = limit + 1 if best > 0 else min(limit + 1, max(low[s], settled[s] - best))
+
+
+@compiled
+def _rest(  # type: ignore[no-untyped-def]
+    roots,
+    masks,
+    value,
+    tokens,
+    least,
+    cheapest,
+    first,
+    last,
+    after,
+    need,
+    own,
+    little,
+    enough,
+    seen,
+):
+    """Return the most that completing a state costs which holds no more, -1 if there is none.
+
+    What is ``enough`` or more is returned at once; where no state says more than ``little``, it is
+    what any says.
+
+    Parameters
+    ----------
+    roots, ..., after : the trees, whose values are costs times -1.
+    seen : places of states that have said enough lately, or -1, and then the place of their mask.
+    """
+    at = np.searchsorted(masks, need)
+    if at == len(masks) or masks[at] != need:
+        return -1
+    if seen[SEEN] != at:
+        seen[:] = -1
+        seen[SEEN] = at
+    best, near = _seen(value, tokens, own, -enough, seen), -little - 1
+    if best > -enough:
+        most = 0 if best > 0 else min(best - 1, near)
+        found, place = fit(
+            *(value, tokens, least, cheapest, first, last, after),
+            *(roots[at], roots[at + 1], own, most, near, -enough),
         )
-        low = limit + 1 if rest < 0 else states.settled[s] + rest
-        states.low[s] = min(limit + 1, max(states.low[s], low))
+        if place >= 0:
+            best = found
+            _see(place, seen)
+    return -best
 
 
 @compiled
@@ -61,8 +154,13 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
     mask, settled, held, low = layer
     slack, limit, spent = step
     bit, rise, change, tokens, twin = starts
-    roots, tree = after
-    known, known_roots, known_tree = before
+    # trees are unpacked once, as each time would take as long as looking up
+    roots, (masks, value, kept, least_kept, cheapest, first, end, skip) = after
+    (
+        known,
+        roots_of,
+        (masks_of, value_of, kept_of, least_of, cheapest_of, first_of, end_of, skip_of),
+    ) = before
     words, most = held.shape[1], len(bit)
     now = np.zeros((most + 1, words), np.uint64)
     place, cost, bound, least, gain = np.zeros((5, most + 1), np.int64)
@@ -70,6 +168,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
     own = np.zeros(words, np.uint64)
     rest = np.zeros(len(mask), np.int64)
     able = np.zeros(most, np.int64)
+    seen, last = np.full((most + 1, 2, SEEN + 1), -1), np.full(most + 1, most)
     for s in range(len(mask)):
         best, floor = limit + 1 - settled[s], low[s] - settled[s]
         depth = -1 if spent[s] > limit else 0
@@ -90,12 +189,28 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                 least[depth] = least[depth - 1] if same else NOTHING
                 if least[depth] < left:
                     for w in range(words):
-                        following = now[depth, w + 1] << BYTES if w + 1 < words else NONE
-                        own[w] = now[depth, w] >> BYTE | following
-                    found = _rest(tree, roots, begun[depth], own, left)
+                        after_it = now[depth, w + 1] << BYTES if w + 1 < words else NONE
+                        own[w] = now[depth, w] >> BYTE | after_it
+                    little = floor - cost[depth]
+                    found = _rest(
+                        *(roots, masks, value, kept, least_kept, cheapest, first, end, skip),
+                        *(begun[depth], own, little, left, seen[last[depth], 0]),
+                    )
                     least[depth] = max(least[depth], found) if found >= 0 else least[depth]
                     if guided and 0 <= found < left:
-                        more = _rest(known_tree, known_roots, begun[depth] & known, own, left)
+                        need = begun[depth] & known
+                        more = _rest(
+                            *(
+                                roots_of,
+                                masks_of,
+                                value_of,
+                                kept_of,
+                                least_of,
+                                cheapest_of,
+                                first_of,
+                            ),
+                            *(end_of, skip_of, need, own, little, left, seen[last[depth], 1]),
+                        )
                         found = -1 if more < 0 else max(found, more)
                         least[depth] = max(least[depth], found)
                     if found >= 0:
@@ -119,7 +234,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
             bound[depth + 1] = bound[depth] + rise[k]
             begun[depth + 1] = begun[depth] | bit[k]
             depth += 1
-            place[depth] = place[depth - 1]
+            place[depth], last[depth] = place[depth - 1], k
             fresh = True
         rest[s] = max(best, floor)
     return rest

@@ -61,6 +61,7 @@ class Completions:
     def bound(self, states: States, rows: NDArray[np.int64], limit: int, layer: int) -> None:
         """Raise the bounds of the states of a layer of a walk the same way, by all walks before."""
         known = np.uint64(self.known)
+        rows = _alike(states, rows, known)
         completion_kernels.guide(states, rows, limit, known, *self.layers[layer])
         if self.before is not None:
             self.before.bound(states, rows[states.low[rows] <= limit], limit, layer)
@@ -99,7 +100,7 @@ def completions(kept: Kept, stop: Callable[[], bool] = lambda: False) -> Complet
         total = np.full(len(layer.low), limit + 1)
         total[begun] = np.maximum(layer.low[begun], least)
         rest = total - layer.settled
-        rows = np.flatnonzero(total <= limit)
+        rows = _alike(layer, np.flatnonzero(total <= limit), ~np.uint64(0))
         rest[rows] = completion_kernels.complete(
             (layer.mask[rows], layer.settled[rows], layer.tokens[rows], total[rows]),
             *_possible(starts, layer, rows, t),
@@ -109,6 +110,13 @@ def completions(kept: Kept, stop: Callable[[], bool] = lambda: False) -> Complet
         after = planted(layer.mask, -rest, layer.tokens)
         found.append(after)
     return Completions(starts.remembered, limit, found[::-1], guide)
+
+
+def _alike(states: States, rows: IntArray, known: np.uint64) -> IntArray:
+    """Return rows in an order in which states follow others that hold alike."""
+    keys = completion_kernels.likeness(states.mask, states.tokens, rows, known)
+    order: IntArray = rows[np.argsort(keys)]
+    return order
 
 
 def _possible(starts: Starts, layer: States, rows: IntArray, t: int) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """Compiled: the least settled cost among states of the other direction that fit beside a state.
 
 The states of a layer with one mask stand in a tree: a node is a run of them, split at the median of
-the byte in which their tokens differ most, and knows the least of each byte and the least settled
+the byte in which their tokens vary most, and knows the least of each byte and the least settled
 cost in it. Nodes come in the order of a walk that visits a node before its halves, the half of the
 least settled cost first, and each knows the node after all its own: a search without a stack.
 """
@@ -16,6 +16,10 @@ NOTHING = -(2**62)
 LEAF = 8
 """States of a run that is not split."""
 
+SAMPLE = 64
+"""States of a run that say which byte varies most. With a layer of 136,136 states 73 nodes are
+visited in the mean, and 107 where runs are split at the byte of the widest range of all states."""
+
 LOW = np.uint64(0xFF)
 SIGN = np.uint64(7)
 
@@ -29,21 +33,28 @@ def least_bytes(x, y):  # type: ignore[no-untyped-def]
 
 @compiled
 def _widest(tokens, rows, least):  # type: ignore[no-untyped-def]
-    """Write the least of each byte of these rows; return which byte differs most, how much."""
-    words = tokens.shape[1]
+    """Write the least of each byte of these rows; return which varies most among some, how much.
+
+    As many as are not split do not vary.
+    """
+    words, stride = tokens.shape[1], -(-len(rows) // SAMPLE)
+    leaf = len(rows) <= LEAF
     word = byte = 0
-    spread = np.int64(0)
+    most = np.int64(0)
     for w in range(words):
-        low = high = tokens[rows[0], w]
+        least[w] = tokens[rows[0], w]
         for row in rows:
-            low = least_bytes(low, tokens[row, w])
-            high = high + tokens[row, w] - least_bytes(high, tokens[row, w])
-        least[w] = low
-        for b in range(8):
-            wide = np.int64(((high - low) >> (np.uint64(b) * BYTE)) & LOW)
-            if wide > spread:
-                spread, word, byte = wide, w, b
-    return word, byte, spread
+            least[w] = least_bytes(least[w], tokens[row, w])
+        for b in range(0 if leaf else 8):
+            shift = np.uint64(b) * BYTE
+            number = total = squares = np.int64(0)
+            for r in range(0, len(rows), stride):
+                held = np.int64(tokens[rows[r], w] >> shift & LOW)
+                number, total, squares = number + 1, total + held, squares + held * held
+            wide = number * squares - total * total
+            if wide > most:
+                most, word, byte = wide, w, b
+    return word, byte, most
 
 
 @compiled
@@ -76,7 +87,7 @@ def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
             word, byte, spread = _widest(tokens, rows, least[node])
             cheapest[node] = settled[rows].min()
             first[node], last[node] = begin, end
-            if len(rows) <= LEAF or spread == 0 or depth + 2 > len(begins):
+            if spread == 0 or depth + 2 > len(begins):
                 continue
             values = ((tokens[rows, word] >> (np.uint64(byte) * BYTE)) & LOW).astype(np.int64)
             middle = np.sort(values)[len(values) // 2]
@@ -111,29 +122,33 @@ def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def cheapest_fit(tree, roots, need, own, most, enough):  # type: ignore[no-untyped-def]
-    """Return the least value up to ``most`` of a state that fits, or ``most`` + 1.
+def fit(  # type: ignore[no-untyped-def]
+    settled, tokens, least, cheapest, first, last, after, node, end, own, most, near, enough
+):
+    """Return the least value up to ``most`` of a state that fits, and its place, or ``most`` + 1.
 
-    What is at most ``enough`` is returned at once.
+    Any is returned where none is at most ``near``. What is at most ``enough`` is returned at once.
+
+    Parameters
+    ----------
+    settled, ..., after : columns of the trees; taking them from a tuple would take as long again.
+    node, end : first node of the states of a mask, and that of the next mask.
     """
-    masks, settled, tokens, least, cheapest, first, last, after = tree
-    group = np.searchsorted(masks, need)
-    best = most + 1
-    if group == len(masks) or masks[group] != need:
-        return best
-    node, end = roots[group], roots[group + 1]
+    best, place = most + 1, -1
+    below = best
     while node < end:
-        if cheapest[node] >= best or not within(least[node], own):
+        if cheapest[node] >= below or not within(least[node], own):
             node = after[node]
             continue
         if after[node] == node + 1:
             for k in range(first[node], last[node]):
-                if settled[k] < best and within(tokens[k], own):
-                    best = settled[k]
+                if settled[k] < below and within(tokens[k], own):
+                    best, place = settled[k], k
+                    below = min(best, near + 1)
             if best <= enough:
-                return best
+                return best, place
         node += 1
-    return best
+    return best, place
 
 
 @compiled
@@ -194,9 +209,15 @@ def join(states, rows, limit, raw, past, bits, known, edges, tree):  # type: ign
             count += 1
         like[r] = found
         most[found] = max(most[found], room)
-    best = np.zeros(count, np.int64)
+    best = most[:count] + 1
+    masks, settled, tokens, least, cheapest, first, last, after = tree
     for q in range(count):
-        best[q] = cheapest_fit(tree, edges, needs[q], own[q], most[q], NOTHING)
+        at = np.searchsorted(masks, needs[q])
+        if at < len(masks) and masks[at] == needs[q]:
+            best[q], _ = fit(
+                *(settled, tokens, least, cheapest, first, last, after),
+                *(edges[at], edges[at + 1], own[q], most[q], most[q], NOTHING),
+            )
     for r in range(len(rows)):
         s = rows[r]
         low = states.settled[s] + best[like[r]] - sums[like[r]]
