@@ -1,6 +1,7 @@
 """The search for schedules beside the stages: in its own thread, or in turns with the walks."""
 
 from dataclasses import replace
+from math import inf
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ from test_merging import many
 from ratiolab.hindsight import memory, path_stages
 from ratiolab.hindsight.background import BackgroundHeuristic
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.path_stages import TURN, Paths, Turns
+from ratiolab.hindsight.path_stages import LATER, SELDOM, TURN, Paths, Turns
 from ratiolab.hindsight.paths import corridors, proof
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.schedules import population as populations
@@ -113,11 +114,33 @@ def test_a_turn_takes_as_long_as_what_went_before_and_less_once_a_population_has
         taken.append(left[0])
         left[0] -= 0.5
 
-    search = SimpleNamespace(step=step, population=SimpleNamespace(elders=[1] * ended))
+    search = SimpleNamespace(step=step, population=SimpleNamespace(elders=[1] * ended, best=9))
     turns = Turns(search, lambda: left[0], lambda: left[0] < over)  # type: ignore[arg-type]
     left[0] -= 10
     turns()
     assert len(taken) == steps
+
+
+def test_turns_are_short_once_the_last_better_schedule_is_long_ago(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The 15th step finds a better schedule, so that more than 130 make turns short."""
+    population = SimpleNamespace(elders=[], best=9)
+    taken: list[int] = []
+
+    def step() -> None:
+        taken.append(0)
+        population.best = 8 if len(taken) >= 15 else 9
+
+    search = SimpleNamespace(step=step, population=population)
+    turns = Turns(search, lambda: inf, lambda: False)  # type: ignore[arg-type]
+    lengths = []
+    for _ in range(12):
+        before = len(taken)
+        turns()
+        lengths.append(len(taken) - before)
+    long = (2 * 15 + LATER) // TURN + 1
+    assert lengths == [TURN] * long + [SELDOM] * (12 - long)
 
 
 def test_a_proof_gives_its_turn_after_each_step_of_multipliers_at_once_unless_few() -> None:

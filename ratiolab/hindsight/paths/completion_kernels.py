@@ -82,24 +82,11 @@ def guide(states, rows, limit, known, roots, tree):  # type: ignore[no-untyped-d
 
 @compiled
 def _rest(  # type: ignore[no-untyped-def]
-    roots,
-    masks,
-    value,
-    tokens,
-    least,
-    cheapest,
-    first,
-    last,
-    after,
-    need,
-    own,
-    little,
-    enough,
-    seen,
+    roots, masks, value, tokens, least, cheapest, first, last, after, need, own, few, enough, seen
 ):
     """Return the most that completing a state costs which holds no more, -1 if there is none.
 
-    What is ``enough`` or more is returned at once; where no state says more than ``little``, it is
+    What is ``enough`` or more is returned at once; where no state says more than ``few``, it is
     what any says.
 
     Parameters
@@ -113,7 +100,7 @@ def _rest(  # type: ignore[no-untyped-def]
     if seen[SEEN] != at:
         seen[:] = -1
         seen[SEEN] = at
-    best, near = _seen(value, tokens, own, -enough, seen), -little - 1
+    best, near = _seen(value, tokens, own, -enough, seen), -few - 1
     if best > -enough:
         most = 0 if best > 0 else min(best - 1, near)
         found, place = fit(
@@ -191,10 +178,10 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                     for w in range(words):
                         after_it = now[depth, w + 1] << BYTES if w + 1 < words else NONE
                         own[w] = now[depth, w] >> BYTE | after_it
-                    little = floor - cost[depth]
+                    few = floor - cost[depth]
                     found = _rest(
                         *(roots, masks, value, kept, least_kept, cheapest, first, end, skip),
-                        *(begun[depth], own, little, left, seen[last[depth], 0]),
+                        *(begun[depth], own, few, left, seen[last[depth], 0]),
                     )
                     least[depth] = max(least[depth], found) if found >= 0 else least[depth]
                     if guided and 0 <= found < left:
@@ -209,7 +196,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                                 cheapest_of,
                                 first_of,
                             ),
-                            *(end_of, skip_of, need, own, little, left, seen[last[depth], 1]),
+                            *(end_of, skip_of, need, own, few, left, seen[last[depth], 1]),
                         )
                         found = -1 if more < 0 else max(found, more)
                         least[depth] = max(least[depth], found)
