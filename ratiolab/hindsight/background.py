@@ -11,11 +11,7 @@ import os
 import threading
 from types import TracebackType
 
-from ratiolab.hindsight.schedules.heuristics import (
-    FEW_STEPS,
-    MEDIUM,
-    improved_schedule,
-)
+from ratiolab.hindsight.schedules.heuristics import FEW_STEPS, MEDIUM, improved_schedule
 from ratiolab.hindsight.state import Found, SolveState
 from ratiolab.model import Schedule, stream
 

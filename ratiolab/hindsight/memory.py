@@ -31,10 +31,7 @@ NONZERO = 450
 STATES, ROOMIEST = 2_500 * MEGABYTE, 4.0
 """Bytes that walks of as many states as usual take, and how many times as many they may be."""
 
-CONTAINER = (
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
+CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Files that tell what a container may take, bytes or "max"."""
 
 ORDER_ROUND = 40

@@ -222,8 +222,5 @@ def _memory_violations(pieces: list[_Piece], memory: int) -> Iterator[Violation]
         tokens = constant + slope * round_
         if tokens > memory:
             yield Violation(
-                "memory",
-                None,
-                round_,
-                f"{tokens} tokens at round {round_} exceed memory {memory}",
+                "memory", None, round_, f"{tokens} tokens at round {round_} exceed memory {memory}"
             )

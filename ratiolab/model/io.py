@@ -20,12 +20,7 @@ from ratiolab.model.files import (
     require_keys,
     write_text,
 )
-from ratiolab.model.instance import (
-    COLUMNS,
-    OPTIONAL_COLUMNS,
-    Instance,
-    shown,
-)
+from ratiolab.model.instance import COLUMNS, OPTIONAL_COLUMNS, Instance, shown
 from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:

@@ -109,10 +109,7 @@ class GrowthDualsFile(StepDualsFile):
 class DualsFile(ProofFile):
     """A bound that duals of memory and cuts prove, alone or by guiding a search."""
 
-    nouns: ClassVar[dict[str, str]] = {
-        "tables": "table {}:",
-        "cuts": "cut {}:",
-    }
+    nouns: ClassVar[dict[str, str]] = {"tables": "table {}:", "cuts": "cut {}:"}
 
     kind: Literal["prices", "layers"]
     memory: Integers

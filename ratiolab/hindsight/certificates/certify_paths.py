@@ -95,10 +95,7 @@ def require_no_schedule(
 
 
 def require_no_path(
-    certificate: PathCertificate,
-    instance: Instance,
-    items: list[list[list[int]]],
-    paid: list[int],
+    certificate: PathCertificate, instance: Instance, items: list[list[list[int]]], paid: list[int]
 ) -> None:
     """Raise `ValueError` unless the passes prove the bound of a certificate.
 

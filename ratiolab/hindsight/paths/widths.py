@@ -86,11 +86,7 @@ class Pace:
     """
 
     def __init__(
-        self,
-        left: Callable[[], float],
-        seconds: float,
-        most: int,
-        expected: tuple[int, ...] = (),
+        self, left: Callable[[], float], seconds: float, most: int, expected: tuple[int, ...] = ()
     ) -> None:
         self.left, self.most = left, most
         self.expected = expected

@@ -11,12 +11,7 @@ import numpy as np
 from ratiolab.hindsight.bounds import one_machine
 from ratiolab.hindsight.relaxation.dual_bound import busy_duals
 from ratiolab.hindsight.relaxation.subgradient import FloatArray, Steps, climb
-from ratiolab.hindsight.scale.row_kernels import (
-    Sums,
-    accumulate,
-    cheapest_near,
-    row_use,
-)
+from ratiolab.hindsight.scale.row_kernels import Sums, accumulate, cheapest_near, row_use
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -161,12 +156,7 @@ class Climb:
         return float(least.sum() - self.room * duals.sum()), use - self.room
 
     def run(
-        self,
-        duals: FloatArray,
-        aim: float,
-        steps: int,
-        patience: int,
-        stop: Callable[[], bool],
+        self, duals: FloatArray, aim: float, steps: int, patience: int, stop: Callable[[], bool]
     ) -> tuple[FloatArray, float, float]:
         """Return the best duals met, their value, and the aim at the end."""
         most = Steps(steps, DEFLECTION, patience, LEAST_AIM)

@@ -24,14 +24,7 @@ from ratiolab.hindsight.scale.beam_state import (
     WAITING,
     compiled,
 )
-from ratiolab.hindsight.scale.expand_kernels import (
-    MEMO,
-    MEMOS,
-    expand,
-    future,
-    tabulate,
-    welcome,
-)
+from ratiolab.hindsight.scale.expand_kernels import MEMO, MEMOS, expand, future, tabulate, welcome
 
 MOST_GENERATIONS = 200
 

@@ -28,11 +28,7 @@ def unheard(schedule: Schedule) -> None:
 
 
 def anneal_few(
-    instance: Instance,
-    first: Schedule,
-    rng: np.random.Generator,
-    steps: int,
-    stop: Stop = never,
+    instance: Instance, first: Schedule, rng: np.random.Generator, steps: int, stop: Stop = never
 ) -> Schedule:
     """Anneal an order and, for each request, a round before which it may not start."""
     n, profile = len(instance), SerialInsertion(instance)
