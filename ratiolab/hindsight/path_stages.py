@@ -26,9 +26,8 @@ search for multipliers. Where time is limited, as many as take as long, if more;
 its time once a population has ended."""
 
 SELDOM, LATER = 5, 100
-"""So many steps follow once twice as many have been made as when the last better schedule came, and
-so many more: in twelve solves of 30 requests the best that steps found came after 135 at most, and
-160 to 710 were made."""
+"""So many, so many after twice the steps up to the last better schedule: in twelve solves of 30
+requests the last came after 135 at most, of 160 to 710 steps."""
 
 NARROW = 1_500
 """Width of the walk of few requests that looks for a schedule first."""
@@ -104,14 +103,13 @@ class Turns:
 
     def __call__(self) -> None:
         """Let the search take its turn."""
-        begun, number = self.left(), 0
+        begun, made = self.left(), self.made
         part = SHARE if self.search.population.elders else 1.0
         share = part * (self.before - begun) if begun < inf else 0.0
-        turn = TURN if self.made <= 2 * self.last + LATER else SELDOM
-        while number < turn or (begun - self.left() < share and not self.stop()):
+        end = made + (TURN if made <= 2 * self.last + LATER else SELDOM)
+        while self.made < end or (begun - self.left() < share and not self.stop()):
             best = self.search.population.best
             self.search.step()
-            number += 1
             self.made += 1
             if self.search.population.best < best:
                 self.last = self.made
@@ -133,8 +131,7 @@ class Paths:
         if len(instance) > self.most:
             return Found(note=f"no paths: {len(instance)} requests, more than {self.most}")
         if instance.memory > potentials.MOST_MEMORY:
-            note = f"no paths: memory {instance.memory}, more than {potentials.MOST_MEMORY}"
-            return Found(note=note)
+            return Found(note=f"no paths: memory {instance.memory} > {potentials.MOST_MEMORY}")
         if duals is None or not (any(duals.duals.memory) or duals.duals.cuts):
             return Found(note="no paths: there are no duals of cuts to guide them")
         width = proof.MOST_WIDTH

@@ -143,11 +143,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
     bit, rise, change, tokens, twin = starts
     # trees are unpacked once, as each time would take as long as looking up
     roots, (masks, value, kept, least_kept, cheapest, first, end, skip) = after
-    (
-        known,
-        roots_of,
-        (masks_of, value_of, kept_of, least_of, cheapest_of, first_of, end_of, skip_of),
-    ) = before
+    known, roots_2, (masks_2, value_2, kept_2, least_2, cheap_2, first_2, end_2, skip_2) = before
     words, most = held.shape[1], len(bit)
     now = np.zeros((most + 1, words), np.uint64)
     place, cost, bound, least, gain = np.zeros((5, most + 1), np.int64)
@@ -187,16 +183,8 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                     if guided and 0 <= found < left:
                         need = begun[depth] & known
                         more = _rest(
-                            *(
-                                roots_of,
-                                masks_of,
-                                value_of,
-                                kept_of,
-                                least_of,
-                                cheapest_of,
-                                first_of,
-                            ),
-                            *(end_of, skip_of, need, own, few, left, seen[last[depth], 1]),
+                            *(roots_2, masks_2, value_2, kept_2, least_2, cheap_2, first_2, end_2),
+                            *(skip_2, need, own, few, left, seen[last[depth], 1]),
                         )
                         found = -1 if more < 0 else max(found, more)
                         least[depth] = max(least[depth], found)
