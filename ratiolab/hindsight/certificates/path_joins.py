@@ -11,11 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.certificates.path_states import compiled, exceeds
+from ratiolab.hindsight.certificates.path_states import Layer, compiled, exceeds
 from ratiolab.model.footprint import IntArray
 
 BUNCH = 8
 """States that are not halved."""
+
+LATELY = 8
+"""States that were too much for others lately, and are asked first."""
 
 
 class Beside(NamedTuple):
@@ -95,15 +98,17 @@ def _halve(edges, heaps, total, tokens, order, least, lowest):  # type: ignore[n
 
 
 @compiled
-def least_total(other, want, tokens, most, enough, waiting):  # type: ignore[no-untyped-def]
-    """Return the least total up to ``most`` of a state that fits, or ``most`` + 1.
+def least_total(other, want, tokens, most, near, enough, waiting):  # type: ignore[no-untyped-def]
+    """Return the least total up to ``most`` of a state that fits, or ``most`` + 1; and its place.
 
-    It has these requests started and holds no more. What is at most ``enough`` is returned at once.
+    It has these requests started and holds no more. Any is returned where none is at most ``near``.
+    What is at most ``enough`` is returned at once.
     """
-    best = most + 1
+    best, place = most + 1, -1
+    below = best
     group = np.searchsorted(other.begun, want)
     if group == len(other.begun) or other.begun[group] != want:
-        return best
+        return best, place
     heap = other.heaps[group]
     halves = other.heaps[group + 1] - heap
     waiting[0] = 1, other.edges[group], other.edges[group + 1]
@@ -111,7 +116,7 @@ def least_total(other, want, tokens, most, enough, waiting):  # type: ignore[no-
     while number:
         number -= 1
         half, begin, end = waiting[number]
-        if other.least[heap + half] >= best or exceeds(other.lowest[heap + half], tokens):
+        if other.least[heap + half] >= below or exceeds(other.lowest[heap + half], tokens):
             continue
         if 2 * half < halves:
             middle = (begin + end) // 2
@@ -125,11 +130,12 @@ def least_total(other, want, tokens, most, enough, waiting):  # type: ignore[no-
             number += 2
             continue
         for k in range(begin, end):
-            if other.total[k] < best and not exceeds(other.tokens[k], tokens):
-                best = other.total[k]
+            if other.total[k] < below and not exceeds(other.tokens[k], tokens):
+                best, place = other.total[k], k
+                below = min(best, near + 1)
         if best <= enough:
-            return best
-    return best
+            break
+    return best, place
 
 
 @compiled
@@ -154,7 +160,7 @@ def joined(layer, limit, other, known, raw, past, bit, chosen):  # type: ignore[
             for y in range(length):
                 tokens[y] += past[pair, y]
         room = limit - layer.total[s] + twice
-        if least_total(other, want, tokens, room, room, waiting) > room:
+        if least_total(other, want, tokens, room, room, room, waiting)[1] < 0:
             layer.safe[s] = limit + 1
 
 
@@ -163,18 +169,33 @@ def bounded(layer, limit, known, other, exact, chosen):  # type: ignore[no-untyp
     """Drop those of these states whose total and rest exceed the limit, as a pass has it.
 
     The pass has watched fewer, and totals of `other` are its rests, negated: the least of them is
-    the most rest. Unless that is to be ``exact``, it is only asked whether it is too much.
+    the most rest. Unless that is to be ``exact``, it is only asked whether it is too much; those
+    who were too much lately are asked first.
     """
-    waiting = np.zeros((128, 3), np.int64)
+    waiting, lately, before = np.zeros((128, 3), np.int64), np.full(LATELY, -1), np.uint64(0)
     for s in chosen:
-        too_much = layer.total[s] - limit - 1
-        most = 0 if exact else too_much
-        want = layer.begun[s] & known
-        least = least_total(other, want, layer.tokens[s], most, too_much, waiting)
-        over = least <= too_much
-        if not (exact or over):  # does any state fit?
-            least = least_total(other, want, layer.tokens[s], 0, 0, waiting)
-        if over or least > 0:
+        too_much, own, want = layer.total[s] - limit - 1, layer.tokens[s], layer.begun[s] & known
+        if want != before:
+            before, lately[:] = want, -1
+        least, place = 1, -1
+        for k in range(LATELY):
+            state = lately[k]
+            if state < 0 or other.total[state] > too_much or exceeds(other.tokens[state], own):
+                continue
+            least, lately[k], lately[k // 2] = too_much, lately[k // 2], state
+            break
+        if least > too_much:
+            near = 0 if exact else too_much
+            least, place = least_total(other, want, own, 0, near, too_much, waiting)
+            if place >= 0 and least <= too_much:
+                lately[LATELY // 2 + place % (LATELY // 2)] = place
+        if least <= too_much or least > 0:
             layer.safe[s] = limit + 1
         elif exact:
             layer.safe[s] = max(layer.safe[s], layer.total[s] - least)
+
+
+def alike(layer: Layer, rows: IntArray, known: np.uint64) -> IntArray:
+    """Return states in an order in which those of the same known requests hold alike."""
+    order: IntArray = rows[np.lexsort((*layer.tokens[rows, :8].T, layer.begun[rows] & known))]
+    return order

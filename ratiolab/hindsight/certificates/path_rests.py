@@ -38,6 +38,9 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
         total[trail.came] = trail.least(layers[t + 1].total + rest, limit + 1)
         floor = np.maximum(layer.safe, total) - layer.total
         starts = [walk.start(i, t) for i in walk.possible(t)]
+        starts.sort(
+            key=lambda one: (not one.bit, 0 if one.bit else one.rho - one.price - one.later)
+        )
         count = len(starts)
         tokens = np.zeros((count, costs.longest), np.uint8)
         space = np.zeros((count, costs.longest), np.uint8)
@@ -51,9 +54,9 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
         )
         rest = np.zeros(len(layer.paid), np.int64)
         asked = (
-            *(layer, floor, costs.capacity[side, t + 1], limit, watched, walk.waiting[:, t].copy()),
-            *(columns, tokens, space, found[-1]),
-            *(bool(earlier), np.uint64(known), earlier[t + 1] if earlier else found[-1]),
+            *(layer, floor, (costs.capacity[side, t + 1], limit, watched)),
+            *(walk.waiting[:, t].copy(), columns, tokens, space, found[-1]),
+            (bool(earlier), np.uint64(known), earlier[t + 1] if earlier else found[-1]),
         )
         tried = by_two(partial(_rests, rest, walk.left, *asked), np.arange(len(rest)))
         walk.leave(walk.left - sum(tried))
@@ -63,42 +66,29 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
 
 @compiled
 def _rests(  # type: ignore[no-untyped-def]
-    result,
-    room,
-    layer,
-    floors,
-    capacity,
-    limit,
-    watched,
-    wait,
-    columns,
-    tokens,
-    space,
-    after,
-    bounds,
-    known,
-    earlier,
-    chosen,
+    result, room, layer, floors, step, wait, columns, tokens, space, after, before, chosen
 ):
     """Write the rests of these states of a layer, given those of the layer after it.
 
-    Return the number of states that this has tried. More than there is ``room`` for are not tried,
-    and the rests are unknown then.
+    Who holds more has no less rest: sets are left out where a part of them, with all that they
+    watch, shows them to be too dear. Watched requests come first. Return the number of sets looked
+    up; more than there is ``room`` for are not, and the rests are unknown then.
     """
+    capacity, limit, watched = step
+    bounds, known, earlier = before
     rises, totals, bits, needs = columns
     count, length = tokens.shape
     waiting = np.zeros((128, 3), np.int64)
     held = np.zeros((count + 1, length), np.uint8)
     next_held = np.zeros(length, np.uint8)
-    tried, added, safe = np.zeros((3, count + 1), np.int64)
+    tried, added, safe, least, gain = np.zeros((5, count + 1), np.int64)
     begun = np.zeros(count + 1, np.uint64)
-    number = 0
-    fitting = np.zeros(count, np.int64)
+    number, fitting = 0, np.zeros(count, np.int64)
     for s in chosen:
         most, floor = limit + 1 - layer.total[s], floors[s]
         safe[0] = layer.paid[s] + waits(layer.begun[s], watched, wait)
         held[0], added[0], begun[0], tried[0] = layer.tokens[s], capacity, layer.begun[s], 0
-        depth, new, fit = 0, True, 0
+        depth, new, fit, first = 0, True, 0, 0
         if safe[0] > limit or floor >= most:
             result[s] = max(most, floor)
             continue
@@ -106,26 +96,35 @@ def _rests(  # type: ignore[no-untyped-def]
             if safe[0] + rises[k] <= limit and not exceeds(layer.tokens[s], space[k]):
                 fitting[fit] = k
                 fit += 1
+                first += bits[k] > 0
+        gain[fit] = 0
+        for k in range(fit - 1, -1, -1):
+            gain[k] = gain[k + 1] + min(0, totals[fitting[k]])
         while depth >= 0:
+            left = most - added[depth]
             if new:
-                new = False
+                same = depth > 0 and begun[depth] == begun[depth - 1]
+                least[depth] = least[depth - 1] if same else -1
+            if new and (least[depth] < 0 or least[depth] < left):
                 number += 1
                 if number > room:
                     return number
-                for y in range(length - 1):
-                    next_held[y] = held[depth, y + 1]
-                next_held[length - 1] = 0
-                left = most - added[depth]
-                rest = -least_total(after, begun[depth], next_held, 0, -left - 1, waiting)
+                next_held[:-1] = held[depth, 1:]
+                rest = -least_total(after, begun[depth], next_held, 0, 0, -left - 1, waiting)[0]
+                least[depth] = max(least[depth], rest)
                 if bounds and 0 <= rest < left:
                     want = begun[depth] & known
-                    least = -least_total(earlier, want, next_held, 0, -left - 1, waiting)
-                    rest = -1 if least < 0 else max(rest, least)
+                    more = -least_total(earlier, want, next_held, 0, 0, -left - 1, waiting)[0]
+                    rest = -1 if more < 0 else max(rest, more)
+                    least[depth] = max(least[depth], rest)
                 if rest >= 0:
                     most = min(most, added[depth] + rest)
                 if most <= floor:
                     break
-            if tried[depth] == fit:
+            new = False
+            # without a state that says so, larger sets may still be possible, and nothing is known
+            dear = least[depth] >= 0 and added[depth] + gain[tried[depth]] + least[depth] >= most
+            if tried[depth] == fit or (dear and tried[depth] >= first):
                 depth -= 1
                 continue
             k = fitting[tried[depth]]

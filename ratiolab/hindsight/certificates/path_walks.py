@@ -11,7 +11,7 @@ import numpy as np
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates import path_states as states
 from ratiolab.hindsight.certificates.path_costs import Costs
-from ratiolab.hindsight.certificates.path_joins import Beside, bounded, joined
+from ratiolab.hindsight.certificates.path_joins import Beside, alike, bounded, joined
 from ratiolab.hindsight.certificates.path_merges import merged
 from ratiolab.hindsight.certificates.path_parts import by_two, by_two_runs
 from ratiolab.hindsight.certificates.path_states import Layer, Start
@@ -149,6 +149,7 @@ class Walk:
         for number, (known, layers) in enumerate(self.rests):
             chosen = np.flatnonzero(self.room.safe[:n] <= self.limit)
             behind = np.uint64(known), layers[t + 1], follow and not number
+            chosen = alike(self.room, chosen, behind[0])
             by_two(partial(bounded, self.room, self.limit, *behind), chosen)
         within = np.flatnonzero(self.room.safe[:n] <= self.limit)
         rows = self._kept(within, COMPARED)
