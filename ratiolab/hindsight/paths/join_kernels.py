@@ -35,7 +35,7 @@ def least_bytes(x, y):  # type: ignore[no-untyped-def]
 def _widest(tokens, rows, least):  # type: ignore[no-untyped-def]
     """Write the least of each byte of these rows; return which varies most among some, how much.
 
-    As many as are not split do not vary.
+    Rows that are too few to be split count as all alike.
     """
     words, stride = tokens.shape[1], -(-len(rows) // SAMPLE)
     leaf = len(rows) <= LEAF
