@@ -121,9 +121,7 @@ def test_a_turn_takes_as_long_as_what_went_before_and_less_once_a_population_has
     assert len(taken) == steps
 
 
-def test_turns_are_short_once_the_last_better_schedule_is_long_ago(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_turns_are_short_once_the_last_better_schedule_is_long_ago() -> None:
     """The 15th step finds a better schedule, so that more than 130 make turns short."""
     population = SimpleNamespace(elders=[], best=9)
     taken: list[int] = []

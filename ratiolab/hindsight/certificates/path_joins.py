@@ -177,7 +177,7 @@ def bounded(layer, limit, known, other, exact, chosen):  # type: ignore[no-untyp
         too_much, own, want = layer.total[s] - limit - 1, layer.tokens[s], layer.begun[s] & known
         if want != before:
             before, lately[:] = want, -1
-        least, place = 1, -1
+        least = 1
         for k in range(LATELY):
             state = lately[k]
             if state < 0 or other.total[state] > too_much or exceeds(other.tokens[state], own):
