@@ -93,8 +93,8 @@ class PathCertificate(_DualClaim):
         backward in time.
     back : whether all others do, too, bounded by what completing the states of those before
         costs; else directions alternate, and each pass is joined to the one before.
-    width : states that a layer may keep of the one pass, which watches nobody and merges what is
-        more; zero when nothing is merged.
+    width : states that a layer may keep of a first pass back, which watches nobody and merges what
+        is more; zero when nothing is merged.
     """
 
     unit: int

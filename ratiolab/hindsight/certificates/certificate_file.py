@@ -157,16 +157,18 @@ class PathsFile(_PathsFile):
 
 
 class MergedPathsFile(_PathsFile):
-    """A bound that a walk over paths back in time proves which merges states of a layer."""
+    """A bound that walks over paths back in time prove, of which the first merges states."""
 
     kind: Literal["paths-merged"]  # type: ignore[assignment]
     width: int = Field(ge=1)
-    """States that a layer may keep."""
+    """States that a layer may keep of those that watch nobody."""
+    passes: Integers = (0,)
+    """Of each pass the requests that start exactly once, a bit each."""
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
         claim = (self.instance, self.digest, self.bound, self.value, self.duals)
-        return PathCertificate(*claim, self.unit, self.multipliers, (0,), True, self.width)
+        return PathCertificate(*claim, self.unit, self.multipliers, self.passes, True, self.width)
 
 
 class CertificateFile(

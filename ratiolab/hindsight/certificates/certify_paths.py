@@ -41,8 +41,9 @@ A pass that watches nobody may merge states of a layer, too: the merged one hold
 time, the least that one of them holds, its total is the least of theirs, and only what runs in all
 of them runs in it. What completes one of them completes it, and adds as much to the total; what it
 has paid is its total and what runs in it will pay, which never falls: what runs in it holds no more
-than it does, so it fits beside whatever completes it. So no path is lost. Whoever found the bound
-may have merged others: wider passes are tried, too.
+than it does, so it fits beside whatever completes it. So no path is lost. Its rest bounds those of
+later passes, which merge nothing, as it is of whatever holds as much, merged or not. Whoever found
+the bound may have merged others: wider passes are tried, too.
 
 Nothing else is left out, so the last pass must keep no path. Watched sets may only grow from pass
 to pass. Nothing here is the solver's but the footprint.
@@ -63,9 +64,6 @@ from ratiolab.hindsight.certificates.path_joins import Beside, planted
 from ratiolab.hindsight.certificates.path_rests import rests
 from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.model.instance import Instance
-
-NONE: tuple[int, list[Beside]] = (0, [])
-"""What no pass before has found."""
 
 WIDER = 2, 4
 """Multiples of the width of a certificate that are tried: its own seldom is enough."""
@@ -112,61 +110,46 @@ def require_no_path(
 
     Cost: that of the walks, up to `effort.most_states` states.
     """
-    unit, multipliers, passes = certificate.unit, certificate.multipliers, certificate.passes
-    n = len(instance)
+    n, unit, denominator = len(instance), certificate.unit, certificate.duals.denominator
+    multipliers, passes, width = certificate.multipliers, certificate.passes, certificate.width
     if unit < 1 or len(multipliers) != n or not 1 <= len(passes) <= effort.MOST_PASSES:
-        raise ValueError(
-            f"paths need a unit, {n} multipliers, and 1 to {effort.MOST_PASSES} passes"
-        )
-    width = certificate.width
-    if width and (width < 0 or any(passes)):
+        raise ValueError(f"paths need a unit, {n} multipliers, 1 to {effort.MOST_PASSES} passes")
+    if width and (width < 0 or passes[0] or not certificate.back):
         raise ValueError(f"width {width}: only a pass that watches nobody merges, into some states")
     known = 0
     for number, watched in enumerate(passes):
         if not 0 <= watched < 2**n or known & ~watched:
             raise ValueError(f"pass {number}: {watched} is no set with all that was watched before")
         known = watched
-    denominator = certificate.duals.denominator
     weight = [[[x * unit // denominator for x in row] for row in own] for own in items]
     capacity = [x * unit // denominator for x in paid]
     limit = unit * (certificate.bound - 1) - sum(multipliers) + sum(capacity)
     costs = Costs(instance, unit, multipliers, weight, capacity, limit)
-    if width:
-        least = _least_merged(instance, costs, limit, width)
-    else:
-        least = _least(certificate, instance, costs, limit)
+    least = _least(certificate, instance, costs, limit)
     if limit >= 0 and least <= limit:
         latency = (sum(multipliers) - sum(capacity) + least) / unit
         raise ValueError(f"bound {certificate.bound} is claimed, a path costs {latency:.3f}")
 
 
-def _least_merged(instance: Instance, costs: Costs, limit: int, width: int) -> int:
-    """Return the least cost that is left by a pass back which merges states."""
-    least, left = -1, effort.most_states()
-    for factor in WIDER:
-        walk = Walk(instance, costs, 0, 0, limit, left, width=factor * width)
-        least = int(walk.run()[-1].paid.min(initial=limit + 1))
-        left = walk.left
-        if least > limit:
-            break
-    return least
-
-
 def _least(certificate: PathCertificate, instance: Instance, costs: Costs, limit: int) -> int:
     """Return the least cost that is left by the last of the passes."""
-    before, behind = NONE, list[tuple[int, list[Beside]]]()
-    least, left, passes = 0, effort.most_states(), certificate.passes
-    for number, watched in enumerate(passes):
-        side = 0 if certificate.back else number % 2
-        walk = Walk(instance, costs, side, watched, limit, left, before, behind)
-        layers = walk.run(follow=certificate.back and number + 1 < len(passes))
-        done = layers[-1].paid[layers[-1].begun == np.uint64(watched)]
-        least = int(done.min(initial=limit + 1))
-        if number + 1 < len(passes):
-            if certificate.back:
-                behind = [(watched, rests(walk, layers)), *behind]
-            else:
-                beside = [planted(layer.begun, layer.total, layer.tokens) for layer in layers]
-                before = watched, beside
-        left = walk.left
+    passes, least, left = certificate.passes, -1, effort.most_states()
+    for factor in WIDER if certificate.width else (1,):
+        before, behind = (0, list[Beside]()), list[tuple[int, list[Beside]]]()
+        for number, watched in enumerate(passes):
+            side = 0 if certificate.back else number % 2
+            width = 0 if watched else factor * certificate.width
+            walk = Walk(instance, costs, side, watched, limit, left, before, behind, width)
+            layers = walk.run(follow=certificate.back and number + 1 < len(passes))
+            done = layers[-1].paid[layers[-1].begun == np.uint64(watched)]
+            least = int(done.min(initial=limit + 1))
+            if number + 1 < len(passes):
+                if certificate.back:
+                    behind = [(watched, rests(walk, layers)), *behind]
+                else:
+                    beside = [planted(layer.begun, layer.total, layer.tokens) for layer in layers]
+                    before = watched, beside
+            left = walk.left
+        if least > limit:
+            break
     return least

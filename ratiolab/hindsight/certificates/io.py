@@ -52,7 +52,9 @@ def _numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
         return "layers", numbers
     own = {"unit": certificate.unit, "multipliers": certificate.multipliers}
     if certificate.width:
-        return "paths-merged", {**numbers, **own, "width": certificate.width}
+        # of one pass files say no more than they did before there were others
+        more = {"passes": certificate.passes} if any(certificate.passes) else {}
+        return "paths-merged", {**numbers, **own, "width": certificate.width, **more}
     kind = "paths-back" if certificate.back else "paths"
     return kind, {**numbers, **own, "passes": certificate.passes}
 

@@ -8,15 +8,11 @@ state, at the least of such places. The merged state holds the least, so the few
 little are to go into parts of their own.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ratiolab.hindsight.certificates.path_states import Layer, compiled
+from ratiolab.hindsight.certificates.path_trails import Trail
 from ratiolab.model.footprint import IntArray
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FALL = 0.85
 """The cost by which states of a part may differ falls by this factor."""
@@ -30,6 +26,7 @@ def merged(
     later: IntArray,
     now: IntArray,
     capacity: int,
+    trail: Trail | None,
 ) -> IntArray:
     """Merge states into so many at most, each in place of one of them; return their rows.
 
@@ -39,12 +36,16 @@ def merged(
     later : what each pair will still pay.
     now, capacity : of states to which starts may be added, what each pair pays of the capacity of
         the next time, at its age before, and that capacity; else zeros.
+    trail : is told, if there is one.
     """
     parts = np.zeros((most, 2), np.int64)
     order = rows.copy()
     number = _parts(room.total, room.tokens, order, price, parts)
-    result: NDArray[np.int64] = np.sort(_join(room, order, parts[:number], later, now, capacity))
-    return result
+    parts = parts[np.argsort(parts[:number, 0])]
+    into: IntArray = _join(room, order, parts, later, now, capacity)
+    if trail is not None:
+        trail.merged(order, np.append(parts[:, 0], len(order)), into, room.total[into])
+    return np.sort(into)
 
 
 @compiled

@@ -1,10 +1,10 @@
 """What became of the states of one step of a pass: a first bound of what is left to pay.
 
 A step makes one start after the other possible, and compares states in between. So a state of the
-layer before ends in those of the next layer that it became, in those that replaced one of them, and
-in what was dropped, which no path of interest passes. Followed backward, the least total that it
-can come to is known at once; that of a state that replaced another counts from then on only, as
-starts that were possible before were the other's own.
+layer before ends in those of the next layer that it became, in those that replaced one of them or
+it was merged into, and in what was dropped, which no path of interest passes. Followed backward,
+the least total that it can come to is known at once; that of a state that replaced another counts
+from then on only, as starts that were possible before were the other's own.
 """
 
 import numpy as np
@@ -39,6 +39,14 @@ class Trail:
     def replaced(self, rows: IntArray, by: IntArray) -> None:
         """Note which rows are replaced, and by which."""
         self._happened.append((False, self._rows[rows], self._rows[by]))
+
+    def merged(self, rows: IntArray, edges: IntArray, into: IntArray, total: IntArray) -> None:
+        """Note that the rows between two edges are merged into a row, whose total changes."""
+        new = np.arange(self.number, self.number + len(into), dtype=np.int32)
+        self._happened.append((False, self._rows[rows], np.repeat(new, np.diff(edges))))
+        self._rows[into] = new
+        self._totals.append(total)
+        self.number += len(new)
 
     def left(self, rows: IntArray) -> None:
         """Note that these rows are left, in this order."""

@@ -80,8 +80,8 @@ class Walk:
     def run(self, *, follow: bool = False) -> list[Layer]:
         """Return the states of all layers, by watched requests and then total.
 
-        What becomes of them is kept if another pass is to ``follow``, as far as there is room. Of a
-        pass that merges only the last layer is kept and returned: no other pass asks for more.
+        What becomes of them is kept if another pass is to ``follow``, as far as there is room; else
+        a pass that merges keeps and returns only the last layer.
         """
         room = MOST_FOLLOWED if follow else 0
         layers = [Layer.room(1, self.most, self.costs.longest)]
@@ -89,9 +89,9 @@ class Walk:
             layers.append(self._next(layers[-1], t, follow=room > 0))
             room -= 0 if self.trail is None else self.trail.number
             self.trails.append(self.trail)
-            if self.width:
+            if alone := self.width and not follow:
                 del layers[0]
-            self.kept = len(layers[-1].paid) + (0 if self.width else self.kept)
+            self.kept = len(layers[-1].paid) + (0 if alone else self.kept)
             if self.kept > effort.most_kept():
                 raise effort.TooCostlyError(f"a pass takes more than {effort.most_kept()} states")
         return layers
@@ -135,6 +135,8 @@ class Walk:
                 if self.width and len(rows) > most:
                     rows = self._merged(rows, most // 2, t, t + 1)
                 n = len(rows)
+                if self.trail is not None:
+                    self.trail.left(rows)
                 self.room.put(self.room.rows(rows), n)
                 seen = max(n, CROWDED)
         states.bounds(self.room, n, watched, self.waiting[:, t + 1].copy())
@@ -155,6 +157,8 @@ class Walk:
         rows = self._kept(within, COMPARED)
         if self.width and len(rows) > self.width:
             rows = self._merged(rows, self.width, t, t + 2)
+        if self.trail is not None:
+            self.trail.left(rows)
         return self.room.rows(rows)
 
     def _merged(self, rows: IntArray, most: int, t: int, time: int) -> IntArray:
@@ -165,7 +169,8 @@ class Walk:
         price[: len(capacity)] = TIMES_PRICE * capacity // self.memory
         partial = time == t + 1
         now, room = partial * costs.price[side, t + 1], partial * int(costs.capacity[side, t + 1])
-        return merged(self.room, rows, most, price, costs.later[side, t + 2], now, room)
+        later, trail = costs.later[side, t + 2], self.trail
+        return merged(self.room, rows, most, price, later, now, room, trail)
 
     def possible(self, t: int) -> list[int]:
         """Return what may start in a layer, in order."""
@@ -195,7 +200,6 @@ class Walk:
         by: IntArray = np.concatenate(by_two_runs(compare, rows, self.room.begun))
         if self.trail is not None:
             self.trail.replaced(rows[by >= 0], by[by >= 0])
-            self.trail.left(rows[by < 0])
         return rows[by < 0]
 
     def _enlarge(self, size: int, n: int) -> None:
