@@ -1,6 +1,6 @@
 """Walks that merge states prove no more than is true, at any width; so do their certificates."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +12,7 @@ from mutations import outcomes
 from oracle import least_latency
 from test_paths import drawn
 
-from ratiolab.hindsight.certificates import certify_paths, path_walks
+from ratiolab.hindsight.certificates import certify_paths, path_trails, path_walks
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -21,10 +21,11 @@ from ratiolab.hindsight.paths import bundle, merging, proof
 from ratiolab.hindsight.paths import room as rooms
 from ratiolab.hindsight.paths import walk as walks
 from ratiolab.hindsight.paths.completions import completions
+from ratiolab.hindsight.paths.partials import Partials
 from ratiolab.hindsight.paths.passes import Passes
 from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
 from ratiolab.hindsight.paths.room import Room
-from ratiolab.model import Instance
+from ratiolab.model import Instance, Schedule
 from ratiolab.model.footprint import IntArray
 
 WIDTHS = (1, 2, 3, 5)
@@ -44,8 +45,8 @@ def partial_states_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
 def proves_no_more(seed: int) -> tuple[int, int]:
     """How often the walk of a width proves what one of any width does; and how often not.
 
-    Where it merged nothing, what completing its states costs loses neither the cheapest path nor
-    the optimum.
+    What completing its states costs, merged or not, loses neither the cheapest path nor the
+    optimum.
     """
     instance, _, potentials, multipliers = drawn(seed)
     base = int(multipliers.sum() - potentials.capacity.sum())
@@ -58,13 +59,16 @@ def proves_no_more(seed: int) -> tuple[int, int]:
             assert (found.kept is None) == (found.merged > 0)
             assert found.least <= true, (seed, width)
             equal, below = equal + (found.least == true), below + (found.least < true)
-            if found.kept is None:
-                continue
-            guide = completions(found.kept)
+            kept = walks.walk(instance, side, limit, width, merges=True, keeps=True)
+            assert (kept.least, kept.merged) == (found.least, found.merged)
+            assert kept.kept is not None
+            guide = completions(kept.kept)
             again = walks.walk(instance, side, limit, 10**6, guide=guide)
             assert again.least == true, (seed, width)
-            both = walks.walk(instance, side, limit, width, guide=guide, merges=True)
-            assert both.least <= true, (seed, width)
+            some = {"guide": guide, "remembered": everyone & 0b10101}
+            once = walks.walk(instance, side, limit, 10**6, **some)
+            assert once.kept is not None
+            guide = completions(once.kept)
             all_once = walks.walk(instance, side, limit, 10**6, guide=guide, remembered=everyone)
             assert all_once.least == limit, (seed, width)
     return equal, below
@@ -152,6 +156,14 @@ def test_a_merged_state_that_has_settled_as_much_as_any_member_loses_paths(
         list(map(proves_no_more, range(40)))
 
 
+def test_a_walk_that_forgets_what_states_were_merged_of_loses_paths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Partials, "merged", lambda *_: None)
+    with pytest.raises(AssertionError):
+        list(map(proves_no_more, range(40)))
+
+
 def certified(seed: int) -> Iterator[tuple[PathCertificate, Instance, int]]:
     """Certificates of merged walks back, with the optimum."""
     instance, proven, potentials, multipliers = drawn(seed)
@@ -178,9 +190,83 @@ def test_the_checker_accepts_what_is_proven_and_nothing_above_the_optimum() -> N
     assert accepted > 10 * refused
 
 
-def test_every_changed_number_of_a_file_is_detected(tmp_path: Path) -> None:
+def remembered(seed: int) -> Iterator[tuple[PathCertificate, Instance, int]]:
+    """Certificates of passes of which the first merges states, and later ones remember more."""
+    instance, proven, potentials, multipliers = drawn(seed)
+    optimum = least_latency(instance)
+    for width in WIDTHS:
+        passes = Passes(potentials, multipliers, proven, optimum, few=2, merged=width)
+        if passes.closed:  # the duals prove it
+            return
+        while not passes.closed:
+            assert passes.go(10**6).table is not None
+        assert passes.schedule is None
+        assert passes.bound == optimum
+        yield passes.certificate(), instance, optimum
+
+
+def checked(made: PathCertificate, instance: Instance) -> bool:
+    """Whether the checker accepts a certificate, and none above the optimum that it proves."""
+    with pytest.raises(CertificateError, match="a path costs"):
+        certify(replace(made, bound=made.bound + 1), instance)
+    try:
+        return certify(made, instance) == made.bound
+    except CertificateError:
+        return False
+
+
+def test_the_checker_follows_passes_that_remember_more_than_one_that_merges() -> None:
+    """It merges by its own rule, and all requests are remembered in the end."""
+    several = 0
+    for seed in range(40):
+        for made, instance, _ in remembered(seed):
+            assert checked(made, instance)
+            several += made.width > 0 and len(made.passes) > 1
+    assert several > 20
+
+
+def test_few_requests_are_proven_by_walks_that_a_merged_one_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(proof, "FEW_REQUESTS", 0)
+    monkeypatch.setattr(proof, "MERGED", 2)
+    monkeypatch.setattr(bundle, "LEAST_GAIN", 10.0)  # what is left is for walks that remember
+    several = 0
+    for seed in range(30):
+        instance, proven, *_ = drawn(seed)
+        optimum, made = least_latency(instance), list[PathCertificate]()
+        best = [optimum + 1]
+
+        def found(schedule: Schedule | None, certificate: PathCertificate | None) -> None:
+            if schedule is not None:
+                best[0] = min(best[0], schedule.total_latency)  # noqa: B023
+            if certificate is not None:
+                made.append(certificate)  # noqa: B023
+
+        proof.prove(instance, proven, lambda: best[0], lambda: False, found)  # noqa: B023
+        if not made:  # the duals have proven it
+            continue
+        assert best == [made[-1].bound] == [optimum]
+        assert checked(made[-1], instance)
+        several += made[-1].width > 0 and len(made[-1].passes) > 1
+    assert several
+
+
+def test_a_checker_that_forgets_what_states_were_merged_of_loses_paths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(path_trails.Trail, "merged", lambda *_: None)
+    made = (each for seed in range(40) for each in remembered(seed))
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):  # above the optimum
+        [checked(certificate, instance) for certificate, instance, _ in made]
+
+
+@pytest.mark.parametrize("made_by", [certified, remembered])
+def test_every_changed_number_of_a_file_is_detected(
+    made_by: Callable[[int], Iterator[tuple[PathCertificate, Instance, int]]], tmp_path: Path
+) -> None:
     """With check digits made anew, proofs of no more than the optimum are all that passes."""
-    made, instance, optimum = next(one for one in certified(4) if one[0].width)
+    made, instance, optimum = next(one for one in made_by(4) if one[0].width)
     path = tmp_path / "c.json"
     write_certificate(made, path)
     assert read_certificate(path) == made

@@ -42,6 +42,19 @@ class Partials:
         """Note that these rows are replaced by others."""
         self._events.append((self._rows[rows], self._rows[by], False))
 
+    def merged(self, rows: IntArray, edges: IntArray, made: IntArray, settled: IntArray) -> None:
+        """Note that groups of rows are merged, each into a row that is made of its members.
+
+        Parameters
+        ----------
+        edges : where each group begins among the rows. settled : of what has been made.
+        """
+        new = np.arange(self.number, self.number + len(made), dtype=np.int32)
+        self._events.append((self._rows[rows], np.repeat(new, np.diff(edges)), False))
+        self._rows[made] = new
+        self._settled.append(settled)
+        self.number += len(new)
+
     def stay(self, rows: IntArray) -> None:
         """Note that only these rows stay, in this order."""
         self._rows = self._rows[rows]

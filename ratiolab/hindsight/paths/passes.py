@@ -1,10 +1,11 @@
 """Passes of walks back, what they prove, and the certificate of it.
 
-The first pass remembers nobody. Each later one is bounded by what completing the states of those
-before costs, and remembers more: what a ladder of sets says, or else what the cheapest paths so far
-start twice or never. It ends when no path below a target is left, or when the cheapest one is a
-schedule: decremental state space relaxation, as in Righini and Salani (2008), New dynamic
-programming algorithms for the resource constrained elementary shortest path problem, Networks 51.
+The first pass remembers nobody, and may merge states. Each later one is bounded by what completing
+the states of those before costs, and remembers more: what a ladder of sets says, or else what the
+cheapest paths so far start twice or never. It ends when no path below a target is left, or when the
+cheapest one is a schedule: decremental state space relaxation, as in Righini and Salani (2008), New
+dynamic programming algorithms for the resource constrained elementary shortest path problem,
+Networks 51.
 Bounding each walk by the one before is successive sublimation, as in Tanaka, Fujikuma and Araki
 (2009), An exact algorithm for single-machine scheduling without machine idle time, Journal of
 Scheduling 12.
@@ -34,7 +35,7 @@ LARGE_PART = 0.7
 
 @dataclass
 class Back:
-    """A complete walk back that nothing bounds, and both directions for its limit.
+    """A walk back that left out nothing and nothing bounds, and both directions for its limit.
 
     It serves at every smaller limit, too. ``rest`` is what completing its states costs, once known.
     """
@@ -66,6 +67,8 @@ class Passes:
         pass before start twice or never, as an order says; once that is a large part, the
         next remembers all. None for all that the one cheapest path starts twice or never.
     order : which of them come first.
+    merged : width to which the first pass merges states, if it remembers nobody and nothing else
+        has made it; 0 where it ends instead.
 
     Attributes
     ----------
@@ -80,6 +83,7 @@ class Passes:
     back: Back | None = None
     few: int | None = None
     order: Order = by_fault
+    merged: int = 0
     bound: int = field(init=False)
     schedule: Schedule | None = field(default=None, init=False)
 
@@ -101,7 +105,7 @@ class Passes:
             self.ladder = known, *more
         self.last: Walked | None = None
         self.rest: Completions | None = None
-        self.turned, self.width = False, 0
+        self.turned, self.width = False, 0 if self.back is None else self.back.walked.merged
         self.kinds = list(potentials.instance.requests)
         self.everybody = 2 ** len(self.kinds) - 1
 
@@ -143,21 +147,27 @@ class Passes:
             guide = self._guide(stop)
             if guide is None and done:
                 return Walked(0, 0, [], None, 0, False)
+            merges = self.merged > 0 and not (done or remembered)
             found = walk(
-                *(self.potentials.instance, self.sides[1], self.limit, width),
+                *(self.potentials.instance, self.sides[1], self.limit),
+                self.merged if merges else width,
                 remembered=remembered,
                 guide=guide,
-                whole=whole,
+                whole=whole and not merges,
+                merges=merges,
+                keeps=merges,
                 most=most,
                 stop=stop,
             )
+            if merges:
+                self.width = found.merged
         if found.kept is not None:
             self.sets.append(remembered)
             self.remembered = remembered
             self.last, self.rest = found, None
             self.bound = max(self.bound, self.latency(found.least))
             if found.least <= self.limit:
-                self._learn(found.paths)
+                self._learn(found.paths, fits=not found.merged)
         return found
 
     def merge(
@@ -226,11 +236,11 @@ class Passes:
             self.sets = [0 if self.back is None else self.back.table.known, self.everybody]
             self.bound = max(self.bound, self.latency(min(found.least, limit + 1)))
 
-    def _learn(self, paths: list[list[tuple[int, int]]]) -> None:
-        """Keep the schedule that the cheapest path is, or else remember more."""
+    def _learn(self, paths: list[list[tuple[int, int]]], *, fits: bool = True) -> None:
+        """Keep the schedule that the cheapest path is, if it ``fits``, or else remember more."""
         instance, n = self.potentials.instance, len(self.kinds)
         counts = [np.bincount([i for _, i in path], minlength=n) for path in paths]
-        if (counts[0] == 1).all():
+        if fits and (counts[0] == 1).all():
             self.schedule = schedule_of(paths[0], instance)
             return
         if self.few is None:

@@ -38,6 +38,13 @@ FIRST_WIDTH = 2_000
 WIDTH = 100_000
 """Width of walks that remember nobody and are to be complete."""
 
+MERGED = 200_000
+"""Width to which a walk back merges that bounds those that remember requests, once multipliers have
+risen. With 30 requests, seeds 243 and 271 of `exact-ratios`, it would take more than 50 million
+states to merge nothing; both are proven after three to six minutes of one thread, and were not
+before.
+"""
+
 MOST_WIDTH = 400_000
 """Width at which walks end that are not complete: layers of half a gigabyte."""
 
@@ -163,8 +170,9 @@ class _Proof:
                 self._beam(beams.pop(0))
             if rising and not first:
                 rising = self._raise_multipliers()
-            if not rising and (not remembers or (self.climb is not None and self.climb.width)):
-                return  # where states were merged, complete walks are out of reach
+            merged = self.plan.many and self.climb is not None and self.climb.width
+            if not rising and (not remembers or merged):
+                return  # where states of many were merged, complete walks are out of reach
             if not rising or not self.climbs:
                 self._raise_targets(once=rising)
                 turns += 1
@@ -278,9 +286,10 @@ class _Proof:
         if self.backed is not self.potentials:
             self.back, self.backed = None, self.potentials
             proven = self.potentials, self.multipliers, self.proven
-            passes = Passes(*proven, self.upper())
-            wide = self.climbs and not self.plan.many
-            walked = passes.go(self.most if wide else min(WIDTH, self.most), self.stop)
+            merges = self.climbs and not self.plan.many
+            passes = Passes(*proven, self.upper(), merged=merges * min(MERGED, self.most))
+            most = int((self.plan.room if merges else 1.0) * MOST_STATES)
+            walked = passes.go(min(WIDTH, self.most), self.stop, most=most)
             self._tell(passes)
             if walked.table is not None:
                 self.back = Back(passes.sides, walked)

@@ -88,7 +88,11 @@ class Room:
         """Merge more than so many states; tokens begin so many times ahead of layer t."""
         states, direction = self.states, self.direction
         price = merging.prices(direction.slack[t + ahead :], self.instance.memory, 8 * self.words)
-        grouped = merging.groups(states.settled, states.tokens.view(np.uint8), rows, price, width)
+        tokens = states.tokens.view(np.uint8)
+        order, edges = merging.groups(states.settled, tokens, rows, price, width)
         partial = ahead == 1
         now = partial * direction.pay[t + 1], partial * int(direction.slack[t + 1])
-        return np.sort(merging.merge(states, *grouped, direction.tail[t + 2], *now))
+        made: IntArray = merging.merge(states, order, edges, direction.tail[t + 2], *now)
+        if self.partials is not None:
+            self.partials.merged(order, edges, made, states.settled[made])
+        return np.sort(made)

@@ -43,6 +43,7 @@ that no path costs less than the cheapest it found; one that leaves some out, st
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -112,6 +113,7 @@ def walk(
     guide: Completions | None = None,
     whole: bool = False,
     merges: bool = False,
+    keeps: bool = False,
     pace: Callable[[int, int], int] | None = None,
     most: int = MOST_STATES,
     compared: int = COMPARED,
@@ -128,13 +130,14 @@ def walk(
         more than ``most``.
     merges : whether a layer merges states beyond its width, and so leaves out none: nobody is
         remembered, and the cheapest path need not fit, but costs no more than any that does.
+    keeps : whether such a walk, too, keeps what completions are made from, of ``most`` states.
     pace : returns the width of the next of so many layers, after one of so many states.
     compared : states against which another is compared.
     stop : asked before each start of a layer; True ends the walk.
     """
     return _Walk(
         *(instance, direction, limit, width, remembered),
-        *(join, guide, whole, merges),
+        *(join, guide, whole, merges, keeps),
         *(pace, most, compared, stop),
     ).run()
 
@@ -150,6 +153,7 @@ class _Walk:
     guide: Completions | None
     whole: bool
     merges: bool
+    keeps: bool
     pace: Callable[[int, int], int] | None
     most_states: int
     compared: int
@@ -158,8 +162,8 @@ class _Walk:
     def __post_init__(self) -> None:
         instance, direction, limit = self.instance, self.direction, self.limit
         remembered, guide = self.remembered, self.guide
-        if self.merges and (remembered or self.table):
-            raise ValueError("a walk that merges remembers nobody and is joined to none")
+        if self.merges and (remembered or self.table or guide):
+            raise ValueError("a walk that merges remembers nobody, and no other bounds it")
         if remembered >= 2**MOST_REQUESTS and (self.table or guide or self.whole):
             raise ValueError(f"none but the first {MOST_REQUESTS} requests are in a table or guide")
         if guide is not None and (guide.limit < limit or guide.known & ~remembered):
@@ -167,14 +171,16 @@ class _Walk:
         self.room = Room(instance, direction, limit, remembered > 0)
         self.starts = Starts(instance, direction, limit, remembered)
         self.stopped, self.merged, self.within = False, 0, list[int]()
-        self.most_kept = max(MOST_STATES, FULL * self.width)
+        self.most_kept = self.most_states if self.keeps else max(MOST_STATES, FULL * self.width)
 
     def run(self) -> Walked:
         """Return what the walk found."""
         layer = self.room.empty(1)
-        layers, states = [layer], 1
+        layers, states, widths = [layer], 1, list[int]()
         history: list[Partials | None] = []  # of each step, as far as it is recorded
         recorded, room = 0, self.room
+        records = self.whole or self.keeps
+        most_recorded = records * min(RECORDED * self.width, MOST_RECORDED)
         for t in range(self.direction.end):
             if self.pace is not None:
                 self.width = self.pace(self.direction.end - t, len(layer.mask))
@@ -182,8 +188,8 @@ class _Walk:
                 self.width = min(self.width, self._fits(self.direction.end - t, states))
             over = room.left <= self.limit or self.merged or states > self.most_states
             self.stopped = self.stop() or (self.whole and bool(over))
-            records = self.whole and recorded < min(RECORDED * self.width, MOST_RECORDED)
-            room.partials = Partials() if records else None
+            widths.append(self.width)
+            room.partials = Partials() if recorded < most_recorded else None
             layer = layer if self.stopped else self._next(layer, t)
             if room.partials is not None:
                 recorded += room.partials.number
@@ -192,7 +198,8 @@ class _Walk:
                 return Walked(0, 0, [], None, 0, False)
             states += len(layer.mask)
             layers.append(layer)
-            if self.merges and states > (MOST_STATES if self.merged else self.most_states):
+            most = MOST_STATES if self.merged else self.most_states
+            if self.merges and not self.keeps and states > most:
                 layers = [kept if kept.slim else kept.ways() for kept in layers]
         done = np.where(self.starts.all_started(layer.mask), layer.cost, self.limit + 1)
         best = np.argsort(done, kind="stable")[:PATHS]
@@ -204,14 +211,15 @@ class _Walk:
         table = kept = None
         if self.remembered < 2**MOST_REQUESTS and not layers[0].slim:
             table = Table(self.remembered, layers)
-            if not self.merged:
-                kept = Kept(layers, history, self._again, self.starts, room.full, self.guide)
+            if self.keeps or not self.merged:
+                again = partial(self._again, widths)
+                kept = Kept(layers, history, again, self.starts, room.full, self.guide)
         more = kept, self.merged, tuple(self.within)
         return Walked(least, room.left, paths, table, states, True, *more)
 
-    def _again(self, layer: States, t: int) -> Partials | None:
+    def _again(self, widths: list[int], layer: States, t: int) -> Partials | None:
         """Return the partial states of the step from layer t, made again; None when stopped."""
-        self.room.partials = partials = Partials()
+        self.room.partials, self.width = (partials := Partials()), widths[t]
         self._next(layer, t)
         self.room.partials = None
         return None if self.stopped else partials
