@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -250,6 +250,28 @@ def test_few_requests_are_proven_by_walks_that_a_merged_one_bounds(
         assert checked(made[-1], instance)
         several += made[-1].width > 0 and len(made[-1].passes) > 1
     assert several
+
+
+@pytest.mark.parametrize("seed", [7, 24])
+def test_a_proof_without_a_limit_of_time_ends_however_few_states_a_layer_may_keep(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the walk back has merged, and where walks as steps are too wide again and again."""
+    monkeypatch.setattr(proof, "FEW_REQUESTS", 0)
+    monkeypatch.setattr(proof, "MERGED", 2)
+    instance, proven, *_ = drawn(seed)
+    optimum, asked, many = least_latency(instance), count(), 20_000
+    best, proven_by_now = [optimum + 1], [0]
+
+    def found(schedule: Schedule | None, certificate: PathCertificate | None) -> None:
+        if schedule is not None:
+            best.append(schedule.total_latency)
+        if certificate is not None:
+            proven_by_now.append(certificate.bound)
+
+    proof.prove(instance, proven, lambda: min(best), lambda: next(asked) > many, found, 3)
+    assert next(asked) < many
+    assert max(proven_by_now) <= optimum
 
 
 def test_a_checker_that_forgets_what_states_were_merged_of_loses_paths(

@@ -75,6 +75,7 @@ class Climb:
         self.take, self.gains = take, gains
         self.values: list[float] = []
         self.states, self.crowd, self.exact, self.width = 0, 1.0, False, 0
+        self.wide = False
         self.whole = 0.0  # states of a walk that merges nothing
 
     def run(self, steps: int, between: Callable[[], None] | None) -> bool:
@@ -173,8 +174,8 @@ class Climb:
         passes, walked = self._walk(ascent.trial, target, EXACT_WIDTH)
         if passes is None or walked is None:
             return False
-        if walked.merged:
-            self.exact = False
+        if walked.merged:  # wider walks may be small beside beams, but are no steps
+            self.exact, self.wide = False, True
             return True
         self.whole = walked.states
         _, new = ascent.took(passes, walked)
@@ -197,7 +198,7 @@ class Climb:
         self.whole = walked.states
         ascent.known(passes, walked)
         plan.walked(walked.within)
-        self.exact = walked.states <= EXACT_STATES * self.states
+        self.exact = not self.wide and walked.states <= EXACT_STATES * self.states
         if self.exact and not ascent.levels:
             ascent.by_levels()
         return True

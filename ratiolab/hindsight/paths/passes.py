@@ -6,6 +6,7 @@ cheapest paths so far start twice or never. It ends when no path below a target 
 cheapest one is a schedule: decremental state space relaxation, as in Righini and Salani (2008), New
 dynamic programming algorithms for the resource constrained elementary shortest path problem,
 Networks 51.
+
 Bounding each walk by the one before is successive sublimation, as in Tanaka, Fujikuma and Araki
 (2009), An exact algorithm for single-machine scheduling without machine idle time, Journal of
 Scheduling 12.
@@ -194,7 +195,7 @@ class Passes:
         )
         if found.finished:
             self.sets, self.width = [0], found.merged
-            self.back = None if found.table is None else Back(self.sides, found)
+            self.back = None if found.kept is None else Back(self.sides, found)
             self.bound = max(self.bound, self.latency(found.least))
             if found.least <= limit and not found.merged:
                 self._learn(found.paths)
