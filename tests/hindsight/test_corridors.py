@@ -142,6 +142,7 @@ def test_larger_memory_has_no_corridors() -> None:
         Corridors(many(20).replace(memory=128), small, 10**6)
 
 
+@pytest.mark.long
 def test_a_population_crosses_all_its_members_and_then_begins_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
