@@ -40,9 +40,9 @@ WIDTH = 100_000
 
 MERGED = 200_000
 """Width to which a walk back merges that bounds those that remember requests, once multipliers have
-risen. With 30 requests, seeds 243 and 271 of `exact-ratios`, it would take more than 50 million
-states to merge nothing; both are proven after three to six minutes of one thread, and were not
-before.
+risen. With 30 requests, seed 243 of `exact-ratios`, it would take more than 50 million states to
+merge nothing; that seed and 271 are proven after two and a half and seven minutes of one thread,
+and were not before.
 """
 
 MOST_WIDTH = 400_000
