@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 FEW_ROUNDS = 6
 """Rounds of cuts before the walk of few requests: a tenth of a second."""
 
-TURN, SHARE = 15, 0.3
+TURN, SHARE = 10, 0.3
 """Where one thread does all, so many steps of the search for schedules follow each step of the
 search for multipliers. Where time is limited, as many as take as long, if more; and this part of
 its time once a population has ended."""
 
-SELDOM, LATER = 5, 100
-"""So many, so many after twice the steps up to the last better schedule: in twelve solves of 30
-requests the last came after 135 at most, of 160 to 710 steps."""
+SELDOM, LATER = 3, 40
+"""So many, so many after twice the steps up to the last better schedule."""
 
 NARROW = 1_500
 """Width of the walk of few requests that looks for a schedule first."""

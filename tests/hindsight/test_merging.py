@@ -1,7 +1,7 @@
 """Walks that merge states prove no more than is true, at any width; so do their certificates."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -225,6 +225,23 @@ def test_the_checker_follows_passes_that_remember_more_than_one_that_merges() ->
     assert several > 20
 
 
+@dataclass
+class Found:
+    """What a proof has told by now."""
+
+    best: int
+    made: list[PathCertificate] = field(default_factory=list)
+
+    def __call__(self, schedule: Schedule | None, certificate: PathCertificate | None) -> None:
+        if schedule is not None:
+            self.best = min(self.best, schedule.total_latency)
+        if certificate is not None:
+            self.made.append(certificate)
+
+    def upper(self) -> int:
+        return self.best
+
+
 def test_few_requests_are_proven_by_walks_that_a_merged_one_bounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -234,21 +251,15 @@ def test_few_requests_are_proven_by_walks_that_a_merged_one_bounds(
     several = 0
     for seed in range(30):
         instance, proven, *_ = drawn(seed)
-        optimum, made = least_latency(instance), list[PathCertificate]()
-        best = [optimum + 1]
-
-        def found(schedule: Schedule | None, certificate: PathCertificate | None) -> None:
-            if schedule is not None:
-                best[0] = min(best[0], schedule.total_latency)  # noqa: B023
-            if certificate is not None:
-                made.append(certificate)  # noqa: B023
-
-        proof.prove(instance, proven, lambda: best[0], lambda: False, found)  # noqa: B023
-        if not made:  # the duals have proven it
+        optimum = least_latency(instance)
+        found = Found(optimum + 1)
+        proof.prove(instance, proven, found.upper, lambda: False, found)
+        if not found.made:  # the duals have proven it
             continue
-        assert best == [made[-1].bound] == [optimum]
-        assert checked(made[-1], instance)
-        several += made[-1].width > 0 and len(made[-1].passes) > 1
+        last = found.made[-1]
+        assert found.best == last.bound == optimum
+        assert checked(last, instance)
+        several += last.width > 0 and len(last.passes) > 1
     assert several
 
 
@@ -261,17 +272,10 @@ def test_a_proof_without_a_limit_of_time_ends_however_few_states_a_layer_may_kee
     monkeypatch.setattr(proof, "MERGED", 2)
     instance, proven, *_ = drawn(seed)
     optimum, asked, many = least_latency(instance), count(), 20_000
-    best, proven_by_now = [optimum + 1], [0]
-
-    def found(schedule: Schedule | None, certificate: PathCertificate | None) -> None:
-        if schedule is not None:
-            best.append(schedule.total_latency)
-        if certificate is not None:
-            proven_by_now.append(certificate.bound)
-
-    proof.prove(instance, proven, lambda: min(best), lambda: next(asked) > many, found, 3)
+    found = Found(optimum + 1)
+    proof.prove(instance, proven, found.upper, lambda: next(asked) > many, found, 3)
     assert next(asked) < many
-    assert max(proven_by_now) <= optimum
+    assert all(certificate.bound <= optimum for certificate in found.made)
 
 
 def test_a_checker_that_forgets_what_states_were_merged_of_loses_paths(

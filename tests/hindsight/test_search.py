@@ -99,7 +99,7 @@ def test_walks_and_search_take_turns_where_there_is_one_thread(
     monkeypatch.setattr(memory, "room", lambda: 3.0)
     call = Callbacks(lambda found: None, lambda *shown: None)
     Paths(part=1.0, most=120)(state, call)
-    assert len(steps) >= 5 * TURN if alone else not steps
+    assert len(steps) > LATER if alone else not steps
 
 
 @pytest.mark.parametrize(("ended", "over", "steps"), [(False, 0, 20), (True, 0, 6), (False, 95, 4)])
@@ -122,7 +122,7 @@ def test_a_turn_takes_as_long_as_what_went_before_and_less_once_a_population_has
 
 
 def test_turns_are_short_once_the_last_better_schedule_is_long_ago() -> None:
-    """The 15th step finds a better schedule, so that more than 130 make turns short."""
+    """The 15th step finds a better schedule, so that more than 70 make turns short."""
     population = SimpleNamespace(elders=[], best=9)
     taken: list[int] = []
 

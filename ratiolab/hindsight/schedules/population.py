@@ -28,7 +28,7 @@ from ratiolab.model.schedule import Schedule
 MEMBERS = 16
 """Schedules in the population."""
 
-STEPS, REINSERTIONS = 10_000, 5_000
+STEPS, REINSERTIONS = 3_000, 1_500
 """Orders, and moves of starts, of the annealings of a child; reinsertions between the two."""
 
 WARMTH, WARMTH_FIRST = 0.01, 0.04
@@ -40,11 +40,16 @@ SPREAD = 0.3
 PATIENCE = 500
 """Children without a better best, after which all members but the best are replaced."""
 
-YOUNG, BETWEEN = 20, 10
+YOUNG, BETWEEN = 20, 5
 """Children before all members are crossed for the first time, and between two such crossings."""
 
-REACHES = 1, 1, 3, 3, 8, 8
-"""Rounds from the starts of members within which a crossing of all looks, one after the other."""
+REACHES = 8, 8, 16, 16
+"""Rounds from the starts of members within which a crossing of all looks, one after the other.
+
+Wide crossings of members that are soon made find more than narrow ones of better members: with 30
+requests the optimum in 1.6 seconds of processor time in the median instead of 8.6, where children
+take three times the steps, ten of them come between crossings, and reaches are 1, 1, 3, 3, 8, 8.
+"""
 
 ELDERS = 16
 """Schedules kept of populations that have ended."""
