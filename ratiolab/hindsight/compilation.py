@@ -27,9 +27,8 @@ beams where no program is solved."""
 MEMORY = 30
 """Memory of the samples: few requests run at once, and walks are short."""
 
-STEPS, CHILDREN = 3_000, 25
-"""Steps of a search over orders that are too many for Python, and steps of a population after which
-all its members have been crossed."""
+STEPS = 3_000
+"""Steps of a search over orders that are too many for Python."""
 
 ASKED, WIDTH = 4_000, 50
 """Questions whether to stop after which walks that remember requests end; width of those that
@@ -84,7 +83,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     from ratiolab.hindsight.paths.widths import Effort
     from ratiolab.hindsight.relaxation.dual_bound import dual_bound
     from ratiolab.hindsight.scale.growth import growth_bounds
-    from ratiolab.hindsight.schedules.population import Population
+    from ratiolab.hindsight.schedules.population import MEMBERS, YOUNG, Population
     from ratiolab.hindsight.search import crossing
 
     def never() -> bool:
@@ -98,7 +97,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     cuts = cut_bound(instance, horizon=known.makespan, rounds=3, target=upper).certificate
     cross = crossing(instance, cuts.duals, upper, never)
     population = Population(known, rng, never, lambda _: None, cross)
-    for _ in range(CHILDREN):
+    for _ in range(MEMBERS + YOUNG):  # until all have been crossed
         population.step()
     widening_beam(instance, cuts.duals, known, width=WIDTH, stop=never)
     prove(
