@@ -18,6 +18,7 @@ compiled: Any = njit(cache=True, nogil=True)
 HIGH = np.uint64(0x8080808080808080)
 BYTE, BYTES = np.uint64(8), np.uint64(56)
 ONE, NONE = np.uint64(1), np.uint64(0)
+EVEN, ODD = np.uint64(0x00FF00FF00FF00FF), np.uint64(0xFF00FF00FF00FF00)
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -285,23 +286,32 @@ def undominated(states, order, compared):  # type: ignore[no-untyped-def]
     """Return the state that dominates each of this order, an earlier one of its mask, or else -1.
 
     Those that replaced others lately stand in front, and the last of the list make room for new.
+    All but a fortieth of those that do not replace it show that in one word: every other byte of
+    the first, and those between of the second.
     """
-    words = states.tokens.shape[1]
+    mask, tokens = states.mask, states.tokens
+    words = tokens.shape[1]
     by = np.full(len(order), -1)
     known, rows = np.zeros((compared, words), np.uint64), np.zeros(compared, np.int64)
-    own = np.zeros(words, np.uint64)
+    shown, own = np.zeros(compared, np.uint64), np.zeros(words, np.uint64)
     half = compared // 2
     count = turn = 0
     for place in range(len(order)):
         s = order[place]
-        if place and states.mask[s] != states.mask[order[place - 1]]:
+        if place and mask[s] != mask[order[place - 1]]:
             count = turn = 0
-        own[:] = states.tokens[s]
+        for w in range(words):
+            own[w] = tokens[s, w]
+        shows = own[0] & EVEN
+        if words > 1:
+            shows |= own[1] & ODD
+        high = shows | HIGH
         for k in range(count):
-            if within(known[k], own):
+            if (high - shown[k]) & HIGH == HIGH and within(known[k], own):
                 u = k // 2 if k < half else (k * 7919) % half
                 by[place] = rows[k]
                 rows[k], rows[u] = rows[u], rows[k]
+                shown[k], shown[u] = shown[u], shown[k]
                 for w in range(words):
                     known[k, w], known[u, w] = known[u, w], known[k, w]
                 break
@@ -312,5 +322,5 @@ def undominated(states, order, compared):  # type: ignore[no-untyped-def]
             else:
                 row = half + turn
                 turn = (turn + 1) % (compared - half)
-            known[row], rows[row] = own, s
+            known[row], rows[row], shown[row] = own, s, shows
     return by
