@@ -44,6 +44,7 @@ def test_what_goes_wrong_in_either_thread_is_told() -> None:
             by_two(fails, np.arange(path_parts.MANY))
 
 
+@pytest.mark.long
 def test_two_threads_keep_and_try_the_same_states(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = generate("jaillet-model-1", 4, n_least=18, n_most=18)
     certificate = solve(instance).certificate
