@@ -25,7 +25,7 @@ from ratiolab.hindsight.paths.widths import (
     NARROWER,
     PART,
     REMEMBERING,
-    SAFE,
+    SLOWER,
     WIDEST,
     Effort,
     Pace,
@@ -121,9 +121,9 @@ def test_once_a_walk_has_merged_nothing_the_next_waits_until_there_is_time_for_i
     clock.left -= 10
     plan.walked()
     make_step(plan, clock, 40)
-    clock.left = 40 + 10 * SAFE + 0.5
+    clock.left = 40 + 10 * SLOWER + 0.5
     assert plan.due(2, 0.1, stalled=False) == 0
-    clock.left = 40 + 10 * SAFE - 0.5
+    clock.left = 40 + 10 * SLOWER - 0.5
     assert plan.due(2, 0.1, stalled=False) == WIDEST
 
 

@@ -14,11 +14,15 @@ NARROWER, NARROW = 4_000, 16_000
 WIDEST = 256_000
 """Width of the last walk without a limit of time, as far as a checker follows."""
 
-PART, LAST, SAFE = 0.45, 25, 2.5
+PART, LAST = 0.45, 25
 """Part of the time for the last walk; as many times what a beam takes if that is less, as walks of
-that width take 14 to 20; once a walk has merged nothing, the next has so many times as long: at
-better multipliers it takes up to 1.8 times as long, and where time is short it merges states. With
-40 requests, seed 5, and a minute, 5239 is proven so, and 5229 where it has 1.3 times as long."""
+that width take 14 to 20."""
+
+SAFE, SLOWER = 1.3, 2.5
+"""Once a walk has merged nothing, the next is expected to take at most so many times as long; the
+last has so many times as long, as at better multipliers it takes up to 1.8 times, and where time is
+short it merges states. With 40 requests, seed 5, and a minute, 5239 is proven so, and 5229 where it
+has 1.3 times as long."""
 
 LONGER, LONG_NARROW = 1.5, 3.2
 """The narrower of these takes so many times as long as a beam, as does any walk at least; and the
@@ -243,7 +247,7 @@ class Plan:
             return min(self.effort.width, self.most) if ends else 0
         part = min(PART * self.total, LAST * self.room * self.step or inf)
         if self.takes:
-            part = SAFE * self.takes
+            part = SLOWER * self.takes
         if self.early:
             part = max(part, EARLY * self.total)
         waits = not self.limited or self.left() - self.step > part
