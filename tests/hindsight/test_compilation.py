@@ -42,9 +42,8 @@ print(sorted(signatures() - before, key=str))
 """
 
 
-@pytest.mark.parametrize(
-    "sizes", [pytest.param("few 18 44 130", marks=pytest.mark.long), "many 450"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("sizes", ["few 18 44 130", "many 450"])
 def test_a_solve_calls_nothing_that_has_not_been_compiled_ahead(sizes: str) -> None:
     command = [sys.executable, "-c", FRESH, *sizes.split()]
     assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == "[]\n"

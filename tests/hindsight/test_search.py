@@ -141,6 +141,7 @@ def test_turns_are_short_once_the_last_better_schedule_is_long_ago() -> None:
     assert lengths == [TURN] * long + [SELDOM] * (12 - long)
 
 
+@pytest.mark.long
 def test_a_proof_gives_its_turn_after_each_step_of_multipliers_at_once_unless_few() -> None:
     for n, times, turns in (
         (20, 2_000, False),
