@@ -10,7 +10,7 @@ from ratiolab.hindsight.certificates import path_parts
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.path_joins import bounded, planted
-from ratiolab.hindsight.certificates.path_parts import by_two, by_two_runs
+from ratiolab.hindsight.certificates.path_parts import by_two, by_two_for_each, by_two_runs
 from ratiolab.hindsight.certificates.path_states import Layer
 from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.model import stream
@@ -23,6 +23,12 @@ def test_few_rows_stay_together_and_many_go_to_two_threads() -> None:
     parts = by_two(lambda rows: (threading.get_ident(), rows), many)
     assert len({thread for thread, _ in parts}) == 2
     assert sorted(np.concatenate([rows for _, rows in parts])) == many.tolist()
+
+
+@pytest.mark.parametrize("number", [7, path_parts.MANY + 1])
+def test_what_is_found_of_each_row_is_in_its_place(number: int) -> None:
+    rows = np.arange(number)[::-1].copy()
+    assert by_two_for_each(lambda part: part + 5, rows).tolist() == (rows + 5).tolist()
 
 
 def test_runs_of_the_same_value_stay_together() -> None:

@@ -14,8 +14,8 @@ from ratiolab.model.footprint import IntArray
 
 compiled: Any = njit(cache=True, nogil=True)
 
-HIGH, LARGEST = np.uint64(0x8000_8000_8000_8000), 0x7FFF
-"""The highest bit of each part of a word of four sums, and the largest sum that is told."""
+HIGH, SEEN = np.uint64(0x8080_8080_8080_8080), 8
+"""The highest bit of each byte of a word, and the bytes of a word."""
 
 
 class Layer(NamedTuple):
@@ -136,13 +136,14 @@ def begin(layer, n, limit, start, came):  # type: ignore[no-untyped-def]
     The row of which each was made is written, too.
     """
     own = start.rho - start.price
+    tight = np.argmin(start.space)  # most states that have no room have none here
     for s in range(n):
         safe = layer.safe[s] + start.rho - start.wait
         if safe > limit:
             continue
         if layer.begun[s] & start.bit or layer.begun[s] & start.before != start.before:
             continue
-        if exceeds(layer.tokens[s], start.space):
+        if layer.tokens[s, tight] > start.space[tight] or exceeds(layer.tokens[s], start.space):
             continue
         if n == len(layer.paid):
             return -1
@@ -173,14 +174,14 @@ def bounds(layer, n, watched, waiting):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _sums(tokens):  # type: ignore[no-untyped-def]
-    """Return the sums of the tokens of four parts of the times, in the parts of a word."""
-    length, word = len(tokens), np.uint64(0)
-    for part in range(4):
-        total = 0
-        for y in range(length * part // 4, length * (part + 1) // 4):
-            total += tokens[y]
-        word |= np.uint64(min(total, LARGEST)) << np.uint64(16 * part)
+def _glance(tokens):  # type: ignore[no-untyped-def]
+    """Return halves of the tokens of every other time of the first, rounded down, as one word.
+
+    Of two states, what is more in some half is more in the tokens.
+    """
+    word = np.uint64(0)
+    for part in range(min(SEEN, (len(tokens) + 1) // 2)):
+        word |= np.uint64(tokens[2 * part] >> 1) << np.uint64(8 * part)
     return word
 
 
@@ -194,7 +195,7 @@ def kept(layer, compared, order):  # type: ignore[no-untyped-def]
     length = layer.tokens.shape[1]
     by = np.full(len(order), -1)
     tokens, which = np.zeros((compared, length), np.uint8), np.zeros(compared, np.int64)
-    sums = np.zeros(compared, np.uint64)
+    words = np.zeros(compared, np.uint64)
     mine = np.zeros(length, np.uint8)
     filled = turn = 0
     for place in range(len(order)):
@@ -202,13 +203,13 @@ def kept(layer, compared, order):  # type: ignore[no-untyped-def]
         if place > 0 and layer.begun[s] != layer.begun[order[place - 1]]:
             filled = turn = 0
         mine[:] = layer.tokens[s]
-        own = _sums(mine)
+        own = _glance(mine)
         for k in range(filled):
-            if ((own | HIGH) - sums[k]) & HIGH == HIGH and not exceeds(tokens[k], mine):
+            if ((own | HIGH) - words[k]) & HIGH == HIGH and not exceeds(tokens[k], mine):
                 by[place] = which[k]
                 front = k // 2
                 which[k], which[front] = which[front], which[k]
-                sums[k], sums[front] = sums[front], sums[k]
+                words[k], words[front] = words[front], words[k]
                 for y in range(length):
                     tokens[k, y], tokens[front, y] = tokens[front, y], tokens[k, y]
                 break
@@ -219,5 +220,5 @@ def kept(layer, compared, order):  # type: ignore[no-untyped-def]
             else:
                 row = compared - 1 - turn
                 turn = (turn + 1) % (compared - compared // 2)
-            tokens[row], which[row], sums[row] = mine, s, own
+            tokens[row], which[row], words[row] = mine, s, own
     return by

@@ -13,7 +13,7 @@ from ratiolab.hindsight.certificates import path_states as states
 from ratiolab.hindsight.certificates.path_costs import Costs
 from ratiolab.hindsight.certificates.path_joins import Beside, alike, bounded, joined
 from ratiolab.hindsight.certificates.path_merges import merged
-from ratiolab.hindsight.certificates.path_parts import by_two, by_two_runs
+from ratiolab.hindsight.certificates.path_parts import by_two, by_two_for_each, by_two_runs
 from ratiolab.hindsight.certificates.path_states import Layer, Start
 from ratiolab.hindsight.certificates.path_trails import Trail
 from ratiolab.model.footprint import IntArray
@@ -197,7 +197,10 @@ class Walk:
     def _kept(self, rows: IntArray, compared: int) -> IntArray:
         rows = rows[np.lexsort((self.room.total[rows], self.room.begun[rows]))]
         compare = partial(states.kept, self.room, compared)
-        by: IntArray = np.concatenate(by_two_runs(compare, rows, self.room.begun))
+        if self.width:  # all in one run, and no need that each replaced state is found
+            by = by_two_for_each(compare, rows)
+        else:
+            by = np.concatenate(by_two_runs(compare, rows, self.room.begun))
         if self.trail is not None:
             self.trail.replaced(rows[by >= 0], by[by >= 0])
         return rows[by < 0]
