@@ -43,12 +43,7 @@ class Classifier:
 
     @classmethod
     def spreading(
-        cls,
-        bins: int,
-        spread: float,
-        longest: int,
-        correlation: float = 0.0,
-        changes: float = 1.0,
+        cls, bins: int, spread: float, longest: int, correlation: float = 0.0, changes: float = 1.0
     ) -> "Classifier":
         """Return a classifier that errs by j bins with weight spread**j; see `confusion`."""
         return cls(spreading(bins, spread), longest, correlation, changes)

@@ -65,9 +65,7 @@ Swept = Annotated[Any, AfterValidator(_swept), WithJsonSchema(_AXIS)]
 _Count = Annotated[int, Field(ge=1, le=MOST_SEEDS)]
 _Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Seeds = Annotated[
-    list[_Seed],
-    FailFast(),
-    BeforeValidator(_seeds, json_schema_input_type=_Count | list[_Seed]),
+    list[_Seed], FailFast(), BeforeValidator(_seeds, json_schema_input_type=_Count | list[_Seed])
 ]
 
 

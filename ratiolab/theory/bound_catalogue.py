@@ -6,9 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ratiolab.theory.bound import Bound
-from ratiolab.theory.limits import (
-    suprema,
-)
+from ratiolab.theory.limits import suprema
 from ratiolab.theory.rayleigh import geometric
 from ratiolab.theory.worst_case import equal_prompts
 

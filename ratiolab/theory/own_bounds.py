@@ -7,12 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ratiolab.theory.bound import Bound
-from ratiolab.theory.limits import (
-    independent_offsets,
-    kill_restart,
-    printed_a_min,
-    volume_restart,
-)
+from ratiolab.theory.limits import independent_offsets, kill_restart, printed_a_min, volume_restart
 from ratiolab.theory.rayleigh.asymptotics import closed_bound
 from ratiolab.theory.worst_case import equal_prompts
 

@@ -47,6 +47,7 @@ def test_the_refit_of_the_multipliers_of_a_program_gives_its_bound() -> None:
         assert certify(made, instance) == made.bound
 
 
+@pytest.mark.long
 def test_multipliers_rise_where_there_are_no_duals_and_the_cheapest_path_starts_nobody() -> None:
     """As after a time limit that ends before the first linear program is solved."""
     instance, none = nine(), Duals(10**9, (0,) * 30, (), ())

@@ -97,7 +97,9 @@ def test_requests_take_bits_from_each_other_and_nothing_is_lost(
 
 
 @BOTH
-@pytest.mark.parametrize("kind", ["few", "few at once", "more than bits"])
+@pytest.mark.parametrize(
+    "kind", ["few", "few at once", pytest.param("more than bits", marks=pytest.mark.long)]
+)
 def test_what_it_finds_is_feasible_better_and_near(kind: str, forward: bool) -> None:
     instance = many(40) if kind.startswith("few") else generate("jaillet-model-2", 5)
     if kind == "few at once":

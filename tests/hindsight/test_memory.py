@@ -90,6 +90,7 @@ def test_more_room_is_more_width_and_none_is_none() -> None:
     assert program_entries(0) == 0
 
 
+@pytest.mark.long
 def test_a_program_that_grows_to_the_limit_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ratiolab.hindsight.memory.resident", lambda: 10**12)
     instance = generate(MANY[0], MANY[1], **MANY[2])
@@ -141,6 +142,7 @@ def test_walks_have_their_usual_room_where_the_system_does_not_tell(
 TOO_LITTLE = "no cuts: they take more than half of the memory of this machine"
 
 
+@pytest.mark.long
 def test_cuts_take_half_of_the_memory_of_the_machine_at_most(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -215,6 +215,7 @@ def checked(made: PathCertificate, instance: Instance) -> bool:
         return False
 
 
+@pytest.mark.long
 def test_the_checker_follows_passes_that_remember_more_than_one_that_merges() -> None:
     """It merges by its own rule, and all requests are remembered in the end."""
     several = 0
@@ -336,6 +337,7 @@ def test_a_walk_takes_more_requests_than_a_word_has_bits() -> None:
     assert cost == passes.base + walked.least
 
 
+@pytest.mark.long
 def test_bounds_for_more_requests_than_a_word_has_bits_rise_and_are_certified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -73,6 +73,7 @@ def random_duals(instance: Instance, seed: int) -> Duals:
     return drawn_duals(instance, np.random.default_rng(seed))
 
 
+@pytest.mark.long
 def test_bounds_twins_idleness_and_dominance_keep_the_optimum() -> None:
     assert missed(random_duals) == 0
 

@@ -87,7 +87,7 @@ def test_no_cuts_are_looked_for_whose_proof_would_be_refused_unchecked(
     assert cuts.longest_horizon(instance, horizon) == horizon
 
 
-@pytest.mark.parametrize("requests", [11, 13])
+@pytest.mark.parametrize("requests", [11, pytest.param(13, marks=pytest.mark.long)])
 def test_an_optimum_is_proven_from_cuts_that_end_before_the_makespan(
     requests: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def test_ctrl_c_in_the_search_for_cuts_keeps_the_bound_and_its_proof(
     assert result.lower == calls[-1] == certify(result.certificate, TWELVE) <= result.upper
 
 
+@pytest.mark.long
 def test_ctrl_c_in_the_easy_program_is_not_followed_by_cuts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

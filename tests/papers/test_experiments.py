@@ -92,7 +92,7 @@ def test_a_page_states_a_verdict_on_every_statement_from_the_table_alone(
 
 def test_with_perfect_knowledge_predictions_change_nothing(tmp_path: Path) -> None:
     cells = few_of_chen().cells
-    known = (c for c in cells if c[POLICY] == "svf" and c["workload.label"] in FIGURES)
+    known = (c for c in cells if c.fields.get(POLICY) == "svf" and c["workload.label"] in FIGURES)
     rows = run_study(Study("chen2025", tuple(known)), Store(tmp_path), workers=1)
     assert rows["workload.label"].nunique() == len(FIGURES)
     spread = rows.groupby(["seed", "clock"])["total_latency"].nunique()

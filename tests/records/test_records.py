@@ -68,6 +68,7 @@ def test_shipped_records_are_of_shipped_instances_and_their_files_are_there() ->
         assert faults(shipped, record) == []
 
 
+@pytest.mark.long
 def test_improving_fills_proves_and_never_loses(
     store: RecordStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +266,7 @@ def test_a_solve_begins_with_what_is_known_and_checks_it() -> None:
         solve(instance, proven=claim)
 
 
+@pytest.mark.long
 def test_walks_go_on_from_those_of_a_proof_which_are_not_walked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

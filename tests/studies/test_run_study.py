@@ -97,7 +97,9 @@ def test_a_damaged_cell_is_computed_again(old: str, new: str, study: Study, tmp_
     assert store.load(cell) is None
 
 
-@pytest.mark.parametrize("task", ["bound", "bracket", "enclosure"])
+@pytest.mark.parametrize(
+    "task", ["bound", pytest.param("bracket", marks=pytest.mark.long), "enclosure"]
+)
 def test_ctrl_c_in_a_bound_ends_the_study_and_stores_no_weak_bound(
     task: str, study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,9 +58,7 @@ class Found:
 
 
 def enclose(
-    ratio: float,
-    gap: float = 0.01,
-    tell: Callable[[Enclosure], None] = lambda _: None,
+    ratio: float, gap: float = 0.01, tell: Callable[[Enclosure], None] = lambda _: None
 ) -> Found:
     """Enclose V(R) to a relative gap, as far as the finest grid reaches.
 

@@ -29,8 +29,7 @@ def by_two(call: Callable[[IntArray], Result], rows: IntArray) -> list[Result]:
 
 def by_two_for_each(call: Callable[[IntArray], IntArray], rows: IntArray) -> IntArray:
     """Return what a call returns of each row, if it goes through all or every other one."""
-    parts = by_two(call, rows)
-    found = np.empty(len(rows), np.int64)
+    found, parts = np.empty(len(rows), np.int64), by_two(call, rows)
     for first, part in enumerate(parts):
         found[first :: len(parts)] = part
     return found

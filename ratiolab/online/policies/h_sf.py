@@ -33,9 +33,7 @@ class HSF(Policy):
         if self.select == "cardinality":
             return _Largest(setting)
         return PrefixRun(
-            setting,
-            key=lambda view, i: (view.output[i],),
-            length=lambda view, i: view.output[i],
+            setting, key=lambda view, i: (view.output[i],), length=lambda view, i: view.output[i]
         )
 
 

@@ -57,6 +57,5 @@ class SVFOneBit(Policy):
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return OneRoundAhead(
-            setting,
-            lambda view, i: volume(view.prompt[i], (view.lower[i] + view.upper[i]) // 2),
+            setting, lambda view, i: volume(view.prompt[i], (view.lower[i] + view.upper[i]) // 2)
         )

@@ -8,12 +8,7 @@ from ratiolab.studies.tasks.refinement import prediction_errors
 from ratiolab.studies.tasks.runs import against_bound, quantiles, simulate, timeline
 from ratiolab.studies.tasks.task import Task
 
-_REFINEMENT: dict[str, Value] = {
-    "spread": 0.3,
-    "correlation": 0.0,
-    "changes": 1.0,
-    "requests": 200,
-}
+_REFINEMENT: dict[str, Value] = {"spread": 0.3, "correlation": 0.0, "changes": 1.0, "requests": 200}
 _BRACKET: dict[str, Value] = {"steps": 200_000, "rounds": 8, "beam": 500, "walks": 0}
 _QUEUE: dict[str, Value] = {"law": "perfect", "fraction": 1.0, "rate": 0.8, "jobs": 100_000}
 

@@ -75,12 +75,7 @@ def bracket(cell: Cell) -> list[Row]:
     if lower < upper:
         # any horizon gives a valid bound, the makespan a good one
         horizon = longest_horizon(instance, found.schedule.makespan)
-        raised = cut_bound(
-            instance,
-            horizon=horizon,
-            rounds=cell.option("rounds"),
-            target=upper,
-        )
+        raised = cut_bound(instance, horizon=horizon, rounds=cell.option("rounds"), target=upper)
         if raised.stopped == "interrupted":
             raise KeyboardInterrupt
         if raised.lower > lower:
