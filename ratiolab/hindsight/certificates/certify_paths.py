@@ -109,7 +109,7 @@ def require_no_path(
     ValueError
         when they do not, or checking would take too long.
 
-    Cost: that of the walks, up to `effort.most_states` states.
+    Cost: that of the walks, up to `effort.most_states` states at each width that is tried.
     """
     n, unit, denominator = len(instance), certificate.unit, certificate.duals.denominator
     multipliers, passes, width = certificate.multipliers, certificate.passes, certificate.width
@@ -134,8 +134,9 @@ def require_no_path(
 
 def _least(certificate: PathCertificate, instance: Instance, costs: Costs, limit: int) -> int:
     """Return the least cost that is left by the last of the passes."""
-    passes, least, left = certificate.passes, -1, effort.most_states()
+    passes, least = certificate.passes, -1
     for factor in WIDER if certificate.width else (1,):
+        left = effort.most_states()  # a width that fails takes nothing from the next
         before, behind = (0, list[Beside]()), list[tuple[int, list[Beside]]]()
         for number, watched in enumerate(passes):
             side = 0 if certificate.back else number % 2

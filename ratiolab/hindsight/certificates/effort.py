@@ -34,7 +34,7 @@ MOST_MEMORY, MOST_ONE_WAY = 127, 255
 """Most memory of walks over paths, from both ends and from one: sums of tokens stand in a byte."""
 
 MOST_STATES = 2 * 10**8
-"""Most states of all walks of a certificate of paths, partial ones too: some minutes."""
+"""Most states of all walks of one width of a certificate, partial ones too: some minutes."""
 
 MOST_KEPT = 8 * 10**6
 """Most states that a walk keeps, and twice those of a layer, partial ones too; one that merges
@@ -85,7 +85,7 @@ def room() -> float:
 
 
 def most_states() -> int:
-    """Return the states that all walks of a certificate may take, partial ones too."""
+    """Return the states that all walks of one width may take, partial ones too."""
     return int(room() * MOST_STATES)
 
 
