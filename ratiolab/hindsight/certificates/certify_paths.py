@@ -67,7 +67,7 @@ from ratiolab.model.instance import Instance
 
 WIDER = 1, 2, 4
 """Multiples of the width of a certificate that are tried. Its own is enough for seven of eight
-records, and for four draws of 60 requests."""
+records, and for three draws of 60 requests."""
 
 
 def require_no_schedule(

@@ -27,14 +27,6 @@ def by_two(call: Callable[[IntArray], Result], rows: IntArray) -> list[Result]:
     return _at_once(call, rows[::2].copy(), rows[1::2].copy())
 
 
-def by_two_for_each(call: Callable[[IntArray], IntArray], rows: IntArray) -> IntArray:
-    """Return what a call returns of each row, if it goes through all or every other one."""
-    found, parts = np.empty(len(rows), np.int64), by_two(call, rows)
-    for first, part in enumerate(parts):
-        found[first :: len(parts)] = part
-    return found
-
-
 def by_two_runs(
     call: Callable[[IntArray], Result], rows: IntArray, value: NDArray[np.uint64]
 ) -> list[Result]:
@@ -43,6 +35,14 @@ def by_two_runs(
     if len(rows) >= MANY:
         ends = np.flatnonzero(value[rows[half - 1 : -1]] != value[rows[half:]])
     return _at_once(call, *np.split(rows, [half + ends[0]])) if len(ends) else [call(rows)]
+
+
+def by_two_for_each(call: Callable[[IntArray], IntArray], rows: IntArray) -> IntArray:
+    """Return what a call returns of each row, if it goes through all or every other one."""
+    found, parts = np.empty(len(rows), np.int64), by_two(call, rows)
+    for first, part in enumerate(parts):
+        found[first :: len(parts)] = part
+    return found
 
 
 def _at_once(call: Callable[[IntArray], Result], rows: IntArray, others: IntArray) -> list[Result]:
