@@ -11,7 +11,7 @@ from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.path_joins import bounded, planted
 from ratiolab.hindsight.certificates.path_parts import by_two, by_two_for_each, by_two_runs
-from ratiolab.hindsight.certificates.path_states import Layer
+from ratiolab.hindsight.certificates.path_states import Layer, kept
 from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.model import stream
 from ratiolab.workloads.generators import generate
@@ -97,3 +97,21 @@ def test_states_are_dropped_for_what_is_left_to_pay_by_definition(*, exact: bool
                 assert layer.safe[s] == max(layer.total[s], 0, layer.total[s] + most)
     assert dropped > 100
     assert without > 100
+
+
+@pytest.mark.parametrize("length", [1, 5, 16, 42])
+def test_a_state_is_replaced_where_an_earlier_one_holds_no_more_by_definition(length: int) -> None:
+    """As long as all of them are compared; tokens up to the largest that a byte has."""
+    rng, replaced, number = stream(6, "cases"), 0, 120
+    for most in (3, 256):
+        layer = Layer.room(number, 1, length)
+        base = rng.integers(0, most, (number, 1))
+        near = base + rng.integers(-3, 4, (number, length))
+        layer.tokens[:] = np.clip(near, 0, most - 1)
+        layer.begun[:] = np.sort(rng.integers(0, 3, number)).astype(np.uint64)
+        by = kept(layer, number, np.arange(number))
+        for s in range(number):
+            fits = (layer.tokens[:s] <= layer.tokens[s]).all(axis=1) & (by[:s] < 0)
+            assert (by[s] >= 0) == (fits & (layer.begun[:s] == layer.begun[s])).any()
+        replaced += int((by >= 0).sum())
+    assert 20 < replaced < 2 * number
