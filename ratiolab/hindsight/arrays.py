@@ -1,10 +1,13 @@
-"""Columns of an instance as compiled code takes them."""
+"""Columns of an instance as compiled code takes them, and parts of arrays that it overwrites."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from ratiolab.model import Instance, IntArray
+
+compiled: Any = njit(cache=True, nogil=True)
 
 
 class Requests(NamedTuple):
@@ -22,3 +25,10 @@ class Requests(NamedTuple):
             np.array, (instance.arrival, instance.prompt, instance.output)
         )
         return cls(arrival, prompt, output, instance.memory)
+
+
+@compiled
+def overwrite(target, at, source, begin, end):  # type: ignore[no-untyped-def]
+    """Do ``target[at : …] = source[begin:end]``, of which messages take seconds to compile."""
+    for k in range(end - begin):
+        target[at + k] = source[begin + k]

@@ -42,24 +42,26 @@ def advance(
     for event in range(len(requests)):
         i, output = requests[event], outputs[answers[event]]
         mass = 0.0
-        if seen[i]:
-            for b in range(bins):
+        for b in range(bins):
+            if seen[i]:
                 prior[b] = 0.0
                 for a in range(bins):
                     prior[b] += transition[b, a] * state[i, a]
                 posterior[b] = prior[b] * output[b]
                 mass += posterior[b]
-        else:
-            prior[:] = output
+            else:
+                prior[b] = output[b]
         if mass > 0.0:
             posterior /= mass
         else:  # the first answer, or one that the prior excludes: the classifier alone
-            posterior[:] = output
+            for b in range(bins):
+                posterior[b] = output[b]
         if not corrected:  # rescaled, as T loses the mass of requests that end
             total = prior.sum()
             for b in range(bins):
                 state[i, b] = prior[b] / total if total > 0.0 else output[b]
         else:
-            state[i] = posterior
+            for b in range(bins):
+                state[i, b] = posterior[b]
         seen[i] += 1
         expected[i] = (posterior * middles).sum()

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -68,6 +69,7 @@ def _class_of(key: str) -> type[Policy]:
     return POLICIES[key]
 
 
+@lru_cache
 def _parameters(policy: Any) -> dict[str, tuple[Any, Any]]:
     hints = get_type_hints(policy)
     return {field.name: (hints[field.name], field.default) for field in dataclasses.fields(policy)}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.hindsight.arrays import overwrite
 from ratiolab.hindsight.scale.beam_state import compiled
 from ratiolab.hindsight.scale.expand_kernels import earliest
 from ratiolab.hindsight.scale.order_kernels import draw, far_move, moved, near_move, peaks
@@ -237,19 +238,18 @@ def anneal(timed, known, new, bits, large, moves, heat, reach, give, rare):  # t
         allowed = -heat * np.log(luck)
         found = serve(timed, known, new, i, allowed + give * heat)
         if not 0 <= found <= known.total[whole] + allowed:
-            new.order[i : j + 1] = known.order[i : j + 1]
-            new.began[:] = known.began
+            overwrite(new.order, i, known.order, i, j + 1)
+            overwrite(new.began, 0, known.began, 0, n)
             continue
         slot = i // STRIDE
         begin = known.state[slot, COMPLETED] // STRIDE + 1
-        known.order[i : j + 1] = new.order[i : j + 1]
-        known.began[:] = new.began
-        known.sums[begin:] = new.sums[begin:]
-        known.state[slot + 1 :] = new.state[slot + 1 :]
-        known.total[slot + 1 :] = new.total[slot + 1 :]
-        known.end[slot + 1 :] = new.end[slot + 1 :]
-        known.base[slot + 1 :] = new.base[slot + 1 :]
+        overwrite(known.order, i, new.order, i, j + 1)
+        overwrite(known.began, 0, new.began, 0, n)
+        overwrite(known.sums, begin, new.sums, begin, len(new.sums))
+        for k in range(slot + 1, whole):
+            snapshot(known, k, new.state[k], new.total[k], new.end[k], new.base[k])
+        known.total[whole] = new.total[whole]
         if found < best:
             best = found
-            order[:] = new.order
+            overwrite(order, 0, new.order, 0, n)
     return best, order

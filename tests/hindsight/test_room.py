@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ratiolab.hindsight.paths import kernels, room
+from ratiolab.hindsight.paths import kernels
 from ratiolab.hindsight.paths.kernels import States
 from ratiolab.model import stream
 
@@ -52,13 +52,3 @@ def test_of_states_compared_with_few_those_that_go_are_replaced_by_better_ones()
         assert (states.settled[by[gone]] <= states.settled[order[gone]]).all()
         counts.append(len(gone))
     assert 0 < counts[0] < counts[2]
-
-
-@pytest.mark.parametrize("largest", [3, 2**room.KEYS - 1, 2**room.KEYS, 2**62])
-@pytest.mark.parametrize("least", [0, -7])
-def test_equal_keys_stay_in_order(largest: int, least: int) -> None:
-    keys = stream(1, "cases").integers(least, largest + least, 500)
-    keys[:2] = least, largest + least
-    keys[200:] = keys[:300]
-    assert room._by_key(keys).tolist() == np.argsort(keys, kind="stable").tolist()
-    assert len(room._by_key(keys[:0])) == 0

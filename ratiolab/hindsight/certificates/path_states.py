@@ -196,13 +196,12 @@ def kept(layer, compared, order):  # type: ignore[no-untyped-def]
     by = np.full(len(order), -1)
     tokens, which = np.zeros((compared, length), np.uint8), np.zeros(compared, np.int64)
     words = np.zeros(compared, np.uint64)
-    mine = np.zeros(length, np.uint8)
     filled = turn = 0
     for place in range(len(order)):
         s = order[place]
         if place > 0 and layer.begun[s] != layer.begun[order[place - 1]]:
             filled = turn = 0
-        mine[:] = layer.tokens[s]
+        mine = layer.tokens[s]
         own = _glance(mine)
         for k in range(filled):
             if ((own | HIGH) - words[k]) & HIGH == HIGH and not exceeds(tokens[k], mine):

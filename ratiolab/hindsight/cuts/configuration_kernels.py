@@ -4,12 +4,10 @@ Items come in falling r. A state (c, S) is a prefix of c items with S tokens now
 may follow when S + m + (c + 1) r <= M. Weights are int64 or float64.
 """
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
-compiled: Any = njit(cache=True, nogil=True)
+from ratiolab.hindsight.arrays import compiled
+
 NEVER = -(2**60)
 
 

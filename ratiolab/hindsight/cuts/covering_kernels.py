@@ -11,14 +11,10 @@ class of linear programming problems, Oper. Res. 38). The search ends when this 
 left of it, lifting gains with less work.
 """
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.cuts.configuration_kernels import heaviest_into
-
-compiled: Any = njit(cache=True, nogil=True)
 
 ZERO = 1e-9
 """Values below are rounding."""

@@ -3,12 +3,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.model.footprint import IntArray, held
 
-compiled: Any = njit(cache=True, nogil=True)
 _held: Any = compiled(held)
 
 

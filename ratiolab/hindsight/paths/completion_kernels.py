@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.paths.join_kernels import NOTHING, fit
-from ratiolab.hindsight.paths.kernels import BYTE, BYTES, HIGH, MIX, NONE, compiled, owed, within
+from ratiolab.hindsight.paths.kernels import BYTE, BYTES, HIGH, MIX, NONE, owed, within
 
 SEEN = 8
 """States asked first, as they have bounded others lately."""

@@ -8,7 +8,8 @@ least settled cost first, and each knows the node after all its own: a search wi
 
 import numpy as np
 
-from ratiolab.hindsight.paths.kernels import BYTE, HIGH, MIX, NONE, compiled, within
+from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.paths.kernels import BYTE, HIGH, MIX, NONE, within
 
 NOTHING = -(2**62)
 """Less than all costs."""

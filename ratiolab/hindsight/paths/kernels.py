@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.model.footprint import IntArray
 
-compiled: Any = njit(cache=True, nogil=True)
 HIGH = np.uint64(0x8080808080808080)
 BYTE, BYTES = np.uint64(8), np.uint64(56)
 ONE, NONE = np.uint64(1), np.uint64(0)

@@ -19,8 +19,8 @@ prove 9214 and 9219.
 
 import numpy as np
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.paths.join_kernels import least_bytes
-from ratiolab.hindsight.paths.kernels import compiled
 from ratiolab.model.footprint import IntArray
 
 DEARER = 2

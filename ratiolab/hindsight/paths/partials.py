@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.paths.kernels import compiled
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.model.footprint import IntArray
 
 

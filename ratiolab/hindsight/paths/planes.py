@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ratiolab.hindsight.paths.kernels import compiled
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.model.instance import Instance
 

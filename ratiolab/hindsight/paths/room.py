@@ -9,9 +9,6 @@ from ratiolab.hindsight.paths.potentials import Direction
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
-PLACES, KEYS = 23, 40
-"""Bits of a place among keys, and of the keys that are sorted with their places beside them."""
-
 FIRST_CAPACITY = 20_000
 """States of a layer for which there is room at first."""
 
@@ -80,7 +77,9 @@ class Room:
         """Return those of these states that none of so many others replaces."""
         mask, settled = self.states.mask, self.states.settled
         keys = kernels.by_mask(mask, settled, rows) if self.remembers else settled[rows]
-        rows = rows[_by_key(keys)]
+        # states made of others in order, a request after the other, are a few runs in order, and
+        # a stable sort merges them: it takes a quarter of the time of other sorts
+        rows = rows[np.argsort(keys, kind="stable")]
         by: IntArray = kernels.undominated(self.states, rows, compared)
         stays = by < 0
         if self.partials is not None:
@@ -100,17 +99,3 @@ class Room:
         if self.partials is not None:
             self.partials.merged(order, edges, made, states.settled[made])
         return np.sort(made)
-
-
-def _by_key(keys: IntArray) -> IntArray:
-    """Return places in the order of their keys, equal keys in that of places.
-
-    Numbers that hold both are sorted in a fifth of the time that a stable sort of places takes.
-    """
-    least = int(keys.min(initial=0))
-    if len(keys) >= 2**PLACES or int(keys.max(initial=0)) - least >= 2**KEYS:
-        return np.argsort(keys, kind="stable")
-    both = (keys - least) << PLACES | np.arange(len(keys))
-    both.sort()
-    order: IntArray = both & (2**PLACES - 1)
-    return order

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ratiolab.hindsight.paths.kernels import compiled
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance

@@ -3,12 +3,9 @@
 Duals are int64, then everything is exact, or float64. Times are counted from the first arrival.
 """
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
-compiled: Any = njit(cache=True, nogil=True)
+from ratiolab.hindsight.arrays import compiled
 
 
 @compiled

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ratiolab.hindsight.arrays import overwrite
 from ratiolab.hindsight.scale.beam_state import compiled
 from ratiolab.hindsight.scale.expand_kernels import earliest
 from ratiolab.model.footprint import IntArray
@@ -86,7 +87,8 @@ def decode(columns, decoded, new, first, sure, most, give):  # type: ignore[no-u
     at, running = snap * STRIDE, decoded.running[snap]
     end, base = np.empty(decoded.end.shape[1], np.int64), np.empty(decoded.end.shape[1], np.int64)
     peak = np.empty(decoded.end.shape[1], np.int64)
-    end[:running], base[:running] = decoded.end[snap, :running], decoded.base[snap, :running]
+    overwrite(end, 0, decoded.end[snap], 0, running)
+    overwrite(base, 0, decoded.base[snap], 0, running)
     peaks(end, base, running, peak, columns.memory)
     total = decoded.total[snap]
     last = decoded.start[at - 1] if at else np.int64(0)
@@ -108,8 +110,8 @@ def decode(columns, decoded, new, first, sure, most, give):  # type: ignore[no-u
                         if same:
                             return whole + lost, at
                 new.total[snap], new.running[snap] = total, running
-                new.end[snap, :running] = end[:running]
-                new.base[snap, :running] = base[:running]
+                overwrite(new.end[snap], 0, end, 0, running)
+                overwrite(new.base[snap], 0, base, 0, running)
         if running == len(end):
             return np.int64(-1), at
         last, running = place(columns, end, base, running, peak, new.order[at], last)
@@ -232,14 +234,14 @@ def anneal(columns, decoded, new, bits, large, moves, heat, reach, give, rare): 
             one, other = new, decoded
         low = i // STRIDE
         high = (upto - 1) // STRIDE
-        other.order[i : j + 1] = one.order[i : j + 1]
-        other.start[i:upto] = one.start[i:upto]
+        overwrite(other.order, i, one.order, i, j + 1)
+        overwrite(other.start, i, one.start, i, upto)
         for k in range(low + 1, high + 1):
             running = one.running[k]
             other.total[k], other.running[k] = one.total[k], running
-            other.end[k, :running] = one.end[k, :running]
-            other.base[k, :running] = one.base[k, :running]
+            overwrite(other.end[k], 0, one.end[k], 0, running)
+            overwrite(other.base[k], 0, one.base[k], 0, running)
         if total >= 0 and decoded.total[final] < best:
             best = decoded.total[final]
-            order[:] = decoded.order
+            overwrite(order, 0, decoded.order, 0, len(order))
     return best, order

@@ -8,13 +8,10 @@ as the difference itself fits. `ratiolab.hindsight.scale.growth` states the rows
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.model.footprint import IntArray
-
-compiled: Any = njit(cache=True, nogil=True)
-
 
 BLOCK = 16
 """Buckets of starts that are left out at once."""

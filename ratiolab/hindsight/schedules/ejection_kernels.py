@@ -4,15 +4,13 @@ Arrays are int64; a profile has the tokens held at each time and room for the lo
 after the last time that is used.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.schedules.search_kernels import accepted_rise, add, earliest, remove
 from ratiolab.model.footprint import IntArray
-
-compiled: Any = njit(cache=True, nogil=True)
 
 MOST_OUT = 6
 """Most requests that one makes room for."""

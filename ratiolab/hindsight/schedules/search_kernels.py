@@ -5,14 +5,12 @@ one row for each step: the caller draws them, so that results are repeatable. ``
 `ratiolab.hindsight.arrays.Requests`.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ratiolab.hindsight.arrays import compiled, overwrite
 from ratiolab.model.footprint import IntArray
-
-compiled: Any = njit(cache=True, nogil=True)
 
 HOLD = 0.004
 """Part of the steps that hold a request back."""
@@ -148,7 +146,7 @@ def anneal_orders(profile, requests, state, heats, draws):  # type: ignore[no-un
         limit = value[0] + int(accepted_rise(heats[step], draws[step, 3]))
         one = int(draws[step, 2] * n)
         i = order[one]
-        old_order[:] = order
+        overwrite(old_order, 0, order, 0, n)
         old_skip = skip[i]
         keep = one
         if kind < RELEASE:
@@ -169,22 +167,22 @@ def anneal_orders(profile, requests, state, heats, draws):  # type: ignore[no-un
                 order[one], order[other] = order[other], i
             else:
                 if other > one:
-                    order[one:other] = old_order[one + width : other + width]
+                    overwrite(order, one, old_order, one + width, other + width)
                 else:
-                    order[other + width : one + width] = old_order[other:one]
-                order[other : other + width] = old_order[one : one + width]
+                    overwrite(order, other + width, old_order, other, one)
+                overwrite(order, other, old_order, one, one + width)
                 skip[i] = 0
-        new[:] = state.starts
+        overwrite(new, 0, state.starts, 0, n)
         got = place(profile, requests, order, skip, keep, limit, new)
         if got < 0:
-            order[:] = old_order
+            overwrite(order, 0, old_order, 0, n)
             skip[i] = old_skip
             continue
-        state.starts[:] = new
+        overwrite(state.starts, 0, new, 0, n)
         value[0] = got
         if got < value[1]:
             value[1] = got
-            state.best[:] = new
+            overwrite(state.best, 0, new, 0, n)
 
 
 @compiled
