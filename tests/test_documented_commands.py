@@ -121,12 +121,15 @@ def commands_in(text: str) -> Iterator[str]:
             yield " ".join("".join(found.groups()).split())
 
 
+TEXTS = tuple(texts())
+"""Read once: that takes a second and more."""
+
 EXAMPLES = ("example2026", "lcfs.py")
 """What CONTRIBUTING.md adds as examples: `test_contributing` runs these commands."""
 
 COMMANDS = [
     command
-    for command in dict.fromkeys(command for _, text in texts() for command in commands_in(text))
+    for command in dict.fromkeys(command for _, text in TEXTS for command in commands_in(text))
     if not any(example in command for example in EXAMPLES)
 ]
 
@@ -192,23 +195,21 @@ def folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def test_commands_are_found_everywhere() -> None:
-    places = {place for place, text in texts() if list(commands_in(text))}
+    places = {place for place, text in TEXTS if list(commands_in(text))}
     assert {"README.md", "chen2025.md", "your_own.ipynb", "ratiolab/cli/app.py"} <= places
     assert len(COMMANDS) > 60
 
 
 def test_no_command_is_named_in_a_way_that_is_not_found() -> None:
     names = "|".join(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
-    for place, text in texts():
+    for place, text in TEXTS:
         found = " ".join(commands_in(text))
         for named in re.findall(rf"ratiolab (?:{names})\b(?!::)", text):
             assert named in found, f"{place}: {named}"
 
 
 def test_every_script_that_a_page_names_is_there() -> None:
-    words = [
-        found for _, text in texts() for found in re.findall(r"python ((?:\w+/)+\w+\.py)", text)
-    ]
+    words = [found for _, text in TEXTS for found in re.findall(r"python ((?:\w+/)+\w+\.py)", text)]
     assert {"docs/build.py", "tests/benchmarks/bench_solve.py"} <= set(words)
     assert [word for word in words if not (ROOT / word).exists()] == []
 
