@@ -8,16 +8,17 @@ SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, 
 ``times`` and ``walks``, see `bench_times.py`, ``searches``, see `bench_searches.py`, and ``fit``,
 see `bench_fit.py`. With ``--write`` the sections of these parts are written anew; other sections of
 the page stay, each with the command that made it; rows of ``proofs``, ``gaps``, ``checks`` and
-``traces`` one by one, as they are found. Small instances are drawn as in Jaillet et al. (2025),
-Section 5.1, with n fixed, half of the seeds from each arrival model; all of them are ``--limit 60
---long 600 --seeds 10 --write results/targets.md cold proofs gaps``, up to seven hours on two idle
-cores. Large ones have log-normal lengths and memory 16,492, see `bench_scale_bounds.py`. Those of
-``traces`` are samples of the public traces of the folder that ``RATIOLAB_TRACES`` names; ``--rows
-0,3`` runs these rows (or sizes) alone, and the section keeps the others. Times are wall clock,
-limits too; compare ratios: machines differ. With ``--cpu`` seconds and limits of ``proofs``,
-``gaps``, ``checks``, ``traces``, ``waiting`` and ``clock`` are of processor time, and each of the
-two threads, for schedules and for bounds, counts its own: as on two idle cores, so that a busy
-machine shows the same. A row of 60 s takes two times 60 s of processor.
+``traces`` one by one, as they are found, and gaps after ``--long`` where it is given. Small
+instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from
+each arrival model; all of them are ``--limit 60 --long 600 --seeds 10 --write results/targets.md
+cold proofs gaps``, up to seven hours on two idle cores. Large ones have log-normal lengths and
+memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of
+the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows (or sizes) alone, and the
+section keeps the others. Times are wall clock, limits too; compare ratios: machines differ. With
+``--cpu`` seconds and limits of ``proofs``, ``gaps``, ``checks``, ``traces``, ``waiting`` and
+``clock`` are of processor time, and each of the two threads, for schedules and for bounds, counts
+its own: as on two idle cores, so that a busy machine shows the same. A row of 60 s takes two times
+60 s of processor.
 """
 
 import inspect
@@ -166,7 +167,7 @@ def gaps(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator[s
         for seed in seeds:
             run = traced(drawn(n, seed), limit)
             after = "-" if run.close_after is None else f"{run.close_after:.1f}"
-            more = _shown(traced(drawn(n, seed), long).gap) if long > limit else "-"
+            more = _shown(traced(drawn(n, seed), long).gap) if long > limit else ""
             yield f"| {n} | {seed} | {after} | {_shown(run.gap)} | {more} |"
 
 

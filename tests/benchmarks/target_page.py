@@ -22,8 +22,8 @@ def write_section(
     """Write the section of a part anew; the other sections of a page stay as they are.
 
     With ``name``, which says what a row is about, rows that this run did not make stay, too, with
-    the commands that made them: some take hours. ``tidy`` then sorts and completes all rows below
-    the two of the head.
+    the commands that made them: some take hours. So does the last cell of a row that this run left
+    empty. ``tidy`` then sorts and completes all rows below the two of the head.
     """
     old = page.read_text("utf-8") if page.exists() else ""
     _, *rest = old.split("\n## ")
@@ -33,7 +33,9 @@ def write_section(
         kept: list[str] = []
         if table[0] in before:
             made = {name(row) for row in table}
-            kept = [row for row in before.splitlines() if row[:1] == "|" and name(row) not in made]
+            known = {name(row): row for row in before.splitlines() if row[:1] == "|"}
+            kept = [row for row in known.values() if name(row) not in made]
+            table = [_completed(row, known.get(name(row))) for row in table]
             commands += [line for line in before.splitlines() if line.startswith("python ")]
         table = table[:2] + tidy(table[2:] + kept)
     shown = "\n".join(dict.fromkeys(commands))
@@ -42,6 +44,12 @@ def write_section(
     parts = [part for part in order if part in sections]
     text = "".join(f"\n## {part}\n{sections[part].rstrip()}\n" for part in parts)
     write_text(page, f"{TITLE}\n\n{head}\n{text}")
+
+
+def _completed(row: str, known: str | None) -> str:
+    """Return a row with the last cell of what is known, if its own is empty."""
+    cells, old = row.split("|"), (known or row).split("|")
+    return "|".join([*cells[:-2], old[-2] if not cells[-2].strip() else cells[-2], cells[-1]])
 
 
 def sample(row: str) -> str:
@@ -71,7 +79,7 @@ def with_means(rows: list[str]) -> list[str]:
     found = ["| " + " | ".join(row) + " |" for row in runs]
     for name in [*dict.fromkeys(n for n, *_ in runs), "all"]:
         own = [row for row in runs if name in (row[0], "all")]
-        means = [_mean([row[k] for row in own if row[k] != "-"]) for k in (3, 4)]
+        means = [_mean([row[k] for row in own if row[k].strip("-")]) for k in (3, 4)]
         found.append(f"| {name} | mean | | " + " | ".join(means) + " |")
     return found
 
