@@ -29,6 +29,6 @@ class Requests(NamedTuple):
 
 @compiled
 def overwrite(target, at, source, begin, end):  # type: ignore[no-untyped-def]
-    """Do ``target[at : …] = source[begin:end]``, of which messages take seconds to compile."""
+    """Do ``target[at : …] = source[begin:end]``, whose error message takes seconds to compile."""
     for k in range(end - begin):
         target[at + k] = source[begin + k]
