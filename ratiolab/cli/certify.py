@@ -24,8 +24,8 @@ def certify(
     """Check the certificate of a lower bound in exact integers, without any solver.
 
     Exit code 0 when it proves what it claims, 1 when it does not, 3 when it is refused unchecked,
-    because checking would take more than --seconds, or more than a gigabyte: up to five where these
-    are 120 or more.
+    because checking would take more than --seconds, or more than a gigabyte, up to five where these
+    are 120 or more; states of many later times take up to three times as much.
     """
     from ratiolab.hindsight.certificates.certify import CertificateError
     from ratiolab.hindsight.certificates.certify import certify as check

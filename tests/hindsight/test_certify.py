@@ -116,6 +116,7 @@ test_each_rule_has_a_certificate_that_breaks_it = breaks_each_rule(
         (lambda d: d.update(value=d["value"] + 1), "the duals prove"),
         (lambda d: d.update(denominator=0), "denominator 0"),
         (lambda d: d.update(denominator=1.5), "must be an integer"),
+        (lambda d: d.update(denominator=9 * 10**4299), "the duals prove|digits"),
         (lambda d: d["memory"].append(1), "the duals prove"),
         (lambda d: d["memory"].__setitem__(0, -1), "memory at time 1 is negative"),
         (lambda d: d["cuts"][0].__setitem__(3, -1), "cut 0 is negative"),

@@ -28,6 +28,7 @@ from ratiolab.hindsight.certificates.effort import (
     TooCostlyError,
     allowing,
     duals_effort,
+    paths_effort,
     steps_effort,
 )
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
@@ -138,3 +139,14 @@ def test_a_file_of_too_many_numbers_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text("[" + "0," * (LARGEST_FILE // 2) + "0]")
     with pytest.raises(FormatError, match=f"has more than {LARGEST_FILE} bytes"):
         read_certificate(tmp_path / "c.json")
+
+
+def test_walks_are_refused_whose_pairs_are_no_16_bit_numbers() -> None:
+    """Numbers beyond would be negative, and name pairs of other requests."""
+    for output, refused in ((81, False), (82, True)):
+        many = Instance("many", 127, [0] * 400, [1] * 400, [output] * 400)
+        if refused:
+            with pytest.raises(CertificateError, match="32800 output tokens"):
+                paths_effort(FLAT, many, (0,))
+        else:
+            assert paths_effort(FLAT, many, (0,)).bytes > 0

@@ -12,10 +12,11 @@ from mutations import outcomes
 from oracle import least_latency
 from test_paths import drawn
 
-from ratiolab.hindsight.certificates import certify_paths, path_trails, path_walks
+from ratiolab.hindsight.certificates import certify_paths, path_merges, path_trails, path_walks
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
+from ratiolab.hindsight.certificates.path_states import Layer
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import bundle, merging, proof
 from ratiolab.hindsight.paths import room as rooms
@@ -188,6 +189,14 @@ def test_the_checker_accepts_what_is_proven_and_nothing_above_the_optimum() -> N
             with pytest.raises(CertificateError, match="a path costs"):
                 certify(replace(made, bound=optimum + 1, width=made.width or 1), instance)
     assert accepted > 10 * refused
+
+
+def test_the_checker_merges_no_states_into_none() -> None:
+    """A layer without states would prove any bound."""
+    nothing = np.zeros(2, np.int64)
+    room = Layer.room(2, 1, 2)
+    with pytest.raises(ValueError, match="2 states cannot merge into 0"):
+        path_merges.merged(room, np.arange(2), 0, nothing, nothing, nothing, 0, None)
 
 
 def remembered(seed: int) -> Iterator[tuple[PathCertificate, Instance, int]]:

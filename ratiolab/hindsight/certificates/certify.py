@@ -24,13 +24,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import CertificateError as CertificateError
-from ratiolab.hindsight.certificates.effort import (
-    Effort,
-    TooCostlyError,
-    duals_effort,
-    paths_effort,
-    steps_effort,
-)
+from ratiolab.hindsight.certificates.effort import Effort, duals_effort, paths_effort, steps_effort
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
 
@@ -66,12 +60,17 @@ def certify(certificate: Certificate, instance: Instance) -> int:
             f"digest {shown(certificate.digest)} is not that of instance {instance.name}, "
             f"{instance.digest}"
         )
-    if isinstance(certificate, FormulaCertificate):
-        bound = _formula(certificate.source, instance)
-    elif isinstance(certificate, GrowthCertificate):
-        bound = _in_runs(certificate, instance)
-    else:
-        bound = _priced(certificate, instance)
+    try:
+        if isinstance(certificate, FormulaCertificate):
+            bound = _formula(certificate.source, instance)
+        elif isinstance(certificate, GrowthCertificate):
+            bound = _in_runs(certificate, instance)
+        else:
+            bound = _priced(certificate, instance)
+    except CertificateError:
+        raise
+    except ValueError as error:  # of numbers too long to be written, too
+        raise CertificateError(str(error)) from None
     if certificate.bound != bound:
         raise CertificateError(f"bound {certificate.bound} is claimed, {bound} is proven")
     return bound
@@ -86,16 +85,16 @@ def _formula(source: str, instance: Instance) -> int:
 
 
 def _in_runs(certificate: GrowthCertificate, instance: Instance) -> int:
-    try:
-        steps_effort(certificate.duals).require_affordable()
-        value = scaled_growth_value(certificate.duals, instance)
-    except TooCostlyError:
-        raise
-    except ValueError as error:
-        raise CertificateError(str(error)) from None
-    if value != certificate.value:
-        raise CertificateError(f"value {certificate.value} is claimed, the duals prove {value}")
+    steps_effort(certificate.duals).require_affordable()
+    value = scaled_growth_value(certificate.duals, instance)
+    _require_value(value, certificate.value)
     return -(-value // certificate.duals.denominator)
+
+
+def _require_value(value: int, claimed: int) -> None:
+    if value != claimed:
+        proven = shown(value)
+        raise CertificateError(f"value {shown(claimed)} is claimed, the duals prove {proven}")
 
 
 def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
@@ -105,7 +104,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
         raise CertificateError(f"denominator {duals.denominator} must be at least 1")
     for t, dual in enumerate(duals.memory, 1):
         if dual < 0:
-            raise CertificateError(f"dual {dual} of memory at time {t} is negative")
+            raise CertificateError(f"dual {shown(dual)} of memory at time {t} is negative")
     _effort(certificate, instance).require_affordable()
     weights = [
         _weights(number, table.cap, table.items, memory)
@@ -115,7 +114,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
     paid = [memory * dual for dual in duals.memory]
     for number, (table, begin, end, dual) in enumerate(duals.cuts):
         if dual < 0:
-            raise CertificateError(f"dual {dual} of cut {number} is negative")
+            raise CertificateError(f"dual {shown(dual)} of cut {number} is negative")
         if not 0 <= table < len(weights):
             raise CertificateError(f"cut {number}: there is no table {table}")
         if not 1 <= begin < end <= horizon + 1:
@@ -143,8 +142,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
         for arrival, prompt, output in instance.requests
     ]
     value = sum(map(min, own)) - sum(paid)
-    if value != certificate.value:
-        raise CertificateError(f"value {certificate.value} is claimed, the duals prove {value}")
+    _require_value(value, certificate.value)
     if isinstance(certificate, DualCertificate):
         return -(-value // duals.denominator)
     items = [
@@ -154,21 +152,13 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
         ]
         for _, prompt, output in instance.requests
     ]
-    try:
-        from ratiolab.hindsight.certificates.certify_paths import (
-            require_no_path,
-            require_no_schedule,
-        )
+    from ratiolab.hindsight.certificates.certify_paths import require_no_path, require_no_schedule
 
-        if isinstance(certificate, DynamicProgrammingCertificate):
-            require_no_schedule(certificate, instance, list(map(min, own)), items, paid)
-        else:
-            require_no_path(certificate, instance, items, paid)
-        return certificate.bound
-    except TooCostlyError:
-        raise
-    except ValueError as error:
-        raise CertificateError(str(error)) from None
+    if isinstance(certificate, DynamicProgrammingCertificate):
+        require_no_schedule(certificate, instance, list(map(min, own)), items, paid)
+    else:
+        require_no_path(certificate, instance, items, paid)
+    return certificate.bound
 
 
 def _effort(certificate: CertificateWithDuals, instance: Instance) -> Effort:

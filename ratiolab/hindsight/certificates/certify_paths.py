@@ -37,13 +37,13 @@ bounds its rest, too: the least total of what was made of it, where what replace
 it goes on from then. Dropped are states whose total and rest, as some pass before has it of their
 part that it watched, exceed B, or for which it has none.
 
-A pass that watches nobody may merge states of a layer, too: the merged one holds, at each later
-time, the least that one of them holds, its total is the least of theirs, and only what runs in all
-of them runs in it. What completes one of them completes it, and adds as much to the total; what it
-has paid is its total and what runs in it will pay, which never falls: what runs in it holds no more
-than it does, so it fits beside whatever completes it. So no path is lost. Its rest bounds those of
-later passes, which merge nothing, as it is of whatever holds as much, merged or not. Whoever found
-the bound may have merged others: wider passes are tried, too.
+A first pass that watches nobody may merge states of a layer, too: the merged one holds, at each
+later time, the least that one of them holds, its total is the least of theirs, and only what runs
+in all of them runs in it. What completes one of them completes it, and adds as much to the total;
+what it has paid is its total and what runs in it will pay, which never falls: what runs in it holds
+no more than it does, so it fits beside whatever completes it. So no path is lost. Its rest bounds
+those of later passes, which merge nothing, as it is of whatever holds as much, merged or not.
+Whoever found the bound may have merged others: wider passes are tried, too.
 
 Nothing else is left out, so the last pass must keep no path. Watched sets may only grow from pass
 to pass. Nothing here is the solver's but the footprint.
@@ -140,7 +140,7 @@ def _least(certificate: PathCertificate, instance: Instance, costs: Costs, limit
         before, behind = (0, list[Beside]()), list[tuple[int, list[Beside]]]()
         for number, watched in enumerate(passes):
             side = 0 if certificate.back else number % 2
-            width = 0 if watched else factor * certificate.width
+            width = 0 if number else factor * certificate.width
             walk = Walk(instance, costs, side, watched, limit, left, before, behind, width)
             layers = walk.run(follow=certificate.back and number + 1 < len(passes))
             done = layers[-1].paid[layers[-1].begun == np.uint64(watched)]

@@ -42,7 +42,8 @@ keeps a layer.
 
 More than `ratiolab.hindsight.paths.walk.MOST_STATES` of walks that find: those of the checker
 compare states in another way, and may keep more. Against 64 instead of 256 others, a pass of 40
-requests kept more than these.
+requests kept more than these. A state takes 40 bytes, two for each request that runs and one for
+each later time: 130 at the sizes of the papers, three times as many at most.
 """
 
 ROOMIEST = 4.0
@@ -52,6 +53,9 @@ to this: so are the walks that find where there is most time and memory."""
 LONG_CHECK = 120.0
 """Seconds that checking may take of records, and of what a solve begins with."""
 
+MOST_PAIRS = 2**15 - 1
+"""Most output tokens of all requests of walks: a pair of request and age is a 16-bit number."""
+
 MOST_CELLS = 15 * 10**6
 """Most pairs of a request and an age, times layers of walks."""
 
@@ -59,7 +63,8 @@ MOST_PASSES = 100
 """Most walks of a certificate."""
 
 LARGEST_SUM = 2**60
-"""Sums of the numbers of walks stay below it, so that 64-bit integers never overflow."""
+"""Sums of the numbers of walks stay below it, so that 64-bit integers do not overflow; but for what
+requests wait for together, of which too little only keeps more states."""
 
 LARGEST_FILE = 2**23
 """Bytes of the largest certificate that is read, 8 MiB: its numbers take some hundred as many."""
@@ -187,8 +192,11 @@ def paths_effort(duals: Duals, instance: Instance, passes: Sequence[int] | None)
         size = f"{len(instance)} requests and memory {instance.memory}"
         raise CertificateError(f"{size}: paths are checked up to {requests} and {memory}")
     horizon, ages = len(duals.memory) + 2, sum(instance.output.tolist())
+    if ages > MOST_PAIRS:
+        raise CertificateError(f"{ages} output tokens: paths are checked up to {MOST_PAIRS}")
     layers = max(horizon, int(instance.arrival.max()))
-    return Effort(ages * (horizon + 4 * layers) * _POINTER, ages * horizon)
+    costs = horizon * (2 * _POINTER + _OBJECT) + 4 * layers * _POINTER
+    return Effort(ages * costs, ages * horizon)
 
 
 def table_steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:

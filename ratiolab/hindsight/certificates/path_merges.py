@@ -38,6 +38,8 @@ def merged(
         the next time, at its age before, and that capacity; else zeros.
     trail : is told, if there is one.
     """
+    if most < 1:
+        raise ValueError(f"{len(rows)} states cannot merge into {most}")
     parts = np.zeros((most, 2), np.int64)
     order = rows.copy()
     number = _parts(room.total, room.tokens, order, price, parts)
