@@ -120,10 +120,10 @@ def claims(
     """Check the numbered statements of the papers and print the verdicts.
 
     holds: with scope `proved` or the number of cases. tightened: true, and a better value is
-    given. false: with a witness that --recheck verifies. not reproduced: a statistic that a
-    repetition rejects. not implied: measured on a real system, and not given by the model alone.
-    undecided: what is known does not decide. The exit code is 1 when a verdict is not the expected
-    one.
+    given. consistent: the paper's own figures agree, and nothing was measured again. false: with a
+    witness that --recheck verifies. not reproduced: a statistic that a repetition rejects. not
+    implied: measured on a real system, and not given by the model alone. undecided: what is known
+    does not decide. The exit code is 1 when a verdict is not the expected one.
     """
     from ratiolab.papers import run_claims, select
     from ratiolab.papers.verdicts import claims_page, claims_table, listing_table

@@ -12,13 +12,14 @@ class Verdict(StrEnum):
 
     HOLDS = "holds"  # with scope: proved, or so many cases checked
     TIGHTENED = "tightened"  # true but loose; with the better value
+    CONSISTENT = "consistent"  # the paper's own figures agree; nothing was measured again
     FALSE = "false"  # with a witness that anyone can recheck without a solver
     NOT_REPRODUCED = "not reproduced"  # a measured or drawn figure that a repetition rejects
     NOT_IMPLIED = "not implied"  # measured elsewhere; the model alone does not give it
     UNDECIDED = "undecided"  # a limit was reached, intervals overlap, or too little is known
 
 
-HOLDS, TIGHTENED, FALSE, NOT_REPRODUCED, NOT_IMPLIED, UNDECIDED = Verdict
+HOLDS, TIGHTENED, CONSISTENT, FALSE, NOT_REPRODUCED, NOT_IMPLIED, UNDECIDED = Verdict
 
 AGAINST = (FALSE, NOT_REPRODUCED, NOT_IMPLIED)
 """Verdicts that a statement does not stand as it is made."""
@@ -33,7 +34,7 @@ EXACT = "computed exactly"
 """Scope of a statement about finitely many cases, all of them computed without rounding."""
 
 ARITHMETIC = "arithmetic on the paper's own figures"
-"""Scope of a verdict that takes printed figures as they are and compares them."""
+"""Scope of a verdict that takes printed figures as they are: at best they are consistent."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,12 @@ def decided(
     witness: str | None = None,
     otherwise: Verdict = FALSE,
 ) -> ClaimResult:
-    """Return the result `holds`, or else another one, by default `false`, with its witness."""
-    verdict, against = (HOLDS, None) if holds else (otherwise, witness)
+    """Return the result `holds`, or else another one, by default `false`, with its witness.
+
+    What rests on the paper's own figures alone is `consistent` instead of true.
+    """
+    agrees = CONSISTENT if scope == ARITHMETIC else HOLDS
+    verdict, against = (agrees, None) if holds else (otherwise, witness)
     return ClaimResult(verdict, scope, computed, evidence=evidence, witness=against)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 COLOURS = {
     Verdict.HOLDS: "green",
     Verdict.TIGHTENED: "cyan",
+    Verdict.CONSISTENT: "#008080",
     Verdict.FALSE: "red",
     Verdict.NOT_REPRODUCED: "magenta",
     Verdict.NOT_IMPLIED: "blue",

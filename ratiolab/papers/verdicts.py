@@ -17,6 +17,7 @@ from ratiolab.report.templating import filled
 MEANINGS = {
     Verdict.HOLDS: "proved, or true of everything that was checked, as its scope says",
     Verdict.TIGHTENED: "true, and a better value is given",
+    Verdict.CONSISTENT: "the paper's own figures agree with it; nothing was measured again",
     Verdict.FALSE: "a witness speaks against the statement as it is made",
     Verdict.NOT_REPRODUCED: "a statistic that is rejected when its experiment is repeated",
     Verdict.NOT_IMPLIED: "measured on a real system; the paper's model alone does not give it",

@@ -1,4 +1,4 @@
-"""Charts on TRAIL's queue: Shahout et al. (2024), Lemma 1, Appendices A and D, arXiv 2410.01035.
+"""Charts on TRAIL's queue: Shahout et al. (2025), Lemma 1, Appendices A and D, arXiv 2410.01035.
 
 Sizes are exponential with mean 1, the unit of time; arrivals are Poisson, so the rate is the load.
 """

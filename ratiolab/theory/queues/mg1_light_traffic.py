@@ -17,7 +17,7 @@ first job can be preempted while v = t - u > w t:
 Lemma 1 as printed stays below 1/2 for every C: 1 / (2 + C)^3 < 1/8 for C > 0, and at C = 0
 the last term is 1/4. It promises what no policy can do.
 
-Source: Shahout et al. (2024), Lemma 1, arXiv 2410.01035; the comparison is ours.
+Source: Shahout et al. (2025), Lemma 1, arXiv 2410.01035; the comparison is ours.
 """
 
 from __future__ import annotations

@@ -7,7 +7,14 @@ that the printed figures alone decide, or leave open.
 from fractions import Fraction
 from typing import NamedTuple
 
-from ratiolab.papers.claim import ARITHMETIC, FALSE, HOLDS, UNDECIDED, ClaimResult, decided
+from ratiolab.papers.claim import (
+    ARITHMETIC,
+    CONSISTENT,
+    FALSE,
+    UNDECIDED,
+    ClaimResult,
+    decided,
+)
 from ratiolab.papers.jaillet2025 import PAPER
 
 
@@ -35,6 +42,7 @@ RUNS = 50
 
 @PAPER.claim(
     "Table 1, p. 36",
+    expected=CONSISTENT,
     claimed="MC-SF",
     control="MC-Benchmark",
     assumes="the printed figures are right",
@@ -72,7 +80,7 @@ Slopes = tuple[Fraction, Fraction]
     expected=UNDECIDED,
     claimed=(Fraction(1, 6), Fraction(1, 2)),
     control=(Fraction(1, 31), Fraction(1, 21)),
-    control_verdict=HOLDS,
+    control_verdict=CONSISTENT,
     assumes=(
         "high demand, 50 requests a second; latency grows linearly with the number of requests",
         "agreement: the line through 0 meets Table 1, at 1000 requests, within a factor of 2",
@@ -87,7 +95,7 @@ def slopes_high_demand(slopes: Slopes) -> ClaimResult:
     printed = [Fraction(TABLE_1[name].average) for name in names]
     agrees = all(p / 2 <= a <= 2 * p for a, p in zip(at_thousand, printed, strict=True))
     return ClaimResult(
-        HOLDS if agrees else UNDECIDED,
+        CONSISTENT if agrees else UNDECIDED,
         ARITHMETIC,
         "at 1000 requests "
         + ", ".join(
@@ -103,6 +111,7 @@ def slopes_high_demand(slopes: Slopes) -> ClaimResult:
 
 @PAPER.claim(
     "Section 5.2.1, p. 17",
+    expected=CONSISTENT,
     claimed=Fraction(8),
     control=Fraction(10),
     assumes="the slopes of the text, 1/800 and 1/100, which are rounded",

@@ -86,7 +86,7 @@ def findings(engines: Engines) -> Iterator[Finding]:
     )
     yield from compared(
         "Evicting the least computed first wastes fewer tokens (issue 54644)",
-        "0.70 to 0.76 of the tokens",
+        "fewer: 0.70 to 0.76 of them there",
         lower(),
         pressed,
         (LEAST, VLLM),
@@ -135,7 +135,7 @@ def findings(engines: Engines) -> Iterator[Finding]:
     )
     yield from compared(
         "Skip-join queues with caches on the host have a shorter mean latency than first come, "
-        "first served (Wu et al. 2023)",
+        "first served with whole prompts (Wu et al. 2023)",
         "shorter",
         lower(),
         every,

@@ -34,7 +34,7 @@ def page(frame: pd.DataFrame) -> Page:
         "solved": int((exact["policy"] == MC_SF).sum()),
         "left": _left_out(frame[frame["policy"] == MC_SF]),
         "table": markdown(
-            ("", "optimal", "mean ratio", "median", "90 %", "worst"),
+            ("", "optimal", "mean ratio", "median", "90th percentile", "worst"),
             [
                 (
                     f"{label}, {key}",

@@ -20,20 +20,15 @@ from ratiolab.theory.limits.volume_restart import best
 
 REQUESTS, PACE, MARGIN = "workload.n", "policy.pace", "policy.margin"
 TUNING, OURS = "tuning", "volume-restart"
-EARLIER = {
-    "prototype: 1/t, n = 12,000": {OURS: 2.04, "kill-restart": 4.2, "gsa": 2.9},
-    "prototype: log-normal, n = 3,000": {OURS: 2.83, "kill-restart": 6.3, "gsa": 4.1},
-    "prototype: two lengths, n = 3,000": {OURS: 2.05, "kill-restart": 7.1, "gsa": 2.8},
-}
-"""What a prototype of the policy had on one draw of each law, and two policies beside it, then."""
+PLAIN = ("no prompts: 1/t", "no prompts: log-normal", "no prompts: two lengths")
 
 
 def page(frame: pd.DataFrame) -> Page:
     """Compute the tuning, the ratios of all policies, and the chart, a panel for each law."""
     runs = with_ratios(frame)
     tuning = runs[runs[POLICY] == TUNING]
-    again = runs[runs[SETTING].isin(EARLIER)]
-    held = runs[(runs[POLICY] != TUNING) & ~runs[SETTING].isin(EARLIER)]
+    again = runs[runs[SETTING].isin(PLAIN)]
+    held = runs[(runs[POLICY] != TUNING) & ~runs[SETTING].isin(PLAIN)]
     pairs = tuning.groupby([PACE, MARGIN])[RATIO].mean()
     pace, margin = min(pairs.index, key=lambda pair: float(pairs[pair]))
     used = held[held[POLICY] == OURS].iloc[0]
@@ -68,14 +63,11 @@ def page(frame: pd.DataFrame) -> Page:
             lambda policy, place: str(mean(held, **{POLICY: policy}, **place)),
         ),
     }
-    slots["prototype"] = grid(
+    slots["plain"] = grid(
         "policy",
         [OURS, "kill-restart", "gsa"],
-        list(EARLIER),
-        lambda policy, law: (
-            str(mean(again, **{POLICY: policy, SETTING: law}))
-            + (f"; then {EARLIER[law][policy]:g}" if policy in EARLIER[law] else "")
-        ),
+        list(PLAIN),
+        lambda policy, law: str(mean(again, **{POLICY: policy, SETTING: law})),
     )
     ends = {law: mean(most, **{POLICY: OURS, SETTING: law}) for law in laws}
     findings = [
@@ -93,7 +85,7 @@ def page(frame: pd.DataFrame) -> Page:
             Runs(again, (SETTING, POLICY)),
             OURS,
             ["kill-restart", "gsa"],
-            "at the prototype's sizes",
+            "without prompts",
         ),
     ]
     return Page(slots, findings, {"ratio": _chart(held, laws, policies, value)})

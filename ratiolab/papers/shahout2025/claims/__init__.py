@@ -1,1 +1,1 @@
-"""Claims of Shahout et al. (2024), arXiv 2410.01035."""
+"""Claims of Shahout et al. (2025), arXiv 2410.01035."""

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from ratiolab.papers.claim import (
     ARITHMETIC,
+    CONSISTENT,
+    EXACT,
     FALSE,
     UNDECIDED,
     ClaimResult,
@@ -31,7 +33,7 @@ def section_2_kv_cache(gigabytes: Fraction) -> ClaimResult:
     total = 2 * LAYERS * WIDTH * BYTES * TOKENS
     return decided(
         total >= gigabytes * 10**9,
-        ARITHMETIC,
+        EXACT,
         f"{total} bytes = {total / 10**9:.3f} GB = {Fraction(total, 2**30)} GiB",
         evidence=f"{LAYERS} layers of width {WIDTH}, two bytes per number; the printed figure is "
         "9/4 GiB, rounded",
@@ -60,7 +62,7 @@ def section_3_2_parameters(layers: tuple[int, int]) -> ClaimResult:
     ) == Fraction("0.03")
     return decided(
         agrees,
-        ARITHMETIC,
+        EXACT,
         f"{count} parameters, {float(100 * share):.4f}%",
         evidence=f"layers {width} to {hidden} to {BINS} counted with biases; overhead as the "
         "ratio of parameters, rounded as the paper rounds",
@@ -88,6 +90,7 @@ PARAMETERS = 2_102_794
 
 @PAPER.claim(
     "Table 1 and Section 3.2",
+    expected=CONSISTENT,
     claimed=1,
     control=-1,
     assumes="the printed figures are right",

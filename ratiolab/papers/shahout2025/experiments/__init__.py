@@ -1,1 +1,1 @@
-"""Experiments: Shahout et al. (2024), arXiv 2410.01035."""
+"""Experiments: Shahout et al. (2025), arXiv 2410.01035."""
