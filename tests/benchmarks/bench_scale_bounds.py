@@ -1,8 +1,8 @@
 """How close proven bounds come to good schedules at 1,000 to 10,000 requests, memory 16,492.
 
 Prints, for log-normal lengths with the moments of LMSYS-Chat (prompts with mean 41 and median 11,
-outputs 85 and 45) and, where it is at hand, the Azure conversation trace of 2023 (in
-``../shared/traces`` beside the repository or in the folder that RATIOLAB_TRACES names): the mean
+outputs 85 and 45) and, where it is at hand, the Azure conversation trace of 2023 (in the folder
+that RATIOLAB_TRACES names): the mean
 latency of the best schedule found, how far it is above each proven bound, in percent, and CPU
 seconds. The last column is no bound: it is the mean-busy-time bound of 5 % less memory, that is,
 what a schedule that leaves 5 % of memory idle could at best reach by that account. Where it is far

@@ -1,11 +1,10 @@
 """Time every policy in the simulator, and the literal reference of the tests beside it.
 
 Run ``python tests/benchmarks/bench_simulator.py [--requests N] [--small N]``. Lengths are those of
-the Azure conversation trace of 2023 where it is at hand, in ``../shared/traces`` beside the
-repository or in the folder that RATIOLAB_TRACES names, and log-normal with about its means and
-medians otherwise; the first line says which. Requests with prompts above half the memory are left
-out. The predicted laws are log-t, of each output. Seconds are of the processor. Compare ratios, not
-seconds: machines differ.
+the Azure conversation trace of 2023 where it is at hand, in the folder that RATIOLAB_TRACES names,
+and log-normal with about its means and medians otherwise; the first line says which. Requests with
+prompts above half the memory are left out. The predicted laws are log-t, of each output. Seconds
+are of the processor. Compare ratios, not seconds: machines differ.
 """
 
 import argparse

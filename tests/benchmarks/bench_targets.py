@@ -1,5 +1,16 @@
 """The hindsight solver in one table: proofs, gaps and times, beside the plain integer program.
 
+How far the best schedule found is above the certified bound, as a part of the bound, is called the
+gap. Small instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the
+seeds from each arrival model. Large ones have log-normal lengths and memory 16,492, see
+`bench_scale_bounds.py`; those of traces are samples of the public traces of the folder that
+``RATIOLAB_TRACES`` names. Each section has the commands that made it, the latest first: a later one
+replaced the rows that it made again. Times are wall clock, limits too; compare ratios: machines
+differ. With ``--cpu`` seconds and limits of ``proofs``, ``gaps``, ``checks``, ``traces``,
+``waiting`` and ``clock`` are of processor time, and each of the two threads, for schedules and for
+bounds, counts its own: as on two idle cores, so that a busy machine shows the same. A row of 60 s
+takes two times 60 s of processor.
+
 Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED] [--long
 SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, ``proofs``,
 ``gaps``, ``plain``, ``scale`` (the default), ``checks``, and ``traces``, ``split``, ``waiting``,
@@ -7,18 +18,10 @@ SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, 
 `bench_configurations.py`, ``large``, see `bench_large.py`, ``branches``, see `bench_branches.py`,
 ``times`` and ``walks``, see `bench_times.py`, ``searches``, see `bench_searches.py`, and ``fit``,
 see `bench_fit.py`. With ``--write`` the sections of these parts are written anew; other sections of
-the page stay, each with the command that made it; rows of ``proofs``, ``gaps``, ``checks`` and
-``traces`` one by one, as they are found, and gaps after ``--long`` where it is given. Small
-instances are drawn as in Jaillet et al. (2025), Section 5.1, with n fixed, half of the seeds from
-each arrival model; all of them are ``--limit 60 --long 600 --seeds 10 --write results/targets.md
-cold proofs gaps``, up to seven hours on two idle cores. Large ones have log-normal lengths and
-memory 16,492, see `bench_scale_bounds.py`. Those of ``traces`` are samples of the public traces of
-the folder that ``RATIOLAB_TRACES`` names; ``--rows 0,3`` runs these rows (or sizes) alone, and the
-section keeps the others. Times are wall clock, limits too; compare ratios: machines differ. With
-``--cpu`` seconds and limits of ``proofs``, ``gaps``, ``checks``, ``traces``, ``waiting`` and
-``clock`` are of processor time, and each of the two threads, for schedules and for bounds, counts
-its own: as on two idle cores, so that a busy machine shows the same. A row of 60 s takes two times
-60 s of processor.
+the page stay; rows of ``proofs``, ``gaps``, ``checks`` and ``traces`` one by one, as they are
+found, and gaps after ``--long`` seconds where that is given; ``--rows 0,3`` runs these rows (or
+sizes) alone, and the section keeps the others. All small instances are ``--limit 60 --long 600
+--seeds 10 --write results/targets.md cold proofs gaps``, up to seven hours on two idle cores.
 """
 
 import inspect
@@ -159,8 +162,8 @@ def proofs(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator
 def gaps(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator[str]:
     """Certified gaps at the sizes of the paper, and how soon they are small."""
     yield (
-        f"| n | seed | seconds to {100 * CLOSE:.1f} % | gap after {limit:.0f} s, % | "
-        "gap after --long, % |"
+        f"| n | seed | seconds until it is {100 * CLOSE:.1f} % | gap after {limit:.0f} s, % | "
+        "gap after `--long` seconds (600), % |"
     )
     yield "|---|---|---|---|---|"
     for n in _sizes(GAPS, rows):
@@ -238,7 +241,7 @@ ROWS = {
     "proofs": (PROOFS, target_page.size, target_page.by_size),
     "gaps": (GAPS, target_page.seed_of, target_page.with_means),
     "checks": (PROOFS + GAPS, target_page.size, target_page.by_size),
-    "traces": (tuple(range(len(bench_traces.TRACED))), target_page.sample, list),
+    "traces": (tuple(range(len(bench_traces.TRACED))), target_page.sample, target_page.by_sample),
 }
 """Parts whose rows take long and stand for themselves: their numbers, what a row is about, and
 their order."""

@@ -72,6 +72,16 @@ def by_size(rows: list[str]) -> list[str]:
     return sorted(rows, key=lambda row: int(size(row)))
 
 
+def by_sample(rows: list[str]) -> list[str]:
+    """Return rows by instance, number of requests and seconds."""
+
+    def place(row: str) -> tuple[str, int, float]:
+        instance, requests, _, seconds, *_ = row.strip("| ").split(" | ")
+        return instance, int(requests.replace(",", "")), float(seconds)
+
+    return sorted(rows, key=place)
+
+
 def with_means(rows: list[str]) -> list[str]:
     """Return rows by number of requests and seed, and rows of the means of the gaps shown."""
     cells = [[cell.strip() for cell in row.strip("| ").split("|")] for row in rows]
