@@ -26,17 +26,18 @@ class Panels:
     Parameters
     ----------
     kind : the function of `ratiolab.report.plots.experiments` that draws a panel.
-    x, by : columns of the tables: what is on the x axis, what has a colour.
+    x, by : columns of the tables: what is on the x axis, or a row of dots; what has a colour.
     panels : row by row.
     labels : in the order of their colours; by default in that of the first table.
     looks : of labels that look otherwise.
     columns, height : panels in a row, and how high each is, inches.
     legend : entries in a row of the legend; None for no legend.
     size : of the whole chart, inches.
+    heading : what all panels have in common, above them.
     options : of all panels.
     """
 
-    kind: Literal["lines", "grouped_bars", "boxes"]
+    kind: Literal["lines", "grouped_bars", "boxes", "dots"]
     x: str
     by: str | None
     panels: Sequence[Panel]
@@ -46,6 +47,7 @@ class Panels:
     height: float = 3.4
     legend: int | None = 5
     size: tuple[float, float] | None = None
+    heading: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self) -> Chart:
@@ -58,9 +60,13 @@ class Panels:
             labels = [str(label) for label in self.panels[0].table[self.by or self.x].unique()]
         look = {**plots.looks(labels), **self.looks}
         draw = getattr(plots, self.kind)
-        for panel, ax in zip(self.panels, axes, strict=True):
+        for number, (panel, ax) in enumerate(zip(self.panels, axes, strict=True)):
             options = {**self.options, **panel.options}
             draw(panel.table, self.x, self.by, ax, look=look, **options)
+            if self.kind == "dots" and number % self.columns:  # rows are named once
+                ax.tick_params(labelleft=False)
+        if self.heading:
+            plots.heading(figure, self.heading)
         if self.legend is not None:
             plots.shared_legend(figure, axes, columns=self.legend)
         return figure

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,15 +15,7 @@ from ratiolab.papers.chen2025.experiments._statements import BY_MEMORY, FIGURES,
 from ratiolab.papers.experiment import page_text
 from ratiolab.papers.page import Page
 from ratiolab.papers.page_table import kept_columns
-from ratiolab.report.plots import save
-from ratiolab.report.plots.experiments import (
-    enclosures,
-    grouped_bars,
-    lines,
-    panels,
-)
 from ratiolab.studies import Study
-from ratiolab.studies.frames import intervals
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store, csv_text
 
@@ -306,55 +297,3 @@ def test_a_kept_table_has_what_differs_and_the_figures_asked_for() -> None:
         }
     )
     assert kept_columns(frame, ("y",)) == ["workload.n", "seed", "y", "version"]
-
-
-def test_charts_draw_a_line_or_bar_for_every_label(tmp_path: Path) -> None:
-    frame = pd.DataFrame(
-        {"n": [1, 1, 2, 2] * 2, "policy": ["a"] * 4 + ["b"] * 4, "v": [1, 2, 3, 4, 5, 6, 7, 9.0]}
-    )
-    table = intervals(frame, ["n", "policy"], "v")
-    figure, axes = panels(2)
-    lines(table, "n", "policy", axes[0], log_y=True)
-    assert [line.get_label() for line in axes[0].get_lines()] == ["a", "b"]
-    assert axes[0].get_lines()[1].get_ydata().tolist() == [5.5, 8.0]
-    grouped_bars(table, "n", "policy", axes[1])
-    assert sorted(patch.get_height() for patch in axes[1].patches) == [1.5, 3.5, 5.5, 8.0]
-    save(figure, tmp_path / "chart.png")
-    assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_line_breaks_where_a_label_has_no_value() -> None:
-    frame = pd.DataFrame({"n": [1000, 3000, 6000, 1000, 6000, 3000], "policy": list("aaabbc")})
-    _figure, (ax,) = panels(1)
-    lines(frame.assign(mean=2.0, low=1.0, high=3.0), "n", "policy", ax)
-    drawn = {line.get_label(): line.get_xydata() for line in ax.get_lines()}
-    assert [len(points) for points in drawn.values()] == [3, 3, 1]
-    assert np.isnan(drawn["b"][1, 1])
-    assert not np.isnan(drawn["a"]).any()
-    assert len({str(line.get_linestyle()) + line.get_color() for line in ax.get_lines()}) == 3
-    assert ax.xaxis.get_major_formatter()(6000, 0) == "6,000"
-
-
-def test_bars_stand_on_their_base_or_hang_from_it() -> None:
-    frame = pd.DataFrame({"n": [1, 2], "policy": "a", "mean": [1.5, 0.75], "low": 0.7, "high": 1.6})
-    _, (ax,) = panels(1)
-    grouped_bars(frame, "n", "policy", ax, base=1)
-    ends = [sorted(patch.get_bbox().intervaly.tolist()) for patch in ax.patches]
-    assert ends == [[1, 1.5], [0.75, 1]]
-
-
-def test_no_bar_of_an_enclosure_touches_the_frame() -> None:
-    frame = pd.DataFrame({"s": "x", "policy": ["a", "b"], "bottom": [1.0, 2], "top": [2.0, 4]})
-    for log_x in (True, False):
-        (ax,) = enclosures(frame, "s", "policy", log_x=log_x).axes
-        low, high = ax.get_xlim()
-        assert low < 1
-        assert high > 4
-
-
-def test_a_row_without_a_bar_keeps_its_place() -> None:
-    frame = pd.DataFrame(
-        {"s": list("xxyy"), "policy": list("abab"), "bottom": [1.0, 2, 1, 2], "top": [2.0, 4, 2, 9]}
-    )
-    first, second = enclosures(frame, "s", "policy", most=5).axes  # the last bar is an arrow
-    assert first.get_ylim() == second.get_ylim() == (1.5, -0.5)

@@ -173,9 +173,9 @@ def plain_thousands(ax: Axes) -> None:
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
-def few_decades(ax: Axes) -> None:
-    """Label 1, 2, 5 and not powers of ten alone where an axis spans fewer than two of them."""
+def few_decades(ax: Axes, most: float = 100) -> None:
+    """Label 1, 2, 5 and not powers of ten alone where an axis spans a factor below `most`."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = axis.get_view_interval()
-        if axis.get_scale() == "log" and high < 100 * low:
+        if axis.get_scale() == "log" and high < most * low:
             axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if high < 10 * low else (1, 2, 5)))

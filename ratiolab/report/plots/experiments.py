@@ -1,10 +1,10 @@
-"""Pictures of experiments: lines with bands, grouped bars, histograms with intervals.
+"""Pictures of experiments: lines with bands, grouped bars, boxes, dots and enclosures.
 
 Each takes a tidy table, as `ratiolab.studies.frames.intervals` makes it, and axes to draw on, and
 one colour for a label wherever the label appears.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
@@ -12,19 +12,18 @@ from matplotlib.axes import Axes
 
 from ratiolab.report.plots.canvas import Chart, in_style
 from ratiolab.report.plots.curves import few_decades, plain_log
+from ratiolab.report.plots.dots import dots as dots
 from ratiolab.report.plots.layout import COLOURS as COLOURS
-from ratiolab.report.plots.layout import Look, Words
+from ratiolab.report.plots.layout import Look, Words, write_above
 from ratiolab.report.plots.layout import finish as finish
+from ratiolab.report.plots.layout import heading as heading
 from ratiolab.report.plots.layout import looks as looks
 from ratiolab.report.plots.layout import panels as panels
 from ratiolab.report.plots.layout import shared_legend as shared_legend
-from ratiolab.report.plots.names import named, symbols
+from ratiolab.report.plots.names import named
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Note = tuple[float, float, str]
-"""Where a text begins, as shares of the width and height of the axes, and the text."""
 
 
 @in_style
@@ -40,7 +39,8 @@ def lines(
     bottom: float | None = None,
     whiskers: bool = False,
     reference: float | None = None,
-    notes: Sequence[Note] = (),
+    note: str = "",
+    ticks: Mapping[float, str] | None = None,
     **words: Unpack[Words],
 ) -> None:
     """Draw a line with a band from low to high over x for each label of the column `by`.
@@ -53,7 +53,8 @@ def lines(
     whiskers : whether intervals are whiskers, side by side, in place of bands: where lines lie on
         each other, bands make one block.
     reference : a y that is marked by a thin line.
-    notes : what the lines cannot show, written where it belongs.
+    note : what the lines cannot show, written above the axes, where it hides nothing.
+    ticks : what is written at which x, in place of numbers that the axis chooses.
     """
     look = look or looks([str(label) for label in table[by].unique()])
     places = sorted(table[x].unique())
@@ -78,20 +79,15 @@ def lines(
         plain_log(ax, "x")
     if log_y:
         plain_log(ax, "y")
-    few_decades(ax)
+    few_decades(ax, 300)
     finish(ax, **words)
     if bottom is not None and not log_y:
         ax.set_ylim(bottom=bottom)
-    for place, height, text in notes:
-        ax.annotate(
-            symbols(text),
-            (place, height),
-            xycoords="axes fraction",
-            va="top" if height > 0.5 else "bottom",
-            color="0.25",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1},
-            zorder=4,
-        )
+    if ticks is not None:
+        ax.set_xticks([], minor=True)
+        ax.set_xticks(list(ticks), list(ticks.values()))
+    if note:
+        write_above(ax, note)
 
 
 @in_style
@@ -145,6 +141,7 @@ def boxes(
     ax: Axes,
     *,
     look: Mapping[str, Look],
+    log_y: bool = False,
     **words: Unpack[Words],
 ) -> None:
     """Draw for each value of x a box, or one for each label of the column `by`.
@@ -183,6 +180,9 @@ def boxes(
                 0, 0, 0, color=look[label]["color"], alpha=0.55, label=named(label)
             )  # for legends
     ax.set_xticks(range(len(groups)), [f"{g:g}" if by is not None else named(g) for g in groups])
+    if log_y:
+        plain_log(ax, "y")
+        few_decades(ax)
     finish(ax, **words)
 
 

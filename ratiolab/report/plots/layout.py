@@ -63,15 +63,27 @@ def panels(count: int, *, columns: int = 3, height: float = 3.4) -> tuple[Chart,
 
 @in_style
 def shared_legend(figure: Chart, axes: Sequence[Axes], *, columns: int = 5) -> None:
-    """Draw one legend below all panels."""
+    """Draw one legend for all panels: in the place that the last row leaves free, or below."""
     named = {
         label: handle
         for ax in axes
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(
-        named.values(), named.keys(), loc="outside lower center", ncols=columns, frameon=False
-    )
+    entries = list(named.values()), list(named.keys())
+    place = axes[-1].get_subplotspec()
+    rows, across = place.get_gridspec().get_geometry() if place is not None else (1, 1)
+    if rows * across > len(axes):
+        free = figure.add_subplot(rows, across, rows * across)
+        free.set_axis_off()
+        free.legend(*entries, loc="center", frameon=False)
+    else:
+        figure.legend(*entries, loc="outside lower center", ncols=columns, frameon=False)
+
+
+@in_style
+def heading(figure: Chart, text: str) -> None:
+    """Write above all panels what they have in common."""
+    figure.suptitle(symbols(text), x=0.01, ha="left", fontsize=12)
 
 
 @in_style
@@ -83,3 +95,19 @@ def finish(ax: Axes, title: str = "", x_label: str = "", y_label: str = "") -> N
     plain_thousands(ax)
     ax.grid(color="0.92", lw=0.6)
     ax.set_axisbelow(True)
+
+
+@in_style
+def write_above(ax: Axes, note: str) -> None:
+    """Write a note of one or several lines between the title and the axes; call `finish` before."""
+    ax.annotate(
+        symbols(note),
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 5),
+        textcoords="offset points",
+        va="bottom",
+        color="0.25",
+        fontsize=9,
+    )
+    ax.set_title(ax.get_title(loc="left"), loc="left", pad=8 + 14 * (1 + note.count("\n")))

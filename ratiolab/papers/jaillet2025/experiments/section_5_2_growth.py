@@ -198,7 +198,7 @@ def _chart(frame: pd.DataFrame, value: str, y_label: str, bottom: float) -> Pane
         if spread < COINCIDE:
             first = rows[rows[POLICY] == rows[POLICY].iloc[0]]
             rows = first.assign(**{POLICY: ALL})
-            options["notes"] = [(0.03, 0.3, f"no two schedulers differ\nby more than {spread:.2%}")]
+            options["note"] = f"no two schedulers differ by more than {spread:.2%}"
         panels.append(Panel(rows, title, **options))
     common = {"x_label": "requests", "y_label": y_label}
     labels = list(table[POLICY].unique())

@@ -158,7 +158,7 @@ def _chart(frame: pd.DataFrame) -> Panels:
                 y_label="mean latency / with true lengths",
                 whiskers=True,
                 reference=1.0,
-                notes=[(0.2, 0.98, _loops(part))],
+                note=_loops(part),
             )
         )
     labels = [*known["line"].unique(), *noisy["line"].unique()]
@@ -170,10 +170,12 @@ def _chart(frame: pd.DataFrame) -> Panels:
 
 
 def _loops(part: pd.DataFrame) -> str:
-    """Return where lines end and why: a line each for the cells of which some runs loop."""
-    cells = part.groupby([SETTING, REQUESTS], sort=False)["ratio"]
-    return "\n".join(
-        f"{noise}, n = {n:,}: {ratios.isna().sum()} of {len(ratios)} loop"
-        for (noise, n), ratios in cells
-        if ratios.isna().any()
-    )
+    """Return where lines end and why: for each error, a line, of how many runs some loop."""
+    found = []
+    for noise in NOISES:
+        rows = part[part[SETTING] == noise]
+        lost = rows["ratio"].isna().groupby(rows[REQUESTS]).agg(["sum", "size"])
+        words = [f"{some} of {size} at n = {n:,}" for n, some, size in lost.itertuples() if some]
+        if words:
+            found.append(f"{noise}: {', '.join(words)} loop")
+    return "\n".join(found)

@@ -107,7 +107,7 @@ def _queue(queue: pd.DataFrame) -> Panels:
                 options["whiskers"] = True
                 if table["mean"].nunique() == 1:
                     text = "all loads and all C alike: the longest job alone"
-                    options["notes"] = [(0.03, 0.93, text)]
+                    options["note"] = text
             panels.append(Panel(table, f"{law} predictions", **options))
     common = {"x_label": "C"}
     return Panels("lines", "option.fraction", "load", panels, height=2.9, options=common)
