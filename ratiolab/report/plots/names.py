@@ -38,7 +38,7 @@ _KEYS = re.compile(
 )
 _SUBSCRIPT = re.compile(r"\b([A-Za-z])_([A-Za-z0-9]+)\b")
 _LETTER = re.compile(rf"([{''.join(GREEK)}])(\*?)")
-_ALONE = re.compile(r"(?<![\w$\\{-])([MCnuq])(?![\w}-]|\. [A-Z])")
+_ALONE = re.compile(r"(?<![\w$\\{-])([MCnoqu])(?![\w}-]|\. [A-Z])")
 
 
 def named(label: object) -> str:

@@ -32,6 +32,7 @@ from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Runs
 from ratiolab.studies.frames import intervals, with_bounds
 
+LATENCY = "mean latency (s)"
 ANSWERS = {True: "yes", False: "no", None: "open"}
 
 
@@ -64,9 +65,11 @@ def page(frame: pd.DataFrame) -> Page:
         ),
     }
     charts = {
-        "latency": _chart(intervals(seconds, key, "mean_latency"), "mean latency (s)"),
-        "vidur": _chart(intervals(vidur, key, "mean_latency"), "mean latency (s)"),
-        "ratio": _chart(ratio, "total latency / lower bound of OPT"),
+        "latency": _chart(
+            intervals(seconds, key, "mean_latency"), LATENCY, "The clock of data sheets"
+        ),
+        "vidur": _chart(intervals(vidur, key, "mean_latency"), LATENCY, "The clock of Vidur"),
+        "ratio": _chart(ratio, "total latency / lower bound of OPT", "Unit rounds"),
     }
     return Page(slots, list(findings(loads)), charts)
 
@@ -129,7 +132,7 @@ def _mixed_table(loads: Loads) -> str:
     return grid("prediction", list(FIGURES), columns, cell)
 
 
-def _chart(table: pd.DataFrame, y_label: str) -> Panels:
+def _chart(table: pd.DataFrame, y_label: str, heading: str) -> Panels:
     panels = [
         Panel(
             table[table[SETTING] == setting], f"Figure {number}: {setting}", log_y=setting == ROUGH
@@ -138,4 +141,6 @@ def _chart(table: pd.DataFrame, y_label: str) -> Panels:
     ]
     options = {"x_label": "requests n", "y_label": y_label}
     labels = list(table[POLICY].unique())
-    return Panels("lines", REQUESTS, POLICY, panels, labels, columns=3, options=options)
+    return Panels(
+        "lines", REQUESTS, POLICY, panels, labels, columns=3, heading=heading, options=options
+    )
