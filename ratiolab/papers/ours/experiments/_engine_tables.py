@@ -1,7 +1,7 @@
 """Runs of serving engines by setting, and the tables and charts of their pages."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pandas as pd
 
@@ -219,11 +219,20 @@ def victims_chart(engines: Engines) -> Panels:
         for name, rows in workloads.items()
     ]
     options = {"small": 8}
-    return _bars(engines, by, VICTIMS, panels, legend=4, size=(9, 6), options=options)
+    return Panels(
+        "grouped_bars",
+        "setting",
+        "victim",
+        panels,
+        list(VICTIMS.values()),  # and not those there alone: pages have the same colours
+        legend=4,
+        size=(9, 6),
+        options=options,
+    )
 
 
 def ladder_chart(engines: Engines) -> Panels:
-    """Return the chart of the rungs down to the bound."""
+    """Return the chart of the rungs down to the bound: a row each, a point for each setting."""
     frame = engines.runs.frame
     frame = frame[frame[POLICY].isin(LADDER)]
     frame = frame.assign(
@@ -233,52 +242,41 @@ def ladder_chart(engines: Engines) -> Panels:
     )
     order = {rung: place for place, rung in enumerate(LADDER.values())}
     frame = frame.sort_values("rung", key=lambda c: c.map(order), kind="stable")
-    by = ["setting", "rung"]
+    settings = list(frame["setting"].unique())
     panels = [
-        Panel(
-            intervals(frame[frame[LOAD] == load], by, "ratio"),
-            f"mean latency / vLLM's, load {load:g}",
-            base=1.0,
-        )
+        Panel(intervals(frame[frame[LOAD] == load], ["rung", "setting"], "ratio"), f"load {load:g}")
         for load in sorted(frame[LOAD].unique())
     ]
-    return _bars(engines, by, LADDER, panels, columns=1, legend=2, size=(9, 8))
+    options = {"x_label": "mean latency / vLLM's", "left": 0.0, "reference": 1.0}
+    return Panels(
+        "dots", "rung", "setting", panels, settings, size=(9.5, 4.8), legend=4, options=options
+    )
 
 
 def chunks_chart(engines: Engines) -> Panels:
-    """Return the chart of figures by chunk size over the default's."""
-    frame = engines.frame[engines.frame[POLICY].isin(CHUNKS)]
-    frame = frame.assign(
-        size=frame[POLICY].map(CHUNKS),
-        setting=frame[WORKLOAD] + ", " + _engine_and_load(frame),
-    )
+    """Return the chart of figures by chunk size over the default's, a row for each workload."""
+    there = engines.there(CHUNKS)
+    frame = engines.frame[engines.frame[POLICY].isin(there)]
+    frame = frame.assign(size=frame[POLICY].map(CHUNKS), setting=_engine_and_load(frame))
+    by = ["setting", "size"]
     panels = [
         Panel(
-            intervals(frame.assign(ratio=engines.relative(frame, m)), ["setting", "size"], "ratio"),
-            f"{words} / with 2,048",
+            intervals(rows.assign(ratio=engines.relative(rows, m)), by, "ratio"), f"{name}: {words}"
         )
+        for name, rows in frame.groupby(WORKLOAD, sort=False)
         for m, words in FIGURES.items()
     ]
-    options = {"x_label": "tokens that a batch computes at most", "log_x": True}
+    ticks = {size: "whole" if policy == WHOLE else f"{size:,}" for policy, size in there.items()}
+    options = {
+        "x_label": "tokens that a batch computes at most",
+        "y_label": "over that with 2,048",
+        "log_x": True,
+        "ticks": ticks,
+        "reference": 1.0,
+    }
     return Panels(
-        "lines",
-        "size",
-        "setting",
-        panels,
-        list(engines.settings),
-        columns=3,
-        legend=4,
-        options={**options, "reference": 1.0},
+        "lines", "size", "setting", panels, columns=3, height=2.9, legend=4, options=options
     )
-
-
-def _bars(
-    engines: Engines, by: list[str], names: dict[str, str], panels: list[Panel], **layout: Any
-) -> Panels:
-    """Return panels of bars: a group for each setting, a bar for each policy that has a name."""
-    setting, bar = by
-    shown = list(engines.there(names).values())
-    return Panels("grouped_bars", setting, bar, panels, shown, **layout)
 
 
 def _engine_and_load(frame: pd.DataFrame) -> pd.Series:
