@@ -71,18 +71,17 @@ def page(frame: pd.DataFrame) -> Page:
     rows = rows.assign(
         over=rows["total_latency"] / base.reindex(rows.set_index(SEED).index).to_numpy()
     )
-    rows = rows.assign(**{SETTING: rows[SETTING].map({s: k for k, s in short.items()})})
-    panel = Panel(intervals(rows, [SETTING, POLICY], "over"), base=1.0)
-    options = {"y_label": "total latency / that of fcfs"}
+    rows = rows.assign(**{SETTING: rows[SETTING].map({s: f"{s} {k}" for k, s in short.items()})})
+    panel = Panel(intervals(rows, [SETTING, POLICY], "over"))
     chart = Panels(
-        "grouped_bars",
+        "dots",
         SETTING,
         POLICY,
         [panel],
         [policy for policy in policies if policy != "fcfs"],
         legend=4,
-        size=(11, 4.5),
-        options=options,
+        size=(9, 7.5),
+        options={"x_label": "total latency / that of fcfs", "log_x": True, "reference": 1.0},
     )
     everywhere = [p for p in policies if {(s, p) for s in settings} <= there]
     others = [policy for policy in everywhere if policy not in (OURS, *KNOWING)]
