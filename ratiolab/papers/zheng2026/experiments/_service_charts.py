@@ -97,5 +97,5 @@ def _ablation_chart(runs: Runs) -> Panels:
                 {"x": change.short, "by": "here", **vars(found)},
             ]
         panels.append(Panel(pd.DataFrame(rows), title))
-    options = {"y_label": "ratio to full TIE", "base": 1}
-    return Panels("grouped_bars", "x", "by", panels, columns=3, height=2.9, options=options)
+    options = {"x_label": "ratio to full TIE", "reference": 1.0}
+    return Panels("dots", "x", "by", panels, columns=3, height=2.4, options=options)

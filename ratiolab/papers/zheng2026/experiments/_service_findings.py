@@ -61,7 +61,7 @@ CHANGES = (
     Change("SEPT, no CVaR", "SEPT", (0.75, 1.21, 108.51), "sept"),
     Change("beta 0.1, fixed", "β 0.1", (0.72, 1.15, 104.76), ONE),
     Change("beta 0.3, fixed", "β 0.3", (0.71, 1.18, 105.04), THREE),
-    Change("log-normal for log-t", "log-\nnormal", (1.63, 3.37, 142.21), predict=NORMAL),
+    Change("log-normal for log-t", "log-normal", (1.63, 3.37, 142.21), predict=NORMAL),
     Change("free nu", "free ν", (0.69, 1.02, 97.70), predict=FREE),
 )
 ABLATED = (("mean", MEAN, FAST), ("P90", P90, FAST), ("time", HALF, OFFLINE))
