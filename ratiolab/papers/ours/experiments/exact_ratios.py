@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import product
 from math import isnan
 
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import mean_with_interval
-from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.canvas import SKY, Chart, in_style
 from ratiolab.report.plots.layout import finish, looks, panels, shared_legend
 from ratiolab.report.plots.names import named
 
@@ -17,6 +19,9 @@ MC_SF, SVF, WORKLOAD = "mc-sf", "svf", "workload.label"
 LEVELS = (0.5, 0.9)
 GROUPS, LEAST = 10, 10
 """Means are over so many groups of draws at most, by the feature, of so many at least."""
+
+FAR = 1.25
+"""Axes end at so many times what 99 % of the draws do not pass, if not before."""
 
 FEATURES = {"inverted": "pairs inverted", "held_back": "requests held back"}
 
@@ -74,32 +79,45 @@ def page(frame: pd.DataFrame) -> Page:
     return Page(slots, charts=charts)
 
 
+@in_style
 def _ratios(ratios: Mapping[str, Mapping[str, pd.Series]]) -> Chart:
-    """Draw the distribution of exact ratios of each policy, a panel for each workload."""
-    figure, axes = panels(len(ratios), columns=2)
+    """Draw the distribution of exact ratios, a panel for each policy and a line for each n."""
+    figure, axes = panels(2, columns=2)
     most = max(ratio.max() for kinds in ratios.values() for ratio in kinds.values())
-    for ax, (title, policies) in zip(axes, ratios.items(), strict=True):
-        for key, look in looks(list(policies)).items():
-            ax.ecdf(policies[key], color=look["color"], ls=look["ls"], label=named(key))
+    for ax, key in zip(axes, (MC_SF, SVF), strict=True):
+        for label, look in looks(list(ratios)).items():
+            ax.ecdf(ratios[label][key], color=look["color"], ls=look["ls"], label=label)
         ax.set_xlim(1, max(most, 1.01))  # so that panels can be compared
-        finish(ax, title, "ratio to the optimum", "share of draws up to it")
+        ax.set_ylim(0, 1.02)
+        finish(ax, named(key), "ratio to the optimum", "share of draws up to it")
     shared_legend(figure, axes)
     return figure
 
 
+@in_style
 def _optima(rows: Mapping[str, pd.DataFrame]) -> Chart:
-    """Draw features of optimal schedules against MC-SF / OPT."""
-    figure, axes = panels(len(FEATURES), columns=2)
-    for ax, (feature, words) in zip(axes, FEATURES.items(), strict=True):
-        for label, look in looks(list(rows)).items():
-            table, shown = rows[label], {"color": look["color"], "marker": look["marker"]}
-            x, y = 100 * table[feature], table["ratio"]
-            ax.scatter(x, y, s=5, alpha=0.15, linewidths=0, **shown)
-            number = min(GROUPS, max(1, len(x) // LEAST))
-            groups = -(-x.rank(method="first") * number // len(x))
-            ax.plot(x.groupby(groups).mean(), y.groupby(groups).mean(), label=label, **shown)
-        finish(ax, "", f"{words} in the optimum, %", "MC-SF / OPT")
-    shared_legend(figure, axes)
+    """Draw features of optimal schedules against MC-SF / OPT, a row each and a panel for each n."""
+    figure, axes = panels(len(FEATURES) * len(rows), columns=len(rows), height=2.6)
+    figure.set_size_inches(max(6, 2.2 * len(rows)), figure.get_figheight())
+    least, most = (float(f(f(table["ratio"]) for table in rows.values())) for f in (min, max))
+    for ax, ((feature, words), label) in zip(axes, product(FEATURES.items(), rows), strict=True):
+        every = 100 * pd.concat([table[feature] for table in rows.values()])
+        reach = min(every.max(), FAR * every.quantile(0.99))
+        x, y = 100 * rows[label][feature], rows[label]["ratio"]
+        ax.scatter(x, y, s=6, alpha=0.35, linewidths=0, color=SKY)
+        number = min(GROUPS, max(1, len(x) // LEAST))
+        groups = -(-x.rank(method="first") * number // len(x))
+        means = x.groupby(groups).mean(), y.groupby(groups).mean()
+        ax.plot(*means, color="black", marker="o", ms=3.5, lw=1.2)
+        first = label == next(iter(rows))
+        finish(ax, label, f"{words}, %", "MC-SF / OPT" if first else "")
+        ax.xaxis.set_major_locator(MaxNLocator(4))
+        ax.set_xlim(-0.04 * reach, 1.04 * reach)
+        ax.set_ylim(least - 0.01, most + 0.01)
+        ax.tick_params(labelleft=first)
+        if beyond := int((x > reach).sum()):
+            text = f"{beyond} more $\\rightarrow$"
+            ax.text(0.98, 0.02, text, transform=ax.transAxes, ha="right", fontsize="small")
     return figure
 
 
