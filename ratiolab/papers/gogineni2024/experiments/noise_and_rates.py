@@ -139,6 +139,7 @@ def _axis_chart(
             _boxes(rows, [axis, POLICY], column),
             f"Figure {figure}: {MEASURES[column]}",
             y_label=f"{MEASURES[column]} (s)",
+            log_y=axis == "rate" and column == "ttft",  # from milliseconds to half a minute
         )
         for figure, column in measures.items()
     ]
