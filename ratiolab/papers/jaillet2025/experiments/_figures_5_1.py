@@ -42,8 +42,11 @@ def intervals_chart(
 def _histograms(ax: Axes, title: str, low: pd.Series, high: pd.Series) -> None:
     first = np.floor(min(1.0, low.min()) / BIN)
     edges = BIN * np.arange(first, np.ceil(high.max() / BIN) + 1)
-    for values, look, label in ((low, EXACT, "lower ends"), (high, OTHER, "upper ends")):
-        ax.hist(values, bins=edges.tolist(), color=look["color"], alpha=0.55, label=label)
+    bins = edges.tolist()
+    ax.hist(low, bins=bins, color=EXACT["color"], alpha=0.45, label="lower ends")
+    ax.hist(  # a line over the bars: where both are, no third colour
+        high, bins=bins, histtype="step", color=OTHER["color"], lw=1.6, label="upper ends"
+    )
     ax.set_title(f"{title}: both ends of every interval", fontsize=10, loc="left")
     ax.set_xlabel("MC-SF / OPT")
     ax.set_ylabel("draws")
