@@ -102,7 +102,7 @@ def _optima(rows: Mapping[str, pd.DataFrame]) -> Chart:
     least, most = (float(f(f(table["ratio"]) for table in rows.values())) for f in (min, max))
     for ax, ((feature, words), label) in zip(axes, product(FEATURES.items(), rows), strict=True):
         every = 100 * pd.concat([table[feature] for table in rows.values()])
-        reach = min(every.max(), FAR * every.quantile(0.99))
+        reach = max(1.0, min(every.max(), FAR * every.quantile(0.99)))
         x, y = 100 * rows[label][feature], rows[label]["ratio"]
         ax.scatter(x, y, s=6, alpha=0.35, linewidths=0, color=SKY)
         number = min(GROUPS, max(1, len(x) // LEAST))
