@@ -195,8 +195,7 @@ def paths_effort(duals: Duals, instance: Instance, passes: Sequence[int] | None)
     if ages > MOST_PAIRS:
         raise CertificateError(f"{ages} output tokens: paths are checked up to {MOST_PAIRS}")
     layers = max(horizon, int(instance.arrival.max()))
-    costs = horizon * (2 * _POINTER + _OBJECT) + 4 * layers * _POINTER
-    return Effort(ages * costs, ages * horizon)
+    return Effort(ages * (horizon + 4 * layers) * _POINTER, ages * horizon)
 
 
 def table_steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:
