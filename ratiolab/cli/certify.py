@@ -25,7 +25,7 @@ def certify(
 
     Exit code 0 when it proves what it claims, 1 when it does not, 3 when it is refused unchecked,
     because checking would take more than --seconds, or more than a gigabyte, up to five where these
-    are 120 or more; states of many later times take up to three times as much.
+    are 120 or more; with long outputs states take up to three times as much.
     """
     from ratiolab.hindsight.certificates.certify import CertificateError
     from ratiolab.hindsight.certificates.certify import certify as check

@@ -162,8 +162,8 @@ def proofs(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator
 def gaps(limit: float, seeds: range, long: float, rows: Rows = ()) -> Iterator[str]:
     """Certified gaps at the sizes of the paper, and how soon they are small."""
     yield (
-        f"| n | seed | seconds until it is {100 * CLOSE:.1f} % | gap after {limit:.0f} s, % | "
-        "gap after `--long` seconds (600), % |"
+        f"| n | seed | seconds until the gap is {100 * CLOSE:.1f} % | gap after {limit:.0f} s, % | "
+        "gap after `--long` seconds, % |"
     )
     yield "|---|---|---|---|---|"
     for n in _sizes(GAPS, rows):
