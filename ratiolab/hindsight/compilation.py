@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ratiolab.hindsight.params import LabellingParams, SolveParams
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule, improved_schedule
 from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
@@ -79,8 +80,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     """Do in little what the stages up to the program do."""
     from ratiolab.hindsight.cuts.cut_bound import cut_bound
     from ratiolab.hindsight.dynamic_programming.beam import widening_beam
-    from ratiolab.hindsight.paths.proof import prove
-    from ratiolab.hindsight.paths.widths import Effort
+    from ratiolab.hindsight.paths.loop import Loop, Surroundings
     from ratiolab.hindsight.relaxation.dual_bound import dual_bound
     from ratiolab.hindsight.scale.growth import growth_bounds
     from ratiolab.hindsight.schedules.population import MEMBERS, YOUNG, Population
@@ -100,13 +100,13 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     for _ in range(MEMBERS + YOUNG):  # until all have been crossed
         population.step()
     widening_beam(instance, cuts.duals, known, width=WIDTH, stop=never)
-    prove(
-        *(instance, cuts, lambda: upper + 1),  # what proves the optimum does not end them
-        stop=lambda: not merging and next(asked) > ASKED,
+    around = Surroundings(
+        upper=lambda: upper + 1,  # what proves the optimum does not end the loop
+        stop=lambda: next(asked) > ASKED,
         found=lambda *_: None,
-        starts=lambda: known.starts,
-        effort=Effort(2, 2, 0.0, WIDTH) if merging else None,
     )
+    few = LabellingParams(first_width=WIDTH, most_width=WIDTH) if merging else LabellingParams()
+    Loop(instance, cuts, around, SolveParams(labelling=few)).run()
 
 
 def _beams(instance: Instance) -> None:

@@ -18,13 +18,13 @@ from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.effort import LONG_CHECK, allowing
 from ratiolab.hindsight.compilation import compile_ahead, is_compiled
 from ratiolab.hindsight.many_requests import ManyRequests
-from ratiolab.hindsight.path_stages import Paths, SmallWalk
+from ratiolab.hindsight.params import DEFAULT, SolveParams
+from ratiolab.hindsight.path_stages import Labelling
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
 from ratiolab.hindsight.result import OptResult, Report, SolveOptions
 from ratiolab.hindsight.schedules.heuristics import FEW, STEPS
 from ratiolab.hindsight.stages import (
     MOST_REQUESTS,
-    MOST_WALKED,
     Cuts,
     DualAscent,
     DynamicProgramming,
@@ -42,12 +42,10 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         ("orders", OrderSearch(part=0.05, few=20_000)),
         ("growth rows", GrowthRows(part=0.3, before=0.01)),
         ("easy program", IntegerProgram(easy=True)),
-        ("few requests", SmallWalk(part=0.5)),
-        # more rounds raise the bound slowly: walks under other multipliers gain more in the time
+        # more rounds raise the bound slowly: labelling under other multipliers gains more
         ("few cuts", Cuts(rounds=14, few=8, part=0.2, first=True)),
-        ("paths", Paths(part=0.97, most=MOST_WALKED)),
+        ("labelling", Labelling(part=0.97)),
         ("cuts", Cuts(rounds=40, part=0.4)),
-        ("more paths", Paths(part=0.95, most=MOST_WALKED)),
         ("wide dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
         ("more orders", OrderSearch(part=1.0, rest=True)),
@@ -111,6 +109,7 @@ def solve(
     proven: Certificate | None = None,
     guide: PathCertificate | None = None,
     progress: Report | None = None,
+    params: SolveParams = DEFAULT,
 ) -> OptResult:
     """Return the hindsight optimum, or the proven interval that the limits allow.
 
@@ -150,6 +149,7 @@ def solve(
         to find, are not, and its bound does not count until walks prove it anew.
     progress : called when a stage begins, whenever a bound or the schedule gets better, and every
         few tenths of a second while HiGHS runs.
+    params : the tunable numbers of all stages.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def solve(
         solver = pulp.require_solver(solver or pulp.DEFAULT_SOLVER)
         options = replace(options, method="ip", backend=f"pulp:{solver}")
         plan = (ORDERS, DUALS, ("program", PulpProgram(solver)))
-    state = SolveState(instance, options, progress)
+    state = SolveState(instance, options, progress, params)
     if guide is not None:
         state.walked = guide
         duals = dual_certificate(instance, guide.duals, guide.value)

@@ -16,6 +16,7 @@ from ratiolab.hindsight.certificates.certificate import (
     PathCertificate,
 )
 from ratiolab.hindsight.memory import budget
+from ratiolab.hindsight.params import DEFAULT, SolveParams
 from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
@@ -73,11 +74,16 @@ class SolveState:
     """
 
     def __init__(
-        self, instance: Instance, options: SolveOptions, progress: Report | None = None
+        self,
+        instance: Instance,
+        options: SolveOptions,
+        progress: Report | None = None,
+        params: SolveParams = DEFAULT,
     ) -> None:
         self.began = time.perf_counter()
         self.lock = threading.RLock()  # `ratiolab.hindsight.background` finds schedules, too
         self.instance, self.options, self.progress = instance, options, progress
+        self.params = params
         self.helped = False
         self.nodes = 0
         self.interrupted = False

@@ -16,9 +16,10 @@ from scipy.sparse import csr_array
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths import bundle
+from ratiolab.hindsight.params import DEFAULT
+from ratiolab.hindsight.paths.dssr import Dssr
+from ratiolab.hindsight.paths.multipliers import Multipliers
 from ratiolab.hindsight.paths.potentials import Potentials
-from ratiolab.hindsight.paths.refit import Refit
 from ratiolab.hindsight.relaxation.subgradient import FloatArray
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
@@ -104,18 +105,25 @@ def walks(limit: float, seeds: range, long: float) -> Iterator[str]:
 
 
 def walked(instance: Instance, upper: int, seconds: float) -> float:
-    """Return the best value of walks back that remember nobody, 0 if none is complete."""
+    """Return the best bound of sweeps without critical requests, 0 if none is complete."""
     proven = cut_bound(instance, rounds=0).certificate
-    potentials = Potentials.of(instance, proven.duals)
-    ends = thread_time() + seconds
-    search = bundle.steps(
-        *(Refit(instance, proven.duals), potentials.least / potentials.unit, lambda: upper),
-        *(WIDTH, lambda: thread_time() > ends),
+    first = Potentials.of(instance, proven.duals)
+    search = Multipliers(
+        *(instance, proven.duals, first.least / first.unit, lambda: upper, DEFAULT.bundle)
     )
-    best = 0.0
-    for value, _ in search:
-        best = max(best, value)
-        if best >= upper:
+    ends, best = thread_time() + seconds, 0.0
+
+    def stop() -> bool:
+        return thread_time() > ends
+
+    while best < upper:
+        dssr = Dssr(search.prices(), upper, stop, DEFAULT.labelling)
+        if not dssr.exact(0, WIDTH, upper, stop) or dssr.last is None:
+            break
+        best = max(best, dssr.bound)
+        search.learn(dssr.last.paths)
+        search.again()
+        if not all(search.step(WIDTH, stop) for _ in range(DEFAULT.bundle.steps)):
             break
     return best
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_path_rules import back_of
+from relaxed_schedules import backward
 
 from ratiolab.hindsight.paths import completion_kernels, completions
-from ratiolab.hindsight.paths import walk as walks
+from ratiolab.hindsight.paths.sweep import sweep
 from ratiolab.hindsight.paths.trees import Layer
 
 
@@ -87,12 +87,15 @@ def test_completing_a_state_costs_what_the_definition_says(
 
     monkeypatch.setattr(completion_kernels, "complete", both)
     for seed in range(24):
-        instance, back, limit = back_of(seed)
+        instance, back, limit = backward(seed)
         guide = None
         for known in remembered:
             some = known & (2 ** len(instance) - 1)
-            kept = walks.walk(instance, back, limit, 10**6, remembered=some, guide=guide).kept
-            assert kept is not None
-            guide = completions.completions(kept)
+            swept = sweep(
+                instance, back, limit, 10**6, overflow="lower", critical=some, guide=guide
+            )
+            assert swept is not None
+            assert swept.kept is not None
+            guide = completions.completions(swept.kept)
     assert definition.sets > compared > 200
     assert definition.grown  # no state for a set says nothing of the sets that contain it

@@ -5,11 +5,11 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from oracle import least_latency
-from test_merging import many
+from relaxed_schedules import many
 from tiny_instances import tiny
 
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths import corridors, starts, walk
+from ratiolab.hindsight.paths import corridors, starts
 from ratiolab.hindsight.paths.corridors import Corridors
 from ratiolab.hindsight.schedules import population as populations
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule, list_schedule
@@ -86,7 +86,6 @@ def test_requests_take_bits_from_each_other_and_nothing_is_lost(
         results = list[Schedule | None]()
         for bits in (n, 2 * n // 3, n // 2):
             monkeypatch.setattr(starts, "MOST_REQUESTS", bits)
-            monkeypatch.setattr(walk, "MOST_REQUESTS", bits)
             results.append(beams.search(known, 1, beams.latency, never, forward=forward))
         assert results[0] is not None
         for fewer in results[1:]:

@@ -9,7 +9,6 @@ from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.effort import duals_effort
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.cuts.cut_bound import CutBound
-from ratiolab.hindsight.path_stages import Paths
 from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.solve import solve
@@ -103,12 +102,3 @@ def test_an_optimum_is_proven_from_cuts_that_end_before_the_makespan(
     notes = [stage.note for stage in short.stages]
     assert any("they end at time" in note for note in notes)
     assert certify(short.certificate, instance) == short.lower
-
-
-def test_walks_do_not_begin_before_the_first_program_is_solved() -> None:
-    instance = drawn(40)
-    state = SolveState(instance, SolveOptions("auto", time_limit=1.0, threads=1, steps=1))
-    state.duals = dual_certificate(instance, Duals(10**9, (0,) * 9, (), ()), 1)
-    with state.running("paths") as call:
-        found = Paths(part=1.0, most=120)(state, call)
-    assert found.note == "no paths: there are no duals of cuts to guide them"

@@ -130,9 +130,8 @@ def _alike(states: States, rows: IntArray, known: np.uint64) -> IntArray:
 def _possible(starts: Starts, layer: States, rows: IntArray, t: int) -> tuple[Any, Any]:
     """Return the step from these states of layer t, and the starts that are possible then."""
     direction, step = starts.direction, starts.step(t)
-    chosen = np.array(starts.at(t), np.int64)
-    bits, twins, due = starts.bits(chosen, t)
-    excess = direction.excess[chosen, t]
+    chosen = starts.at(t)
+    bits, twins, due, excess = starts.bits(chosen, t)
     change = excess - step.tail[direction.first[chosen]]
     # those whose set of the started stays the same come last, and what is gained first
     order = np.lexsort((np.where(bits > 0, 0, change), bits == 0))

@@ -26,8 +26,7 @@ from ratiolab.hindsight.paths.potentials import (
     Potentials,
     directions,
 )
-from ratiolab.hindsight.paths.walk import walk
-from ratiolab.hindsight.paths.walked import schedule_of
+from ratiolab.hindsight.paths.sweep import schedule_of, sweep
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
@@ -83,10 +82,15 @@ class Corridors:
             return None
         narrow, everybody = _narrowed(side, known, reach), 2 ** len(instance) - 1
         try:
-            found = walk(instance, narrow, limit, WIDTH, remembered=everybody, stop=stop)
+            found = sweep(
+                *(instance, narrow, limit, WIDTH),
+                overflow="drop",
+                critical=everybody,
+                stop=stop,
+            )
         except OverflowError:  # too many requests may start around one round
             return None
-        return schedule_of(found.paths[0], instance) if found.paths else None
+        return schedule_of(found.paths[0], instance) if found and found.paths else None
 
 
 def _narrowed(side: Direction, known: Sequence[Schedule], reach: int) -> Direction:

@@ -11,8 +11,8 @@ import numpy as np
 from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.paths.kernels import BYTE, HIGH, MIX, NONE, within
 
-NOTHING = -(2**62)
-"""Less than all costs."""
+NOTHING, NEVER = -(2**62), 2**62
+"""Less than all costs, and more."""
 
 LEAF = 8
 """States of a run that is not split."""
@@ -33,20 +33,12 @@ def least_bytes(x, y):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _widest(tokens, rows, least):  # type: ignore[no-untyped-def]
-    """Write the least of each byte of these rows; return which varies most among some, how much.
-
-    Rows that are too few to be split count as all alike.
-    """
-    words, stride = tokens.shape[1], -(-len(rows) // SAMPLE)
-    leaf = len(rows) <= LEAF
+def _varies(tokens, rows):  # type: ignore[no-untyped-def]
+    """Return which word and byte of tokens varies most among some of these rows, how much."""
     word = byte = 0
-    most = np.int64(0)
-    for w in range(words):
-        least[w] = tokens[rows[0], w]
-        for row in rows:
-            least[w] = least_bytes(least[w], tokens[row, w])
-        for b in range(0 if leaf else 8):
+    most, stride = np.int64(0), -(-len(rows) // SAMPLE)
+    for w in range(tokens.shape[1]):
+        for b in range(8):
             shift = np.uint64(b) * BYTE
             number = total = squares = np.int64(0)
             for r in range(0, len(rows), stride):
@@ -59,19 +51,51 @@ def _widest(tokens, rows, least):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def _halve(tokens, settled, rows, scratch, word, shift, counts):  # type: ignore[no-untyped-def]
+    """Put the rows below the median of a byte first, or those not above it; return their number.
+
+    The half with the least settled cost comes first.
+    """
+    n = len(rows)
+    counts[:] = 0
+    for row in rows:
+        counts[tokens[row, word] >> shift & LOW] += 1
+    median, below = 0, 0
+    while below + counts[median] <= n // 2:
+        below += counts[median]
+        median += 1
+    edge = median if below else median + 1
+    low, high = 0, n
+    least_low = least_high = NEVER
+    for row in rows:
+        if tokens[row, word] >> shift & LOW < edge:
+            scratch[low] = row
+            low += 1
+            least_low = min(least_low, settled[row])
+        else:
+            high -= 1
+            scratch[high] = row
+            least_high = min(least_high, settled[row])
+    if least_high < least_low:
+        rows[: n - low] = scratch[low:n]
+        rows[n - low :] = scratch[:low]
+        return n - low
+    rows[:] = scratch[:n]
+    return low
+
+
+@compiled
 def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
-    """Return the trees of the states of each mask, given where those of each begin.
+    """Return the trees of the labels of each mask, given where those of each begin.
 
     Returns
     -------
-    an order of the states, and by node: least tokens, least settled cost, first and last state in
+    an order of the labels, and by node: least tokens, least settled cost, first and last label in
     that order, the node after it; and the first node of each mask.
     """
-    order = np.arange(len(settled))
-    most = max(1, 2 * len(settled))
-    least = np.zeros((most, tokens.shape[1]), np.uint64)
-    cheapest = np.zeros(most, np.int64)
-    first, last, after = np.zeros((3, most), np.int64)
+    size, words = tokens.shape
+    order, scratch, counts = np.arange(size), np.zeros(size, np.int64), np.zeros(128, np.int64)
+    first, last, after = np.zeros((3, max(1, 2 * size)), np.int64)
     roots = np.zeros(len(edges), np.int64)
     nodes = 0
     begins, ends = np.zeros((2, 200), np.int64)
@@ -82,44 +106,46 @@ def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
         while depth:
             depth -= 1
             begin, end = begins[depth], ends[depth]
-            node = nodes
+            first[nodes], last[nodes] = begin, end
             nodes += 1
-            rows = order[begin:end].copy()
-            word, byte, spread = _widest(tokens, rows, least[node])
-            cheapest[node] = settled[rows].min()
-            first[node], last[node] = begin, end
-            if spread == 0 or depth + 2 > len(begins):
+            if end - begin <= LEAF or depth + 2 > len(begins):
                 continue
-            values = ((tokens[rows, word] >> (np.uint64(byte) * BYTE)) & LOW).astype(np.int64)
-            middle = np.sort(values)[len(values) // 2]
-            low = values < middle
-            if not low.any():
-                low = values <= middle
-            one, other = rows[low], rows[~low]
-            if settled[other].min() < settled[one].min():
-                one, other = other, one
-            order[begin : begin + len(one)] = one
-            order[begin + len(one) : end] = other
-            begins[depth], ends[depth] = begin + len(one), end
-            begins[depth + 1], ends[depth + 1] = begin, begin + len(one)
+            rows = order[begin:end]
+            word, byte, spread = _varies(tokens, rows)
+            if spread == 0:
+                continue
+            cut = begin + _halve(
+                tokens, settled, rows, scratch, word, np.uint64(byte) * BYTE, counts
+            )
+            begins[depth], ends[depth] = cut, end
+            begins[depth + 1], ends[depth + 1] = begin, cut
             depth += 2
     roots[len(edges) - 1] = nodes
-    # what comes after the last node of one's own comes after the one
+    least = np.zeros((nodes, words), np.uint64)
+    cheapest = np.zeros(nodes, np.int64)
+    # halves come after their node, and what comes after the last of them comes after the node
     for group in range(len(edges) - 1):
         place = roots[group + 1]
         for node in range(roots[group + 1] - 1, roots[group] - 1, -1):
             after[node] = node + 1
             while after[node] < place and first[after[node]] < last[node]:
                 after[node] = after[after[node]]
-    return (
-        order,
-        least[:nodes].copy(),
-        cheapest[:nodes].copy(),
-        first[:nodes].copy(),
-        last[:nodes].copy(),
-        after[:nodes].copy(),
-        roots,
-    )
+            if after[node] > node + 1:
+                one, other = node + 1, after[node + 1]
+                cheapest[node] = min(cheapest[one], cheapest[other])
+                for w in range(words):
+                    least[node, w] = least_bytes(least[one, w], least[other, w])
+                continue
+            row = order[first[node]]
+            cheapest[node] = settled[row]
+            least[node] = tokens[row]
+            for k in range(first[node] + 1, last[node]):
+                row = order[k]
+                cheapest[node] = min(cheapest[node], settled[row])
+                for w in range(words):
+                    least[node, w] = least_bytes(least[node, w], tokens[row, w])
+    columns = first[:nodes].copy(), last[:nodes].copy(), after[:nodes].copy()
+    return (order, least, cheapest, *columns, roots)
 
 
 @compiled

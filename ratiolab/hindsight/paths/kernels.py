@@ -83,14 +83,13 @@ class Step(NamedTuple):
 
     Parameters
     ----------
-    excess : rho of each pair; pay : its weight at t + 1; tail : at all later times.
+    pay : weight of each pair at t + 1; tail : at all later times.
     due, due_after : of each bit's request, least rho of starts from t on, and from t + 1 on.
     remembered : bits of requests. slack : R at t + 1. limit : of the walk.
     kept : bits whose requests are those of the step before. later : what all are due together that
         have no bit yet.
     """
 
-    excess: IntArray
     pay: IntArray
     tail: IntArray
     due: IntArray
@@ -159,7 +158,7 @@ def start(states, origin, number, pair, request, bits, ending, step, tokens, ful
     ----------
     origin : row of the state without that start, of each appended; written.
     bits : of the request, if it is remembered, and of those that must have started; and what it is
-        due. ending : whether it completes at once.
+        due, and its rho. ending : whether it completes at once.
     theta : states whose bound is above it are left out.
 
     Returns
@@ -167,8 +166,7 @@ def start(states, origin, number, pair, request, bits, ending, step, tokens, ful
     the new number of states, -1 beyond the room; and the least bound that was left out.
     """
     word, own = request // 64, ONE << np.uint64(request % 64)
-    remembered, twin, due = bits
-    excess = step.excess[pair]
+    remembered, twin, due, excess = bits
     rise = excess - due
     room = full - tokens
     written, left = number, step.limit + 1
@@ -223,11 +221,11 @@ def start_each(  # type: ignore[no-untyped-def]
     whether there was no room for all that the next one gives.
     """
     left = step.limit + 1
-    remembered, twins, due = bits
+    remembered, twins, due, excess = bits
     for k in range(begin, len(chosen)):
         pair, one = pairs[k], chosen[k]
         ending, held = ends[pair], tokens[pair]
-        own = remembered[k], twins[k], due[k]
+        own = remembered[k], twins[k], due[k], excess[k]
         written, low = start(
             states, origin, number, pair, one, own, ending, step, held, full, theta
         )

@@ -57,8 +57,14 @@ class Potentials:
     least: IntArray = field(repr=False)
 
     @classmethod
-    def of(cls, instance: Instance, duals: Duals) -> "Potentials":
+    def of(
+        cls, instance: Instance, duals: Duals, dense: list[IntArray] | None = None
+    ) -> "Potentials":
         """Return the potentials that duals give.
+
+        Parameters
+        ----------
+        dense : weights of the tables of the duals as matrices, if they are known.
 
         Raises
         ------
@@ -66,7 +72,7 @@ class Potentials:
             when numbers could exceed 64 bits.
         """
         memory = instance.memory
-        dense = [table.dense(memory) for table in duals.tables]
+        dense = [table.dense(memory) for table in duals.tables] if dense is None else dense
         weight = item_costs(memory, duals, dense)
         capacity = np.array(capacity_costs(memory, duals), np.int64)
         unit = UNIT

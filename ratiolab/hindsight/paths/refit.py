@@ -75,7 +75,7 @@ class Refit:
                 cuts.append((table, begin, end, scaled))
         duals = Duals(denominator, tuple(memory[1:].tolist()), self.duals.tables, tuple(cuts))
         value = scaled_bound(self.columns, duals, reduced_costs(self.columns, duals, self.dense))
-        potentials = Potentials.of(self.instance, duals)
+        potentials = Potentials.of(self.instance, duals, self.dense)
         rounded = np.floor(multipliers * potentials.unit).astype(np.int64)
         proven = dual_certificate(self.instance, duals, value)
         return potentials, np.minimum(potentials.least, rounded), proven

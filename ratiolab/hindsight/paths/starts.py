@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.paths.kernels import Step
-from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, NEVER, Direction
+from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Direction
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -39,67 +39,63 @@ class Starts:
         self.direction, self.limit, self.remembered = direction, limit, remembered
         n, sign = len(instance), 1 if direction.forward else -1
         output = instance.output.tolist()
-        self.order = sorted(range(n), key=lambda i: (output[i], sign * i))
-        self.twins = twins(instance, remembered, direction.forward)
+        self.order = np.array(sorted(range(n), key=lambda i: (output[i], sign * i)))
+        self.twins = np.array(twins(instance, remembered, direction.forward))
         least = np.minimum.accumulate(direction.excess[:, ::-1], axis=1)[:, ::-1]
         self.due: IntArray = np.minimum(least, limit + 1)
-        self._known = np.array([remembered >> i & 1 for i in range(n)], np.bool_)
-        self._bit, self._first = np.arange(n), np.zeros(n, np.int64)
-        self._last = np.full(n, direction.end)
+        known = np.array([remembered >> i & 1 for i in range(n)], np.bool_)
+        bit, first, last = np.arange(n), np.zeros(n, np.int64), np.full(n, direction.end)
         if remembered >= 2**MOST_REQUESTS:
             possible = direction.excess <= limit
             some = possible.any(axis=1)
-            self._first[some] = possible[some].argmax(axis=1)
-            self._last[some] = direction.end - possible[some, ::-1].argmax(axis=1)
-            self._bit = _bits(self._first, self._last, self._known)
+            first[some] = possible[some].argmax(axis=1)
+            last[some] = direction.end - possible[some, ::-1].argmax(axis=1)
+            bit = _bits(first, last, known)
+        layers = np.arange(direction.end + 1)[:, None]
+        has_bit = known & (first <= layers) & (layers <= last)
+        # by layer: the bit of each request, and of none
+        self._words = np.zeros((direction.end + 1, n + 1), np.uint64)
+        self._words[:, :n] = np.where(has_bit, ONE << (bit % MOST_REQUESTS).astype(np.uint64), NONE)
+        self._sets = np.bitwise_or.reduce(self._words, axis=1)
+        self._due, self._after = np.zeros((2, direction.end + 1, MOST_REQUESTS), np.int64)
+        layer, request = np.nonzero(has_bit[:-1])
+        self._due[layer, bit[request]] = self.due[request, layer]
+        self._after[layer, bit[request]] = self.due[request, layer + 1]
+        self._later = np.where(known & (first > layers), self.due.T, 0).sum(axis=1)
 
-    def at(self, t: int) -> list[int]:
+    def at(self, t: int) -> IntArray:
         """Return the requests that may start in layer t."""
-        return [i for i in self.order if self.direction.excess[i, t] <= self.limit]
+        chosen: IntArray = self.order[self.direction.excess[self.order, t] <= self.limit]
+        return chosen
 
     def bits(
         self, chosen: IntArray, t: int
-    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], IntArray]:
-        """Return, of some requests that start in layer t, their bits and those of their twins.
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], IntArray, IntArray]:
+        """Return, of some requests that start in layer t, what the kernels ask.
 
         Returns
         -------
-        bits, zero for those not remembered; of those that must have started; and what the
-        remembered ones are due.
+        bits, zero for requests that are not critical; those of their twins, which must have
+        started; what the critical ones are due; and rho.
         """
-        word = np.where(self._open(t), ONE << (self._bit % 64).astype(np.uint64), NONE)
-        of_twin = np.append(word, NONE)[self.twins]
-        own = word[chosen]
-        return own, of_twin[chosen], np.where(own > 0, self.due[chosen, t], 0)
+        own = self._words[t, chosen]
+        due = np.where(own > 0, self.due[chosen, t], 0)
+        return own, self._words[t, self.twins[chosen]], due, self.direction.excess[chosen, t]
 
     def step(self, t: int) -> Step:
         """Return the costs of the step from layer t to t + 1."""
         direction = self.direction
-        begun = t - direction.age
-        excess = np.where(
-            begun >= 0, direction.excess[direction.owner, np.maximum(begun, 0)], NEVER
-        )
-        now, later = self._open(t), self._known & (self._first > t)
-        due, after = np.zeros((2, max(len(now), MOST_REQUESTS)), np.int64)
-        due[self._bit[now]], after[self._bit[now]] = self.due[now, t], self.due[now, t + 1]
         return Step(
-            *(excess, direction.pay[t + 1], direction.tail[t + 1], due, after),
-            *(self._set(now), int(direction.slack[t + 1]), self.limit),
-            *(self._set(now & self._open(t - 1)), int(self.due[later, t].sum())),
+            *(direction.pay[t + 1], direction.tail[t + 1], self._due[t], self._after[t]),
+            *(self._sets[t], int(direction.slack[t + 1]), self.limit),
+            *(self._sets[t] & self._sets[t - 1] if t else NONE, int(self._later[t])),
         )
 
     def all_started(self, mask: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return of which states of the last layer all remembered requests have started."""
-        last = self._set(self._open(self.direction.end - 1))
+        """Return of which labels of the last layer all critical requests have started."""
+        last = self._sets[self.direction.end - 1]
         started: NDArray[np.bool_] = mask & last == last
         return started
-
-    def _open(self, t: int) -> NDArray[np.bool_]:
-        """Return which requests have a bit in layer t."""
-        return self._known & (self._first <= t) & (t <= self._last)
-
-    def _set(self, requests: NDArray[np.bool_]) -> np.uint64:
-        return np.uint64(sum(1 << bit for bit in self._bit[requests].tolist()))
 
 
 def _bits(first: IntArray, last: IntArray, known: NDArray[np.bool_]) -> IntArray:

@@ -25,9 +25,8 @@ STEPS = 160
 """Steps of a population of schedules after the beam: 6 to 30 seconds. With 120, one draw of 53
 requests ends .2 % higher, and one of 72 requests .4 %."""
 
-RISES = 12, 36, 0.01, 128_000
-"""Steps of the search for multipliers of many requests, at least and at most; the part that the
-schedule may be above what they reach after the first of them; and the width of the last walk."""
+WIDEST = 64_000
+"""Largest width of a sweep, labels."""
 
 POLICIES = ("mc-sf", "svf")
 
@@ -110,8 +109,9 @@ def _walked(
     something: that does not depend on the machine. More memory than they take is left as it is.
     """
     from ratiolab.hindsight.dynamic_programming import beam, beam_search
-    from ratiolab.hindsight.paths import potentials, proof
-    from ratiolab.hindsight.paths.widths import Effort
+    from ratiolab.hindsight.params import LabellingParams, SolveParams
+    from ratiolab.hindsight.paths import potentials
+    from ratiolab.hindsight.paths.loop import Loop, Surroundings
     from ratiolab.hindsight.schedules.population import Population
     from ratiolab.hindsight.search import crossing
 
@@ -133,14 +133,15 @@ def _walked(
             population = Population(best[-1], stream(seed, "search", 2), never, found, cross)
             for _ in range(STEPS if duals.bound < best[-1].total_latency else 0):
                 population.step()
-            with suppress(OverflowError):  # tables too large for walks: what is proven stays
-                proof.prove(
-                    *(instance, duals, lambda: best[-1].total_latency),
-                    # what takes no walk to an end proves nothing
-                    *(lambda: len(lower) > 1 and next(asked) > most, found),
-                    starts=lambda: best[-1].starts,
-                    effort=Effort(*RISES),
-                )
+            around = Surroundings(
+                upper=lambda: best[-1].total_latency,
+                # what takes no sweep to an end proves nothing
+                stop=lambda: len(lower) > 1 and next(asked) > most,
+                found=found,
+            )
+            params = SolveParams(labelling=LabellingParams(most_width=WIDEST))
+            with suppress(OverflowError):  # tables too large for labels: what is proven stays
+                Loop(instance, duals, around, params).run()
     return best[-1], max(lower)
 
 

@@ -1,0 +1,111 @@
+"""Laws of the solver, on tiny instances whose optimum brute force finds.
+
+Schedules are feasible; lower bound <= optimum <= upper bound; the certificate of the bound is
+accepted; and a bound above the optimum is refused with the same certificate.
+"""
+
+from dataclasses import replace
+
+import pytest
+from oracle import least_latency
+from relaxed_schedules import drawn
+from tiny_instances import tiny
+
+from ratiolab.hindsight import solve
+from ratiolab.hindsight.certificates import certify_paths, path_walks
+from ratiolab.hindsight.certificates.certificate import PathCertificate
+from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.params import LabellingParams, SolveParams
+from ratiolab.hindsight.paths.dssr import Dssr, Prices
+from ratiolab.hindsight.paths.loop import Loop, Surroundings
+from ratiolab.model import Schedule, require_feasible
+
+
+def obeys(seed: int, params: SolveParams) -> list[PathCertificate]:
+    """Run the loop on a tiny instance; return what it has proven."""
+    instance, proven, *_ = drawn(seed)
+    optimum = least_latency(instance)
+    best, made = [optimum + 2], list[PathCertificate]()
+
+    def found(schedule: Schedule | None, certificate: PathCertificate | None) -> None:
+        if schedule is not None:
+            best.append(min(best[-1], require_feasible(schedule).total_latency))
+        if certificate is not None:
+            made.append(certificate)
+
+    around = Surroundings(lambda: best[-1], lambda: False, found)
+    Loop(instance, proven, around, params).run()
+    assert best[-1] >= optimum
+    assert all(certificate.bound <= optimum for certificate in made)
+    return made
+
+
+def accepted(certificate: PathCertificate, seed: int) -> bool:
+    """Return whether the checker accepts a bound; it must refuse one above the optimum."""
+    instance, *_ = drawn(seed)
+    optimum = least_latency(instance)
+    with pytest.raises(CertificateError, match="a path costs"):
+        certify(replace(certificate, bound=optimum + 1), instance)
+    try:
+        return certify(certificate, instance) == certificate.bound
+    except CertificateError:
+        assert certificate.width  # the checker merges by its own rule
+        return False
+
+
+WIDE = SolveParams()
+NARROW = SolveParams(
+    LabellingParams(first_width=1, growth=2, most_width=64, first_critical=1, crowd=1, partial=2)
+)
+
+
+def laws(seeds: range) -> None:
+    for seed in seeds:
+        optimum = least_latency(drawn(seed)[0])
+        for params in (WIDE, NARROW):
+            made = obeys(seed, params)
+            assert all(accepted(certificate, seed) for certificate in made if not certificate.width)
+            if made:
+                assert made[-1].bound == optimum
+
+
+def test_the_loop_proves_the_optimum_and_the_checker_no_more() -> None:
+    laws(range(48))
+
+
+@pytest.mark.long
+def test_the_loop_proves_the_optimum_and_the_checker_no_more_of_many() -> None:
+    laws(range(48, 2_000))
+
+
+def relaxed(seed: int) -> list[PathCertificate]:
+    """Return certificates of relaxed diagrams of a tiny instance that merge labels."""
+    instance, proven, potentials, multipliers = drawn(seed)
+    optimum, made = least_latency(instance), []
+    for width in (1, 2, 3, 5):
+        prices = Prices(potentials, multipliers, proven)
+        dssr = Dssr(prices, optimum + 2, lambda: False, NARROW.labelling)
+        assert dssr.relaxed(width, None)
+        assert dssr.bound <= optimum
+        made += [dssr.certificate()] * (dssr.width > 0)
+    return made
+
+
+def test_the_checker_accepts_most_relaxed_diagrams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It merges labels by its own rule, so that it may need another width."""
+    monkeypatch.setattr(path_walks, "CROWDED", 1)
+    monkeypatch.setattr(path_walks, "MOST_PARTIAL", 2)
+    monkeypatch.setattr(certify_paths, "WIDER", (1,))
+    merged = [accepted(made, seed) for seed in range(12) for made in relaxed(seed)]
+    assert sum(merged) > 0.8 * len(merged) > 12
+
+
+def test_solve_encloses_the_optimum_of_brute_force() -> None:
+    for seed in range(64):
+        instance = tiny(seed)
+        optimum = least_latency(instance)
+        result = solve(instance)
+        assert result.status == "optimal"
+        assert require_feasible(result.schedule).total_latency == result.lower == optimum
+        bound = certify(result.certificate, instance)  # HiGHS proves its bounds by itself
+        assert bound == result.certificate.bound <= optimum
