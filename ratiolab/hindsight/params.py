@@ -6,6 +6,8 @@ representation, such as 64 requests in a machine word, are constants of their mo
 
 from dataclasses import dataclass, field
 
+from ratiolab.model.instance import Instance
+
 
 @dataclass(frozen=True)
 class LabellingParams:
@@ -88,6 +90,36 @@ class BundleParams:
 
 
 @dataclass(frozen=True)
+class CutParams:
+    """Numbers of the bound by configuration cuts, see `ratiolab.hindsight.cuts.cut_bound`.
+
+    Parameters
+    ----------
+    rounds : rounds before the labelling loop, which gains more in the time of later ones.
+    rounds_few, few : the same for so few requests, whose labels are soon made.
+    rounds_alone : rounds where no labelling loop follows.
+    part, part_alone : of the time that is left, before the labelling loop and without one.
+    a_second, most_part : the first linear programs take about a second with so many requests, and
+        that grows with the cube; they may have so large a part of a short time limit.
+    """
+
+    rounds: int = 14
+    rounds_few: int = 8
+    few: int = 16
+    rounds_alone: int = 40
+    part: float = 0.2
+    part_alone: float = 0.5
+    a_second: int = 40
+    most_part: float = 0.8
+
+    def rounds_before(self, instance: Instance, *, followed: bool) -> int:
+        """Return the rounds of cuts, given whether the labelling loop follows."""
+        if not followed:
+            return self.rounds_alone
+        return self.rounds_few if len(instance) <= self.few else self.rounds
+
+
+@dataclass(frozen=True)
 class SearchParams:
     """Numbers of the search for schedules beside the labelling loop.
 
@@ -112,6 +144,7 @@ class SolveParams:
 
     labelling: LabellingParams = field(default_factory=LabellingParams)
     bundle: BundleParams = field(default_factory=BundleParams)
+    cuts: CutParams = field(default_factory=CutParams)
     search: SearchParams = field(default_factory=SearchParams)
 
 

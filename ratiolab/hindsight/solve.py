@@ -42,13 +42,10 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         ("orders", OrderSearch(part=0.05, few=20_000)),
         ("growth rows", GrowthRows(part=0.3, before=0.01)),
         ("easy program", IntegerProgram(easy=True)),
-        # more rounds raise the bound slowly: labelling under other multipliers gains more
-        ("few cuts", Cuts(rounds=14, few=8, part=0.2, first=True)),
+        ("cuts", Cuts()),
         ("labelling", Labelling(part=0.97)),
-        ("cuts", Cuts(rounds=40, part=0.4)),
-        ("wide dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
+        ("dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
-        ("more orders", OrderSearch(part=1.0, rest=True)),
     ),
     "ip": (ORDERS, DUALS, ("program", IntegerProgram())),
     "cuts": (ORDERS, DUALS, ("cuts", Cuts(rounds=40, part=1.0))),
@@ -114,16 +111,15 @@ def solve(
     """Return the hindsight optimum, or the proven interval that the limits allow.
 
     Stages follow one another until the schedule is proven optimal (`PLANS`); ``stages`` of the
-    result has the bounds at the end of each. In ``auto``, bounds and heuristics come first. When
-    they do not meet, ten requests or fewer are solved by one walk over rounds; else configuration
-    cuts raise the lower bound, and walks over paths, guided by their duals, raise it
-    further, often to the optimum (`ratiolab.hindsight.paths`). A dynamic program looks for better
-    schedules (`ratiolab.hindsight.dynamic_programming.beam`).
-    Then the integer program of Jaillet et al.,
-    Section 3, is solved with those cuts and without the columns that the bound excludes
-    (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit is set. Instances whose program
-    would be too large get their interval from beams guided by duals and from the bound by growth
-    rows (`ratiolab.hindsight.scale`), and ``note`` says that no program was solved.
+    result has the bounds at the end of each. In ``auto``, bounds and heuristics come first.
+    Configuration cuts raise the lower bound, and the labelling loop, guided by their duals, raises
+    it further, often to the optimum (`ratiolab.hindsight.paths.loop`). Memories that labels do not
+    hold are left to a dynamic program (`ratiolab.hindsight.dynamic_programming.beam`). Then the
+    integer program of Jaillet et al., Section 3, is solved with those cuts and without the columns
+    that the bound excludes (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit is set.
+    Instances whose program would be too large get their interval from beams guided by duals and
+    from the bound by growth rows (`ratiolab.hindsight.scale`), and ``note`` says that no program
+    was solved.
     Ctrl-C ends the solve and keeps the interval, both ends with their proof.
 
     Parameters
@@ -133,8 +129,8 @@ def solve(
         layer needs, up to a million: exact, or an interval that says it is not; ``beam``, the same
         with few states, for a good schedule; ``brute``, complete enumeration.
     time_limit : seconds in all; results then depend on the machine. Infinity is no limit. The
-        clock starts when what stages call has been compiled, which the first solve of more than ten
-        requests after installation does (`ratiolab.hindsight.compilation`).
+        clock stands still while what stages call is compiled, which the first solve after
+        installation does (`ratiolab.hindsight.compilation`).
     node_limit : nodes of the search tree in all; HiGHS only.
     memory_limit : megabytes of the whole process. Stages whose arrays would exceed it are narrowed
         or left out, as their notes say; HiGHS is stopped when it gets there.
@@ -144,9 +140,9 @@ def solve(
     threads : 2 lets a second thread look for schedules, see `ratiolab.hindsight.background`; by
         default where there are two cores.
     known, proven : a schedule and the certificate of a bound to begin with; both are checked.
-    guide : the certificate of a bound by walks, from whose duals and multipliers walks go on; no
-        cuts are looked for. Its duals are checked; its walks, which can take longer to check than
-        to find, are not, and its bound does not count until walks prove it anew.
+    guide : the certificate of a bound by sweeps, from whose duals and multipliers the labelling
+        loop goes on; no cuts are looked for. Its duals are checked; its sweeps, which can take
+        longer to check than to find, are not, and its bound does not count until it is proven anew.
     progress : called when a stage begins, whenever a bound or the schedule gets better, and every
         few tenths of a second while HiGHS runs.
     params : the tunable numbers of all stages.
@@ -206,8 +202,9 @@ def _begin(state: SolveState, proven: Certificate) -> None:
 
 def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:
     """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
+    limited, few = state.time_left is not None, len(state.instance) <= FEW
     try:
-        if state.time_left is not None and len(state.instance) > FEW:
+        if limited and not few:
             _compile(state)
         with BackgroundHeuristic(state):
             for name, work in plan:
@@ -216,6 +213,8 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
                 if state.time_left == 0:
                     note = f"stopped before proof: time limit before stage {name}"
                     break
+                if limited and few and name == "cuts":
+                    _compile(state)
                 with state.running(name) as call:
                     state.show()
                     state.keep(work(state, call))

@@ -5,7 +5,6 @@ that are left, and its note says why it did nothing, or where it stopped.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
@@ -13,13 +12,15 @@ from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     DynamicProgrammingCertificate,
 )
+from ratiolab.hindsight.cuts import cut_bound as cuts
+from ratiolab.hindsight.dynamic_programming import beam, beam_search
+from ratiolab.hindsight.paths.potentials import MOST_MEMORY
+from ratiolab.hindsight.relaxation.dual_bound import dual_bound
+from ratiolab.hindsight.scale.growth import growth_bounds
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
-
-if TYPE_CHECKING:
-    from ratiolab.hindsight.dynamic_programming.beam_search import BeamResult
 
 MOST_REQUESTS = 400
 """Most requests for which a program is considered: last starts cost O(n^2 log n)."""
@@ -30,26 +31,13 @@ SOON_CUT = 36
 BEFORE_CUTS = 0.6
 """Most seconds of growth rows before cuts."""
 
-A_SECOND, MOST_PART = 40, 0.8
-"""The first rounds of cuts take about a second with so many requests, and that grows with the cube;
-they may have so much of a short time limit. Two seconds leave 50 requests open by 9 % instead of
-53, where a fifth of them ends before the first linear program is solved."""
-
 LEAST_HORIZON = 0.4
 """Part of the makespan of which more has to be within the horizon of cuts. For 200 requests with
 long outputs, cuts up to .3, .4, .6 and .8 of it prove 52,174, 59,708, 70,801 and 76,425 in a
 minute; growth rows prove 56,630."""
 
-MOST_WALKED = 120
-"""Most requests of walks over paths."""
-
 MOST_REMEMBERED = 64
 """Most requests of the dynamic program, and of walks that find schedules."""
-
-FEW_CUT = 16
-"""Requests up to which fewer rounds of cuts are enough. Mean seconds to proof after 14 rounds and
-after 8, of ten or twenty instances: .85 and .65 with 12 requests, 1.7 and 1.25 with 15, 3.7 and 5.4
-with 20."""
 
 LEAST_SEARCH = 0.001
 """A search that takes fewer seconds has nothing to search for, and does not go on."""
@@ -99,8 +87,6 @@ class DualAscent:
     part: float
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        from ratiolab.hindsight.relaxation.dual_bound import dual_bound
-
         if len(state.instance) <= FEW:
             return Found()
         proof = dual_bound(state.instance, state.upper, stop=state.deadline(self.part))
@@ -132,8 +118,6 @@ class GrowthRows:
 
 def find_growth_bounds(instance: Instance, seconds: float | None, call: Callbacks) -> None:
     """Tell of each bound by growth rows that these seconds allow."""
-    from ratiolab.hindsight.scale.growth import growth_bounds
-
     for proof in growth_bounds(instance, seconds):
         call.found(Found(bound=LowerBound(proof.bound, "growth rows"), certificate=proof))
 
@@ -142,33 +126,31 @@ def find_growth_bounds(instance: Instance, seconds: float | None, call: Callback
 class Cuts:
     """The bound by configuration cuts, whose duals guide what follows.
 
-    ``few`` are the rounds for at most `FEW_CUT` requests, where walks prove the rest sooner. With
-    ``first`` they are the first, and get more than their part of a short time limit.
+    ``rounds`` and ``part`` are those of `ratiolab.hindsight.params.CutParams` if they are not
+    given: few where the labelling loop follows, as labels prove more in the time.
     """
 
-    rounds: int
-    part: float
-    few: int | None = None
-    first: bool = False
+    rounds: int | None = None
+    part: float | None = None
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        from ratiolab.hindsight.cuts.cut_bound import cut_bound
-
         instance, (horizon, why) = state.instance, _cut_horizon(state)
         if why:
             return Found(note=why)
         if state.walked is not None:
-            return Found(note="no cuts: walks go on from a proof by walks")
+            return Found(note="no cuts: the labelling loop goes on from a proof of its own")
 
         def bound(value: int) -> LowerBound:
             return LowerBound(value, "configuration cuts")
 
-        few = self.few if len(instance) <= FEW_CUT else None
-        result = cut_bound(
+        rounds, part = self.rounds, self.part
+        if rounds is None:
+            rounds = state.params.cuts.rounds_before(instance, followed=labels_follow(state))
+        result = cuts.cut_bound(
             instance,
             horizon=horizon,
-            rounds=self.rounds if few is None else few,
-            time_limit=self._seconds(state),
+            rounds=rounds,
+            time_limit=self._seconds(state) if part is None else state.share(part),
             target=state.upper,
             progress=lambda now: call.found(Found(bound=bound(now.lower))),
         )
@@ -185,11 +167,20 @@ class Cuts:
 
     def _seconds(self, state: SolveState) -> float | None:
         """Return the time of this stage, seconds; None without a time limit."""
-        left = state.time_left
+        left, params = state.time_left, state.params.cuts
         if left is None:
             return None
-        enough = (len(state.instance) / A_SECOND) ** 3 if self.first else 0.0
-        return max(self.part * left, min(MOST_PART * left, enough))
+        if not labels_follow(state):
+            few = len(state.instance) <= MOST_REMEMBERED  # for which dynamic programming follows
+            return (params.part_alone if few else params.most_part) * left
+        enough = (len(state.instance) / params.a_second) ** 3  # of the first linear programs
+        return max(params.part * left, min(params.most_part * left, enough))
+
+
+def labels_follow(state: SolveState) -> bool:
+    """Return whether the labelling loop takes the instance of a solve."""
+    few = len(state.instance) <= state.params.labelling.most_requests
+    return few and state.instance.memory <= MOST_MEMORY
 
 
 def _cut_horizon(state: SolveState) -> tuple[int, str]:
@@ -198,11 +189,9 @@ def _cut_horizon(state: SolveState) -> tuple[int, str]:
     That is the makespan, or what memory and the checker of the proof allow of it: any horizon gives
     a valid bound, as requests pay nothing for the memory that they hold beyond.
     """
-    from ratiolab.hindsight.cuts.cut_bound import longest_horizon
-
     instance, makespan = state.instance, state.schedule.makespan
     least = int(LEAST_HORIZON * makespan)
-    horizon = longest_horizon(instance, makespan) if len(instance) <= MOST_REQUESTS else 0
+    horizon = cuts.longest_horizon(instance, makespan) if len(instance) <= MOST_REQUESTS else 0
     if horizon <= least:
         return 0, "no cuts: requests, memory or horizon are too many for configurations"
     budget = state.memory_budget
@@ -226,8 +215,6 @@ class DynamicProgramming:
     most: int = MOST_REMEMBERED
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        from ratiolab.hindsight.dynamic_programming import beam, beam_search
-
         instance, duals, width = state.instance, state.duals, self.width
         most = min(self.most, beam_search.MOST_REQUESTS)
         if len(instance) > most:
@@ -235,6 +222,8 @@ class DynamicProgramming:
             return Found(note=note)
         if duals is None:
             return Found(note="no dynamic programming: there are no duals of cuts to guide it")
+        if state.options.method == "auto" and labels_follow(state):
+            return Found(note="no dynamic programming: the labelling loop has done as much")
         if state.memory_budget is not None:
             makespan, budget = state.schedule.makespan, state.memory_budget
             width = min(width, memory.layer_width(instance, makespan, budget))
@@ -257,7 +246,7 @@ class DynamicProgramming:
         return Found(bound=bound, note=note)
 
 
-def _proven(duals: DualCertificate, result: "BeamResult") -> Found:
+def _proven(duals: DualCertificate, result: beam_search.BeamResult) -> Found:
     """Return a bound, with a certificate where a checker can repeat the search."""
     bound, certificate = LowerBound(result.lower, "dynamic programming"), None
     if result.lower > duals.bound and result.states <= MOST_CERTIFIED:

@@ -100,8 +100,8 @@ def test_only_a_solve_with_a_time_limit_compiles_ahead(
     assert compilation.is_compiled(many=False) == (limit is not None)
 
 
-def test_few_requests_need_nothing_compiled(uncompiled: Path) -> None:
-    solve(generate("jaillet-model-1", 3, n_least=10, n_most=10), time_limit=5)
+def test_few_requests_whose_bounds_meet_need_nothing_compiled(uncompiled: Path) -> None:
+    assert solve(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), time_limit=5).is_exact
     assert not compilation.is_compiled(many=False)
 
 

@@ -113,7 +113,7 @@ def test_ctrl_c_in_the_search_for_cuts_keeps_the_bound_and_its_proof(
     monkeypatch.setattr(sys.modules["ratiolab.hindsight.program_stages"], "EASY_NONZEROS", 0)
     result = solve(TWELVE, steps=0)
     assert len(calls) == 3
-    assert result.note == "Ctrl-C in stage few cuts"
+    assert result.note == "Ctrl-C in stage cuts"
     assert result.lower == calls[-1] == certify(result.certificate, TWELVE) <= result.upper
 
 

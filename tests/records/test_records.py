@@ -286,7 +286,7 @@ def test_walks_go_on_from_those_of_a_proof_which_are_not_walked_again(
     again = solve(instance, guide=walked, steps=2_000)
     assert again.lower == again.upper == result.upper
     notes = {stage.name: stage.note for stage in again.stages}
-    assert notes["few cuts"] == "no cuts: walks go on from a proof by walks"
+    assert notes["cuts"] == "no cuts: the labelling loop goes on from a proof of its own"
     wrong = replace(walked, value=walked.value + walked.duals.denominator)
     with pytest.raises(ValueError, match="is claimed"):
         solve(instance, guide=wrong, **limits)

@@ -22,7 +22,7 @@ import numpy as np
 from ratiolab.hindsight.certificates.certificate import DualCertificate, dual_certificate
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.effort import MOST_BYTES, duals_effort
-from ratiolab.hindsight.cuts.counts import CountSeparator
+from ratiolab.hindsight.cuts.configurations import Separator
 from ratiolab.hindsight.cuts.master import Master
 from ratiolab.hindsight.cuts.spans import Row, first_spans, means, present, single, split
 from ratiolab.hindsight.programs.highs_lp import FloatArray
@@ -96,7 +96,6 @@ def cut_bound(
     rounds: int = ROUNDS,
     time_limit: float | None = None,
     target: int | None = None,
-    counts: bool = False,
     progress: Report | None = None,
 ) -> CutBound:
     """Bound the hindsight optimum from below by configuration cuts, with a proof.
@@ -108,7 +107,6 @@ def cut_bound(
     rounds : most rounds of cuts; the result is then the same on every machine.
     time_limit : seconds, checked between separations and handed to each linear program.
     target : stop once the bound reaches this value, such as the latency of a known schedule.
-    counts : look only for cuts that count items: weaker, but nothing has to be compiled.
     progress : called after each round.
 
     Raises
@@ -135,7 +133,7 @@ def cut_bound(
         raise ValueError(f"up to {entries} non-zeros exceed {MOST_ENTRIES}, the most for cuts")
     clock = _Clock(time_limit)
     edges = first_spans(horizon)
-    master, separate = Master(instance, edges), _separator(instance, counts)
+    master, separate = Master(instance, edges), Separator(instance)
     solved = master.solve_plain(clock.left)
     plain = master.lower
     stopped: Stopped
@@ -209,14 +207,6 @@ class _Clock:
     @property
     def over(self) -> bool:
         return self.limit is not None and self.seconds >= self.limit
-
-
-def _separator(instance: Instance, counts: bool) -> Separate:
-    if counts:
-        return CountSeparator(instance)
-    from ratiolab.hindsight.cuts.configurations import Separator  # imports numba
-
-    return Separator(instance)
 
 
 def _violated(
