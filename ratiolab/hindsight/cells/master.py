@@ -1,0 +1,153 @@
+"""Prices of rows by a linear program over all integer starts, with lazy rows and columns."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ratiolab.hindsight.cells.kernels import ONE, Problem, Rows, weight_of
+from ratiolab.hindsight.cells.params import CellsParams
+from ratiolab.hindsight.cells.rows import Prices
+from ratiolab.hindsight.programs.highs_lp import FloatArray, LinearProgram
+from ratiolab.model.footprint import IntArray
+
+TOLERANCE = 1e-6
+"""Values of columns, and reduced costs in rounds, below which they count as zero."""
+
+
+class Master:
+    """The program: one start for each request, and the rows and columns that were needed so far.
+
+    Parameters
+    ----------
+    starts : of a schedule, whose columns make the program feasible. Shape (n,).
+    """
+
+    def __init__(self, problem: Problem, starts: IntArray, params: CellsParams) -> None:
+        self.problem, self.params = problem, params
+        ends = starts + problem.output
+        self.makespan = int(ends.max())
+        longest = int(problem.output.max())
+        self.horizon = self.makespan + max(self.makespan // 2, longest)
+        self.program, n = LinearProgram(), len(starts)
+        none = np.zeros(0, np.int64)
+        self.program.add_rows(
+            np.ones(n), np.full(n, np.inf), np.zeros(n + 1, np.int64), none, np.zeros(0)
+        )
+        self.request = self.start = self.time = self.pieces = none
+        self._add_columns(np.tile(np.arange(n), 2), np.concatenate((starts, problem.arrival)))
+        grid = np.linspace(0, self.makespan, params.grid + 1)[1:].astype(np.int64)
+        times = np.unique(np.concatenate((ends, grid)))
+        self._add_rows(times, np.zeros(len(times), np.int64))
+
+    def run(self, upper: int, stop: Callable[[], bool]) -> Prices:
+        """Return the best prices found.
+
+        Parameters
+        ----------
+        upper : rounds of waiting of the best schedule.
+        """
+        best, known = None, []
+        n = len(self.problem.arrival)
+        while True:
+            solution = self.program.solve(primal=True)
+            duals = np.maximum(0.0, -solution.duals[n:])
+            prices = self._prices(duals)
+            if best is None or prices.bound > best.bound:
+                best = prices
+            if best.bound >= upper or stop():
+                return best
+            settled = solution.value - prices.bound <= max(0.5, 0.002 * abs(solution.value))
+            if settled or not self._price_out(prices, solution.duals[:n]):
+                known.append(best.bound)
+                rounds = self.params.patience
+                if len(known) > rounds and (
+                    known[-1] - known[-1 - rounds] < self.params.gain * (upper - known[-1])
+                ):
+                    return best
+                if not self._separate(solution.columns):
+                    return best
+
+    def _weights(self, times: IntArray, pieces: IntArray, at: IntArray) -> FloatArray:
+        """Return the weights of columns in rows over their caps, shape (rows, columns)."""
+        problem, request = self.problem, self.request[at]
+        age = times[:, None] - self.start[at]
+        held = np.where(
+            (age > 0) & (age <= problem.output[request]), problem.prompt[request] + age, 0
+        )
+        k, memory = pieces[:, None], problem.memory
+        return np.where(k, (k + 1) * held // (memory + 1) / np.maximum(k, 1), held / memory)
+
+    def _add_rows(self, times: IntArray, pieces: IntArray) -> None:
+        weights = self._weights(times, pieces, np.arange(len(self.start)))
+        rows, columns = np.nonzero(weights)
+        begins = np.searchsorted(rows, np.arange(len(times) + 1))
+        lower, upper = np.full(len(times), -np.inf), np.ones(len(times))
+        self.program.add_rows(lower, upper, begins, columns, weights[rows, columns])
+        self.time = np.append(self.time, times)
+        self.pieces = np.append(self.pieces, pieces)
+
+    def _add_columns(self, request: IntArray, start: IntArray) -> None:
+        old = len(self.start)
+        self.request = np.append(self.request, request)
+        self.start = np.append(self.start, start)
+        n, new = len(self.problem.arrival), np.arange(old, len(self.start))
+        weights = self._weights(self.time, self.pieces, new).T.reshape(len(new), len(self.time))
+        once = np.zeros((len(new), n))
+        once[np.arange(len(new)), request] = 1.0
+        entries = np.hstack((once, weights))
+        columns, rows = np.nonzero(entries)
+        begins = np.searchsorted(columns, np.arange(len(new) + 1))
+        cost = (start - self.problem.arrival[request]).astype(float)
+        upper = np.full(len(new), np.inf)
+        self.program.add_columns(cost, upper, begins, rows, entries[columns, rows])
+
+    def _prices(self, duals: FloatArray) -> Prices:
+        """Return these duals as prices of a unit of weight, rounded down."""
+        caps = np.where(self.pieces, self.pieces, self.problem.memory)
+        price = np.floor(duals / caps * ONE).astype(np.int64)
+        kept = np.flatnonzero(price)
+        kept = kept[np.argsort(self.time[kept], kind="stable")]
+        rows = Rows(self.time[kept], self.pieces[kept], price[kept])
+        return Prices(self.problem, rows, self.horizon)
+
+    def _price_out(self, prices: Prices, duals: FloatArray) -> bool:
+        """Add starts of negative reduced cost, local minima; return whether there are any."""
+        requests, starts = [], []
+        for i, dual in enumerate(duals):
+            reduced = prices.reduced[i, self.problem.arrival[i] :] / ONE - dual
+            padded = np.concatenate(([np.inf], reduced, [np.inf]))
+            least = (reduced < padded[:-2]) & (reduced <= padded[2:]) & (reduced < -TOLERANCE)
+            places = np.flatnonzero(least)
+            places = places[np.argsort(reduced[places], kind="stable")][: self.params.columns]
+            starts.append(places + self.problem.arrival[i])
+            requests.append(np.full(len(places), i))
+        request, start = np.concatenate(requests), np.concatenate(starts)
+        known = set(zip(self.request.tolist(), self.start.tolist(), strict=True))
+        new = [pair not in known for pair in zip(request.tolist(), start.tolist(), strict=True)]
+        if any(new):
+            self._add_columns(request[new], start[new])
+        return any(new)
+
+    def _separate(self, values: FloatArray) -> bool:
+        """Add the most violated rows; return whether there are any."""
+        params, problem = self.params, self.problem
+        used = np.flatnonzero(values > TOLERANCE)
+        ends = self.start[used] + problem.output[self.request[used]]
+        times = np.unique(np.concatenate((ends, self.start[used] + 1)))
+        known = set(zip(self.time.tolist(), self.pieces.tolist(), strict=True))
+        violated: list[tuple[float, int, int]] = []
+        for k in range(params.pieces + 1):
+            loads = self._weights(times, np.full(len(times), k), used) @ values[used]
+            for t, load in zip(times.tolist(), loads.tolist(), strict=True):
+                if load > 1 + params.violation and (t, k) not in known:
+                    violated.append((load, t, k))
+        apart = max(2, self.makespan // params.apart)
+        chosen: list[tuple[int, int]] = []
+        for _, t, k in sorted(violated, reverse=True):
+            if sum(abs(t - other) < apart for other, _ in chosen) < 2:
+                chosen.append((t, k))
+            if len(chosen) == params.rows:
+                break
+        if chosen:
+            self._add_rows(*(np.array(column) for column in zip(*chosen, strict=True)))
+        return bool(chosen)
