@@ -8,6 +8,7 @@ from ratiolab.hindsight import memory
 from ratiolab.hindsight.background import BackgroundHeuristic, threads_here
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
+from ratiolab.hindsight.cell_stage import Cells
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     DualCertificate,
@@ -40,6 +41,7 @@ DUALS = ("dual ascent", DualAscent(part=0.5))
 PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
     "auto": (
         ("orders", OrderSearch(part=0.05, few=20_000)),
+        ("cells", Cells(part=0.95)),
         ("growth rows", GrowthRows(part=0.3, before=0.01)),
         ("easy program", IntegerProgram(easy=True)),
         ("cuts", Cuts()),

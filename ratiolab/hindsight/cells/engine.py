@@ -11,9 +11,9 @@ import numpy as np
 from ratiolab.hindsight.cells import kernels
 from ratiolab.hindsight.cells.kernels import MOST_REQUESTS, ONE, Rows
 from ratiolab.hindsight.cells.master import Master
-from ratiolab.hindsight.cells.params import CellsParams
 from ratiolab.hindsight.cells.rows import Prices, problem_of
 from ratiolab.hindsight.cells.sweep import Level, least_path
+from ratiolab.hindsight.params import CellsParams
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -43,6 +43,15 @@ def declined(instance: Instance, makespan: int) -> str:
     if 2 * len(instance) * (makespan + int(instance.output.max())) > MOST_ROUNDS:
         return f"{len(instance)} requests over {makespan} rounds take too much memory"
     return ""
+
+
+def compile_cells() -> None:
+    """Compile all loops, or load them, by solving two requests."""
+    instance = Instance("two", 4, [0, 0], [1, 1], [2, 3])
+    late = np.array([0, 9])
+    CellProgram(instance, lambda: 14, lambda: False, lambda *_: None, CellsParams(cells=2)).run(
+        late, lambda: False
+    )
 
 
 class CellProgram:

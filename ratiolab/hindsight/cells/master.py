@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ratiolab.hindsight.cells.kernels import ONE, Problem, Rows, weight_of
-from ratiolab.hindsight.cells.params import CellsParams
+from ratiolab.hindsight.cells.kernels import ONE, Problem, Rows
 from ratiolab.hindsight.cells.rows import Prices
+from ratiolab.hindsight.params import CellsParams
 from ratiolab.hindsight.programs.highs_lp import FloatArray, LinearProgram
 from ratiolab.model.footprint import IntArray
 

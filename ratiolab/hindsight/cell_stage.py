@@ -1,0 +1,46 @@
+"""The stage of a solve that runs the dynamic program over cells, for memories beyond labels."""
+
+from dataclasses import dataclass, replace
+
+from ratiolab.hindsight.bounds import LowerBound
+from ratiolab.hindsight.cells.engine import CellProgram, Proof, compile_cells, declined
+from ratiolab.hindsight.paths.potentials import MOST_MEMORY
+from ratiolab.hindsight.state import Callbacks, Found, SolveState
+from ratiolab.model.schedule import Schedule
+
+LABEL_BYTES, RUNNING_BYTES = 170, 8
+"""Bytes that a label takes with its two edges and its places in a hash table; and what each request
+that may run with others adds."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The dynamic program over cells, in a part of the time that is left."""
+
+    part: float
+
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
+        instance, params = state.instance, state.params.cells
+        if instance.memory <= MOST_MEMORY:
+            return Found()
+        reason = declined(instance, state.schedule.makespan)
+        if reason:
+            return Found(note=f"no dynamic program over cells: {reason}")
+        if state.memory_budget is not None:
+            size = LABEL_BYTES + RUNNING_BYTES * len(instance)
+            room = state.memory_budget // size
+            if room < params.width:
+                return Found(note="no dynamic program over cells: no room for its labels")
+            params = replace(params, room=min(room, params.room))
+        with state.uncounted("compiling, once after installation"):
+            compile_cells()
+
+        def found(schedule: Schedule | None, proof: Proof | None) -> None:
+            bound = None if proof is None else LowerBound(proof.bound, "cells")
+            call.found(Found(schedule, bound))
+
+        stop, priced = state.deadline(self.part), state.deadline(self.part * params.share)
+        program = CellProgram(instance, lambda: state.upper, stop, found, params)
+        program.run(state.schedule.starts, priced)
+        limit = "time limit" if stop() else "room for labels"
+        return Found(note="" if state.closed else f"cells stopped by the {limit}")
