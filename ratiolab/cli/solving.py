@@ -56,11 +56,11 @@ def solve(
     method: Annotated[
         str,
         typer.Option(
-            help="auto: bounds, configuration cuts, walks over paths, dynamic "
-            "programming, and the program with the cuts. ip: the integer program as printed. cuts: "
-            "the bound of the cuts alone. dp: dynamic programming, exact or an interval. beam: "
-            "dynamic programming with few states, for a good schedule. brute: every schedule, for "
-            "up to 8 requests."
+            help="auto: bounds, configuration cuts, the labelling loop, dynamic programming for "
+            "larger memories, and the program with the cuts. ip: the integer program as printed. "
+            "cuts: the bound of the cuts alone. dp: dynamic programming, exact or an interval. "
+            "beam: dynamic programming with few states, for a good schedule. brute: every "
+            "schedule, for up to 8 requests."
         ),
     ] = "auto",
     memory_limit: Annotated[

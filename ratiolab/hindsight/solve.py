@@ -48,6 +48,7 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
         ("labelling", Labelling(part=0.97)),
         ("dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
+        ("more orders", OrderSearch(part=1.0, rest=True)),
     ),
     "ip": (ORDERS, DUALS, ("program", IntegerProgram())),
     "cuts": (ORDERS, DUALS, ("cuts", Cuts(rounds=40, part=1.0))),

@@ -9,7 +9,7 @@ least settled cost first, and each knows the node after all its own: a search wi
 import numpy as np
 
 from ratiolab.hindsight.arrays import compiled
-from ratiolab.hindsight.paths.kernels import BYTE, HIGH, MIX, NONE, within
+from ratiolab.hindsight.paths.kernels import BYTE, HIGH, within
 
 NOTHING, NEVER = -(2**62), 2**62
 """Less than all costs, and more."""
@@ -176,76 +176,3 @@ def fit(  # type: ignore[no-untyped-def]
                 return best, place
         node += 1
     return best, place
-
-
-@compiled
-def join(states, rows, limit, raw, past, bits, known, edges, tree):  # type: ignore[no-untyped-def]
-    """Raise the bounds of states by what the other direction has settled at this layer.
-
-    Parameters
-    ----------
-    rows : states of the layer whose bound matters.
-    raw, past, bits : of each pair: latency less multiplier, tokens at past times, own request.
-    known : requests that the other direction remembered.
-    edges, tree : the states of the other direction, see `plant`: first node of each mask; masks,
-        settled costs and tokens in the order of the trees, and the columns of the nodes.
-
-    What is looked up for one state serves all that run the same.
-    """
-    words, size = past.shape[1], 16
-    while size < 2 * len(rows):
-        size *= 2
-    slots = np.full(size, -1, np.int64)
-    own = np.zeros((len(rows), words), np.uint64)
-    sums, most = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-    needs = np.zeros(len(rows), np.uint64)
-    like = np.zeros(len(rows), np.int64)
-    count = 0
-    for r in range(len(rows)):
-        s = rows[r]
-        running, total = NONE, 0
-        own[count] = NONE
-        for j in range(states.running[s]):
-            pair = states.pairs[s, j]
-            total += raw[pair]
-            running |= bits[pair]
-            for w in range(words):
-                own[count, w] += past[pair, w]
-        need = (known & ~states.mask[s]) | (known & running)
-        sums[count], needs[count] = total, need
-        key = need * MIX ^ np.uint64(total)
-        for w in range(words):
-            key = (key ^ (key >> np.uint64(29)) ^ own[count, w]) * MIX
-        slot = np.int64(key >> np.uint64(20)) & (size - 1)
-        found = -1
-        while slots[slot] >= 0 and found < 0:
-            q = slots[slot]
-            if needs[q] == need and sums[q] == total:
-                same = True
-                for w in range(words):
-                    same = same and own[q, w] == own[count, w]
-                if same:
-                    found = q
-            slot = (slot + 1) & (size - 1)
-        room = limit - states.settled[s] + total
-        if found < 0:
-            while slots[slot] >= 0:
-                slot = (slot + 1) & (size - 1)
-            slots[slot] = found = count
-            most[count] = room
-            count += 1
-        like[r] = found
-        most[found] = max(most[found], room)
-    best = most[:count] + 1
-    masks, settled, tokens, least, cheapest, first, last, after = tree
-    for q in range(count):
-        at = np.searchsorted(masks, needs[q])
-        if at < len(masks) and masks[at] == needs[q]:
-            best[q], _ = fit(
-                *(settled, tokens, least, cheapest, first, last, after),
-                *(edges[at], edges[at + 1], own[q], most[q], most[q], NOTHING),
-            )
-    for r in range(len(rows)):
-        s = rows[r]
-        low = states.settled[s] + best[like[r]] - sums[like[r]]
-        states.low[s] = min(limit + 1, max(states.low[s], low))

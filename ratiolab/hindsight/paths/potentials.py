@@ -118,9 +118,7 @@ class Direction(NamedTuple):
     pay : weight of a pair's next age at each time, shape (END + 2, pairs); tail : that of all its
         later ages together, if that is the time.
     slack : R at each time, shape (END + 2,).
-    raw, rise : latency less multiplier of a start of each request at layer 0; its change a layer.
     tokens : packed tokens of each pair at the next time, the one after, ..., shape (pairs, words).
-    past : those at the last time, the one before, ..., as the other direction sees the pair.
     first, owner, age, ends : of requests; and of pairs, whether the next age is the last.
     """
 
@@ -130,10 +128,7 @@ class Direction(NamedTuple):
     pay: IntArray
     tail: IntArray
     slack: IntArray
-    raw: IntArray
-    rise: int
     tokens: Words
-    past: Words
     first: IntArray
     owner: IntArray
     age: IntArray
@@ -195,12 +190,9 @@ def directions(
     for i, o in enumerate(output.tolist()):
         mirrored[i, : end - o + 1] = excess[i, : end - o + 1][::-1]
     ahead, behind = (pack(tokens) for tokens in (forward, backward))
-    # the pair (i, g) is, seen from the other side, of age o - g
-    opposite = np.where(age > 0, first[owner] + output[owner] - age, np.arange(len(owner)))
     tail = pay.copy()
     for pair in np.flatnonzero(~ends)[::-1]:
         tail[:, :-1, pair] += tail[:, 1:, pair + 1]
-    late = unit * (output - arrival) - multipliers
 
     def direction(forward: bool) -> Direction:
         k = 1 - forward
@@ -211,10 +203,7 @@ def directions(
             pay=pay[k],
             tail=tail[k],
             slack=slack[k],
-            raw=late if forward else late + unit * (end - output),
-            rise=unit if forward else -unit,
             tokens=ahead if forward else behind,
-            past=(behind if forward else ahead)[opposite],
             first=first,
             owner=owner,
             age=age,
