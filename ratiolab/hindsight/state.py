@@ -185,13 +185,14 @@ class SolveState:
     @contextmanager
     def uncounted(self, name: str) -> Iterator[None]:
         """Show what is done within, under this name; the clock stands still meanwhile."""
-        begun, self.stage = time.perf_counter(), name
+        begun, stage, self.stage = time.perf_counter(), self.stage, name
         self.show()
         try:
             with heard():
                 yield
         finally:
             self.began += time.perf_counter() - begun
+            self.stage = stage
 
     def _end_stage(self, note: str) -> None:
         values = self.seconds, self.upper, self.lower.value, self.nodes

@@ -31,9 +31,9 @@ FAR = 2**60
 CELL = 2**CELL_BITS - 1
 """The bits of a cell's number."""
 
-DONE, WORKED, FULL, NARROW, WIDE = range(5)
+DONE, WORKED, FULL, NARROW, CROWDED, WIDE = range(6)
 """Why a kernel returned: no layer is left; its share of work is done; a buffer is full; a label has
-no room for its running requests; a layer has more labels than its width."""
+no room for its running requests; the next layer has too many labels already, or at its end."""
 
 
 class Problem(NamedTuple):
@@ -366,7 +366,8 @@ def extend_first(  # type: ignore[no-untyped-def]
     ----------
     capacities : priced capacity of the rows from each one on, units. Shape (rows + 1,).
     cursor : layer; the next label to extend; the begin of the next layer; labels; edges; least
-        cost and least reduced cost of a complete path. Changed in place.
+        cost and least reduced cost of a complete path; labels from which the next layer is crowded.
+        Changed in place.
     width : rounds of a cell. most : labels of a layer. limit : largest cost of interest, units.
     share : complete sets of starts to look at in this call.
     """
@@ -481,8 +482,10 @@ def extend_first(  # type: ignore[no-untyped-def]
                     continue
                 if spent[d] + rest_reduced - costs.capacity > limit:
                     continue
-                if kept_count > slots or used >= room or edge >= edge_room:
+                if kept_count > slots or used >= room or edge >= edge_room or used > cursor[7]:
                     cursor[1], cursor[3], cursor[4] = k, used, first_edge
+                    if used > cursor[7]:
+                        return CROWDED
                     return NARROW if kept_count > slots else FULL
                 new = put(
                     *(labels, table, begin, used, chosen[d], kept, kept_lefts, kept_count, 0),
@@ -606,8 +609,10 @@ def extend(  # type: ignore[no-untyped-def]
                                 ):
                                     kept[kept_count], kept_lefts[kept_count] = entries[q], lefts[q]
                                     kept_count += 1
-                    if kept_count > slots or used >= room or edge >= edge_room:
+                    if kept_count > slots or used >= room or edge >= edge_room or used > cursor[7]:
                         cursor[1], cursor[3], cursor[4] = k, used, first_edge
+                        if used > cursor[7]:
+                            return CROWDED
                         return NARROW if kept_count > slots else FULL
                     new = put(
                         *(labels, table, begin, used, after, kept, kept_lefts, kept_count, y),

@@ -15,6 +15,9 @@ BEGIN = 4_096
 SHARE = 50_000
 """Sets of starts between two looks at the clock, some hundredths of a second."""
 
+CROWD = 4
+"""Labels of an unfinished layer, as a multiple of its width, from which the limit falls."""
+
 
 class Level:
     """The labels of one width of cells.
@@ -32,8 +35,9 @@ class Level:
     ) -> None:
         self.prices, self.width, self.guide = prices, width, guide
         self.limit, self.most, self.slots = limit, most, slots
-        # layer, next label, begin of the next layer, labels, edges, least cost and reduced cost
-        self.cursor = np.array([0, 0, 1, 1, 0, FAR, FAR], np.int64)
+        # layer, next label, begin of the next layer, labels, edges, least cost and reduced cost,
+        # labels from which the next layer is crowded
+        self.cursor = np.array([0, 0, 1, 1, 0, FAR, FAR, CROWD * most], np.int64)
         self._allocate(BEGIN, None)
         for column in self.labels:
             column[0] = 0
@@ -75,8 +79,8 @@ class Level:
                 status = kernels.extend(problem, costs, self.guide, *rest, *end)
             if status == kernels.DONE:
                 return True
-            if status == kernels.WIDE:
-                self._narrow()
+            if status in (kernels.CROWDED, kernels.WIDE):
+                self._narrow(int(self.cursor[2 if status == kernels.CROWDED else 1]))
             elif status == kernels.NARROW:
                 self.slots += 2
                 self._allocate(len(self.labels.started), self.labels)
@@ -86,9 +90,10 @@ class Level:
                 self._allocate(min(2 * len(self.labels.started), room), self.labels)
         return False
 
-    def _narrow(self) -> None:
+    def _narrow(self, begin: int) -> None:
         """Lower the limit so that at most ``most`` labels of the new layer are of interest."""
-        labels, begin, used = self.labels, int(self.cursor[1]), int(self.cursor[3])
+        labels, used = self.labels, int(self.cursor[3])
+        self.cursor[7] = used + CROWD * self.most
         here = np.arange(begin, used)[labels.coarse[begin:used] >= 0]
         bound = np.maximum(
             (labels.cost[here] + labels.rest[here]) * ONE,
@@ -96,12 +101,11 @@ class Level:
         )
         if len(bound) > self.most:
             self.limit = min(self.limit, int(np.partition(bound, self.most)[self.most]) - 1)
-        self.cursor[2] = used
 
     @property
     def bound(self) -> int:
         """Return the least rounds of waiting of any schedule, as a finished level proves them."""
-        least, reduced = self.cursor[5:].tolist()
+        least, reduced = self.cursor[5:7].tolist()
         return min(max(least, -(-reduced // ONE)), self.limit // ONE + 1)
 
     def settle(self) -> Guide:
