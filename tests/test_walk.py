@@ -7,6 +7,7 @@ finding, or runs on an executor. They are the only steps up.
 import sys
 import tomllib
 from collections.abc import Callable
+from inspect import CO_GENERATOR
 from pathlib import Path
 from types import FrameType
 
@@ -59,6 +60,8 @@ def steps_up(way: Callable[[], object]) -> tuple[int, set[str]]:
         while back is not None and not back.f_globals.get("__name__", "").startswith("ratiolab."):
             back = back.f_back
         if back is None or frame.f_code.co_name in HANDED_IN:
+            return
+        if frame.f_code.co_flags & CO_GENERATOR:  # resumed, or closed once nothing refers to it
             return
         caller = back.f_globals["__name__"]
         if (found := ranks(caller, callee)) is not None:

@@ -80,7 +80,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     """Do in little what the stages up to the program do."""
     from ratiolab.hindsight.cuts.cut_bound import cut_bound
     from ratiolab.hindsight.dynamic_programming.beam import widening_beam
-    from ratiolab.hindsight.paths.loop import Loop, Surroundings
+    from ratiolab.hindsight.labelling.loop import Loop, Surroundings
     from ratiolab.hindsight.relaxation.dual_bound import dual_bound
     from ratiolab.hindsight.scale.growth import growth_bounds
     from ratiolab.hindsight.schedules.population import MEMBERS, YOUNG, Population
@@ -140,6 +140,6 @@ def _mark(*, many: bool) -> Path:
 
 
 def _folder() -> Path:
-    from ratiolab.hindsight.paths.kernels import finish
+    from ratiolab.hindsight.labelling.label_kernels import finish
 
     return Path(finish.stats.cache_path)  # where it is kept, wherever the user wants that to be

@@ -11,7 +11,7 @@ from ratiolab.model.instance import Instance
 
 @dataclass(frozen=True)
 class LabellingParams:
-    """Numbers of the labelling loop, see `ratiolab.hindsight.paths.loop`.
+    """Numbers of the labelling loop, see `ratiolab.hindsight.labelling.loop`.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class LabellingParams:
 
 @dataclass(frozen=True)
 class BundleParams:
-    """Numbers of the level bundle method, see `ratiolab.hindsight.paths.multipliers`.
+    """Numbers of the level bundle method, see `ratiolab.hindsight.labelling.multipliers`.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from itertools import cycle
 import numpy as np
 
 from ratiolab.hindsight.certificates.duals import Duals
-from ratiolab.hindsight.paths.corridors import Corridors
+from ratiolab.hindsight.labelling.corridors import Corridors
 from ratiolab.hindsight.schedules.population import Cross, Population
 from ratiolab.hindsight.schedules.small_search import Stop
 from ratiolab.hindsight.state import Found, SolveState

@@ -18,9 +18,9 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.effort import LONG_CHECK, allowing
 from ratiolab.hindsight.compilation import compile_ahead, is_compiled
+from ratiolab.hindsight.labelling_stage import Labelling
 from ratiolab.hindsight.many_requests import ManyRequests
 from ratiolab.hindsight.params import DEFAULT, SolveParams
-from ratiolab.hindsight.path_stages import Labelling
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
 from ratiolab.hindsight.result import OptResult, Report, SolveOptions
 from ratiolab.hindsight.schedules.heuristics import FEW, STEPS
@@ -116,8 +116,8 @@ def solve(
     Stages follow one another until the schedule is proven optimal (`PLANS`); ``stages`` of the
     result has the bounds at the end of each. In ``auto``, bounds and heuristics come first.
     Configuration cuts raise the lower bound, and the labelling loop, guided by their duals, raises
-    it further, often to the optimum (`ratiolab.hindsight.paths.loop`). Memories that labels do not
-    hold are left to a dynamic program (`ratiolab.hindsight.dynamic_programming.beam`). Then the
+    it further, often to the optimum (`ratiolab.hindsight.labelling.loop`). Memories that labels do
+    not hold are left to a dynamic program (`ratiolab.hindsight.dynamic_programming.beam`). Then the
     integer program of Jaillet et al., Section 3, is solved with those cuts and without the columns
     that the bound excludes (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit is set.
     Instances whose program would be too large get their interval from beams guided by duals and

@@ -14,7 +14,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.dynamic_programming import beam, beam_search
-from ratiolab.hindsight.paths.potentials import MOST_MEMORY
+from ratiolab.hindsight.labelling.weights import MOST_MEMORY
 from ratiolab.hindsight.relaxation.dual_bound import dual_bound
 from ratiolab.hindsight.scale.growth import growth_bounds
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
@@ -43,7 +43,7 @@ LEAST_SEARCH = 0.001
 """A search that takes fewer seconds has nothing to search for, and does not go on."""
 
 MOST_CERTIFIED = 10**7
-"""States of a search that its certificate asks a checker to repeat, in about 10 seconds."""
+"""Labels of a search that its certificate asks a checker to repeat, in about 10 seconds."""
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from scipy.sparse import csr_array
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.labelling.dssr import Dssr
+from ratiolab.hindsight.labelling.multipliers import Multipliers
+from ratiolab.hindsight.labelling.weights import Weights
 from ratiolab.hindsight.params import DEFAULT
-from ratiolab.hindsight.paths.dssr import Dssr
-from ratiolab.hindsight.paths.multipliers import Multipliers
-from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.hindsight.relaxation.subgradient import FloatArray
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
@@ -107,7 +107,7 @@ def walks(limit: float, seeds: range, long: float) -> Iterator[str]:
 def walked(instance: Instance, upper: int, seconds: float) -> float:
     """Return the best bound of sweeps without critical requests, 0 if none is complete."""
     proven = cut_bound(instance, rounds=0).certificate
-    first = Potentials.of(instance, proven.duals)
+    first = Weights.of(instance, proven.duals)
     search = Multipliers(
         *(instance, proven.duals, first.least / first.unit, lambda: upper, DEFAULT.bundle)
     )

@@ -8,7 +8,7 @@ from tiny_instances import tiny
 
 from ratiolab.hindsight.certificates.certificate import DualCertificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths.potentials import Direction, Potentials, directions
+from ratiolab.hindsight.labelling.weights import Direction, Weights, directions
 from ratiolab.model import Instance
 
 Running = tuple[tuple[int, int], ...]
@@ -17,7 +17,7 @@ Running = tuple[tuple[int, int], ...]
 class ByDefinition:
     """Costs of relaxed schedules by trying all, forward, up to a limit of cost."""
 
-    def __init__(self, potentials: Potentials, multipliers: list[int]) -> None:
+    def __init__(self, potentials: Weights, multipliers: list[int]) -> None:
         self.requests = list(potentials.instance.requests)
         self.memory = potentials.instance.memory
         self.potentials, self.multipliers = potentials, multipliers
@@ -84,11 +84,11 @@ def small(seed: int) -> Instance:
     return tiny(seed, most=4, longest=4)
 
 
-def drawn(seed: int) -> tuple[Instance, DualCertificate, Potentials, np.ndarray]:
+def drawn(seed: int) -> tuple[Instance, DualCertificate, Weights, np.ndarray]:
     """A tiny instance with duals of few rounds, and multipliers lowered at random."""
     instance = small(seed)
     proven = cut_bound(instance, rounds=seed % 3).certificate
-    potentials = Potentials.of(instance, proven.duals)
+    potentials = Weights.of(instance, proven.duals)
     rng = np.random.default_rng(seed)
     lower = potentials.unit * rng.integers(0, 3, len(instance)) * (seed % 3 > 0)
     return instance, proven, potentials, potentials.least - lower
@@ -97,7 +97,7 @@ def drawn(seed: int) -> tuple[Instance, DualCertificate, Potentials, np.ndarray]
 def backward(seed: int) -> tuple[Instance, Direction, int]:
     """Return a tiny instance, the tables of its sweeps backward, and the cost of the optimum."""
     instance = tiny(seed, most=5, longest=4)
-    potentials = Potentials.of(instance, cut_bound(instance, rounds=seed % 3).certificate.duals)
+    potentials = Weights.of(instance, cut_bound(instance, rounds=seed % 3).certificate.duals)
     base = int(potentials.least.sum() - potentials.capacity.sum())
     limit = least_latency(instance) * potentials.unit - base
     return instance, directions(potentials, potentials.least, limit)[1], limit

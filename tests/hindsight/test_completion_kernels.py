@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from relaxed_schedules import backward
 
-from ratiolab.hindsight.paths import completion_kernels, completions
-from ratiolab.hindsight.paths.sweep import sweep
-from ratiolab.hindsight.paths.trees import Layer
+from ratiolab.hindsight.labelling import completion_bounds, completion_kernels
+from ratiolab.hindsight.labelling.label_trees import Layer
+from ratiolab.hindsight.labelling.sweep import sweep
 
 
 def bytes_of(words: Any) -> Any:
@@ -96,6 +96,6 @@ def test_completing_a_state_costs_what_the_definition_says(
             )
             assert swept is not None
             assert swept.kept is not None
-            guide = completions.completions(swept.kept)
+            guide = completion_bounds.completions(swept.kept)
     assert definition.sets > compared > 200
     assert definition.grown  # no state for a set says nothing of the sets that contain it

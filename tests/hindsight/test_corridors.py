@@ -9,8 +9,8 @@ from relaxed_schedules import many
 from tiny_instances import tiny
 
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths import corridors, starts
-from ratiolab.hindsight.paths.corridors import Corridors
+from ratiolab.hindsight.labelling import corridors, extensions
+from ratiolab.hindsight.labelling.corridors import Corridors
 from ratiolab.hindsight.schedules import population as populations
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule, list_schedule
 from ratiolab.hindsight.schedules.population import MEMBERS, REACHES, Population
@@ -85,7 +85,7 @@ def test_requests_take_bits_from_each_other_and_nothing_is_lost(
         known, beams = [*some(instance, 3), best_list_schedule(instance)], around(instance)
         results = list[Schedule | None]()
         for bits in (n, 2 * n // 3, n // 2):
-            monkeypatch.setattr(starts, "MOST_REQUESTS", bits)
+            monkeypatch.setattr(extensions, "MOST_REQUESTS", bits)
             results.append(beams.search(known, 1, beams.latency, never, forward=forward))
         assert results[0] is not None
         for fewer in results[1:]:

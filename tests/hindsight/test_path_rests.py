@@ -14,7 +14,7 @@ from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.path_joins import Beside
 from ratiolab.hindsight.certificates.path_states import waits
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths.potentials import Potentials
+from ratiolab.hindsight.labelling.weights import Weights
 
 
 def most_rest(other: Beside, begun: np.uint64, held: Any) -> int:
@@ -78,7 +78,7 @@ def test_rests_are_the_least_of_all_sets_of_starts(
     for seed in range(24):
         instance = tiny(seed, most=6, longest=5)
         proven = cut_bound(instance, rounds=0).certificate
-        potentials = Potentials.of(instance, proven.duals)
+        potentials = Weights.of(instance, proven.duals)
         everyone, optimum = 2 ** len(instance) - 1, least_latency(instance)
         sets = *(some & everyone for some in watched), everyone
         numbers = proven, optimum, potentials.unit, potentials.least, sets

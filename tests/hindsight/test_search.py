@@ -5,7 +5,7 @@ from relaxed_schedules import many
 
 from ratiolab.hindsight.background import BackgroundHeuristic
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.paths import corridors
+from ratiolab.hindsight.labelling import corridors
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.schedules import population as populations
 from ratiolab.hindsight.search import SearchBeside

@@ -15,9 +15,9 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates import certify_paths, path_walks
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.labelling.dssr import Dssr, Prices
+from ratiolab.hindsight.labelling.loop import Loop, Surroundings
 from ratiolab.hindsight.params import LabellingParams, SolveParams
-from ratiolab.hindsight.paths.dssr import Dssr, Prices
-from ratiolab.hindsight.paths.loop import Loop, Surroundings
 from ratiolab.model import Schedule, require_feasible
 
 

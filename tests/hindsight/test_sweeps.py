@@ -6,11 +6,11 @@ from oracle import least_latency
 from relaxed_schedules import ByDefinition, backward, drawn, many
 
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.labelling.completion_bounds import completions
+from ratiolab.hindsight.labelling.label_pool import LabelPool
+from ratiolab.hindsight.labelling.sweep import Swept, sweep
+from ratiolab.hindsight.labelling.weights import Weights, directions
 from ratiolab.hindsight.params import LabellingParams
-from ratiolab.hindsight.paths.completions import completions
-from ratiolab.hindsight.paths.potentials import Potentials, directions
-from ratiolab.hindsight.paths.room import Room
-from ratiolab.hindsight.paths.sweep import Swept, sweep
 from ratiolab.model import Instance
 
 OFTEN = LabellingParams(crowd=1, partial=2)
@@ -81,7 +81,7 @@ def test_sweeps_find_the_cheapest_relaxed_schedule_of_many() -> None:
 
 def test_without_dominance_sweeps_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     known = [_least(*backward(seed)) for seed in range(16)]
-    monkeypatch.setattr(Room, "undominated", lambda self, rows, compared: rows)
+    monkeypatch.setattr(LabelPool, "undominated", lambda self, rows, compared: rows)
     assert [_least(*backward(seed)) for seed in range(16)] == known
 
 
@@ -125,7 +125,7 @@ def test_a_relaxed_diagram_takes_no_critical_requests() -> None:
 def test_a_sweep_takes_more_requests_than_a_word_has_bits() -> None:
     """Cost of its relaxed schedule: U times latency and each multiplier times 1 - starts."""
     instance = many(70)
-    potentials = Potentials.of(instance, cut_bound(instance, rounds=2).certificate.duals)
+    potentials = Weights.of(instance, cut_bound(instance, rounds=2).certificate.duals)
     limit = 40 * potentials.unit
     side = directions(potentials, potentials.least, limit)[1]
     swept = found(instance, side, limit, 2_000, overflow="drop")

@@ -1,8 +1,8 @@
 """A second witness of an optimum: every schedule of small cost is cheap in one half of time.
 
-It shares the duals of cuts and the footprint with `ratiolab.hindsight.paths` and its checker, and
-nothing else: it has neither multipliers nor passes, and splits the cost instead of joining whole
-tables.
+It shares the duals of cuts and the footprint with `ratiolab.hindsight.labelling` and its checker,
+and nothing else: it has neither multipliers nor passes, and splits the cost instead of joining
+whole tables.
 
 **Costs.** Duals give every item the weight W_t(m, r) and every time R_t >= W_t(Q) for all that may
 be held. With c_i(p) the latency of i started at p plus the weights of its items, v_i = min c_i,
@@ -45,7 +45,7 @@ CROWD = 5_000
 """Twice so many states of a layer that is not complete are compared, and twice those left then."""
 
 COMPARED = 200
-"""States against which another is compared."""
+"""Labels against which another is compared."""
 
 
 class TwoHalves:

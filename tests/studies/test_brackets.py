@@ -2,7 +2,7 @@
 
 import pytest
 
-from ratiolab.hindsight.paths import potentials
+from ratiolab.hindsight.labelling import weights
 from ratiolab.studies.cell import Cell, Value
 from ratiolab.studies.tasks import TASKS, bounds
 
@@ -44,7 +44,7 @@ def test_a_bracket_keeps_what_is_proven_where_tables_are_too_large_for_walks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lower, (proven, latency) = eleven(0)[0], eleven(10**6)
-    monkeypatch.setattr(potentials, "MOST_CELLS", 0)
+    monkeypatch.setattr(weights, "MOST_CELLS", 0)
     refused = eleven(10**6)
     assert refused[0] == lower < proven
     assert latency <= refused[1]

@@ -40,7 +40,7 @@ MOST_KEPT = 8 * 10**6
 """Most states that a walk keeps, and twice those of a layer, partial ones too; one that merges
 keeps a layer.
 
-More than `ratiolab.hindsight.paths.walk.MOST_STATES` of walks that find: those of the checker
+More than `ratiolab.hindsight.labelling.walk.MOST_STATES` of walks that find: those of the checker
 compare states in another way, and may keep more. Against 64 instead of 256 others, a pass of 40
 requests kept more than these. A state takes 40 bytes, two for each request that runs and one for
 each later time: 130 at the sizes of the papers, three times as many at most.

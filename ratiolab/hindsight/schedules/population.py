@@ -6,7 +6,7 @@ part of the order of one of them within that of the other, or the order of means
 takes the place of its worse parent when it is better than that, or else of the worst of all.
 
 Where all members can be crossed at once (`Cross`, such as
-`ratiolab.hindsight.paths.corridors.Corridors.search`), that finds more in the same time. A
+`ratiolab.hindsight.labelling.corridors.Corridors.search`), that finds more in the same time. A
 population lives until no such crossing gains; then the best of it meets those before.
 
 Source: memetic search, Moscato (1989), Caltech Concurrent Computation Program Report 826; crossing

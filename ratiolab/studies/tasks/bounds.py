@@ -109,9 +109,9 @@ def _walked(
     something: that does not depend on the machine. More memory than they take is left as it is.
     """
     from ratiolab.hindsight.dynamic_programming import beam, beam_search
+    from ratiolab.hindsight.labelling import weights
+    from ratiolab.hindsight.labelling.loop import Loop, Surroundings
     from ratiolab.hindsight.params import LabellingParams, SolveParams
-    from ratiolab.hindsight.paths import potentials
-    from ratiolab.hindsight.paths.loop import Loop, Surroundings
     from ratiolab.hindsight.schedules.population import Population
     from ratiolab.hindsight.search import crossing
 
@@ -123,7 +123,7 @@ def _walked(
         if proven is not None:
             lower.append(proven.bound)
 
-    small = instance.memory <= potentials.MOST_MEMORY
+    small = instance.memory <= weights.MOST_MEMORY
     if small and most and duals.bound < known.total_latency:
         asked, never = count(1), (lambda: False)
         with heard():

@@ -1,33 +1,29 @@
-"""Compiled: states of a layer merged into few, so that a walk of any width leaves out no path.
+"""Compiled: labels of a layer merged into few, so that a sweep of any width leaves out none.
 
-A merged state stands for all its members: it holds, at each later time, the least that one of them
-holds, and has settled the least; of what runs it knows only what runs in all of them. What
+A merged label stands for all its members: it holds, at each later time, the least that one of them
+holds, and has settled the least; of what runs it keeps only what runs in all of them. What
 completes a member completes it, and adds as much to what is settled. Its cost is what is settled
-and what those in common will still pay, which never falls along a path: with whatever completes
-it, they hold no more than fits. So the cheapest path of a walk that merges costs no more than
-the cheapest of all: a relaxed decision diagram, Bergman, Cire, van Hoeve and Hooker (2016),
-Decision Diagrams for Optimization, Chapter 4.
+and what those in common will still pay. So the cheapest merged label of the last layer costs no
+more than any relaxed schedule: a relaxed decision diagram, Bergman, Cire, van Hoeve and Hooker
+(2016), Decision Diagrams for Optimization, Chapter 4.
 
-Which states are merged: groups are split in two, those that differ most first, until there are as
-many as a layer may keep. A difference of tokens counts what those tokens cost at that time. A group
-is split in what it differs most: at the middle of what is settled, or at the widest gap between
-numbers of tokens, the lowest of equal ones. What is merged holds no more than the least of its
-members, so the few that hold little must not drag many others down: with 56 requests, the same
-multipliers and 16,000 states, the middle of tokens proves 9162 and their gap 9185; 64,000 states
-prove 9214 and 9219.
+Groups are split in two, those that differ most first, until there are as many as a layer may keep.
+A difference of tokens counts what those tokens cost at that time. A group is split at the middle of
+what is settled, or at the widest gap between numbers of tokens, so that the few labels that hold
+little do not drag many others down.
 """
 
 import numpy as np
 
 from ratiolab.hindsight.arrays import compiled
-from ratiolab.hindsight.paths.join_kernels import least_bytes
+from ratiolab.hindsight.labelling.tree_kernels import least_bytes
 from ratiolab.model.footprint import IntArray
 
 DEARER = 2
-"""Tokens count so many times their price where states are merged."""
+"""Tokens count so many times their price where labels are merged."""
 
 FALL = 0.85
-"""The cost by which states of a group may differ falls by this factor, until there are enough."""
+"""The cost by which labels of a group may differ falls by this factor, until there are enough."""
 
 
 def prices(slack: IntArray, memory: int, longest: int) -> IntArray:
@@ -41,7 +37,7 @@ def prices(slack: IntArray, memory: int, longest: int) -> IntArray:
 
 @compiled
 def _spread(settled, tokens, rows, price, low, high):  # type: ignore[no-untyped-def]
-    """Return how much these states differ, in what most, and the middle or the least of that.
+    """Return how much these labels differ, in what most, and the middle or the least of that.
 
     Parameters
     ----------
@@ -72,7 +68,7 @@ def _spread(settled, tokens, rows, price, low, high):  # type: ignore[no-untyped
 
 @compiled
 def _gap(tokens, rows, where, least, held):  # type: ignore[no-untyped-def]
-    """Return the number of tokens above the widest gap between those of these states.
+    """Return the number of tokens above the widest gap between those of these labels.
 
     Parameters
     ----------
@@ -92,7 +88,7 @@ def _gap(tokens, rows, where, least, held):  # type: ignore[no-untyped-def]
 
 @compiled
 def _split(settled, tokens, rows, where, edge, rest):  # type: ignore[no-untyped-def]
-    """Put the states below an edge first; return their number. ``rest`` is room for the others."""
+    """Put the labels below an edge first; return their number. ``rest`` is room for the others."""
     below = above = 0
     for k in range(len(rows)):
         row = rows[k]
@@ -109,7 +105,7 @@ def _split(settled, tokens, rows, where, edge, rest):  # type: ignore[no-untyped
 
 @compiled
 def groups(settled, tokens, rows, price, number):  # type: ignore[no-untyped-def]
-    """Return these states in the order of groups, so many at most, and where each group begins.
+    """Return these labels in the order of groups, so many at most, and where each group begins.
 
     Parameters
     ----------
@@ -119,7 +115,7 @@ def groups(settled, tokens, rows, price, number):  # type: ignore[no-untyped-def
     order, n = rows.copy(), len(rows)
     low, high = np.zeros((2, len(price)), np.uint8)
     rest, held = np.zeros(n, np.int64), np.zeros(128, np.bool_)
-    # of the group that begins in a place: where it ends, and how its states differ
+    # of the group that begins in a place: where it ends, and how its labels differ
     end, wide, where, edge = np.zeros((4, n), np.int64)
     end[0] = n
     wide[0], where[0], edge[0] = _spread(settled, tokens, order, price, low, high)
@@ -150,39 +146,39 @@ def groups(settled, tokens, rows, price, number):  # type: ignore[no-untyped-def
 
 
 @compiled
-def merge(states, order, edges, later, paid, slack):  # type: ignore[no-untyped-def]
-    """Write the merged state of each group in place of a member; return the rows of these.
+def merge(labels, order, edges, later, paid, slack):  # type: ignore[no-untyped-def]
+    """Write the merged label of each group in place of a member; return the rows of these.
 
     Parameters
     ----------
-    later : what each pair will still pay, as costs of the states say.
-    paid, slack : of partial states, what each pair has paid of the slack of the next time, at its
+    later : what each pair will still pay, as costs of the labels say.
+    paid, slack : of partial labels, what each pair has paid of the slack of the next time, at its
         age before, and that slack; else zeros.
     """
-    words = states.tokens.shape[1]
+    words = labels.tokens.shape[1]
     result = np.zeros(len(edges) - 1, np.int64)
     for group in range(len(edges) - 1):
         own = order[edges[group] : edges[group + 1]]
-        best = own[np.argmin(states.settled[own])]
+        best = own[np.argmin(labels.settled[own])]
         result[group] = best
         if len(own) == 1:
             continue
         for row in own:
             for w in range(words):
-                states.tokens[best, w] = least_bytes(states.tokens[best, w], states.tokens[row, w])
+                labels.tokens[best, w] = least_bytes(labels.tokens[best, w], labels.tokens[row, w])
             kept = 0
-            for j in range(states.running[best]):
-                for k in range(states.running[row]):
-                    if states.pairs[best, j] == states.pairs[row, k]:
-                        states.pairs[best, kept] = states.pairs[best, j]
+            for j in range(labels.running[best]):
+                for k in range(labels.running[row]):
+                    if labels.pairs[best, j] == labels.pairs[row, k]:
+                        labels.pairs[best, kept] = labels.pairs[best, j]
                         kept += 1
                         break
-            states.running[best] = kept
-        # no bound of a member holds: what completes the merged state need complete none of them
-        states.cost[best] = states.settled[best]
-        states.low[best] = states.settled[best] - slack
-        for j in range(states.running[best]):
-            pair = states.pairs[best, j]
-            states.cost[best] += later[pair]
-            states.low[best] += later[pair] + paid[pair - 1]
+            labels.running[best] = kept
+        # no bound of a member holds: what completes the merged label need complete none of them
+        labels.cost[best] = labels.settled[best]
+        labels.low[best] = labels.settled[best] - slack
+        for j in range(labels.running[best]):
+            pair = labels.pairs[best, j]
+            labels.cost[best] += later[pair]
+            labels.low[best] += later[pair] + paid[pair - 1]
     return result

@@ -1,13 +1,13 @@
-"""Paths made of known ones: from one to another, where what runs fits beside what is to start.
+"""Relaxed schedules recombined from known ones, where what runs fits beside what is to start.
 
-The cheapest path under some multipliers repeats a few requests early and others late, and each walk
-tells of one such choice in each part of time. Where two known paths can be cut and joined, so can
-their choices: a few dozen paths make millions, of which the cheapest under given multipliers takes
-milliseconds to find, where a walk takes seconds. Each is a path, so that its plane holds.
+The cheapest relaxed schedule under some multipliers starts a few requests twice and others never,
+and each sweep tells of one such choice in each part of time. A few dozen relaxed schedules, cut and
+joined, make millions; the cheapest of these takes milliseconds to find, where a sweep takes
+seconds. Each is a relaxed schedule, so its cut of the bundle model holds.
 
-A path may be left for another at round t when the requests that it has started before, and that
-still run, fit beside all that the other starts from t on. The next switch comes when they have
-completed: then no more runs than on the path that is followed.
+A relaxed schedule may be left for another at round t if the requests that it started before, and
+that still run, fit beside all that the other starts from t on. The next switch comes when they have
+completed.
 
 Source: restricted master programs over arcs instead of columns, Sadykov and Vanderbeck (2013),
 Column generation for extended formulations, EURO Journal on Computational Optimization 1.
@@ -28,7 +28,7 @@ MOST = 60
 Path: TypeAlias = list[tuple[int, int]]
 
 
-class Switches:
+class Recombination:
     """Known paths of an instance, and where each may be left for which other.
 
     Attributes

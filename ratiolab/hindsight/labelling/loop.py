@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import DualCertificate, PathCertificate
+from ratiolab.hindsight.labelling.dssr import Dssr, Prices
+from ratiolab.hindsight.labelling.multipliers import Multipliers
+from ratiolab.hindsight.labelling.weights import MOST_REQUESTS, Weights
 from ratiolab.hindsight.params import SolveParams
-from ratiolab.hindsight.paths.dssr import Dssr, Prices
-from ratiolab.hindsight.paths.multipliers import Multipliers
-from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Potentials
 from ratiolab.hindsight.programs.highs import SolverError
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -75,7 +75,7 @@ class Loop:
         self.params = params.labelling
         self.bundle = params.bundle
         self.duals = duals
-        potentials = Potentials.of(instance, duals.duals)
+        potentials = Weights.of(instance, duals.duals)
         first = potentials.least
         if known is not None and known.unit == potentials.unit:
             first = np.array(known.multipliers, np.int64)

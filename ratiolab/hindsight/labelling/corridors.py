@@ -1,14 +1,11 @@
-"""Schedules near known ones: beams through the starts that some of them have.
+"""Corridors around known schedules: restricted diagrams through starts near theirs.
 
-Good schedules of different origin agree in most of what they do. A corridor around some of them
-has, for each request, the starts in any of them, and those a few rounds from these: millions of
-schedules, which take from each of the known ones what it does best. Within it a beam that remembers
-all requests is narrow, and often finds the best schedule there is: with 50 requests 4,000 states a
-layer do in half a second what all starts would take minutes for.
+Good schedules of different origin agree in most of their starts. A corridor around several of them
+has, for each request, its starts in any of them, and those a few rounds from these. Within it, a
+sweep with all requests critical is narrow, and takes from each of the known schedules what it does
+best. The weights only guide: a schedule is a schedule, whatever proves its bound.
 
 Requests may be any number, as long as no more than 64 may start around the same round.
-
-The potentials only guide: a schedule is a schedule, whatever proves its bound.
 
 Source: optimal recombination, Eremeev and Kovalenko (2014), Yugoslav Journal of Operations Research
 24; the corridor method, Sniedovich and Voss (2006), Control and Cybernetics 35.
@@ -19,19 +16,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ratiolab.hindsight.certificates.duals import Duals
-from ratiolab.hindsight.paths.potentials import (
+from ratiolab.hindsight.labelling.sweep import schedule_of, sweep
+from ratiolab.hindsight.labelling.weights import (
     MOST_MEMORY,
     NEVER,
     Direction,
-    Potentials,
+    Weights,
     directions,
 )
-from ratiolab.hindsight.paths.sweep import schedule_of, sweep
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 
 WIDTH = 4_000
-"""States that a layer of a beam keeps."""
+"""Labels that a layer of a beam keeps."""
 
 
 class Corridors:
@@ -39,7 +36,7 @@ class Corridors:
 
     Parameters
     ----------
-    duals : the better the bound that they prove, the better beams know which states are good.
+    duals : the better the bound that they prove, the better beams know which labels are good.
     latency : schedules below it are looked for.
 
     Raises
@@ -51,13 +48,13 @@ class Corridors:
     def __init__(self, instance: Instance, duals: Duals, latency: int) -> None:
         if instance.memory > MOST_MEMORY:
             raise OverflowError(f"memory {instance.memory}: corridors take up to {MOST_MEMORY}")
-        potentials = Potentials.of(instance, duals)
+        potentials = Weights.of(instance, duals)
         self.instance, self.unit, self.latency = instance, potentials.unit, latency
         self.base = int(potentials.least.sum() - potentials.capacity.sum())
         self.sides = directions(potentials, potentials.least, max(0, self._limit(latency)))
 
     def _limit(self, latency: int) -> int:
-        """Return the most that a path of less latency costs; below 0 there is none."""
+        """Return the most that a schedule of less latency costs; below 0 there is none."""
         return (latency - 1) * self.unit - self.base
 
     def search(
@@ -80,12 +77,12 @@ class Corridors:
         limit = self._limit(min(target, self.latency))
         if limit < 0:
             return None
-        narrow, everybody = _narrowed(side, known, reach), 2 ** len(instance) - 1
+        narrow, everyone = _narrowed(side, known, reach), 2 ** len(instance) - 1
         try:
             found = sweep(
                 *(instance, narrow, limit, WIDTH),
                 overflow="drop",
-                critical=everybody,
+                critical=everyone,
                 stop=stop,
             )
         except OverflowError:  # too many requests may start around one round
@@ -96,7 +93,7 @@ class Corridors:
 def _narrowed(side: Direction, known: Sequence[Schedule], reach: int) -> Direction:
     """Return a direction without the starts that are far from those of all known schedules.
 
-    Equal requests share theirs: a walk starts them in order of index, which schedules need not.
+    Equal requests share theirs: a sweep starts them in order of index, which schedules need not.
     """
     n, layers = side.excess.shape
     near = np.zeros((n, layers), np.bool_)

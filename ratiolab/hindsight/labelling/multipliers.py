@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from ratiolab.hindsight.certificates.duals import Duals
+from ratiolab.hindsight.labelling.capacity_prices import CapacityPrices
+from ratiolab.hindsight.labelling.cutting_planes import CuttingPlanes
+from ratiolab.hindsight.labelling.dssr import Prices
+from ratiolab.hindsight.labelling.recombination import Recombination
+from ratiolab.hindsight.labelling.sweep import Path, sweep
+from ratiolab.hindsight.labelling.weights import directions
 from ratiolab.hindsight.params import BundleParams
-from ratiolab.hindsight.paths.dssr import Prices
-from ratiolab.hindsight.paths.planes import Planes
-from ratiolab.hindsight.paths.potentials import directions
-from ratiolab.hindsight.paths.refit import Refit
-from ratiolab.hindsight.paths.sweep import Path, sweep
-from ratiolab.hindsight.paths.switches import Switches
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.model.instance import Instance
 
@@ -49,8 +49,8 @@ class Multipliers:
         upper: Callable[[], int],
         params: BundleParams,
     ) -> None:
-        self.refit, self.upper, self.params = Refit(instance, duals), upper, params
-        self.planes, self.switches = Planes(instance), Switches(instance)
+        self.refit, self.upper, self.params = CapacityPrices(instance, duals), upper, params
+        self.planes, self.switches = CuttingPlanes(instance), Recombination(instance)
         self.center = self.trial = first
         self.best, self.expected = -np.inf, float(upper())
 

@@ -1,4 +1,4 @@
-"""Compiled loops over the states of a walk; `ratiolab.hindsight.paths.walk` explains them.
+"""Compiled loops over the labels of a sweep; `ratiolab.hindsight.labelling.sweep` explains them.
 
 Tokens at eight times stand in the eight bytes of a word, all below 128, so that words compare at
 once: no byte of x exceeds that of y when (y + 128) - x, in which no byte borrows, keeps all high
@@ -21,15 +21,15 @@ EVEN, ODD = np.uint64(0x00FF00FF00FF00FF), np.uint64(0xFF00FF00FF00FF00)
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-class States(NamedTuple):
-    """States of a layer as columns, in units.
+class Labels(NamedTuple):
+    """Labels of a layer as columns, in units.
 
     Parameters
     ----------
     cost : G. Before the layer is complete it already has the slack of the next time.
-    low : a lower bound of the cost of all paths through the state, without that slack.
+    low : a lower bound on the cost of all relaxed schedules through the label, without that slack.
     settled : cost less what running requests will pay.
-    mask : remembered requests that have started; began : requests that started in this layer, a bit
+    mask : critical requests that have started; began : requests that started in this layer, a bit
         each, in as many words as that takes.
     parent : row of the layer before.
     running, pairs : number of the running pairs, and which.
@@ -47,8 +47,8 @@ class States(NamedTuple):
     tokens: NDArray[np.uint64]
 
     @classmethod
-    def empty(cls, capacity: int, most: int, words: int, requests: int) -> "States":
-        """Return so many states of at most so many running pairs of so many requests."""
+    def empty(cls, capacity: int, most: int, words: int, requests: int) -> "Labels":
+        """Return so many labels of at most so many running pairs of so many requests."""
         cost, low, settled = np.zeros((3, capacity), np.int64)
         mask = np.zeros(capacity, np.uint64)
         began = np.zeros((capacity, -(-requests // 64)), np.uint64)
@@ -57,35 +57,25 @@ class States(NamedTuple):
         tokens = np.zeros((capacity, words), np.uint64)
         return cls(cost, low, settled, mask, began, parent, running, pairs, tokens)
 
-    def put(self, first: "States", number: int) -> None:
-        """Overwrite the first states."""
+    def put(self, first: "Labels", number: int) -> None:
+        """Overwrite the first labels."""
         columns: Iterator[tuple[NDArray[Any], NDArray[Any]]] = zip(self, first, strict=True)
         for column, source in columns:
             column[:number] = source[:number]
 
-    def take(self, rows: IntArray) -> "States":
-        """Return these states in this order."""
-        return States._make(column.take(rows, axis=0) for column in self)
-
-    @property
-    def slim(self) -> bool:
-        """Return whether these are what `ways` returns."""
-        return len(self.cost) < len(self.parent)
-
-    def ways(self) -> "States":
-        """Return only what the paths to these states are read from."""
-        nothing = self.take(np.zeros(0, np.int64))
-        return nothing._replace(began=self.began, parent=self.parent)
+    def take(self, rows: IntArray) -> "Labels":
+        """Return these labels in this order."""
+        return Labels._make(column.take(rows, axis=0) for column in self)
 
 
 class Step(NamedTuple):
-    """Costs of the step of a walk from layer t to t + 1, in units.
+    """Costs of the step of a sweep from layer t to t + 1, in units.
 
     Parameters
     ----------
     pay : weight of each pair at t + 1; tail : at all later times.
     due, due_after : of each bit's request, least rho of starts from t on, and from t + 1 on.
-    remembered : bits of requests. slack : R at t + 1. limit : of the walk.
+    critical : bits of requests. slack : R at t + 1. limit : of the sweep.
     kept : bits whose requests are those of the step before. later : what all are due together that
         have no bit yet.
     """
@@ -94,7 +84,7 @@ class Step(NamedTuple):
     tail: IntArray
     due: IntArray
     due_after: IntArray
-    remembered: np.uint64
+    critical: np.uint64
     slack: int
     limit: int
     kept: np.uint64
@@ -123,89 +113,89 @@ def owed(due, missing):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def advance(states, step, ends, out):  # type: ignore[no-untyped-def]
-    """Write the states one round later without new starts; return their number."""
+def advance(labels, step, ends, out):  # type: ignore[no-untyped-def]
+    """Write the labels one round later without new starts; return their number."""
     written = 0
-    for s in range(len(states.cost)):
-        mask = states.mask[s] & step.kept
-        low = states.cost[s] + step.later + owed(step.due, step.remembered & ~mask)
+    for s in range(len(labels.cost)):
+        mask = labels.mask[s] & step.kept
+        low = labels.cost[s] + step.later + owed(step.due, step.critical & ~mask)
         if low > step.limit:
             continue
         paid, count = step.slack, 0
-        for j in range(states.running[s]):
-            pair = states.pairs[s, j]
+        for j in range(labels.running[s]):
+            pair = labels.pairs[s, j]
             paid -= step.pay[pair]
             if not ends[pair]:
                 out.pairs[written, count] = pair + 1
                 count += 1
-        out.cost[written] = states.cost[s] + paid
+        out.cost[written] = labels.cost[s] + paid
         out.low[written] = low
-        out.settled[written] = states.settled[s] + step.slack
+        out.settled[written] = labels.settled[s] + step.slack
         out.mask[written] = mask
         out.began[written] = NONE
         out.parent[written] = s
         out.running[written] = count
-        out.tokens[written] = states.tokens[s]
+        out.tokens[written] = labels.tokens[s]
         written += 1
     return written
 
 
 @compiled
-def start(states, origin, number, pair, request, bits, ending, step, tokens, full, theta):  # type: ignore[no-untyped-def]
-    """Append the states with one more start, where it fits.
+def start(labels, origin, number, pair, request, bits, ending, step, tokens, full, theta):  # type: ignore[no-untyped-def]
+    """Append the labels with one more start, where it fits.
 
     Parameters
     ----------
-    origin : row of the state without that start, of each appended; written.
-    bits : of the request, if it is remembered, and of those that must have started; and what it is
+    origin : row of the label without that start, of each appended; written.
+    bits : of the request, if it is critical, and of those that must have started; and what it is
         due, and its rho. ending : whether it completes at once.
-    theta : states whose bound is above it are left out.
+    theta : labels whose bound is above it are left out.
 
     Returns
     -------
-    the new number of states, -1 beyond the room; and the least bound that was left out.
+    the new number of labels, -1 beyond the room; and the least bound that was left out.
     """
     word, own = request // 64, ONE << np.uint64(request % 64)
-    remembered, twin, due, excess = bits
+    critical, twin, due, excess = bits
     rise = excess - due
     room = full - tokens
     written, left = number, step.limit + 1
     for s in range(number):
-        low = states.low[s] + rise
-        if low > step.limit or states.mask[s] & remembered or states.mask[s] & twin != twin:
+        low = labels.low[s] + rise
+        if low > step.limit or labels.mask[s] & critical or labels.mask[s] & twin != twin:
             continue
-        if not within(states.tokens[s], room):
+        if not within(labels.tokens[s], room):
             continue
         if low > theta:
             left = min(left, low)
             continue
-        if written == len(states.cost):
+        if written == len(labels.cost):
             return -1, left
-        states.cost[written] = states.cost[s] + excess - step.pay[pair]
-        states.low[written] = low
-        states.settled[written] = states.settled[s] + excess - step.tail[pair]
-        states.mask[written] = states.mask[s] | remembered
-        states.began[written] = states.began[s]
-        states.began[written, word] |= own
-        states.parent[written] = states.parent[s]
+        labels.cost[written] = labels.cost[s] + excess - step.pay[pair]
+        labels.low[written] = low
+        labels.settled[written] = labels.settled[s] + excess - step.tail[pair]
+        labels.mask[written] = labels.mask[s] | critical
+        labels.began[written] = labels.began[s]
+        labels.began[written, word] |= own
+        labels.parent[written] = labels.parent[s]
         origin[written] = s
-        count = states.running[s]
-        states.pairs[written] = states.pairs[s]
+        count = labels.running[s]
+        labels.pairs[written] = labels.pairs[s]
         for w in range(len(tokens)):
-            states.tokens[written, w] = states.tokens[s, w] + tokens[w]
+            labels.tokens[written, w] = labels.tokens[s, w] + tokens[w]
         if not ending:
-            states.pairs[written, count] = pair + 1
+            labels.pairs[written, count] = pair + 1
             count += 1
-        states.running[written] = count
+        labels.running[written] = count
         written += 1
     return written, left
 
 
 @compiled
 def start_each(  # type: ignore[no-untyped-def]
-    states, origin, number, begin, chosen, pairs, bits, ends, step, tokens, full, theta, most
+    labels, origin, number, begin, chosen, pairs, bits, ends, step, tokens, full, theta, most
 ):
-    """Append the states with one more start of each of these requests in turn, where it fits.
+    """Append the labels with one more start of each of these requests in turn, where it fits.
 
     Parameters
     ----------
@@ -213,21 +203,21 @@ def start_each(  # type: ignore[no-untyped-def]
     begin : place of the first of them. chosen, pairs, bits : their numbers, pairs at age 0, and for
         each what `start` calls so. ends : of each pair, whether it completes at once.
     tokens : of each pair. theta : see `start`. most : it ends with a request after which there are
-        more states.
+        more labels.
 
     Returns
     -------
-    the new number of states; the place of the next request; the least bound that was left out; and
+    the new number of labels; the place of the next request; the least bound that was left out; and
     whether there was no room for all that the next one gives.
     """
     left = step.limit + 1
-    remembered, twins, due, excess = bits
+    critical, twins, due, excess = bits
     for k in range(begin, len(chosen)):
         pair, one = pairs[k], chosen[k]
         ending, held = ends[pair], tokens[pair]
-        own = remembered[k], twins[k], due[k], excess[k]
+        own = critical[k], twins[k], due[k], excess[k]
         written, low = start(
-            states, origin, number, pair, one, own, ending, step, held, full, theta
+            labels, origin, number, pair, one, own, ending, step, held, full, theta
         )
         left = min(left, low)
         if written < 0:
@@ -239,20 +229,20 @@ def start_each(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def finish(states, number, step):  # type: ignore[no-untyped-def]
-    """Complete a layer: shift tokens, and bound the cost of all paths through each state."""
-    words = states.tokens.shape[1]
+def finish(labels, number, step):  # type: ignore[no-untyped-def]
+    """Complete a layer: shift tokens, and bound the cost of all paths through each label."""
+    words = labels.tokens.shape[1]
     for s in range(number):
         for w in range(words):
-            after = states.tokens[s, w + 1] << BYTES if w + 1 < words else NONE
-            states.tokens[s, w] = states.tokens[s, w] >> BYTE | after
-        missing = step.remembered & ~states.mask[s]
-        states.low[s] = states.cost[s] + step.later + owed(step.due_after, missing)
+            after = labels.tokens[s, w + 1] << BYTES if w + 1 < words else NONE
+            labels.tokens[s, w] = labels.tokens[s, w] >> BYTE | after
+        missing = step.critical & ~labels.mask[s]
+        labels.low[s] = labels.cost[s] + step.later + owed(step.due_after, missing)
 
 
 @compiled
 def by_mask(mask, settled, rows):  # type: ignore[no-untyped-def]
-    """Return keys that sort states by mask, in the order in which masks come, then by settled cost.
+    """Return keys that sort labels by mask, in the order in which masks come, then by settled cost.
 
     Sorting by both takes three times as long. There are fewer than 2^23 masks. Settled costs of a
     layer differ by less than 2^40; if they did not, a mask might come twice, which does no harm.
@@ -279,14 +269,14 @@ def by_mask(mask, settled, rows):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def undominated(states, order, compared):  # type: ignore[no-untyped-def]
-    """Return the state that dominates each of this order, an earlier one of its mask, or else -1.
+def undominated(labels, order, compared):  # type: ignore[no-untyped-def]
+    """Return the label that dominates each of this order, an earlier one of its mask, or else -1.
 
     Those that replaced others lately stand in front, and the last of the list make room for new.
     All but a fortieth of those that do not replace it show that in one word: every other byte of
     the first, and those between of the second.
     """
-    mask, tokens = states.mask, states.tokens
+    mask, tokens = labels.mask, labels.tokens
     words = tokens.shape[1]
     by = np.full(len(order), -1)
     known, rows = np.zeros((compared, words), np.uint64), np.zeros(compared, np.int64)

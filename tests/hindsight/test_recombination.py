@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ratiolab.hindsight.paths import switches
-from ratiolab.hindsight.paths.planes import Planes
-from ratiolab.hindsight.paths.switches import Path, Switches
+from ratiolab.hindsight.labelling import recombination
+from ratiolab.hindsight.labelling.cutting_planes import CuttingPlanes
+from ratiolab.hindsight.labelling.recombination import Path, Recombination
 from ratiolab.model import Instance
 from ratiolab.model.footprint import held
 
@@ -37,15 +37,15 @@ def instance_of(rng: np.random.Generator, n: int = 5) -> Instance:
     return Instance("drawn", 10, np.sort(rng.integers(0, 3, n)), prompt, output)
 
 
-def known_of(rng: np.random.Generator, paths: int, starts: int) -> Switches:
-    known = Switches(instance_of(rng))
+def known_of(rng: np.random.Generator, paths: int, starts: int) -> Recombination:
+    known = Recombination(instance_of(rng))
     for _ in range(paths):
         known.add(drawn(known.instance, rng, starts))
     return known
 
 
 def value_of(instance: Instance, path: Path, multipliers: np.ndarray) -> float:
-    planes = Planes(instance)
+    planes = CuttingPlanes(instance)
     planes.add(path)
     return planes.value(multipliers)
 
@@ -86,7 +86,7 @@ def test_no_single_switch_that_fits_is_cheaper(seed: int) -> None:
 
 def test_two_paths_give_the_early_starts_of_one_and_the_late_ones_of_the_other() -> None:
     instance = Instance("four", 10, [0] * 4, [4] * 4, [2] * 4)
-    known = Switches(instance)
+    known = Recombination(instance)
     known.add([(0, 0), (2, 0), (4, 2), (6, 3)])
     known.add([(0, 0), (2, 1), (4, 2), (6, 2)])
     value, path = known.cheapest(np.full(4, 20.0))
@@ -98,10 +98,10 @@ def test_two_paths_give_the_early_starts_of_one_and_the_late_ones_of_the_other()
 
 
 def test_old_paths_make_room_and_a_later_end_is_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(switches, "MOST", 3)
+    monkeypatch.setattr(recombination, "MOST", 3)
     rng = np.random.default_rng(0)
     instance = instance_of(rng)
-    known = Switches(instance)
+    known = Recombination(instance)
     for late in range(7):
         known.add([(start + late, i) for start, i in drawn(instance, rng, 6)])
         assert len(known.paths) == min(3, late + 1)

@@ -4,7 +4,7 @@ Relaxed schedules. A relaxed schedule starts, in each round, a set of arrived re
 beside what runs until all complete. It may start a request again in another round, or never. Every
 schedule is a relaxed schedule.
 
-Cost. With weights W_t(m, r) and R_t (`ratiolab.hindsight.paths.potentials`) and a multiplier v_i
+Cost. With weights W_t(m, r) and R_t (`ratiolab.hindsight.labelling.weights`) and a multiplier v_i
 for each request, let c_i(p) be the latency of i started at p plus the weights of its items, and
 
     rho_i(p) = c_i(p) - v_i >= 0,       slack_t(Q) = R_t - W_t(Q) >= 0 of what is held at time t.
@@ -29,7 +29,7 @@ Overflow. A layer keeps the best labels up to a width. What happens to the other
 
 - ``lower``: they are left out, and the limit falls to just below the least of their bounds. Below
   the limit nothing is missing, so a sweep of any width proves something, and completion bounds
-  (`ratiolab.hindsight.paths.completions`) hold up to it.
+  (`ratiolab.hindsight.labelling.completion_bounds`) hold up to it.
 - ``drop``: they are left out (a restricted diagram). What is found is a relaxed schedule; nothing
   is proven.
 - ``merge``: labels are merged until there is room (a relaxed diagram), and none is left out. The
@@ -46,14 +46,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.hindsight.labelling import label_kernels
+from ratiolab.hindsight.labelling.ancestry import Ancestry
+from ratiolab.hindsight.labelling.completion_bounds import CompletionBounds, Kept
+from ratiolab.hindsight.labelling.extensions import Extensions
+from ratiolab.hindsight.labelling.label_kernels import Labels, Step
+from ratiolab.hindsight.labelling.label_pool import LabelPool
+from ratiolab.hindsight.labelling.weights import NEVER, Direction
 from ratiolab.hindsight.params import DEFAULT, LabellingParams
-from ratiolab.hindsight.paths import kernels
-from ratiolab.hindsight.paths.completions import Completions, Kept
-from ratiolab.hindsight.paths.kernels import States, Step
-from ratiolab.hindsight.paths.partials import Partials
-from ratiolab.hindsight.paths.potentials import NEVER, Direction
-from ratiolab.hindsight.paths.room import Room
-from ratiolab.hindsight.paths.starts import Starts
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
@@ -96,7 +96,7 @@ def sweep(
     *,
     overflow: Overflow,
     critical: int = 0,
-    guide: Completions | None = None,
+    guide: CompletionBounds | None = None,
     floor: int = -NEVER,
     pace: Callable[[int, int], int] | None = None,
     compared: int | None = None,
@@ -146,21 +146,21 @@ class _Sweep:
         width: int,
         overflow: Overflow,
         critical: int,
-        guide: Completions | None,
+        guide: CompletionBounds | None,
         params: LabellingParams,
     ) -> None:
         self.instance, self.direction, self.limit, self.width = instance, direction, limit, width
         self.critical, self.guide, self.params = critical, guide, params
         self.lowers, self.merges = overflow == "lower", overflow == "merge"
-        self.room = Room(instance, direction, limit, critical > 0)
-        self.starts = Starts(instance, direction, limit, critical)
+        self.room = LabelPool(instance, direction, limit, critical > 0)
+        self.starts = Extensions(instance, direction, limit, critical)
         self.limits: list[int] = []  # at the begin of each layer, for steps that are made again
         self.stopped = self.merged = False
 
     def run(self) -> Swept | None:
         """Return what the sweep found, None when it was stopped."""
         layer, room = self.room.empty(1), self.room
-        layers, history, ways = [layer], list[Partials | None](), list[Way]()
+        layers, history, ways = [layer], list[Ancestry | None](), list[Way]()
         widest = labels = recorded = 0
         for t in range(end := self.direction.end):
             if self.stop() or (self.lowers and labels > self.params.most_labels):
@@ -168,7 +168,7 @@ class _Sweep:
             if self.pace is not None:
                 self.width = self.pace(end - t, len(layer.mask))
             records = self.lowers and recorded < self.params.most_recorded
-            room.partials = Partials() if records else None
+            room.partials = Ancestry() if records else None
             self.limits.append(self.limit)
             layer = self._next(layer, t)
             if self.stopped:
@@ -198,9 +198,9 @@ class _Sweep:
         """Lower the limit to just below all that has been left out."""
         self.limit = self.starts.limit = min(self.limit, self.room.left - 1)
 
-    def _again(self, layer: States, t: int) -> Partials | None:
+    def _again(self, layer: Labels, t: int) -> Ancestry | None:
         """Return the partial labels of the step from layer t, made again; None when stopped."""
-        now, self.room.partials = self.limit, (partials := Partials())
+        now, self.room.partials = self.limit, (partials := Ancestry())
         self.limit = self.starts.limit = self.limits[t]
         try:
             self._next(layer, t)
@@ -209,15 +209,15 @@ class _Sweep:
             self.room.partials = None
         return None if self.stopped else partials
 
-    def _next(self, layer: States, t: int) -> States:
+    def _next(self, layer: Labels, t: int) -> Labels:
         """Return the labels of layer t + 1."""
         step, room = self.starts.step(t), self.room
         number = self._extend(layer, t, step)
-        states = room.states
-        kernels.finish(states, number, step)
+        labels = room.labels
+        label_kernels.finish(labels, number, step)
         rows = room.within(number, self.limit)
         if self.guide is not None:
-            self.guide.bound(states, rows, self.limit, t + 1)
+            self.guide.bound(labels, rows, self.limit, t + 1)
             rows = room.within(number, self.limit)
         if not self.merges:
             rows = room.fewest(rows, self.params.partial * self.width)
@@ -227,7 +227,7 @@ class _Sweep:
         rows = self._fit(rows, self.width, t, 2)
         if room.partials is not None:
             room.partials.stay(rows)
-        return states.take(rows)
+        return labels.take(rows)
 
     def _fit(self, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
         """Merge or leave out labels beyond a width; tokens begin so many times ahead of layer t."""
@@ -238,39 +238,39 @@ class _Sweep:
         self.merged = True
         return self.room.merged(rows, width, t, ahead)
 
-    def _extend(self, layer: States, t: int, step: Step) -> int:
+    def _extend(self, layer: Labels, t: int, step: Step) -> int:
         """Write the labels with all sets of starts of a layer; return their number."""
         direction, room, params = self.direction, self.room, self.params
         room.reserve(len(layer.cost), 0)
-        number = int(kernels.advance(layer, step, direction.ends, room.states))
+        number = int(label_kernels.advance(layer, step, direction.ends, room.labels))
         if room.partials is not None:
-            room.partials.begin(room.states.parent[:number], room.states.settled[:number])
+            room.partials.begin(room.labels.parent[:number], room.labels.settled[:number])
         seen, theta, most = max(number, params.crowd), NEVER, params.partial * self.width
         chosen = self.starts.at(t)
         pairs, bits, begun = direction.first[chosen], self.starts.bits(chosen, t), 0
         while begun < len(chosen):
             before = number
-            number, done, left, no_room = kernels.start_each(
-                *(room.states, room.origin, number, begun, chosen, pairs, bits),
+            number, done, left, no_room = label_kernels.start_each(
+                *(room.labels, room.origin, number, begun, chosen, pairs, bits),
                 *(direction.ends, step, direction.tokens, room.full, theta, 2 * seen),
             )
             room.left = min(room.left, int(left))
             if room.partials is not None:
                 new = slice(before, number)
-                room.partials.made(room.origin[new], room.states.settled[new])
+                room.partials.made(room.origin[new], room.labels.settled[new])
             if self.stop():  # a layer of many labels takes seconds
                 self.stopped = True
                 break
             begun = done
             if no_room:
-                room.reserve(2 * len(room.states.cost), number)
+                room.reserve(2 * len(room.labels.cost), number)
             elif begun < len(chosen):
                 crowded = self.merges and number > most
                 rows = room.undominated(np.arange(number), params.compared_early << crowded)
                 if len(rows) > most:
                     rows = self._fit(rows, most // 2, t, 1)
                     if not self.merges:
-                        theta = int(room.states.low[rows].max())
+                        theta = int(room.labels.low[rows].max())
                 room.keep(rows)
                 number = len(rows)
                 seen = max(number, params.crowd)

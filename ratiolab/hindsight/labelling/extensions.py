@@ -1,30 +1,29 @@
-"""What may start in each layer of a walk, in which order, and at what cost.
+"""Extensions of labels: what may start in each layer of a sweep, in which order, and at what cost.
 
-Bits. States have a bit for each remembered request: that of its index, if all of these are below
-64. Otherwise a bit belongs to a request from the first layer in which it may start to the last,
-and then to another. Who may start no more has started, or the state is left out; who may not yet,
-has not. So a walk remembers any number of requests, as long as no more than 64 may start before
-and after the same layer.
+Bits. Labels have a bit for each critical request: that of its index, if all of these are below 64.
+Otherwise a bit belongs to a request from the first layer in which it may start to the last, and
+then to another. So a sweep has any number of critical requests, as long as no more than 64 may
+start before and after the same layer.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.paths.kernels import Step
-from ratiolab.hindsight.paths.potentials import MOST_REQUESTS, Direction
+from ratiolab.hindsight.labelling.label_kernels import Step
+from ratiolab.hindsight.labelling.weights import MOST_REQUESTS, Direction
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
 ONE, NONE = np.uint64(1), np.uint64(0)
 
 
-class Starts:
-    """Starts of a walk in one direction that remembers a set of requests.
+class Extensions:
+    """Extensions of a sweep in one direction that constrained a set of requests.
 
     Attributes
     ----------
     order : requests in the order in which a layer starts them.
-    twins : of each request, the remembered equal one that must start before it, or -1.
+    twins : of each request, the critical equal one that must start before it, or -1.
     due : least cost of the starts of each request from each layer on, shape (n, END + 1).
 
     Raises
@@ -33,19 +32,17 @@ class Starts:
         when more requests than there are bits may start before and after the same layer.
     """
 
-    def __init__(
-        self, instance: Instance, direction: Direction, limit: int, remembered: int
-    ) -> None:
-        self.direction, self.limit, self.remembered = direction, limit, remembered
+    def __init__(self, instance: Instance, direction: Direction, limit: int, critical: int) -> None:
+        self.direction, self.limit, self.critical = direction, limit, critical
         n, sign = len(instance), 1 if direction.forward else -1
         output = instance.output.tolist()
         self.order = np.array(sorted(range(n), key=lambda i: (output[i], sign * i)))
-        self.twins = np.array(twins(instance, remembered, direction.forward))
+        self.twins = np.array(twins(instance, critical, direction.forward))
         least = np.minimum.accumulate(direction.excess[:, ::-1], axis=1)[:, ::-1]
         self.due: IntArray = np.minimum(least, limit + 1)
-        known = np.array([remembered >> i & 1 for i in range(n)], np.bool_)
+        known = np.array([critical >> i & 1 for i in range(n)], np.bool_)
         bit, first, last = np.arange(n), np.zeros(n, np.int64), np.full(n, direction.end)
-        if remembered >= 2**MOST_REQUESTS:
+        if critical >= 2**MOST_REQUESTS:
             possible = direction.excess <= limit
             some = possible.any(axis=1)
             first[some] = possible[some].argmax(axis=1)
@@ -109,12 +106,12 @@ def _bits(first: IntArray, last: IntArray, known: NDArray[np.bool_]) -> IntArray
     return bits
 
 
-def twins(instance: Instance, remembered: int, forward: bool) -> list[int]:
-    """Return, of each request, the remembered equal one that must start before it, or -1."""
+def twins(instance: Instance, critical: int, forward: bool) -> list[int]:
+    """Return, of each request, the critical equal one that must start before it, or -1."""
     kinds, found = list(instance.requests), [-1] * len(instance)
     last: dict[tuple[int, int, int], int] = {}
     for i in range(len(instance)) if forward else range(len(instance) - 1, -1, -1):
-        if remembered >> i & 1:
+        if critical >> i & 1:
             found[i] = last.get(kinds[i], -1)
             last[kinds[i]] = i
     return found

@@ -1,4 +1,4 @@
-"""Potentials for given multipliers: the weights that leave paths the least slack.
+"""Weights for given multipliers: the weights that leave paths the least slack.
 
 Given v, the weights of rows, y >= 0, that make all starts cost at least v and use the least in all:
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import DualCertificate, dual_certificate
 from ratiolab.hindsight.certificates.duals import Duals
-from ratiolab.hindsight.paths.potentials import Potentials
+from ratiolab.hindsight.labelling.weights import Weights
 from ratiolab.hindsight.programs.highs_lp import FloatArray, LinearProgram
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
 from ratiolab.model.footprint import IntArray, held
@@ -34,7 +34,7 @@ MOST_STARTS = 2
 """The half with most slack leaves once there are so many times as many as after the first refit."""
 
 
-class Refit:
+class CapacityPrices:
     """The program for one instance, with the tables and spans of some duals."""
 
     def __init__(self, instance: Instance, duals: Duals) -> None:
@@ -57,7 +57,7 @@ class Refit:
         self.program.add_columns(cost, np.full(size, np.inf), none, none[:0], np.zeros(0))
         self.inside, self.most = np.zeros(0, np.int64), 0
 
-    def __call__(self, multipliers: FloatArray) -> tuple[Potentials, IntArray, DualCertificate]:
+    def __call__(self, multipliers: FloatArray) -> tuple[Weights, IntArray, DualCertificate]:
         """Return potentials, multipliers no larger than these that fit them, and what they prove.
 
         Parameters
@@ -75,7 +75,7 @@ class Refit:
                 cuts.append((table, begin, end, scaled))
         duals = Duals(denominator, tuple(memory[1:].tolist()), self.duals.tables, tuple(cuts))
         value = scaled_bound(self.columns, duals, reduced_costs(self.columns, duals, self.dense))
-        potentials = Potentials.of(self.instance, duals, self.dense)
+        potentials = Weights.of(self.instance, duals, self.dense)
         rounded = np.floor(multipliers * potentials.unit).astype(np.int64)
         proven = dual_certificate(self.instance, duals, value)
         return potentials, np.minimum(potentials.least, rounded), proven

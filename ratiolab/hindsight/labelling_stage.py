@@ -1,4 +1,4 @@
-"""The stage of a solve that runs the labelling loop, see `ratiolab.hindsight.paths.loop`."""
+"""The stage of a solve that runs the labelling loop, see `ratiolab.hindsight.labelling.loop`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.certificates.certificate import PathCertificate
-from ratiolab.hindsight.paths.loop import Loop, Surroundings
-from ratiolab.hindsight.paths.potentials import MOST_MEMORY
+from ratiolab.hindsight.labelling.loop import Loop, Surroundings
+from ratiolab.hindsight.labelling.weights import MOST_MEMORY
 from ratiolab.hindsight.search import SearchBeside
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule

@@ -1,16 +1,16 @@
-"""Compiled: what completing a state costs at least; `ratiolab.hindsight.paths.completions`."""
+"""Compiled loops of `ratiolab.hindsight.labelling.completion_bounds`."""
 
 import numpy as np
 
 from ratiolab.hindsight.arrays import compiled
-from ratiolab.hindsight.paths.join_kernels import NOTHING, fit
-from ratiolab.hindsight.paths.kernels import BYTE, BYTES, HIGH, MIX, NONE, owed, within
+from ratiolab.hindsight.labelling.label_kernels import BYTE, BYTES, HIGH, MIX, NONE, owed, within
+from ratiolab.hindsight.labelling.tree_kernels import NOTHING, fit
 
 SEEN = 8
-"""States asked first, as they have bounded others lately."""
+"""Labels asked first, as they have bounded others lately."""
 
 OF_MASK, OF_TOKENS = np.uint64(0xFFFFFF0000000000), np.uint64(24)
-"""Keys of states: bits for the mask; and those of the tokens of eight times that are left out."""
+"""Keys of labels: bits for the mask; and those of the tokens of eight times that are left out."""
 
 
 @compiled
@@ -32,15 +32,15 @@ def _seen(value, tokens, own, enough, seen):  # type: ignore[no-untyped-def]
 
 @compiled
 def _see(place, seen):  # type: ignore[no-untyped-def]
-    """Keep a place in the second half of those seen; who is asked for goes on to the front."""
+    """Keep a place in the second half of those seen; it moves forward when it is asked for."""
     seen[SEEN // 2 + place % (SEEN // 2)] = place
 
 
 @compiled
 def likeness(mask, tokens, rows, known):  # type: ignore[no-untyped-def]
-    """Return keys of states, alike for those that hold alike and started the same known ones.
+    """Return keys of labels, alike for those that hold alike and started the same known ones.
 
-    In their order, what one state has seen bounds those that follow sooner.
+    In their order, what one label has seen bounds those that follow sooner.
     """
     keys = np.zeros(len(rows), np.uint64)
     for r in range(len(rows)):
@@ -50,14 +50,14 @@ def likeness(mask, tokens, rows, known):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def guide(states, rows, limit, known, roots, tree):  # type: ignore[no-untyped-def]
-    """Raise the bounds of states by what completing them costs a walk that remembered less.
+def guide(labels, rows, limit, known, roots, tree):  # type: ignore[no-untyped-def]
+    """Raise the bounds of labels by what completing them costs a sweep that critical less.
 
-    That is the most, times -1 the least, that a state says which holds no more. Of a state within
+    That is the most, times -1 the least, that a label says which holds no more. Of a label within
     the limit it is what any says; for one beyond it, whoever says enough will do.
     """
     masks, value, tokens, least, cheapest, first, last, after = tree
-    mask, held, settled, low = states.mask, states.tokens, states.settled, states.low
+    mask, held, settled, low = labels.mask, labels.tokens, labels.settled, labels.low
     seen, at, part = np.full(SEEN, -1), -1, NONE
     for s in rows:
         if at < 0 or mask[s] & known != part:
@@ -86,15 +86,15 @@ def guide(states, rows, limit, known, roots, tree):  # type: ignore[no-untyped-d
 def _rest(  # type: ignore[no-untyped-def]
     roots, masks, value, tokens, least, cheapest, first, last, after, need, own, few, enough, seen
 ):
-    """Return the most that completing a state costs which holds no more, -1 if there is none.
+    """Return the most that completing a label costs which holds no more, -1 if there is none.
 
-    What is ``enough`` or more is returned at once; where no state says more than ``few``, it is
+    What is ``enough`` or more is returned at once; where no label says more than ``few``, it is
     what any says.
 
     Parameters
     ----------
     roots, ..., after : the trees, whose values are costs times -1.
-    seen : places of states that have said enough lately, or -1, and then the place of their mask.
+    seen : places of labels that have said enough lately, or -1, and then the place of their mask.
     """
     at = np.searchsorted(masks, need)
     if at == len(masks) or masks[at] != need:
@@ -126,19 +126,19 @@ def _fits(tokens, held, full):  # type: ignore[no-untyped-def]
 
 @compiled
 def complete(layer, step, starts, full, after, guided, before):  # type: ignore[no-untyped-def]
-    """Return what completing each state of a layer costs at least, by trying all sets of starts.
+    """Return what completing each label of a layer costs at least, by trying all sets of starts.
 
     Where more is held and as much has started, no less rest can be said: a set is not looked up,
     and sets that contain it are left out, once what a subset of it says shows them to be too dear.
 
     Parameters
     ----------
-    layer : mask, settled cost, tokens, and bound of each state as the walk left it.
-    step : slack and limit; and what those not started cost, of each state.
+    layer : mask, settled cost, tokens, and bound of each label as the sweep left it.
+    step : slack and limit; and what those not started cost, of each label.
     starts : of each that is possible its bit, rise of the bound, rise of the settled cost, tokens,
-        and requests that must have started; those that are remembered first.
-    after : the trees of the next layer. guided, before : whether there are trees of a walk that
-        remembered less, its remembered set, and those of the next layer.
+        and requests that must have started; those that are critical first.
+    after : the trees of the next layer. guided, before : whether there are trees of a sweep that
+        critical less, its critical set, and those of the next layer.
     """
     mask, settled, held, low = layer
     slack, limit, spent = step
@@ -192,7 +192,7 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                         least[depth] = max(least[depth], found)
                     if found >= 0:
                         best = min(best, cost[depth] + found)
-                if best <= floor:  # no more can be said than the bound of the walk says
+                if best <= floor:  # no more can be said than the bound of the sweep says
                     break
                 fresh = False
             ends = cost[depth] + gain[place[depth]] + least[depth] >= best
@@ -218,9 +218,9 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
 
 
 @compiled
-def spend(cost, mask, remembered, due):  # type: ignore[no-untyped-def]
-    """Return the cost of states with what remembered requests that have not started are due."""
+def spend(cost, mask, critical, due):  # type: ignore[no-untyped-def]
+    """Return the cost of labels with what critical requests that have not started are due."""
     spent = cost.copy()
     for s in range(len(cost)):
-        spent[s] += owed(due, remembered & ~mask[s])
+        spent[s] += owed(due, critical & ~mask[s])
     return spent

@@ -1,4 +1,4 @@
-"""Planes above what multipliers prove, and the best multipliers under them."""
+"""The bundle model: cuts above the Lagrangian dual, and the best multipliers under them."""
 
 import numpy as np
 
@@ -16,8 +16,8 @@ HALVINGS = 8
 """How often the range of weights is halved to meet a level."""
 
 
-class Planes:
-    """Planes above L: a path gives its latency and, for each request, 1 less its starts."""
+class CuttingPlanes:
+    """Cuts above L: latency of a relaxed schedule, and 1 less its starts of each request."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
@@ -25,7 +25,7 @@ class Planes:
         self.height = np.zeros(0)
 
     def add(self, path: list[tuple[int, int]]) -> bool:
-        """Add the plane of a path, which may start nobody; return whether it is new."""
+        """Add the cut of a relaxed schedule, which may start nothing; return whether it is new."""
         instance = self.instance
         start, request = np.array(path, np.int64).reshape(-1, 2).T
         slope = 1.0 - np.bincount(request, minlength=len(instance))

@@ -1,25 +1,25 @@
-"""Compiled: the least settled cost among states of the other direction that fit beside a state.
+"""Compiled: trees of labels, searched for the least value among labels that hold no more.
 
-The states of a layer with one mask stand in a tree: a node is a run of them, split at the median of
-the byte in which their tokens vary most, and knows the least of each byte and the least settled
-cost in it. Nodes come in the order of a walk that visits a node before its halves, the half of the
-least settled cost first, and each knows the node after all its own: a search without a stack.
+The labels of a layer with one mask stand in a tree: a node is a run of them, split at the median of
+the byte in which their tokens vary most, and knows the least of each byte and the least value in
+it. A node comes before its halves, the half of the least value first, and each knows the node after
+all its own: a search without a stack.
 """
 
 import numpy as np
 
 from ratiolab.hindsight.arrays import compiled
-from ratiolab.hindsight.paths.kernels import BYTE, HIGH, within
+from ratiolab.hindsight.labelling.label_kernels import BYTE, HIGH, within
 
 NOTHING, NEVER = -(2**62), 2**62
 """Less than all costs, and more."""
 
 LEAF = 8
-"""States of a run that is not split."""
+"""Labels of a run that is not split."""
 
 SAMPLE = 64
-"""States of a run that say which byte varies most. With a layer of 136,136 states 73 nodes are
-visited in the mean, and 107 where runs are split at the byte of the widest range of all states."""
+"""Labels of a run that say which byte varies most. With a layer of 136,136 labels 73 nodes are
+visited in the mean, and 107 where runs are split at the byte of the widest range of all labels."""
 
 LOW = np.uint64(0xFF)
 SIGN = np.uint64(7)
@@ -152,14 +152,14 @@ def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
 def fit(  # type: ignore[no-untyped-def]
     settled, tokens, least, cheapest, first, last, after, node, end, own, most, near, enough
 ):
-    """Return the least value up to ``most`` of a state that fits, and its place, or ``most`` + 1.
+    """Return the least value up to ``most`` of a label that fits, and its place, or ``most`` + 1.
 
     Any is returned where none is at most ``near``. What is at most ``enough`` is returned at once.
 
     Parameters
     ----------
     settled, ..., after : columns of the trees; taking them from a tuple would take as long again.
-    node, end : first node of the states of a mask, and that of the next mask.
+    node, end : first node of the labels of a mask, and that of the next mask.
     """
     best, place = most + 1, -1
     below = best

@@ -1,9 +1,8 @@
-"""Partial states of a layer: how each came from another, and what replaced it.
+"""Ancestry of the labels of a layer: how each came from another, and what dominated it.
 
-A layer of a walk makes its starts one by one. What completing a state costs at least follows from
-that backward: a partial state ends as a state of the next layer, or goes on to those with one more
-start; and one that was replaced is completed at no less than what replaced it, by all that this
-came to from then on.
+A layer makes its starts one by one. Completion bounds follow backward: a label under extension ends
+as a label of the next layer, or goes on to those with one more start; and a dominated label
+inherits the bound of the label that dominates it, from then on.
 """
 
 from typing import Any
@@ -15,8 +14,8 @@ from ratiolab.hindsight.arrays import compiled
 from ratiolab.model.footprint import IntArray
 
 
-class Partials:
-    """The partial states of one layer, numbered as they came."""
+class Ancestry:
+    """The partial labels of one layer, numbered as they came."""
 
     def __init__(self) -> None:
         self._settled: list[IntArray] = []
@@ -25,7 +24,7 @@ class Partials:
         self._events: list[tuple[NDArray[Any], NDArray[Any], bool]] = []
 
     def begin(self, parent: NDArray[np.int32], settled: IntArray) -> None:
-        """Take the first rows, without a start, each made of a state of the layer."""
+        """Take the first rows, without a start, each made of a label of the layer."""
         self._parent, self.number = parent.copy(), len(parent)
         self._rows = np.arange(len(parent), dtype=np.int32)
         self._settled.append(settled.copy())
@@ -42,25 +41,12 @@ class Partials:
         """Note that these rows are replaced by others."""
         self._events.append((self._rows[rows], self._rows[by], False))
 
-    def merged(self, rows: IntArray, edges: IntArray, made: IntArray, settled: IntArray) -> None:
-        """Note that groups of rows are merged, each into a row that is made of its members.
-
-        Parameters
-        ----------
-        edges : where each group begins among the rows. settled : of what has been made.
-        """
-        new = np.arange(self.number, self.number + len(made), dtype=np.int32)
-        self._events.append((self._rows[rows], np.repeat(new, np.diff(edges)), False))
-        self._rows[made] = new
-        self._settled.append(settled)
-        self.number += len(new)
-
     def stay(self, rows: IntArray) -> None:
         """Note that only these rows stay, in this order."""
         self._rows = self._rows[rows]
 
     def least(self, end: IntArray, most: int) -> tuple[NDArray[np.int32], IntArray]:
-        """Return the states of the layer that go on, and the least cost they settle in the end.
+        """Return the labels of the layer that go on, and the least cost they settle in the end.
 
         Parameters
         ----------

@@ -19,10 +19,10 @@ from ratiolab.hindsight.certificates.certificate import (
     PathCertificate,
     path_certificate,
 )
+from ratiolab.hindsight.labelling.completion_bounds import CompletionBounds, completions
+from ratiolab.hindsight.labelling.sweep import Overflow, Swept, schedule_of, sweep
+from ratiolab.hindsight.labelling.weights import NEVER, Weights, directions
 from ratiolab.hindsight.params import LabellingParams
-from ratiolab.hindsight.paths.completions import Completions, completions
-from ratiolab.hindsight.paths.potentials import NEVER, Potentials, directions
-from ratiolab.hindsight.paths.sweep import Overflow, Swept, schedule_of, sweep
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
@@ -31,7 +31,7 @@ from ratiolab.model.schedule import Schedule
 class Prices:
     """Weights, multipliers, and the certificate of the duals that they are rounded from."""
 
-    potentials: Potentials
+    potentials: Weights
     multipliers: IntArray
     proven: DualCertificate
 
@@ -87,7 +87,7 @@ class Dssr:
         floor : latency; the sweep ends once it can prove no more.
         deadline : ends the sweep, too.
         """
-        guide: Completions | None = None
+        guide: CompletionBounds | None = None
         if self.last is not None:
             assert self.last.kept is not None
             guide = completions(self.last.kept, self.stop)
@@ -111,7 +111,7 @@ class Dssr:
         width: int,
         overflow: Overflow,
         stop: Callable[[], bool],
-        guide: Completions | None = None,
+        guide: CompletionBounds | None = None,
         floor: int = -NEVER,
         pace: Callable[[int, int], int] | None = None,
     ) -> bool:

@@ -1,6 +1,6 @@
-"""Potentials and multipliers in small integers, and the tables of a walk in each direction.
+"""Weights and multipliers in small integers, and the tables of a sweep in each direction.
 
-`ratiolab.hindsight.paths.walk` says what they stand for.
+`ratiolab.hindsight.labelling.sweep` says what they stand for.
 
 Rounding. Duals over a denominator D give every item the weight W_t(m, r) and every time R_t, with
 W_t(Q) <= R_t for every configuration Q. Over a smaller unit the weights floor(W_t U / D) sum to at
@@ -21,7 +21,7 @@ from ratiolab.model.instance import Instance
 Words = NDArray[np.uint64]
 
 MOST_REQUESTS = 64
-"""A set of remembered requests is one machine word."""
+"""A set of critical requests is one machine word."""
 
 MOST_MEMORY = 127
 """Tokens are counted in seven bits of a byte."""
@@ -30,14 +30,14 @@ UNIT = 2**20
 """Costs are in parts of a round: few enough that 64 bits hold all products with duals."""
 
 MOST_CELLS = 15 * 10**6
-"""Pairs times layers of the tables of walks at most."""
+"""Pairs times layers of the tables of sweeps at most."""
 
 LARGEST = 2**61
 """Sums stay below it, so that 64-bit integers never overflow."""
 
 
 @dataclass(frozen=True, eq=False)
-class Potentials:
+class Weights:
     """Weights of items and of times, rounded to multiples of 1 / unit, and a multiplier a request.
 
     Attributes
@@ -57,9 +57,7 @@ class Potentials:
     least: IntArray = field(repr=False)
 
     @classmethod
-    def of(
-        cls, instance: Instance, duals: Duals, dense: list[IntArray] | None = None
-    ) -> "Potentials":
+    def of(cls, instance: Instance, duals: Duals, dense: list[IntArray] | None = None) -> "Weights":
         """Return the potentials that duals give.
 
         Parameters
@@ -77,7 +75,7 @@ class Potentials:
         capacity = np.array(capacity_costs(memory, duals), np.int64)
         unit = UNIT
         if max(int(weight.max()), int(capacity.max())) * unit > LARGEST:
-            raise OverflowError("duals are too large for paths")
+            raise OverflowError("duals are too large for labels")
         weight = weight * unit // duals.denominator
         capacity = capacity * unit // duals.denominator
         found = cls(instance, duals, unit, weight, capacity, np.zeros(len(instance), np.int64))
@@ -106,14 +104,14 @@ class Potentials:
 
 
 class Direction(NamedTuple):
-    """Tables of walks in one direction; backward, time t is END - t, and ages are counted down.
+    """Tables of sweeps in one direction; backward, time t is END - t, and ages are counted down.
 
     The pair (request i, age g < o_i) is the number ``first[i] + g``; at age 0 it starts now.
 
     Parameters
     ----------
     forward : whether time runs forward.
-    end : END, the layer at which walks end.
+    end : END, the layer at which sweeps end.
     excess : rho of a start of each request at each layer, shape (n, END + 1), `NEVER` for none.
     pay : weight of a pair's next age at each time, shape (END + 2, pairs); tail : that of all its
         later ages together, if that is the time.
@@ -139,14 +137,14 @@ NEVER = 2**62
 
 
 def directions(
-    potentials: Potentials, multipliers: IntArray, limit: int
+    potentials: Weights, multipliers: IntArray, limit: int
 ) -> tuple[Direction, Direction]:
-    """Return the tables forward and backward, for paths of cost at most a limit.
+    """Return the tables forward and backward, for relaxed schedules within a limit.
 
     Parameters
     ----------
     multipliers : v_i, none above the least cost of a start.
-    limit : in units, see `ratiolab.hindsight.paths.walk`; starts that alone cost more are none.
+    limit : in units; starts that alone cost more are none.
     """
     instance, unit = potentials.instance, potentials.unit
     if (multipliers > potentials.least).any():

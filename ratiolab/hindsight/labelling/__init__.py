@@ -1,0 +1,1 @@
+"""Labelling: exact optima and lower bounds by a dynamic program over rounds."""

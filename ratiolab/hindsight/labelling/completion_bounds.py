@@ -1,0 +1,135 @@
+"""Completion bounds: lower bounds on the cost of completing a label, for later sweeps.
+
+A complete sweep with critical set N keeps, in each layer, for each relaxed schedule of cost at most
+B that starts each request of N once, a label X with the same requests of N started that holds no
+more at any later time and has settled no more. The completion bound of a label is a lower bound on
+what any completion adds to its settled cost. In the last layer it is zero. Before, it is the least,
+over all sets of starts that fit, of what the step adds and of the bound of the label A that
+follows. The bound of A is at least that of *any* label X of its layer with the same requests
+started that holds no more, as what completes A completes X and adds as much. So the most of these
+counts. Where there is no X, or settled cost and bound exceed B, no relaxed schedule of cost at most
+B comes to A. Labels whose bound is too large stay in the trees: they bound labels that hold more.
+
+Trying all sets of starts takes several times as long as the sweep. The ancestry of a label
+(`ratiolab.hindsight.labelling.ancestry`) gives a bound sooner, and labels that exceed B by it need
+no trying.
+
+All earlier sweeps are asked, the last first. Where one of them has pruned a label X of the next, X
+is missing there, and another label that holds less may stand for it, with a smaller bound.
+
+Source: Ibaraki's successive sublimation, as in Tanaka, Fujikuma and Araki (2009), Journal of
+Scheduling 12.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight.labelling import completion_kernels
+from ratiolab.hindsight.labelling.ancestry import Ancestry
+from ratiolab.hindsight.labelling.extensions import Extensions
+from ratiolab.hindsight.labelling.label_kernels import Labels
+from ratiolab.hindsight.labelling.label_trees import Layer, planted
+from ratiolab.model.footprint import IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class CompletionBounds:
+    """Trees of the labels of a complete sweep by layer, with what completing each costs at least.
+
+    Parameters
+    ----------
+    known : requests that the sweep critical. limit : B of the sweep.
+    layers : by layer; values are costs in units, times -1.
+    before : what bounded the sweep.
+    """
+
+    known: int
+    limit: int
+    layers: list[Layer]
+    before: "CompletionBounds | None" = None
+
+    def bound(self, labels: Labels, rows: NDArray[np.int64], limit: int, layer: int) -> None:
+        """Raise the bounds of labels of a layer of a later sweep, by all sweeps before."""
+        known = np.uint64(self.known)
+        rows = _alike(labels, rows, known)
+        completion_kernels.guide(labels, rows, limit, known, *self.layers[layer])
+        if self.before is not None:
+            self.before.bound(labels, rows[labels.low[rows] <= limit], limit, layer)
+
+
+class Kept(NamedTuple):
+    """Findings of a complete sweep that its completions are made from.
+
+    Parameters
+    ----------
+    layers : labels. history : partial labels of each step, where they are recorded; again : makes
+        those of a step again. full : the memory, as packed tokens. guide : what bounded the sweep.
+    """
+
+    layers: list[Labels]
+    history: list[Ancestry | None]
+    again: Callable[[Labels, int], Ancestry | None]
+    starts: Extensions
+    full: NDArray[np.uint64]
+    guide: CompletionBounds | None
+
+
+def completions(kept: Kept, stop: Callable[[], bool] = lambda: False) -> CompletionBounds | None:
+    """Return what completing the labels of a complete sweep costs at least; None when stopped."""
+    layers, history, again, starts, full, guide = kept
+    limit, critical = starts.limit, np.uint64(starts.critical)
+    last = layers[-1]
+    rest = np.where(last.mask == critical, 0, limit + 1 - last.settled)
+    after = planted(last.mask, -rest, last.tokens)
+    found = [after]
+    for t in range(len(layers) - 2, -1, -1):
+        layer, partials = layers[t], history[t] or again(layers[t], t)
+        if partials is None or stop():
+            return None
+        begun, least = partials.least(layers[t + 1].settled + rest, limit + 1)
+        total = np.full(len(layer.low), limit + 1)
+        total[begun] = np.maximum(layer.low[begun], least)
+        rest = total - layer.settled
+        rows = _alike(layer, np.flatnonzero(total <= limit), ~np.uint64(0))
+        rest[rows] = completion_kernels.complete(
+            (layer.mask[rows], layer.settled[rows], layer.tokens[rows], total[rows]),
+            *_possible(starts, layer, rows, t),
+            *(full, after, guide is not None),
+            _before(guide, t, after),
+        )
+        after = planted(layer.mask, -rest, layer.tokens)
+        found.append(after)
+    return CompletionBounds(starts.critical, limit, found[::-1], guide)
+
+
+def _alike(labels: Labels, rows: IntArray, known: np.uint64) -> IntArray:
+    """Return rows in an order in which labels follow others that hold alike."""
+    keys = completion_kernels.likeness(labels.mask, labels.tokens, rows, known)
+    order: IntArray = rows[np.argsort(keys)]
+    return order
+
+
+def _possible(starts: Extensions, layer: Labels, rows: IntArray, t: int) -> tuple[Any, Any]:
+    """Return the step from these labels of layer t, and the starts that are possible then."""
+    direction, step = starts.direction, starts.step(t)
+    chosen = starts.at(t)
+    bits, twins, due, excess = starts.bits(chosen, t)
+    change = excess - step.tail[direction.first[chosen]]
+    # those whose set of the started stays the same come last, and what is gained first
+    order = np.lexsort((np.where(bits > 0, 0, change), bits == 0))
+    tokens = direction.tokens[direction.first[chosen]]
+    possible = tuple(each[order] for each in (bits, excess - due, change, tokens, twins))
+    critical = np.uint64(starts.critical)
+    spent = completion_kernels.spend(layer.cost[rows], layer.mask[rows], critical, step.due)
+    return (step.slack, starts.limit, spent), possible
+
+
+def _before(guide: CompletionBounds | None, t: int, after: Layer) -> tuple[Any, ...]:
+    """Return what a guide critical, and its labels of the layer after t."""
+    if guide is None:
+        return np.uint64(0), *after
+    return np.uint64(guide.known), *guide.layers[t + 1]

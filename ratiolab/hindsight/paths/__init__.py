@@ -1,1 +1,0 @@
-"""Bounds by paths that forget who has started: walks that bound each other."""
