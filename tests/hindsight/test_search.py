@@ -10,6 +10,7 @@ from test_merging import many
 from ratiolab.hindsight import memory, path_stages
 from ratiolab.hindsight.background import BackgroundHeuristic
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.params import SearchParams
 from ratiolab.hindsight.path_stages import LATER, SELDOM, TURN, Paths, Turns
 from ratiolab.hindsight.paths import corridors, proof
 from ratiolab.hindsight.result import SolveOptions
@@ -22,8 +23,7 @@ from ratiolab.model.feasibility import violations
 
 @pytest.fixture(autouse=True)
 def steps_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(populations, "STEPS", 200)
-    monkeypatch.setattr(populations, "REINSERTIONS", 100)
+    monkeypatch.setattr(populations, "PARAMS", SearchParams(child_moves=1_000))
     monkeypatch.setattr(corridors, "WIDTH", 200)
 
 

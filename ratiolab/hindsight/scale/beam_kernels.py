@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.scale.beam_state import (
     ARRIVED,
     BEST_NODE,
@@ -22,7 +23,6 @@ from ratiolab.hindsight.scale.beam_state import (
     NODES,
     SWEPT,
     WAITING,
-    compiled,
 )
 from ratiolab.hindsight.scale.expand_kernels import MEMO, MEMOS, expand, future, tabulate, welcome
 

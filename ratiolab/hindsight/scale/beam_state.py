@@ -8,12 +8,9 @@ together lies together.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ratiolab.model.footprint import IntArray
-
-compiled: Any = njit(cache=True, nogil=True, error_model="numpy")
 
 FloatArray = NDArray[np.float64]
 Records = NDArray[np.void]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.scale.beam_state import (
     ARRIVED,
     FIRST_ROW,
@@ -9,8 +10,8 @@ from ratiolab.hindsight.scale.beam_state import (
     FREE_CHILDREN,
     STAMP,
     WAITING,
-    compiled,
 )
+from ratiolab.hindsight.schedules.annealing_kernels import earliest
 
 MEMOS = 64
 """Starts whose part of the score is kept while a state is expanded; a power of 2."""
@@ -140,32 +141,6 @@ def used(profile, running, y):  # type: ignore[no-untyped-def]
     second = (y * (y + 1) * (2 * y + 1) - x * (x + 1) * (2 * x + 1)) / 6
     zero = profile[k, 0] + profile[k, 3] * (y - x) + number * first
     return zero, profile[k, 1] + profile[k, 3] * first + number * second
-
-
-@compiled
-def earliest(end, base, running, peak, memory, s, o, p):  # type: ignore[no-untyped-def]
-    """Return the first start from p on at which a request fits for good.
-
-    ``peak[k]`` is the start from which a prompt of no tokens fits at the k-th end.
-    """
-    while True:
-        own, need = p + o, p
-        k = running - 1
-        hold, number = np.int64(0), 0
-        while k >= 0 and end[k] > own:
-            hold += base[k]
-            number += 1
-            k -= 1
-        if number and hold + number * own + s + o > memory:
-            need = end[k + 1] + 1 - o  # until that end use only grows
-        while k >= 0 and end[k] > p:
-            x = peak[k] + s
-            if x > p:
-                need = max(need, min(end[k], x))
-            k -= 1
-        if need == p:
-            return p
-        p = need
 
 
 @compiled

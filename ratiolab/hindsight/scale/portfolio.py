@@ -10,20 +10,22 @@ time lasts, and the best order of all is annealed.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 
+from ratiolab.hindsight.params import SearchParams
 from ratiolab.hindsight.relaxation.subgradient import FloatArray
 from ratiolab.hindsight.scale import beam
-from ratiolab.hindsight.scale.annealing import Cooling, annealed, schedule_of
 from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.beam import Prepared, Setting, guide, prepare
 from ratiolab.hindsight.scale.beam_state import Knobs
 from ratiolab.hindsight.scale.choices import CHANGES, LEAST_MEMORY, Choice, changed
+from ratiolab.hindsight.schedules.annealing import annealed, schedule_of
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
+
+SEARCH_PARAMS = SearchParams()
 
 CANDIDATES = 20
 """Waiting requests that a state tries to start."""
@@ -47,20 +49,14 @@ NARROW = 0.015
 FINALISTS = 3
 """Choices that are tried by wider beams."""
 
-HOT, COLD = 0.03, 0.004
-"""First and last temperature of the annealing, in mean latencies."""
-
 HOTTER, COLDER = 0.2, 0.01
-"""The same of an annealing with much time."""
+"""First and last temperature of an annealing with much time, in mean latencies."""
 
 WIDEST = 4_000
 """Most states of a bucket and generation."""
 
 FIXED = 2_400
 """Requests times width of narrow beams without a time limit."""
-
-SLICES = 60
-"""Parts of an annealing without a time limit."""
 
 MARGIN, NEAR = 0.005, 0.004
 """How much less memory than its schedule uses should guide a beam, and how near is near enough."""
@@ -149,12 +145,11 @@ class Portfolio:
         else:
             self.widen(1, 5 * few, WIDEN)
         if self.used() < 1:
-            heat = self.total / len(self.instance)
-            cooling, slices = Cooling(HOT * heat, COLD * heat), count()
-            part_used, paced = self.used, self.seconds is not None
-            if not paced:
-                part_used = lambda: max(self.used(), next(slices) / SLICES)  # noqa: E731
-            annealed(self.instance, self.order, cooling, part_used, self.found, self.seed, paced)
+            annealed(
+                *(self.instance, self.order, (SEARCH_PARAMS.hot, SEARCH_PARAMS.cold)),
+                *(self.used, self.found, self.seed),
+                None if self.seconds else SEARCH_PARAMS.moves,
+            )
         return True
 
     def calibrate(self, width: int) -> None:
@@ -250,12 +245,10 @@ def hot_search(
 ) -> None:
     """Anneal a schedule from a heat at which it changes much, while others run wide beams.
 
-    Parameters are those of `ratiolab.hindsight.scale.annealing.annealed`.
+    Parameters are those of `ratiolab.hindsight.schedules.annealing.annealed`.
     """
-    instance = known.instance
-    heat = known.total_latency / len(instance)
-    order = np.lexsort((instance.volume, known.starts))
-    annealed(instance, order, Cooling(HOTTER * heat, COLDER * heat), part, found, seed, True)
+    order = np.lexsort((known.instance.volume, known.starts))
+    annealed(known.instance, order, (HOTTER, COLDER), part, found, seed)
 
 
 def compile_beams() -> None:

@@ -1,0 +1,49 @@
+"""Tunable numbers of the solver, in one place, each with its unit and the reason for its value."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SearchParams:
+    """Numbers of the annealing over priority lists and of the memetic search that uses it.
+
+    Parameters
+    ----------
+    moves : moves of a search that time does not end: less than a second for 200 requests.
+    moves_each : most moves for each request, as more find nothing for few of them.
+    hot, cold : first and last temperature, as parts of the mean latency: a list of 20 requests and
+        one of 2,000 lose about as much, relatively, by one swap of neighbours.
+    least_hot : least first temperature, in rounds: latencies are integers, and a move of a tiny
+        instance has to be able to lose a few of them.
+    reach : most places between the two requests of a move; others are further apart by a factor 3.
+    give : temperatures that an unfinished schedule may lose before it is given up: a rise of so
+        many is accepted in one of fifty cases.
+    large_part, far_moves : part of the requests, the largest by volume, that one move in so many
+        shifts by any distance, since the position of a large request is decided far ahead.
+    members : schedules in the population, as many children before its first recombination, and
+        schedules in the archive.
+    spread : orders without parents are by volume times a random factor, 1 plus or minus this.
+    child_moves, child_hot : moves and first temperature of the annealing of a child, which keeps
+        most of what its parents have.
+    between : children between two recombinations, about as long as one.
+    patience : children without a better best schedule before a population without recombination
+        is replaced.
+    corridor : rounds from the starts of members within which recombinations look, then twice that.
+    """
+
+    moves: int = 200_000
+    moves_each: int = 2_000
+    hot: float = 0.03
+    cold: float = 0.004
+    least_hot: float = 3.0
+    reach: int = 6
+    give: float = 4.0
+    large_part: float = 0.03
+    far_moves: int = 64
+    members: int = 16
+    spread: float = 0.3
+    child_moves: int = 5_000
+    child_hot: float = 0.01
+    between: int = 5
+    patience: int = 500
+    corridor: int = 8
