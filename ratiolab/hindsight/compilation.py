@@ -81,8 +81,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     from ratiolab.hindsight.dynamic_programming.beam import widening_beam
     from ratiolab.hindsight.paths.proof import prove
     from ratiolab.hindsight.paths.widths import Effort
-    from ratiolab.hindsight.relaxation.dual_bound import dual_bound
-    from ratiolab.hindsight.scale.growth import growth_bounds
+    from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
     from ratiolab.hindsight.schedules.population import PARAMS, Population
     from ratiolab.hindsight.search import crossing
 
@@ -111,7 +110,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
 
 def _beams(instance: Instance) -> None:
     """Do in little what `ratiolab.hindsight.many_requests` does."""
-    from ratiolab.hindsight.scale.growth import growth_bounds
+    from ratiolab.hindsight.relaxation.growth import growth_bounds
     from ratiolab.hindsight.scale.portfolio import compile_beams, hot_search
 
     known = best_list_schedule(instance)

@@ -47,3 +47,30 @@ class SearchParams:
     between: int = 5
     patience: int = 500
     corridor: int = 8
+
+
+@dataclass(frozen=True)
+class DualParams:
+    """Numbers of the dual ascent, see `ratiolab.hindsight.relaxation.ascent`.
+
+    Parameters
+    ----------
+    steps : steps of an ascent that time does not end.
+    buckets : most buckets of times with prices of their own; a fourth of them loses 0.5 % of the
+        bound where outputs are short.
+    levels : buckets that share a price while climbing, from coarse to fine; each level has the same
+        part of the time.
+    deflection : part of the newest subgradient in the direction of a step, about one in the number
+        of requests that start at one time.
+    aim : part of the best bound by which the first target is above it: less than the gap of the
+        prices that an ascent begins with, and it only falls.
+    closer, patience : factor of the aim after so many steps without a better bound.
+    """
+
+    steps: int = 500
+    buckets: int = 16_384
+    levels: tuple[int, ...] = (64, 16, 4, 1)
+    deflection: float = 0.06
+    aim: float = 0.01
+    closer: float = 0.7
+    patience: int = 6

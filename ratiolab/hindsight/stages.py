@@ -99,7 +99,7 @@ class DualAscent:
     part: float
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        from ratiolab.hindsight.relaxation.dual_bound import dual_bound
+        from ratiolab.hindsight.relaxation.growth import dual_bound
 
         if len(state.instance) <= FEW:
             return Found()
@@ -132,7 +132,7 @@ class GrowthRows:
 
 def find_growth_bounds(instance: Instance, seconds: float | None, call: Callbacks) -> None:
     """Tell of each bound by growth rows that these seconds allow."""
-    from ratiolab.hindsight.scale.growth import growth_bounds
+    from ratiolab.hindsight.relaxation.growth import growth_bounds
 
     for proof in growth_bounds(instance, seconds):
         call.found(Found(bound=LowerBound(proof.bound, "growth rows"), certificate=proof))

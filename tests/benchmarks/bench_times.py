@@ -19,7 +19,7 @@ from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.paths import bundle
 from ratiolab.hindsight.paths.potentials import Potentials
 from ratiolab.hindsight.paths.refit import Refit
-from ratiolab.hindsight.relaxation.subgradient import FloatArray
+from ratiolab.hindsight.relaxation.ascent import FloatArray
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
 

@@ -12,8 +12,9 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.compilation import compile_ahead
-from ratiolab.hindsight.scale import beam, growth, portfolio
-from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
+from ratiolab.hindsight.relaxation import growth
+from ratiolab.hindsight.relaxation.ascent import Problem, ascend, fluid_duals
+from ratiolab.hindsight.scale import beam, portfolio
 from ratiolab.hindsight.scale.beam_state import Knobs
 from ratiolab.hindsight.scale.portfolio import Portfolio, priced_use
 from ratiolab.hindsight.schedules.annealing import decoded, largest, schedule_of

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ratiolab.hindsight.params import SearchParams
-from ratiolab.hindsight.relaxation.subgradient import FloatArray
+from ratiolab.hindsight.relaxation.ascent import FloatArray, Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale import beam
-from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale.beam import Prepared, Setting, guide, prepare
 from ratiolab.hindsight.scale.beam_state import Knobs
 from ratiolab.hindsight.scale.choices import CHANGES, LEAST_MEMORY, Choice, changed
