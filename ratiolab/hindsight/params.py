@@ -74,3 +74,45 @@ class DualParams:
     aim: float = 0.01
     closer: float = 0.7
     patience: int = 6
+
+
+@dataclass(frozen=True)
+class BeamParams:
+    """Numbers of the beams for many requests, see `ratiolab.hindsight.scale`.
+
+    Parameters
+    ----------
+    capacity : part of memory whose prices guide the first beam; later ones are calibrated.
+    idle_weight : weight of idle memory in a score; some of it is idle in every schedule.
+    delay : rounds by which a request is expected to start late, in mean outputs.
+    size_delay : the same for a prompt of mean length, in mean latencies; others in proportion.
+    horizon : rounds after a start for which idle memory counts, in mean outputs.
+    bucket : rounds whose states compete, in mean outputs.
+    children : starts of a state that are kept. Few are no worse and several times faster, since the
+        states that are kept then come from many parents.
+    candidates : waiting requests of least volume that a state tries to start.
+    ahead : arrivals ahead that count as waiting, about: a state must not start a large request for
+        want of others.
+    width : most states of a bucket and generation: about a gigabyte with 2,000 requests.
+    margin : part of memory by which the capacity of prices is below what their schedule uses; two
+        capacities that differ less are the same.
+    pricing, price_steps : part of the time, and most steps, of the ascent to prices.
+    buckets : buckets of times with prices of their own.
+    fixed_effort : requests times width of narrow beams without a time limit.
+    """
+
+    capacity: float = 0.97
+    idle_weight: float = 0.6
+    delay: float = 0.15
+    size_delay: float = 0.16
+    horizon: float = 0.1
+    bucket: float = 0.04
+    children: int = 4
+    candidates: int = 20
+    ahead: int = 6
+    width: int = 4_000
+    margin: float = 0.005
+    pricing: float = 0.025
+    price_steps: int = 200
+    buckets: int = 2_048
+    fixed_effort: int = 2_400

@@ -170,7 +170,7 @@ def test_what_a_compiler_takes_does_not_count_as_the_speed_of_beams(
 
     monkeypatch.setattr(beam, "run", compiled_late)
     search = Portfolio(best_list_schedule(workload(60)), lambda _: None, seconds=1e5)
-    monkeypatch.setattr(search, "widen", lambda *given: None)
+    monkeypatch.setattr(search, "width_in", lambda part: 1)
     monkeypatch.setattr(portfolio, "annealed", lambda *given: None)
     search.run()
     assert search.seconds_of(1) < 100

@@ -73,7 +73,11 @@ class Problem:
         columns = np.array(rows, np.int64).reshape(-1, 2)
         arrival = instance.arrival - instance.arrival.min()
         tokens, rounds = np.ascontiguousarray(columns.T)
-        return cls(arrival, instance.prompt, instance.output, memory, tokens, rounds)
+        lengths = (
+            np.array(instance.prompt),
+            np.array(instance.output),
+        )  # writeable, for one compilation
+        return cls(arrival, *lengths, memory, tokens, rounds)
 
     @property
     def scale(self) -> FloatArray:

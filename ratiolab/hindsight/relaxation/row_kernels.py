@@ -200,11 +200,11 @@ def row_use(starts, prompt, output, width, memory, tokens, rounds, use):  # type
     """Add to ``use`` what starts use of memory in each bucket, and of growth rows beyond that."""
     for i in range(len(starts)):
         p, s, o = starts[i], prompt[i], output[i]
-        _add(use[0], width, p, p + o, s - p, 1.0)
+        _add(use[0], width, p, p + o, float(s - p), 1.0)
         for k in range(len(tokens)):
             grown = min(max(p + tokens[k] - s, p), p + o)
             scale = rounds[k] / tokens[k]
             _add(use[k + 1], width, p, grown, scale * (s - p), scale)
-            _add(use[k + 1], width, grown, p + o, rounds[k], 0.0)
+            _add(use[k + 1], width, grown, p + o, float(rounds[k]), 0.0)
             done, share = p + o, memory / tokens[k]
             _add(use[k + 1], width, done - rounds[k], done, share * (done - rounds[k]), -share)
