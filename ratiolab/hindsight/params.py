@@ -116,3 +116,26 @@ class BeamParams:
     price_steps: int = 200
     buckets: int = 2_048
     fixed_effort: int = 2_400
+
+
+@dataclass(frozen=True)
+class ProgramParams:
+    """Numbers of the integer program, see `ratiolab.hindsight.program_stages`.
+
+    Parameters
+    ----------
+    most_entries : non-zeros of the largest program: about a gigabyte before branching.
+    entries_a_second : non-zeros for each second that is left, and at least for one: presolve does
+        not stop at a time limit.
+    tail : first horizon beyond the last start of the known schedule, as a part of it; a wrong one
+        costs a program more.
+    easy_entries : non-zeros of a program that is tried before cuts are looked for.
+    easy_nodes, easy_part : most nodes of it, and part of the time that is left.
+    """
+
+    most_entries: int = 2_000_000
+    entries_a_second: int = 20_000
+    tail: float = 0.1
+    easy_entries: int = 4_000
+    easy_nodes: int = 50
+    easy_part: float = 0.2
