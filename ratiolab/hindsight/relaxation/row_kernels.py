@@ -132,7 +132,7 @@ def cheapest_near(sums, arrival, prompt, output, width, slack, least, starts):  
 def cheapest(sums, arrival, prompt, output, width, slack, starts, least):  # type: ignore[no-untyped-def]
     """Write the least cost of each request over all starts from its arrival on.
 
-    ``starts`` are those whose cost is looked at first. The others count only if they may cost less.
+    ``starts`` are looked at first; the others only where they may cost less.
     While none of the times p + 1, p + 1 + o, the first at which it holds the tokens of a row, and
     the first and last of a credit changes bucket, the cost is quadratic in p: its least value
     stands at an end of such a piece, or, where second differences are positive, at the first start

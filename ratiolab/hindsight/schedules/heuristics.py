@@ -62,7 +62,7 @@ def list_schedule(instance: Instance, order: Column) -> Schedule:
         i = by_rank[waiting[0]]
         start = running.earliest(prompt[i], output[i], now)
         if arrived < len(incoming) and arrivals[arrived] <= start:
-            now = arrivals[arrived]  # whoever arrives until then may go first
+            now = arrivals[arrived]  # a request that arrives until then may go first
             continue
         heappop(waiting)
         running.add(prompt[i], output[i], start)
