@@ -9,7 +9,7 @@ import numpy as np
 from ratiolab.adversary.case import Case
 from ratiolab.hindsight.programs.highs_lp import LinearProgram
 from ratiolab.hindsight.programs.timeindexed import Program, build
-from ratiolab.hindsight.relaxation.dual_bound import BucketDuals, exact_value
+from ratiolab.hindsight.relaxation.growth import exact_value
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import Information, make, simulate
 
@@ -100,6 +100,6 @@ def fluid_optimum(case: Case) -> FluidOptimum:
     # the rows behind those of the classes are the times after the first arrival, without a gap
     duals = -found.duals[program.member.max() + 1 :]
     token = np.floor(np.maximum(duals, 0) * DENOMINATOR).astype(np.int64)
-    origin = int(instance.arrival.min())
-    proven = exact_value(instance, BucketDuals(origin, 1, DENOMINATOR, token))
+    value = exact_value(instance, token[None, :], DENOMINATOR, 1)
+    proven = Fraction(value, DENOMINATOR)
     return FluidOptimum(found.value, proven, program, found.columns)

@@ -7,7 +7,8 @@ from numba import njit
 
 from ratiolab.model import Instance, IntArray
 
-compiled: Any = njit(cache=True, nogil=True)
+compiled: Any = njit(cache=True, nogil=True, error_model="numpy")
+"""Compile a function on first call. Division by zero is not checked: the check compiles slowly."""
 
 
 class Requests(NamedTuple):

@@ -11,12 +11,12 @@ import os
 import threading
 from types import TracebackType
 
-from ratiolab.hindsight.schedules.heuristics import FEW_STEPS, MEDIUM, improved_schedule
+from ratiolab.hindsight.schedules.heuristics import improved_schedule
 from ratiolab.hindsight.state import Found, SolveState
 from ratiolab.model import Schedule, stream
 
-STEPS = max(10_000, FEW_STEPS + 1)
-"""Steps of the first search, which begins with the best schedule so far."""
+MEDIUM = 200
+"""Most requests."""
 
 LEAST_REQUESTS = 17
 """With fewer, the first search leaves little to find."""
@@ -59,7 +59,7 @@ class BackgroundHeuristic:
 
         state = self.state
         rng = stream(state.options.seed, "search", 2)
-        improved_schedule(state.schedule, rng, STEPS, stop=self._ended, found=self._found)
+        improved_schedule(state.schedule, rng, stop=self._ended, found=self._found)
         search = SearchBeside(state, rng, self._ended)
         while not self._ended():
             search.step()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.cells.engine import CellProgram, Proof, compile_cells, declined
-from ratiolab.hindsight.labelling.potentials import MOST_MEMORY
+from ratiolab.hindsight.labelling.weights import MOST_MEMORY
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
 

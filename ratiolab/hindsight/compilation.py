@@ -81,9 +81,8 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     from ratiolab.hindsight.cuts.cut_bound import cut_bound
     from ratiolab.hindsight.dynamic_programming.beam import widening_beam
     from ratiolab.hindsight.labelling.loop import Loop, Surroundings
-    from ratiolab.hindsight.relaxation.dual_bound import dual_bound
-    from ratiolab.hindsight.scale.growth import growth_bounds
-    from ratiolab.hindsight.schedules.population import MEMBERS, YOUNG, Population
+    from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
+    from ratiolab.hindsight.schedules.population import PARAMS, Population
     from ratiolab.hindsight.search import crossing
 
     def never() -> bool:
@@ -97,7 +96,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     cuts = cut_bound(instance, horizon=known.makespan, rounds=3, target=upper).certificate
     cross = crossing(instance, cuts.duals, upper, never)
     population = Population(known, rng, never, lambda _: None, cross)
-    for _ in range(MEMBERS + YOUNG):  # until all have been crossed
+    for _ in range(2 * PARAMS.members):  # until all have been crossed
         population.step()
     widening_beam(instance, cuts.duals, known, width=WIDTH, stop=never)
     around = Surroundings(
@@ -111,7 +110,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
 
 def _beams(instance: Instance) -> None:
     """Do in little what `ratiolab.hindsight.many_requests` does."""
-    from ratiolab.hindsight.scale.growth import growth_bounds
+    from ratiolab.hindsight.relaxation.growth import growth_bounds
     from ratiolab.hindsight.scale.portfolio import compile_beams, hot_search
 
     known = best_list_schedule(instance)
@@ -119,7 +118,6 @@ def _beams(instance: Instance) -> None:
     list(growth_bounds(instance, 1.0))
     parts = iter((0.0, 0.5))
     hot_search(known, lambda: next(parts, 1.0), lambda _: None, 0)
-    improved_schedule(known, stream(0, "search"), STEPS)
 
 
 def _kind(*, many: bool) -> str:

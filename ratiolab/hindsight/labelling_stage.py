@@ -22,7 +22,7 @@ class Turns:
     """
 
     def __init__(self, state: SolveState, stop: Callable[[], bool]) -> None:
-        self.state, self.stop, self.params = state, stop, state.params.search
+        self.state, self.stop, self.params = state, stop, state.params.turns
         self.search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)
         self.spent, self.made, self.last = 0.0, 0, 0
 

@@ -12,9 +12,6 @@ from ratiolab.hindsight.stages import MOST_REQUESTS, find_growth_bounds
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model import Schedule, stream
 
-MOST_PROFILE = 400 * memory.MEGABYTE
-"""Most bytes for a search over orders without a memory limit."""
-
 ALONE = 0.6
 """Part of the time that schedules get when bounds have to wait for them."""
 
@@ -89,10 +86,9 @@ def _left(seconds: float | None) -> Left:
 
 
 def _orders(state: SolveState, found: Callable[[Schedule], None], stop: Callable[[], bool]) -> None:
-    """Search over orders instead, once without a time limit, where its profiles fit in memory."""
-    options, number = state.options, 0
-    most = MOST_PROFILE if state.memory_budget is None else state.memory_budget
-    if not options.steps or memory.order_bytes(state.instance) > most:
+    """Anneal priority lists instead, once without a time limit."""
+    options, number, budget = state.options, 0, state.memory_budget
+    if not options.steps or (budget is not None and memory.order_bytes(state.instance) > budget):
         return
     while not stop() and (not number or state.time_left is not None):
         rng = stream(options.seed, "search", number)

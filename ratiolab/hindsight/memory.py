@@ -34,9 +34,6 @@ STATES, ROOMIEST = 2_500 * MEGABYTE, 4.0
 CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Files that tell what a container may take, bytes or "max"."""
 
-ORDER_ROUND = 40
-"""Bytes for a round of the profiles of the search over orders."""
-
 
 def budget(limit: int | None) -> int | None:
     """Return the bytes that a limit in megabytes leaves to arrays; None without a limit.
@@ -48,9 +45,12 @@ def budget(limit: int | None) -> int | None:
 
 
 def order_bytes(instance: Instance) -> int:
-    """Return the bytes that the search over orders allocates."""
-    rounds = int(instance.arrival.max()) + 2 * int(instance.output.sum())
-    return ORDER_ROUND * (rounds + len(instance))
+    """Return the bytes that the annealing over priority lists allocates.
+
+    Two lists have snapshots at every sixteenth place, of two numbers for each running request.
+    """
+    running = min(len(instance), instance.memory // (int(instance.prompt.min()) + 1)) + 2
+    return 2 * 16 * (len(instance) // 16 + 4) * running + 64 * len(instance)
 
 
 def cut_bytes(instance: Instance, horizon: int) -> int:

@@ -7,25 +7,14 @@ import numpy as np
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.programs.timeindexed import build, size
 from ratiolab.hindsight.schedules.heuristics import serial_schedule
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model import Schedule, violations
 
-MOST_NONZEROS = 2_000_000
-"""Largest program that is handed to a solver."""
-
-AT_ONCE = A_SECOND = 20_000
-"""Non-zeros that any time limit, and each second left of it, allow: presolve does not stop."""
-
-TAIL = 0.1
-"""First horizon beyond the last start of the known schedule, as a part of it."""
-
-EASY_NONZEROS = 4_000
-"""A program of this size is tried as it is, before cuts are looked for: nodes, and time."""
-
-EASY_NODES, EASY_PART = 50, 0.2
+PARAMS = ProgramParams()
 
 
 @dataclass(frozen=True)
@@ -51,7 +40,7 @@ class IntegerProgram:
         horizon = first_horizon(state.schedule)
         while True:
             entries = size(instance, last, horizon)
-            if self.easy and entries > EASY_NONZEROS:
+            if self.easy and entries > PARAMS.easy_entries:
                 return Found()
             if refused := _too_large(state, entries):
                 return refused
@@ -61,11 +50,11 @@ class IntegerProgram:
             full = memory.MemoryWatch(state.options.memory_limit)
             nodes = state.nodes_left
             if self.easy:
-                nodes = EASY_NODES if nodes is None else min(EASY_NODES, nodes)
+                nodes = PARAMS.easy_nodes if nodes is None else min(PARAMS.easy_nodes, nodes)
             result = highs.solve_program(
                 program,
                 start=program.counts(state.schedule.starts),
-                time_limit=state.share(EASY_PART if self.easy else 1.0),
+                time_limit=state.share(PARAMS.easy_part if self.easy else 1.0),
                 node_limit=nodes,
                 seed=state.options.seed,
                 progress=call.progress,
@@ -132,7 +121,7 @@ class BruteForce:
 def first_horizon(known: Schedule) -> int:
     """Return the end of the first tail relaxation: a little beyond a good schedule's last start."""
     latest = int(known.starts.max())
-    return latest + max(1, int(TAIL * latest))
+    return latest + max(1, int(PARAMS.tail * latest))
 
 
 def _too_many(state: SolveState) -> Found:
@@ -143,9 +132,9 @@ def _too_many(state: SolveState) -> Found:
 def _too_large(state: SolveState, entries: int) -> Found | None:
     """Return why a program of so many non-zeros is not built; None when it is."""
     left, budget = state.time_left, state.memory_budget
-    if entries > MOST_NONZEROS:
-        return Found(note=f"no program: {entries} non-zeros, more than {MOST_NONZEROS}")
-    if left is not None and entries > max(AT_ONCE, A_SECOND * left):
+    if entries > PARAMS.most_entries:
+        return Found(note=f"no program: {entries} non-zeros, more than {PARAMS.most_entries}")
+    if left is not None and entries > PARAMS.entries_a_second * max(1.0, left):
         seconds = f"the {left:.1f} s that are left"
         return Found(note=f"no program: {entries} non-zeros are too many for {seconds}")
     if budget is not None and entries > memory.program_entries(budget):

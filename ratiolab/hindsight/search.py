@@ -1,17 +1,19 @@
 """The search for schedules beside the stages of a solve, in a thread of its own or by turns."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
+from typing import TypeAlias
 
 import numpy as np
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.labelling.corridors import Corridors
 from ratiolab.hindsight.schedules.population import Cross, Population
-from ratiolab.hindsight.schedules.small_search import Stop
 from ratiolab.hindsight.state import Found, SolveState
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
+
+Stop: TypeAlias = Callable[[], bool]
 
 
 class SearchBeside:

@@ -15,8 +15,7 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.dynamic_programming import beam, beam_search
 from ratiolab.hindsight.labelling.weights import MOST_MEMORY
-from ratiolab.hindsight.relaxation.dual_bound import dual_bound
-from ratiolab.hindsight.scale.growth import growth_bounds
+from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.instance import Instance

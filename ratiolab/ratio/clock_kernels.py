@@ -10,10 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import overwrite
-from ratiolab.hindsight.scale.beam_state import compiled
-from ratiolab.hindsight.scale.expand_kernels import earliest
-from ratiolab.hindsight.scale.order_kernels import draw, far_move, moved, near_move, peaks
+from ratiolab.hindsight.arrays import compiled, overwrite
+from ratiolab.hindsight.schedules.annealing_kernels import (
+    draw,
+    earliest,
+    far_move,
+    moved,
+    near_move,
+    peaks,
+)
 from ratiolab.model.footprint import IntArray
 
 STRIDE = 16
@@ -218,14 +223,15 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def anneal(timed, known, new, bits, large, moves, heat, reach, give, rare):  # type: ignore[no-untyped-def]
-    """Try moves at a temperature; return the best total and its order.
+def anneal(timed, known, new, order, least, bits, large, moves, heat, settings):  # type: ignore[no-untyped-def]
+    """Try moves at a temperature; an order of a total below ``least`` goes to ``order``; return it.
 
-    One move in ``rare`` puts one of the requests ``large`` anywhere. Both ``known`` and ``new``
-    hold the same order before and after.
+    ``settings`` are the reach of a move, the temperatures that an order may lose before it is given
+    up, and ``rare``: one move in so many puts one of the requests ``large`` anywhere. Both
+    ``known`` and ``new`` hold the same order before and after.
     """
+    reach, give, rare = settings
     n, whole = len(known.order), len(known.total) - 1
-    best, order = known.total[whole], known.order.copy()
     for _ in range(moves):
         if draw(bits) % np.uint64(rare) == 0:
             i, j, kind = far_move(bits, new.order, large)
@@ -249,7 +255,7 @@ def anneal(timed, known, new, bits, large, moves, heat, reach, give, rare):  # t
         for k in range(slot + 1, whole):
             snapshot(known, k, new.state[k], new.total[k], new.end[k], new.base[k])
         known.total[whole] = new.total[whole]
-        if found < best:
-            best = found
+        if found < least:
+            least = found
             overwrite(order, 0, new.order, 0, n)
-    return best, order
+    return least

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.scale.annealing import Cooling, cooled, largest, most_running
+from ratiolab.hindsight.schedules.annealing import Cooling, cooled, largest, most_running
 from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.online import Information, Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
@@ -131,7 +131,8 @@ def search_order(
     mean = (known.total[-1] - float(timed.due.sum())) / len(order)
     hot = HOT * (COLD / HOT) ** used()
     cooling = Cooling(hot * mean, COLD * mean, REACH, GIVE)
-    again = cooled(anneal, timed, known, largest(instance), cooling, used, seed=seed)
+    again = known.order.copy()
+    cooled(anneal, timed, known, again, largest(instance), cooling, used, seed=seed)
     return _least((best, _run(instance, clock, again, preemption)))
 
 

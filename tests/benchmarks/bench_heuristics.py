@@ -3,9 +3,8 @@
 Prints, after one search that compiles,
 
 - for draws of Jaillet et al. Section 5.1, both models: MC-SF's latency over that of a schedule, for
-  the search in Python and the compiled one given the same processor seconds, the default search,
-  and the stored schedules that a long annealing found;
-- how often either search reaches the optimum of tiny instances, found by brute force;
+  the default search and the stored schedules that a long annealing found;
+- how often the search reaches the optimum of tiny instances, found by brute force;
 - for log-normal lengths: MC-SF, the best list schedule and the search, over the mean-busy-time
   bound.
 
@@ -15,7 +14,6 @@ Seconds are of the processor. Run with ``python tests/benchmarks/bench_heuristic
 import argparse
 import time
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -27,8 +25,6 @@ from ratiolab.hindsight.schedules.heuristics import (
     improved_schedule,
     list_schedule,
 )
-from ratiolab.hindsight.schedules.order_search import search
-from ratiolab.hindsight.schedules.small_search import anneal_few
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.streams import stream
 from ratiolab.papers.witness import read_witness
@@ -38,15 +34,14 @@ from ratiolab.workloads.generators import generate
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=5, help="of each model of Section 5.1")
-    parser.add_argument("--seconds", type=float, default=3, help="for each search on a draw")
     parser.add_argument("--tiny", type=int, default=300, help="instances for brute force")
     parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 10_000])
     wish = parser.parse_args()
-    _, seconds = timed(lambda: compiled(generate("equal", 0), 1))
+    _, seconds = timed(lambda: improved_schedule(best_list_schedule(generate("equal", 0)), steps=1))
     print(f"import and compile, or load from cache: {seconds:.1f} s")
     for model in (1, 2):
         for seed in range(wish.draws):
-            section_5_1(model, seed, wish.seconds)
+            section_5_1(model, seed)
     tiny(wish.tiny)
     for n in wish.sizes:
         for rate in (0.0, 2.0):
@@ -60,30 +55,15 @@ def timed(work: Callable[[], Schedule]) -> tuple[Schedule, float]:
     return require_feasible(schedule), time.process_time() - began
 
 
-def compiled(instance: Instance, steps: int) -> Schedule:
-    return search(best_list_schedule(instance), stream(0, "search"), steps)
-
-
-def in_python(instance: Instance, steps: int) -> Schedule:
-    first = best_list_schedule(instance)
-    found = anneal_few(instance, first, stream(0, "search"), steps)
-    return min(first, found, key=lambda schedule: schedule.total_latency)
-
-
 def mc_sf(instance: Instance) -> int:
     return list_schedule(instance, np.argsort(instance.output, kind="stable")).total_latency
 
 
-def section_5_1(model: int, seed: int, seconds: float) -> None:
+def section_5_1(model: int, seed: int) -> None:
     """One line for one draw."""
     instance = generate(f"jaillet-model-{model}", seed)
     reference = mc_sf(instance)
     line = f"model {model} seed {seed} n={len(instance)}  MC-SF over"
-    for name, way, trial in (("python", in_python, 200), ("compiled", compiled, 20_000)):
-        _, once = timed(partial(way, instance, trial))
-        steps = int(trial * seconds / once)
-        schedule, took = timed(partial(way, instance, steps))
-        line += f"  {name} {reference / schedule.total_latency:.4f} ({steps} steps, {took:.1f} s)"
     schedule, took = timed(lambda: improved_schedule(best_list_schedule(instance)))
     line += f"  default {reference / schedule.total_latency:.4f} ({took:.1f} s)"
     witness = read_witness(f"jaillet2025-section-5-1-model-{model}-{seed:02d}")
@@ -92,8 +72,8 @@ def section_5_1(model: int, seed: int, seconds: float) -> None:
 
 
 def tiny(count: int) -> None:
-    """How many of these random instances with up to 6 requests each search solves."""
-    exact = {"python": 0, "compiled": 0}
+    """How many of these random instances with up to 6 requests the search solves."""
+    exact = 0
     for seed in range(count):
         rng = stream(seed, "instance")
         n, memory = int(rng.integers(4, 7)), int(rng.integers(5, 10))
@@ -101,8 +81,7 @@ def tiny(count: int) -> None:
         output = rng.integers(1, memory - prompt + 1)
         instance = Instance(f"tiny {seed}", memory, rng.integers(0, 6, n), prompt, output)
         optimum = brute_force(instance).total_latency
-        exact["python"] += in_python(instance, 2_000).total_latency == optimum
-        exact["compiled"] += compiled(instance, 20_000).total_latency == optimum
+        exact += improved_schedule(best_list_schedule(instance)).total_latency == optimum
     print(f"optimal on tiny instances, of {count}: {exact}", flush=True)
 
 

@@ -20,7 +20,8 @@ from time import process_time
 import numpy as np
 
 from ratiolab.hindsight.bounds import best_lower_bound, mean_busy_time
-from ratiolab.hindsight.relaxation.dual_bound import ITERATIONS, dual_bound
+from ratiolab.hindsight.relaxation.ascent import PARAMS
+from ratiolab.hindsight.relaxation.growth import dual_bound
 from ratiolab.hindsight.schedules.heuristics import (
     best_list_schedule,
     improved_schedule,
@@ -74,7 +75,7 @@ def instances() -> Iterator[Instance]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--iterations", type=int, default=ITERATIONS)
+    parser.add_argument("--iterations", type=int, default=PARAMS.steps)
     parser.add_argument("--largest", type=int, default=10_000, help="most requests")
     wish = parser.parse_args()
     few = log_normal(20, 0)
@@ -92,7 +93,7 @@ def main() -> None:
         searched = process_time() - began
         cheap = best_lower_bound(instance).value
         began = process_time()
-        priced = dual_bound(instance, upper, iterations=wish.iterations).bound
+        priced = dual_bound(instance, upper, steps=wish.iterations).bound
         seconds = process_time() - began
         idle = mean_busy_time(instance.replace(memory=MEMORY * 19 // 20)).value
         line = f"{instance.name:26}{upper / n:13.2f}{searched:13.1f}"

@@ -14,14 +14,12 @@ takes two times 60 s of processor.
 Run ``python tests/benchmarks/bench_targets.py [--limit SECONDS] [--seeds N] [--first SEED] [--long
 SECONDS] [--cpu] [--rows NUMBERS] [--write FILE] [PART ...]``. Parts: ``cold``, ``proofs``,
 ``gaps``, ``plain``, ``scale`` (the default), ``checks``, and ``traces``, ``split``, ``waiting``,
-``clock``, see `bench_traces.py`, ``rows``, see `bench_rows.py`, ``configurations``, see
-`bench_configurations.py`, ``large``, see `bench_large.py`, ``branches``, see `bench_branches.py`,
-``times`` and ``walks``, see `bench_times.py`, ``searches``, see `bench_searches.py`, and ``fit``,
-see `bench_fit.py`. With ``--write`` the sections of these parts are written anew; other sections of
-the page stay; rows of ``proofs``, ``gaps``, ``checks`` and ``traces`` one by one, as they are
-found, and gaps after ``--long`` seconds where that is given; ``--rows 0,3`` runs these rows (or
-sizes) alone, and the section keeps the others. All small instances are ``--limit 60 --long 600
---seeds 10 --write results/targets.md cold proofs gaps``, up to seven hours on two idle cores.
+``clock``, see `bench_traces.py`, ``times`` and ``walks``, see `bench_times.py`, and ``fit``, see
+`bench_fit.py`. With ``--write`` the sections of these parts are written anew; other sections of the
+page stay; rows of ``proofs``, ``gaps``, ``checks`` and ``traces`` one by one, as they are found,
+and gaps after ``--long`` seconds where that is given; ``--rows 0,3`` runs these rows (or sizes)
+alone, and the section keeps the others. All small instances are ``--limit 60 --long 600 --seeds 10
+--write results/targets.md cold proofs gaps``, up to seven hours on two idle cores.
 """
 
 import inspect
@@ -38,12 +36,7 @@ from threading import current_thread, main_thread
 from time import perf_counter, thread_time
 from typing import NamedTuple
 
-import bench_branches
-import bench_configurations
 import bench_fit
-import bench_large
-import bench_rows
-import bench_searches
 import bench_times
 import bench_traces
 import target_options
@@ -233,10 +226,8 @@ def scale(limit: float, seeds: range, long: float) -> Iterator[str]:
 PARTS = {
     part.__name__: part for part in (cold, proofs, gaps, checks, plain, scale)
 } | bench_traces.PARTS
-PARTS |= {"rows": bench_rows.rows, "configurations": bench_configurations.configurations}
-PARTS |= {"large": bench_large.large, "branches": bench_branches.branches}
 PARTS |= {"times": bench_times.times, "walks": bench_times.walks}
-PARTS |= {"searches": bench_searches.searches, "fit": bench_fit.fit}
+PARTS["fit"] = bench_fit.fit
 ROWS = {
     "proofs": (PROOFS, target_page.size, target_page.by_size),
     "gaps": (GAPS, target_page.seed_of, target_page.with_means),

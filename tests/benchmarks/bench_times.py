@@ -20,7 +20,7 @@ from ratiolab.hindsight.labelling.dssr import Dssr
 from ratiolab.hindsight.labelling.multipliers import Multipliers
 from ratiolab.hindsight.labelling.weights import Weights
 from ratiolab.hindsight.params import DEFAULT
-from ratiolab.hindsight.relaxation.subgradient import FloatArray
+from ratiolab.hindsight.relaxation.ascent import FloatArray
 from ratiolab.model import Instance
 from ratiolab.model.footprint import IntArray
 

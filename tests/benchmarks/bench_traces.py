@@ -17,8 +17,9 @@ from target_options import Rows
 from ratiolab.hindsight import many_requests, solve, state
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
-from ratiolab.hindsight.scale import ascent, growth, portfolio
-from ratiolab.hindsight.scale.growth import growth_bounds
+from ratiolab.hindsight.relaxation import ascent, growth
+from ratiolab.hindsight.relaxation.growth import growth_bounds
+from ratiolab.hindsight.scale import portfolio
 from ratiolab.model import Instance, Schedule
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import clock_of

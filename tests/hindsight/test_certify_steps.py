@@ -19,12 +19,8 @@ from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.hindsight.relaxation.dual_bound import (
-    BucketDuals,
-    dual_bound,
-    exact_value,
-    step_certificate,
-)
+from ratiolab.hindsight.relaxation.ascent import Problem
+from ratiolab.hindsight.relaxation.growth import certified, dual_bound
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance
 
@@ -77,17 +73,16 @@ def test_any_runs_of_prices_prove_at_most_the_optimum_and_are_priced_exactly(
 def test_the_checker_proves_what_the_ascent_claims(rate: float) -> None:
     instance = long_tails(400, rate)
     upper = best_list_schedule(instance).total_latency
-    for iterations in (0, 40):
-        certificate = dual_bound(instance, upper, iterations=iterations)
+    for steps in (0, 40):
+        certificate = dual_bound(instance, upper, steps=steps)
         assert certify(certificate, instance) == certificate.bound <= upper
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 4))
 def test_equal_neighbours_become_one_run_and_prove_the_same(token: list[int], width: int) -> None:
     instance = tiny(4, most=4)
-    origin = int(instance.arrival.min())
-    duals = BucketDuals(origin, width, 4, np.array(token))
-    certificate = step_certificate(instance, exact_value(instance, duals), duals)
+    problem = Problem.of(instance, instance.memory)
+    certificate = certified(instance, problem, np.array([token]) / 4, width)
     steps = certificate.duals
     assert all(a != b for a, b in pairwise(steps.token))
     assert steps.token[-1:] != (0,)

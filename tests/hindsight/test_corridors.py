@@ -11,9 +11,10 @@ from tiny_instances import tiny
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.labelling import corridors, extensions
 from ratiolab.hindsight.labelling.corridors import Corridors
+from ratiolab.hindsight.params import SearchParams
 from ratiolab.hindsight.schedules import population as populations
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule, list_schedule
-from ratiolab.hindsight.schedules.population import MEMBERS, REACHES, Population
+from ratiolab.hindsight.schedules.population import PARAMS, REACHES, Population
 from ratiolab.model import Instance, Schedule, require_feasible, stream
 from ratiolab.model.feasibility import violations
 from ratiolab.workloads.generators import generate
@@ -147,8 +148,7 @@ def test_larger_memory_has_no_corridors() -> None:
 def test_a_population_crosses_all_its_members_and_then_begins_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(populations, "STEPS", 200)
-    monkeypatch.setattr(populations, "REINSERTIONS", 100)
+    monkeypatch.setattr(populations, "PARAMS", SearchParams(child_moves=1_000))
     monkeypatch.setattr(corridors, "WIDTH", 200)
     instance = generate("jaillet-model-1", 3, n_least=30, n_most=30)
     beams, told, calls = around(instance), list[Schedule](), list[tuple[int, int, int, bool]]()
@@ -166,8 +166,8 @@ def test_a_population_crosses_all_its_members_and_then_begins_anew(
         population.step()
     assert any(found for *_, found in calls)
     assert {reach for _, reach, *_ in calls} == set(REACHES)
-    assert {number for number, *_ in calls} >= {MEMBERS}
-    assert max(number for number, *_ in calls) > MEMBERS // 2
+    assert {number for number, *_ in calls} >= {PARAMS.members}
+    assert max(number for number, *_ in calls) > PARAMS.members // 2
     latencies = [require_feasible(schedule).total_latency for schedule in told]
     assert latencies == sorted(set(latencies), reverse=True)
     assert population.best == latencies[-1]

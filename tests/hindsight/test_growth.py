@@ -22,9 +22,9 @@ from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
-from ratiolab.hindsight.scale import growth
-from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
-from ratiolab.hindsight.scale.growth import certified, growth_bounds, growth_row
+from ratiolab.hindsight.relaxation import growth
+from ratiolab.hindsight.relaxation.ascent import Problem, ascend, fluid_duals
+from ratiolab.hindsight.relaxation.growth import certified, growth_bounds, growth_row
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model import FormatError, Instance, Schedule

@@ -12,7 +12,7 @@ from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.labelling.loop import Loop
 from ratiolab.hindsight.labelling_stage import Labelling, Turns
-from ratiolab.hindsight.params import LabellingParams, SearchParams, SolveParams
+from ratiolab.hindsight.params import LabellingParams, SolveParams, TurnParams
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.state import Callbacks, SolveState
 
@@ -62,7 +62,7 @@ def test_the_search_has_its_share_of_all_time_and_less_once_it_finds_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     state = begun()
-    state.params = SolveParams(search=SearchParams(share=0.5, share_late=0.1, patience=10))
+    state.params = SolveParams(turns=TurnParams(share=0.5, share_late=0.1, patience=10))
     clock = Clock(state, monkeypatch)
     clock.now = 8.0
     clock.turns()
@@ -81,7 +81,7 @@ def test_the_search_has_its_share_of_all_time_and_less_once_it_finds_nothing(
 
 def test_without_a_limit_of_time_turns_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     state = begun(None)
-    state.params = SolveParams(search=SearchParams(turn=10, turn_late=3, patience=10))
+    state.params = SolveParams(turns=TurnParams(turn=10, turn_late=3, patience=10))
     clock, lengths = Clock(state, monkeypatch), []
     for _ in range(4):
         before = clock.made

@@ -7,6 +7,7 @@ import sys
 from math import inf
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ratiolab.hindsight import solve
@@ -21,14 +22,17 @@ from ratiolab.hindsight.memory import (
     cut_horizon,
     half,
     layer_width,
+    order_bytes,
     program_entries,
     resident,
     room,
 )
 from ratiolab.hindsight.result import SolveOptions
+from ratiolab.hindsight.schedules.annealing import decoded
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.hindsight.stages import Cuts
 from ratiolab.hindsight.state import SolveState
+from ratiolab.model import Instance
 from ratiolab.workloads.generators import generate
 
 CODE = """
@@ -102,6 +106,15 @@ def test_a_program_that_grows_to_the_limit_is_stopped(monkeypatch: pytest.Monkey
 
 def test_the_process_holds_memory() -> None:
     assert sys.platform != "linux" or 10 * MEGABYTE < resident() < 10**6 * MEGABYTE
+
+
+@pytest.mark.parametrize(("memory", "prompt"), [(30, 1), (1_000, 0), (4_096, 700)])
+def test_an_annealing_allocates_what_is_estimated(memory: int, prompt: int) -> None:
+    n = 3_000
+    instance = Instance("many", memory, [0] * n, [prompt] * n, [20] * n)
+    _, known = decoded(instance, np.arange(n))
+    allocated = 2 * sum(column.nbytes for column in known)
+    assert 0.8 * order_bytes(instance) < allocated < order_bytes(instance)
 
 
 def test_a_limit_below_what_the_libraries_take_is_refused() -> None:

@@ -5,17 +5,17 @@ import pytest
 from oracle import least_latency
 from tiny_instances import tiny
 
+from ratiolab.hindsight.params import SearchParams
 from ratiolab.hindsight.schedules import population as populations
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
-from ratiolab.hindsight.schedules.population import MEMBERS, Population
+from ratiolab.hindsight.schedules.population import PARAMS, Population
 from ratiolab.model import Instance, Schedule, require_feasible, stream
 from ratiolab.workloads.generators import generate
 
 
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(populations, "STEPS", 200)
-    monkeypatch.setattr(populations, "REINSERTIONS", 100)
+    monkeypatch.setattr(populations, "PARAMS", SearchParams(child_moves=1_000))
 
 
 def grown(
@@ -48,11 +48,11 @@ def test_what_is_told_is_feasible_and_better_each_time_and_the_same_for_a_seed()
 @pytest.mark.parametrize("seed", range(12))
 def test_it_finds_the_optimum_of_tiny_instances(seed: int) -> None:
     instance = tiny(seed)
-    assert grown(instance, MEMBERS + 10, [], seed).best == least_latency(instance)
+    assert grown(instance, PARAMS.members + 10, [], seed).best == least_latency(instance)
 
 
 def test_children_are_orders_of_all_requests() -> None:
-    population = grown(generate("jaillet-model-1", 2, n_least=20, n_most=20), MEMBERS, [])
+    population = grown(generate("jaillet-model-1", 2, n_least=20, n_most=20), PARAMS.members, [])
     for _ in range(50):
         assert sorted(population._crossed(2, 9).tolist()) == list(range(20))
 
@@ -60,7 +60,7 @@ def test_children_are_orders_of_all_requests() -> None:
 def test_a_schedule_takes_the_place_of_a_worse_one_unless_there_is_one_as_good() -> None:
     instance = generate("jaillet-model-1", 5, n_least=20, n_most=20)
     told: list[Schedule] = []
-    population = grown(instance, MEMBERS, told)
+    population = grown(instance, PARAMS.members, told)
     one_by_one = np.concatenate([[0], np.cumsum(instance.output)[:-1]])
     worst = Schedule.from_starts(instance, one_by_one)
     population.members[3] = worst
@@ -80,9 +80,9 @@ def test_a_schedule_takes_the_place_of_a_worse_one_unless_there_is_one_as_good()
 def test_after_long_without_a_better_one_only_the_best_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(populations, "PATIENCE", 5)
+    monkeypatch.setattr(populations, "PARAMS", SearchParams(child_moves=1_000, patience=5))
     instance = generate("jaillet-model-1", 5, n_least=8, n_most=8)
-    population = grown(instance, MEMBERS, [])
+    population = grown(instance, PARAMS.members, [])
     for _ in range(200):
         population.step()
         if len(population.members) == 1:
@@ -92,5 +92,5 @@ def test_after_long_without_a_better_one_only_the_best_stays(
 
 def test_a_search_that_is_stopped_gives_schedules_all_the_same() -> None:
     instance = generate("jaillet-model-1", 5, n_least=20, n_most=20)
-    for member in grown(instance, MEMBERS + 2, [], stop=True).members:
+    for member in grown(instance, PARAMS.members + 2, [], stop=True).members:
         require_feasible(member)

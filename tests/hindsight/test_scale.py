@@ -1,7 +1,6 @@
 """Schedules of many requests: feasible, as good as their parts promise, and the same every time."""
 
 import itertools
-from itertools import pairwise
 from math import inf
 from typing import Any
 
@@ -13,14 +12,16 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.compilation import compile_ahead
-from ratiolab.hindsight.scale import annealing, beam, growth, portfolio
-from ratiolab.hindsight.scale.annealing import Cooling, annealed, decoded, schedule_of
-from ratiolab.hindsight.scale.ascent import Problem, ascend, fluid_duals
+from ratiolab.hindsight.relaxation import growth
+from ratiolab.hindsight.relaxation.ascent import Problem, ascend, fluid_duals
+from ratiolab.hindsight.scale import beam, portfolio
 from ratiolab.hindsight.scale.beam_state import Knobs
 from ratiolab.hindsight.scale.portfolio import Portfolio, priced_use
+from ratiolab.hindsight.schedules.annealing import decoded, largest, schedule_of
+from ratiolab.hindsight.schedules.annealing_kernels import anneal
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule
-from ratiolab.model.feasibility import require_feasible, violations
+from ratiolab.model.feasibility import require_feasible
 
 
 def workload(n: int, rate: float = 0.5, seed: int = 3) -> Instance:
@@ -41,35 +42,6 @@ def order_by_beam(instance: Instance, width: int, bucket: int = 2, ahead: int = 
     order, _ = beam.run(prepared, guide, Knobs(bucket, 40, 20, ahead), width, 10 * 10**4)
     assert order is not None
     return order
-
-
-def earliest_by_definition(instance: Instance, order: list[int]) -> list[int]:
-    """Each request of an order at the first time at which it fits, not before the one before."""
-    starts, last = [-1] * len(instance), 0
-    requests = list(instance.requests)
-    for i in order:
-        p = max(last, requests[i].arrival)
-        while True:
-            starts[i] = p
-            placed = [j for j in range(len(requests)) if starts[j] >= 0]
-            part = instance.take(placed)
-            if not violations(Schedule.from_starts(part, [starts[j] for j in placed])):
-                break
-            p += 1
-        last = p
-    return starts
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_an_order_is_decoded_as_it_is_defined(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    instance = Instance(
-        *(f"small {seed}", 30, rng.integers(0, 40, 24), rng.integers(0, 9, 24)),
-        rng.integers(1, 15, 24),
-    )
-    order = rng.permutation(24)
-    starts = earliest_by_definition(instance, order.tolist())
-    assert schedule_of(instance, order).starts.tolist() == starts
 
 
 @pytest.mark.parametrize("rate", [0.05, 0.5, 2.0])
@@ -125,46 +97,18 @@ def test_nobody_is_started_twice_though_few_arrivals_are_known(ahead: int) -> No
 
 def test_annealing_keeps_its_snapshots_right() -> None:
     instance = workload(250, 1.0)
-    order = np.argsort(instance.volume, kind="stable")
-    before = schedule_of(instance, order).total_latency
-    told: list[int] = []
-    clock = itertools.count()
-    best = annealed(
-        *(instance, order, Cooling(30.0, 1.0), lambda: next(clock) / 20),
-        found=lambda schedule: told.append(require_feasible(schedule).total_latency),
-    )
-    assert sorted(best.tolist()) == list(range(250))
-    assert told == sorted(told, reverse=True)
-    assert schedule_of(instance, best).total_latency == told[-1] < before
-    _, known = decoded(instance, best)
-    assert known.total[-1] == known.start.sum()
-
-
-def test_annealing_looks_at_the_clock_sooner_where_moves_take_long_and_cools_from_its_beginning(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    instance = workload(60, 1.0)
-    order = np.argsort(instance.volume, kind="stable")
-    tried: list[tuple[int, float]] = []
-
-    def slow(*given: object) -> tuple[int, np.ndarray]:
-        moves, heat = given[5:7]
-        assert isinstance(moves, int)
-        assert isinstance(heat, float)
-        tried.append((moves, heat))
-        return 2**61, order
-
-    monkeypatch.setattr(annealing, "anneal", slow)
-    clock = itertools.count(80)  # hundredths, of which 80 are gone; a look takes one
-    used = lambda: next(clock) / 100  # noqa: E731
-    annealed(instance, order, Cooling(30.0, 3.0), used, lambda schedule: None, paced=True)
-    moves, heats = zip(*tried, strict=True)
-    assert len(moves) == 20  # a look each hundredth of the time, however slow
-    assert moves[0] == 50
-    assert all(later < before or later == 1 for before, later in pairwise(moves))
-    assert moves[5] == 1
-    assert heats[0] == 30.0
-    assert heats[10] == pytest.approx((30 * 3) ** 0.5)
+    columns, known = decoded(instance, np.argsort(instance.volume, kind="stable"))
+    before, new = known.total[-1], type(known)(*(column.copy() for column in known))
+    best, bits = np.zeros(250, np.int64), np.array([7], np.uint64)
+    for _ in range(20):
+        anneal(columns, known, new, best, before, bits, largest(instance), 500, 10.0, (6, 4.0, 16))
+        assert known.total[-1] == new.total[-1] == known.start.sum()
+        for one, other in zip(known[:3], new[:3], strict=True):
+            assert one.tolist() == other.tolist()
+    held_back = Instance("held", 5_000, known.release, instance.prompt, instance.output)
+    starts = np.empty(250, np.int64)
+    starts[known.order] = known.start
+    assert schedule_of(held_back, known.order).starts.tolist() == starts.tolist()
 
 
 @pytest.mark.long
@@ -226,7 +170,7 @@ def test_what_a_compiler_takes_does_not_count_as_the_speed_of_beams(
 
     monkeypatch.setattr(beam, "run", compiled_late)
     search = Portfolio(best_list_schedule(workload(60)), lambda _: None, seconds=1e5)
-    monkeypatch.setattr(search, "widen", lambda *given: None)
+    monkeypatch.setattr(search, "width_in", lambda part: 1)
     monkeypatch.setattr(portfolio, "annealed", lambda *given: None)
     search.run()
     assert search.seconds_of(1) < 100

@@ -6,6 +6,7 @@ from relaxed_schedules import many
 from ratiolab.hindsight.background import BackgroundHeuristic
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.labelling import corridors
+from ratiolab.hindsight.params import SearchParams
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.schedules import population as populations
 from ratiolab.hindsight.search import SearchBeside
@@ -16,8 +17,7 @@ from ratiolab.model.feasibility import violations
 
 @pytest.fixture(autouse=True)
 def steps_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(populations, "STEPS", 200)
-    monkeypatch.setattr(populations, "REINSERTIONS", 100)
+    monkeypatch.setattr(populations, "PARAMS", SearchParams(child_moves=1_000))
     monkeypatch.setattr(corridors, "WIDTH", 200)
 
 

@@ -1,18 +1,17 @@
 """Fixing and cuts leave every schedule that is as good as the known one."""
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import least_latency, optimal_schedule
 
-from ratiolab.hindsight import solve
+from ratiolab.hindsight import program_stages, solve
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.cuts.strengthen import strengthen
 from ratiolab.hindsight.horizon import last_starts
+from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.programs.timeindexed import build
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, violations
@@ -56,9 +55,8 @@ def test_the_optimum_and_the_known_schedule_stay_solutions(
 @settings(max_examples=150, deadline=None)
 @given(instances(max_requests=5, max_memory=10, predictions=False))
 def test_cuts_and_program_reach_the_optimum_of_optimum(instance: Instance) -> None:
-    module = sys.modules["ratiolab.hindsight.program_stages"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "EASY_NONZEROS", 0)
+        patch.setattr(program_stages, "PARAMS", ProgramParams(easy_entries=0))
         result = solve(instance, steps=0)
     assert result.status == "optimal"
     assert result.upper == least_latency(instance)
@@ -110,7 +108,7 @@ def test_ctrl_c_in_the_search_for_cuts_keeps_the_bound_and_its_proof(
         return genuine(self, limit)
 
     monkeypatch.setattr(Master, "solve", interrupted)
-    monkeypatch.setattr(sys.modules["ratiolab.hindsight.program_stages"], "EASY_NONZEROS", 0)
+    monkeypatch.setattr(program_stages, "PARAMS", ProgramParams(easy_entries=0))
     result = solve(TWELVE, steps=0)
     assert len(calls) == 3
     assert result.note == "Ctrl-C in stage cuts"
@@ -132,7 +130,7 @@ def test_ctrl_c_in_the_easy_program_is_not_followed_by_cuts(
         return replace(outcome, optimal=False, interrupted=True, lower=None)
 
     monkeypatch.setattr(highs, "solve_program", interrupted)
-    monkeypatch.setattr(sys.modules["ratiolab.hindsight.program_stages"], "EASY_NONZEROS", 10**9)
+    monkeypatch.setattr(program_stages, "PARAMS", ProgramParams(easy_entries=10**9))
     result = solve(TWELVE, steps=0, node_limit=1000)
     assert result.note == "Ctrl-C in stage easy program"
     assert result.stages[-1].name == "easy program"

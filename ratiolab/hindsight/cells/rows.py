@@ -20,11 +20,11 @@ def problem_of(instance: Instance) -> Problem:
     """Return the columns of an instance as the kernels read them."""
     known: dict[tuple[int, int, int], int] = {}
     twin = []
-    for i, (arrival, prompt, output) in enumerate(instance.requests):
-        twin.append(known.get((arrival, prompt, output), -1))
-        known[arrival, prompt, output] = i
-    columns = (np.array(c, np.int64) for c in (instance.arrival, instance.prompt, instance.output))
-    return Problem(*columns, np.array(twin, np.int64), instance.memory)
+    for i, request in enumerate(instance.requests):
+        twin.append(known.get(request, -1))
+        known[request] = i
+    arrival, prompt, output = map(np.array, (instance.arrival, instance.prompt, instance.output))
+    return Problem(arrival, prompt, output, np.array(twin, np.int64), instance.memory)
 
 
 @compiled

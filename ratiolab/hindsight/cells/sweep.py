@@ -38,17 +38,17 @@ class Level:
         # layer, next label, begin of the next layer, labels, edges, least cost and reduced cost,
         # labels from which the next layer is crowded
         self.cursor = np.array([0, 0, 1, 1, 0, FAR, FAR, CROWD * most], np.int64)
-        self._allocate(BEGIN, None)
+        self._allocate(BEGIN)
         for column in self.labels:
             column[0] = 0
         self.labels.running[0] = -1
 
-    def _allocate(self, room: int, old: Labels | None) -> None:
+    def _allocate(self, room: int, old: Labels | None = None) -> None:
         """Make room for so many labels and twice as many edges, and keep what there is."""
-        one = (np.empty(room, np.int64) for _ in range(6))
-        two = (np.zeros((room, self.slots), np.int32) for _ in range(2))
-        labels = Labels(next(one), *two, *one)
-        edges = Edges(*(np.empty(2 * room, np.int64) for _ in range(4)))
+        started, cost, reduced, rest, reduced_rest, coarse = np.empty((6, room), np.int64)
+        running, left = np.zeros((2, room, self.slots), np.int32)
+        labels = Labels(started, running, left, cost, reduced, rest, reduced_rest, coarse)
+        edges = Edges(*np.empty((4, 2 * room), np.int64))
         self.table = np.full(1 << (2 * room - 1).bit_length(), -1, np.int64)
         if old is not None:
             begin, used, edge = self.cursor[2:5]
@@ -61,7 +61,8 @@ class Level:
             for new, now in zip(edges, self.edges, strict=True):
                 new[:edge] = now[:edge]
             kernels.rehash(labels, self.table, begin, used)
-        self.labels, self.edges = labels, edges
+        self.labels: Labels = labels
+        self.edges: Edges = edges
 
     def run(self, stop: Callable[[], bool], room: int) -> bool:
         """Extend all labels; return whether time and room were enough."""
@@ -106,7 +107,7 @@ class Level:
     def bound(self) -> int:
         """Return the least rounds of waiting of any schedule, as a finished level proves them."""
         least, reduced = self.cursor[5:7].tolist()
-        return min(max(least, -(-reduced // ONE)), self.limit // ONE + 1)
+        return int(min(max(least, -(-reduced // ONE)), self.limit // ONE + 1))
 
     def settle(self) -> Guide:
         """Return the labels and edges that lead to a cost of interest."""

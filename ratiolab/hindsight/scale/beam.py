@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.relaxation.subgradient import FloatArray
+from ratiolab.hindsight.relaxation.ascent import FloatArray
+from ratiolab.hindsight.relaxation.row_kernels import accumulate, cheapest_near
 from ratiolab.hindsight.scale import beam_state as kept
 from ratiolab.hindsight.scale.beam_kernels import advance
 from ratiolab.hindsight.scale.beam_state import Beam, Guide, Knobs, Records, with_room
-from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest_near
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
@@ -81,11 +81,13 @@ def guide(
 ) -> tuple[Records, Guide]:
     """Return requests with what prices of buckets of times say of their starts, and the prices."""
     requests, none = prepared.requests.copy(), np.zeros(0, np.int64)
-    sums = accumulate(prices[None, :], width, room, none, none, 1.0)
+    sums = accumulate(prices[None, :], width, float(room), none, none, 1.0)
     arrival, prompt, output = (
         np.ascontiguousarray(requests[name]) for name in ("arrival", "prompt", "output")
     )
-    requests["least"], _, _ = cheapest_near(sums, arrival, prompt, output, width, 0.0)
+    least, starts = np.empty(len(requests)), np.empty(len(requests), np.int64)
+    cheapest_near(sums, arrival, prompt, output, width, 0.0, least, starts)
+    requests["least"] = least
     horizon = setting.horizon
     ages = np.minimum(horizon, output)
     share = 1 - np.arange(horizon) / horizon

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.scale.beam_state import (
     ARRIVED,
     BEST_NODE,
@@ -22,7 +23,6 @@ from ratiolab.hindsight.scale.beam_state import (
     NODES,
     SWEPT,
     WAITING,
-    compiled,
 )
 from ratiolab.hindsight.scale.expand_kernels import MEMO, MEMOS, expand, future, tabulate, welcome
 
@@ -105,7 +105,7 @@ def sift(heap, size, k):  # type: ignore[no-untyped-def]
 
 @compiled
 def fresh_regrets(beam, guide, arrived, t):  # type: ignore[no-untyped-def]
-    """Return the future regrets, from t on, of all who arrived after the first so many.
+    """Return the future regrets, from t on, of all requests but the first to arrive.
 
     Sums of the bucket at hand are kept.
     """
@@ -124,7 +124,7 @@ def fresh_regrets(beam, guide, arrived, t):  # type: ignore[no-untyped-def]
 def gather(beam, guide, key, t):  # type: ignore[no-untyped-def]
     """Make the children of a bucket a heap; return their number.
 
-    Their scores do not count those who arrived after their parents were expanded, which makes
+    Their scores do not count requests that arrived after their parents were expanded, which makes
     children that come after a long pause look better than they are.
     """
     heap, children = beam.heap, beam.children
@@ -143,7 +143,7 @@ def gather(beam, guide, key, t):  # type: ignore[no-untyped-def]
 
 @compiled
 def is_new(beam, child):  # type: ignore[no-untyped-def]
-    """Return whether nobody with the same set of requests and last start was kept, as far as known.
+    """Return whether no state with this set of requests and last start was kept, as far as known.
 
     Bits of older states make room for newer ones.
     """
@@ -159,7 +159,7 @@ def is_new(beam, child):  # type: ignore[no-untyped-def]
 
 @compiled
 def sweep(beam):  # type: ignore[no-untyped-def]
-    """Forget those whom every state has started."""
+    """Forget requests that every state has started."""
     states, items, waiting, count = beam.states, beam.items, beam.waiting, beam.counts
     number = np.zeros(len(beam.requests), np.int64)
     live = 0
@@ -169,7 +169,7 @@ def sweep(beam):  # type: ignore[no-untyped-def]
             for k in range(states[at].started):
                 number[items[at, k]] += 1
     for j in range(count[ARRIVED], len(beam.arrivals)):
-        number[beam.arrivals[j]] = 0  # who is yet to be welcomed would be started again
+        number[beam.arrivals[j]] = 0  # a request that is yet to arrive would be started again
     kept = 0
     for k in range(count[WAITING]):
         i = waiting[k]
@@ -193,7 +193,7 @@ def sweep(beam):  # type: ignore[no-untyped-def]
 
 @compiled
 def enter(beam, guide, knobs, key):  # type: ignore[no-untyped-def]
-    """Bring the table of regrets and those who wait up to a bucket of times."""
+    """Bring the table of regrets and the waiting requests up to a bucket of times."""
     count, width, rows = beam.counts, guide.width, beam.table.shape[1]
     row = key * knobs.bucket // width
     far = (count[FIRST_ROW] + rows) * width < len(guide.sums)

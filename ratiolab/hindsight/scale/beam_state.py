@@ -1,4 +1,4 @@
-"""What the compiled beam keeps: requests, prices, states, their children, and who waits.
+"""Data of the compiled beam: requests, prices, states, their children, and waiting requests.
 
 Requests are numbered by rising volume, times counted from the first arrival. What belongs together
 is a record, so that one array holds it: compiled functions take few arguments, and what is read
@@ -8,12 +8,9 @@ together lies together.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ratiolab.model.footprint import IntArray
-
-compiled: Any = njit(cache=True, nogil=True, error_model="numpy")
 
 FloatArray = NDArray[np.float64]
 Records = NDArray[np.void]
@@ -42,7 +39,7 @@ STATE = np.dtype(
     ]
 )
 """A state: last start, number of requests started, leaf in the tree, children that wait (and 1
-while it is expanded), sum of starts; how many run, and how many of those that wait are started
+while it is expanded), sum of starts; how many run, and how many of the waiting requests are started
 here, and how many had arrived when it was expanded; next free slot;
  regrets and priced idle memory so far; bits of the set of requests started.
 """
@@ -65,7 +62,7 @@ PENDING = np.dtype([("score", np.float64), ("child", np.int64)])
 """An entry of the heap of children."""
 
 MOMENT = np.dtype([("time", np.int64), ("now", np.float64), ("later", np.float64)])
-"""Sums over all who wait of least regrets from a time on, and from a little later on."""
+"""Sums over all waiting requests of least regrets from a time on, and from a little later on."""
 
 
 class Guide(NamedTuple):
@@ -110,7 +107,7 @@ class Beam(NamedTuple):
 
     Parameters
     ----------
-    requests, arrivals : `REQUEST` of each, and who arrives when.
+    requests, arrivals : `REQUEST` of each, and requests in order of arrival.
     states, runs, items : `STATE` of each slot; its `RUN` in order of ends, shape (slots, runs);
         requests that it has started and that wait in other states, shape (slots, items).
     children, heads : `CHILD`, in a list for each bucket of times that begins at its head, or -1.

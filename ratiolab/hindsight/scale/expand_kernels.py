@@ -1,7 +1,8 @@
-"""The compiled expansion of one state of the beam: who starts next, when, and what that costs."""
+"""The compiled expansion of one state of the beam: the next request, its start, and its cost."""
 
 import numpy as np
 
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.scale.beam_state import (
     ARRIVED,
     FIRST_ROW,
@@ -9,14 +10,14 @@ from ratiolab.hindsight.scale.beam_state import (
     FREE_CHILDREN,
     STAMP,
     WAITING,
-    compiled,
 )
+from ratiolab.hindsight.schedules.annealing_kernels import earliest
 
 MEMOS = 64
 """Starts whose part of the score is kept while a state is expanded; a power of 2."""
 
 GRID = 16
-"""Regrets of all who wait are summed for starts that are far ahead at multiples of this time."""
+"""Regrets of all waiting requests are summed at multiples of this time for starts far ahead."""
 
 MEMO = np.dtype(
     [
@@ -24,8 +25,8 @@ MEMO = np.dtype(
         *((name, np.float64) for name in ("spent", "value", "unit")),
     ]
 )
-"""What a start adds to the score, whoever starts: idle memory before it; that, regrets of those who
-wait and memory idle afterwards; and what a token that is used afterwards takes off.
+"""What a start adds to the score, whichever request starts: idle memory before it; that, regrets of
+waiting requests and memory idle afterwards; and what a token that is used afterwards takes off.
 """
 
 
@@ -72,7 +73,7 @@ def future(request, row, first, width, t):  # type: ignore[no-untyped-def]
 
 @compiled
 def future_of_all(beam, guide, ahead, t):  # type: ignore[no-untyped-def]
-    """Return the sums over all who wait of future regrets, from t and from `ahead` later on."""
+    """Return the future regrets of all waiting requests, from t and from `ahead` later on."""
     requests, table, count = beam.requests, beam.table, beam.counts
     sums = beam.sums[t % len(beam.sums)]
     if sums.time != t:
@@ -87,7 +88,7 @@ def future_of_all(beam, guide, ahead, t):  # type: ignore[no-untyped-def]
 
 @compiled
 def future_at(beam, guide, ahead, at, t):  # type: ignore[no-untyped-def]
-    """Return the sum of future regrets from t on of all who wait in a state."""
+    """Return the sum of future regrets from t on of all requests that wait in a state."""
     total, _ = future_of_all(beam, guide, ahead, t)
     for k in range(beam.states[at].started):
         i = beam.items[at, k]
@@ -143,36 +144,10 @@ def used(profile, running, y):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def earliest(end, base, running, peak, memory, s, o, p):  # type: ignore[no-untyped-def]
-    """Return the first start from p on at which a request fits for good.
-
-    ``peak[k]`` is the start from which a prompt of no tokens fits at the k-th end.
-    """
-    while True:
-        own, need = p + o, p
-        k = running - 1
-        hold, number = np.int64(0), 0
-        while k >= 0 and end[k] > own:
-            hold += base[k]
-            number += 1
-            k -= 1
-        if number and hold + number * own + s + o > memory:
-            need = end[k + 1] + 1 - o  # until that end use only grows
-        while k >= 0 and end[k] > p:
-            x = peak[k] + s
-            if x > p:
-                need = max(need, min(end[k], x))
-            k -= 1
-        if need == p:
-            return p
-        p = need
-
-
-@compiled
 def weigh_start(guide, profile, running, state, rest, p, memo):  # type: ignore[no-untyped-def]
-    """Write what start p of a state adds to the score, whoever starts.
+    """Write what start p of a state adds to the score, whichever request starts.
 
-    ``rest`` are the future regrets of those who wait then.
+    ``rest`` are the future regrets of the requests that wait then.
     """
     t, horizon = state.time, guide.horizon
     from_zero, from_one = 0.0, 0.0
@@ -224,7 +199,7 @@ def expand(beam, guide, knobs, room, memos, best, at):  # type: ignore[no-untype
         if k < count[WAITING]:
             i = waiting[k]
             k += 1
-        elif not seen and beyond < len(arrivals):  # all who arrive soon have started
+        elif not seen and beyond < len(arrivals):  # all requests that arrive soon have started
             i = arrivals[beyond]
             beyond += 1
         else:
@@ -273,7 +248,7 @@ def expand(beam, guide, knobs, room, memos, best, at):  # type: ignore[no-untype
 
 @compiled
 def welcome(beam, guide, known):  # type: ignore[no-untyped-def]
-    """Let those wait who arrive by a time."""
+    """Add the requests that arrive by a time to the waiting ones."""
     count, waiting, arrivals = beam.counts, beam.waiting, beam.arrivals
     before = count[ARRIVED]
     while count[ARRIVED] < len(arrivals):

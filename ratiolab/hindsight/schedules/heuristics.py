@@ -1,47 +1,29 @@
 """Good schedules, fast: upper bounds on the hindsight optimum.
 
-Two ways to turn an order of the requests into starts, and a search over orders. Nothing here is
-random but the search, whose numpy Generator and number of steps the caller gives: results do not
-depend on the machine.
+Two ways to turn a priority list into starts, and simulated annealing over such lists. Results do
+not depend on the machine, unless ``stop`` does.
 """
 
 from bisect import insort
+from collections.abc import Callable
 from heapq import heappop, heappush
 
 import numpy as np
 
-from ratiolab.hindsight.schedules.small_search import (
-    SerialInsertion,
-    Stop,
-    Tell,
-    anneal_few,
-    never,
-    unheard,
-)
+from ratiolab.hindsight.params import SearchParams
 from ratiolab.model import Schedule, held, peak, stream
 from ratiolab.model.instance import Column, Instance
 
-STEPS = 200_000
-"""Steps of `improved_schedule` by default."""
+PARAMS = SearchParams()
+
+STEPS = PARAMS.moves
+"""Moves of `improved_schedule` by default."""
 
 FEW = 10
-"""Most requests for which the search stays in Python: importing numba would take longer, and what
-follows in a solve of as many needs none either."""
-
-FEW_STEPS = 2_000
-"""Most steps in Python; whoever asks for no more stays in Python up to `MEDIUM` requests."""
-
-MEDIUM = 200
-"""Most requests for which a search of few steps stays in Python."""
+"""Requests up to which a solve compiles nothing but this search."""
 
 MOST_LISTED = 20_000
 """Most requests for which several list schedules are tried; each takes a second by then."""
-
-LONGEST_SMALL = 20_000
-"""Most rounds for which the search may stay in Python."""
-
-LONGEST_SEARCH = 10_000_000
-"""Most rounds that the search keeps a profile of."""
 
 
 def list_schedule(instance: Instance, order: Column) -> Schedule:
@@ -80,7 +62,7 @@ def list_schedule(instance: Instance, order: Column) -> Schedule:
         i = by_rank[waiting[0]]
         start = running.earliest(prompt[i], output[i], now)
         if arrived < len(incoming) and arrivals[arrived] <= start:
-            now = arrivals[arrived]  # whoever arrives until then may go first
+            now = arrivals[arrived]  # a request that arrives until then may go first
             continue
         heappop(waiting)
         running.add(prompt[i], output[i], start)
@@ -99,10 +81,21 @@ def serial_schedule(instance: Instance, order: Column) -> Schedule:
     >>> serial_schedule(three, [0, 1, 2]).starts.tolist()
     [0, 0, 3]
     """
-    starts = SerialInsertion(instance).place(
-        np.asarray(order, np.int64).tolist(), instance.arrival.tolist()
-    )
-    assert starts is not None
+    arrival, end = instance.arrival, int(instance.arrival.max() + instance.output.sum())
+    room, time = np.full(end + 1, instance.memory), np.arange(end + 1)
+    starts = arrival.tolist()
+    for i in np.asarray(order, np.int64).tolist():
+        output, later = int(instance.output[i]), starts[i]
+        tokens = instance.prompt[i] + np.arange(1, output + 1)
+        start = -1
+        while later > start:
+            start = later
+            window = slice(start + 1, start + output + 1)
+            # at each time: start after it, or so late that memory suffices then
+            late = np.minimum(tokens - room[window] + start, time[window])
+            later = int(late.max())
+        starts[i] = start
+        room[window] -= tokens
     return Schedule.from_starts(instance, starts)
 
 
@@ -123,47 +116,35 @@ def improved_schedule(
     rng: np.random.Generator | None = None,
     steps: int = STEPS,
     *,
-    stop: Stop = never,
-    found: Tell = unheard,
+    stop: Callable[[], bool] = lambda: False,
+    found: Callable[[Schedule], None] = lambda _: None,
 ) -> Schedule:
-    """Improve a schedule by a search over orders; the first is returned at worst.
+    """Improve a schedule by simulated annealing over priority lists; return the first at worst.
 
-    The search anneals the order in which requests take their earliest feasible start; a step moves
-    requests to other places of the order or holds one back, as orders alone do not reach all
-    schedules. Up to `FEW` requests, or few steps and not many requests, it runs in Python and ends
-    after `FEW_STEPS`; otherwise it is compiled, at first use for some seconds, see
-    `ratiolab.hindsight.schedules.order_search`, and a search over starts follows, see
-    `ratiolab.hindsight.schedules.ejection`. Python and compiled code give different schedules, each
-    the same on every machine. There is no search above `LONGEST_SEARCH` rounds.
+    See `ratiolab.hindsight.schedules.annealing`.
 
     Parameters
     ----------
-    rng : source of the steps; a generator with seed 0 when absent.
-    steps : orders to try, at least 0; of orders with many rounds, fewer for the same work.
-    stop : asked every few hundred steps; True ends the search.
+    rng : source of the moves; a generator with seed 0 when absent.
+    steps : most moves, at least 0; few requests get fewer.
+    stop : asked a hundred times; True ends the search.
     found : called with better schedules on the way, so that Ctrl-C does not lose them.
     """
-    instance = first.instance
-    n = len(instance)
-    rounds = int(instance.arrival.max()) + sum(instance.output.tolist())
-    if not steps or n == 1 or rounds > LONGEST_SEARCH:
+    if not steps or len(first.instance) == 1:
         return first
-    rng = rng or stream(0, "search")
-    if (n <= FEW or (n <= MEDIUM and steps <= FEW_STEPS)) and rounds <= LONGEST_SMALL:
-        best = anneal_few(instance, first, rng, min(steps, FEW_STEPS), stop)
-    else:
-        from ratiolab.hindsight.schedules.ejection import eject
-        from ratiolab.hindsight.schedules.order_search import search
+    from ratiolab.hindsight.schedules.annealing import annealed  # loads the compiler
 
-        best = search(first, rng, steps, stop, found)
-        best = eject(min(first, best, key=_latency), rng, steps, stop, found)
-    if best.total_latency < first.total_latency:
-        found(best)
-    return min(first, best, key=_latency)
-
-
-def _latency(schedule: Schedule) -> int:
-    return schedule.total_latency
+    instance, seed = first.instance, int((rng or stream(0, "search")).integers(2**31))
+    best = annealed(
+        instance,
+        np.lexsort((instance.volume, first.starts)),
+        (PARAMS.hot, PARAMS.cold),
+        lambda: float(stop()),
+        found,
+        seed,
+        min(steps, PARAMS.moves_each * len(instance)),
+    )
+    return min(first, best, key=lambda schedule: schedule.total_latency)
 
 
 class _Running:

@@ -1,13 +1,13 @@
-"""A population of schedules: two are crossed, and the child is annealed.
+"""A memetic search: two schedules are crossed, and annealing improves the child.
 
-Annealing from the best schedule again and again comes back to it. Schedules of different origin
-agree in most of their order, and what they differ in is what is still to be decided: a child has a
-part of the order of one of them within that of the other, or the order of means of their starts. It
-takes the place of its worse parent when it is better than that, or else of the worst of all.
+Annealing from the best schedule again and again comes back to it. Good schedules of different
+origin agree in most of their order, and what they differ in is still to be decided. A child has a
+part of the order of one parent within that of the other, or the order of means of their starts. It
+replaces its worse parent if it is better, or else the worst member.
 
-Where all members can be crossed at once (`Cross`, such as
+Where all members can be recombined at once (`Cross`, such as
 `ratiolab.hindsight.labelling.corridors.Corridors.search`), that finds more in the same time. A
-population lives until no such crossing gains; then the best of it meets those before.
+population is restarted when no such recombination gains; an archive keeps the best of each.
 
 Source: memetic search, Moscato (1989), Caltech Concurrent Computation Program Report 826; crossing
 of orders, Davis (1985), Applying adaptive algorithms to epistatic domains, IJCAI 9.
@@ -19,37 +19,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ratiolab.hindsight.schedules.ejection import StartAnnealing
-from ratiolab.hindsight.schedules.order_search import OrderAnnealing
-from ratiolab.hindsight.schedules.small_search import Stop, Tell
+from ratiolab.hindsight.params import SearchParams
+from ratiolab.hindsight.schedules.annealing import annealed
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
-MEMBERS = 16
-"""Schedules in the population."""
+PARAMS = SearchParams()
 
-STEPS, REINSERTIONS = 3_000, 1_500
-"""Orders, and moves of starts, of the annealings of a child; reinsertions between the two."""
-
-WARMTH, WARMTH_FIRST = 0.01, 0.04
-"""First temperatures, as parts of the mean latency: of children, and of those without parents."""
-
-SPREAD = 0.3
-"""Orders without parents are by volume, times a factor that differs from one by so much."""
-
-PATIENCE = 500
-"""Children without a better best, after which all members but the best are replaced."""
-
-YOUNG, BETWEEN = 20, 5
-"""Children before all members are crossed for the first time, and between two such crossings."""
-
-REACHES = 8, 8, 16, 16
-"""Rounds from the starts of members within which crossings of all look, one after the other. Of 30
-requests this finds the optimum in 1.6 seconds in the median; with narrow reaches, 1 to 8, and more
-steps of each child, in 8.6."""
-
-ELDERS = 16
-"""Schedules kept of populations that have ended, the best first."""
+REACHES = PARAMS.corridor, PARAMS.corridor, 2 * PARAMS.corridor, 2 * PARAMS.corridor
+"""Rounds from the starts of members within which recombinations look, one after the other."""
 
 Cross: TypeAlias = Callable[[Sequence[Schedule], int, int], Schedule | None]
 """A crossing of all: from schedules, a reach and a latency to a schedule below the latency with
@@ -69,8 +47,8 @@ class Population:
         self,
         first: Schedule,
         rng: np.random.Generator,
-        stop: Stop,
-        found: Tell,
+        stop: Callable[[], bool],
+        found: Callable[[Schedule], None],
         cross: Cross | None = None,
     ) -> None:
         self.instance, self.rng, self.stop, self.found = first.instance, rng, stop, found
@@ -88,7 +66,7 @@ class Population:
     def _lives(self) -> Iterator[None]:
         """Yield after each step of one population after the other."""
         while True:
-            for _ in range(MEMBERS - len(self.members) + YOUNG):
+            for _ in range(2 * PARAMS.members - len(self.members)):
                 self._breed()
                 yield
             while self.cross is None:
@@ -99,7 +77,7 @@ class Population:
                 best = min(self.members, key=_latency)
                 tries = 0 if self._crossed_all(self.members, best, REACHES[tries]) else tries + 1
                 yield
-                for _ in range(BETWEEN):
+                for _ in range(PARAMS.between):
                     self._breed()
                     yield
             yield from self._meet()
@@ -112,13 +90,13 @@ class Population:
         tries = 0 if len(self.elders) > 1 else len(REACHES)
         while tries < len(REACHES):
             best = self.elders[0]
-            all_of_them = self.elders + self.members[1 : MEMBERS // 2]
+            all_of_them = self.elders + self.members[1 : PARAMS.members // 2]
             tries = 0 if self._crossed_all(all_of_them, best, REACHES[tries]) else tries + 1
             yield
             self.members.sort(key=_latency)
             if self.members[0].total_latency < best.total_latency:
                 insort(self.elders, self.members[0], key=_latency)
-        del self.elders[ELDERS:]
+        del self.elders[PARAMS.members :]
 
     def _crossed_all(self, schedules: Sequence[Schedule], best: Schedule, reach: int) -> bool:
         """Add what a crossing of all finds below the best of them; return whether it has."""
@@ -130,17 +108,17 @@ class Population:
 
     def _breed(self) -> None:
         """Add a member: without parents until there are enough, then a child of two."""
-        if len(self.members) < MEMBERS:
-            factors = self.rng.uniform(1 - SPREAD, 1 + SPREAD, len(self.instance))
+        if len(self.members) < PARAMS.members:
+            factors = self.rng.uniform(1 - PARAMS.spread, 1 + PARAMS.spread, len(self.instance))
             order = np.argsort(self.instance.volume * factors)
-            self.members.append(self._annealed(order, WARMTH_FIRST))
+            self.members.append(self._annealed(order, PARAMS.hot))
             self._tell(self.members[-1])
             return
         one, other = self.rng.choice(len(self.members), 2, replace=False).tolist()
-        child = self._annealed(self._crossed(one, other), WARMTH)
+        child = self._annealed(self._crossed(one, other), PARAMS.child_hot)
         worse = max(one, other, key=self._latency)
         self.add(child, worse)
-        if self.idle > PATIENCE:
+        if self.idle > PARAMS.patience:
             self.members, self.idle = [min(self.members, key=_latency)], 0
 
     def add(self, schedule: Schedule, worse: int | None = None) -> None:
@@ -179,16 +157,11 @@ class Population:
         rest = rest[~np.isin(rest, order[begin:end])]
         return np.concatenate([rest[:begin], order[begin:end], rest[begin:]])
 
-    def _annealed(self, order: IntArray, warmth: float) -> Schedule:
-        """Return the best schedule that annealings from an order find."""
-        orders = OrderAnnealing(self.first)
-        orders.forget()
-        orders.begin(order)
-        orders.anneal(STEPS, self.rng, self.stop, warmth)
-        orders.reinsert(REINSERTIONS, self.rng, self.stop)
-        starts = StartAnnealing(Schedule.from_starts(self.instance, orders.best))
-        starts.anneal(WARMTH, STEPS, self.rng, self.stop)
-        return Schedule.from_starts(self.instance, starts.best)
+    def _annealed(self, order: IntArray, hot: float) -> Schedule:
+        """Return the best schedule that an annealing from an order meets."""
+        seed, moves = int(self.rng.integers(2**31)), PARAMS.child_moves
+        part = lambda: float(self.stop())  # noqa: E731
+        return annealed(self.instance, order, (hot, PARAMS.cold), part, seed=seed, moves=moves)
 
 
 def _latency(schedule: Schedule) -> int:

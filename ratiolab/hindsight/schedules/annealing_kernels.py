@@ -1,17 +1,16 @@
-"""The compiled annealing of the order of starts.
+"""The compiled annealing over priority lists.
 
-Each request starts as early as it fits, but not before those earlier in the order. Requests are
-numbered as in the instance, times counted from the first arrival; ``columns`` are the
-`ratiolab.hindsight.arrays.Requests`.
+Each request starts as early as it fits, but not before the requests earlier in the list, nor before
+its release: its arrival, or a later round where it is held back, since lists alone do not reach all
+schedules. Requests are numbered as in the instance, times counted from the first arrival;
+``columns`` are the `ratiolab.hindsight.arrays.Requests`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import overwrite
-from ratiolab.hindsight.scale.beam_state import compiled
-from ratiolab.hindsight.scale.expand_kernels import earliest
+from ratiolab.hindsight.arrays import compiled, overwrite
 from ratiolab.model.footprint import IntArray
 
 STRIDE = 16
@@ -19,22 +18,51 @@ STRIDE = 16
 
 
 class Decoded(NamedTuple):
-    """An order of starts and what it leads to, with a snapshot before each `STRIDE`-th place.
+    """A priority list and its schedule, with a snapshot before each `STRIDE`-th place.
 
     Parameters
     ----------
     order, start : request at each place, and its start.
+    release : first start of each request.
     total : sum of the starts before each snapshot, and of all last.
-    running, end, base : how many run then, when each ends, in rising order, and what it holds at
-        time 0 were it to hold as many tokens fewer as rounds earlier.
+    running, end, base : number of running requests; the end of each, in rising order; and the
+        tokens that it would hold at time 0 if it held one less in each earlier round. The last two
+        rows of both tables are scratch.
     """
 
     order: IntArray
     start: IntArray
+    release: IntArray
     total: IntArray
     running: IntArray
     end: IntArray
     base: IntArray
+
+
+@compiled
+def earliest(end, base, running, peak, memory, s, o, p):  # type: ignore[no-untyped-def]
+    """Return the first start from p on at which a request fits for good.
+
+    ``peak[k]`` is the start from which a prompt of no tokens fits at the k-th end.
+    """
+    while True:
+        own, need = p + o, p
+        k = running - 1
+        hold, number = np.int64(0), 0
+        while k >= 0 and end[k] > own:
+            hold += base[k]
+            number += 1
+            k -= 1
+        if number and hold + number * own + s + o > memory:
+            need = end[k + 1] + 1 - o  # until that end use only grows
+        while k >= 0 and end[k] > p:
+            x = peak[k] + s
+            if x > p:
+                need = max(need, min(end[k], x))
+            k -= 1
+        if need == p:
+            return p
+        p = need
 
 
 @compiled
@@ -47,11 +75,10 @@ def peaks(end, base, running, peak, memory):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def place(columns, end, base, running, peak, i, begin):  # type: ignore[no-untyped-def]
-    """Return the first start of a request from ``begin`` on, and how many then run."""
+def place(columns, end, base, running, peak, i, p):  # type: ignore[no-untyped-def]
+    """Return the first start of a request from p on, and how many then run."""
     memory = columns.memory
     s, o = columns.prompt[i], columns.output[i]
-    p = max(begin, columns.arrival[i])
     gone = 0
     while gone < running and end[gone] <= p:
         gone += 1
@@ -76,17 +103,17 @@ def place(columns, end, base, running, peak, i, begin):  # type: ignore[no-untyp
 
 @compiled
 def decode(columns, decoded, new, first, sure, most, give):  # type: ignore[no-untyped-def]
-    """Decode an order from a place on; return its total, or -1 when it exceeds ``most``.
+    """Schedule a list from a place on; return its total, or -1 when it exceeds ``most``.
 
     ``new`` is filled from the snapshot before ``first`` on. From the snapshot after ``sure`` on
-    both orders are the same: where what runs is the same, too, so is the rest; and an order that
-    has lost more than ``give`` by then is given up. Also returns up to which place it is decoded.
+    both lists are equal: once the running requests are equal, too, so is the rest; and a list that
+    has lost more than ``give`` by then is given up. Also returns the place where it ended.
     """
     n = len(decoded.order)
     snap = first // STRIDE
     at, running = snap * STRIDE, decoded.running[snap]
-    end, base = np.empty(decoded.end.shape[1], np.int64), np.empty(decoded.end.shape[1], np.int64)
-    peak = np.empty(decoded.end.shape[1], np.int64)
+    scratch = len(decoded.end) - 1
+    end, base, peak = new.end[scratch], new.base[scratch], new.base[scratch - 1]
     overwrite(end, 0, decoded.end[snap], 0, running)
     overwrite(base, 0, decoded.base[snap], 0, running)
     peaks(end, base, running, peak, columns.memory)
@@ -114,7 +141,8 @@ def decode(columns, decoded, new, first, sure, most, give):  # type: ignore[no-u
                 overwrite(new.base[snap], 0, base, 0, running)
         if running == len(end):
             return np.int64(-1), at
-        last, running = place(columns, end, base, running, peak, new.order[at], last)
+        i = new.order[at]
+        last, running = place(columns, end, base, running, peak, i, max(last, new.release[i]))
         new.start[at] = last
         total += last
         at += 1
@@ -134,7 +162,7 @@ def draw(bits):  # type: ignore[no-untyped-def]
 
 @compiled
 def moved(order, i, j, kind):  # type: ignore[no-untyped-def]
-    """Bring the request at place j to place i < j, exchange both, or bring the first to place j.
+    """Shift the request at place j to place i < j, swap both, or shift the first to place j.
 
     The kinds are 0, 1 and 2.
     """
@@ -163,9 +191,9 @@ def near_move(bits, n, reach):  # type: ignore[no-untyped-def]
 
 @compiled
 def waiting_move(bits, order, start, arrival, reach):  # type: ignore[no-untyped-def]
-    """Draw two places close to one another and what to do, so that nobody comes before it arrives.
+    """Draw two places close to one another, and what to do; no request comes before its arrival.
 
-    Under little load most requests start as they arrive, and few of the moves of `near_move` help.
+    Under light load most requests start as they arrive, and few of the moves of `near_move` help.
     """
     n = len(order)
     kind = np.int64(draw(bits) % np.uint64(5)) // 2
@@ -196,26 +224,37 @@ def far_move(bits, order, large):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def anneal(columns, decoded, new, bits, large, moves, heat, reach, give, rare):  # type: ignore[no-untyped-def]
-    """Try moves at a temperature: of one request or two that stand close, or of a large one.
+def anneal(columns, decoded, new, best, least, bits, large, moves, heat, settings):  # type: ignore[no-untyped-def]
+    """Try moves at a temperature; starts of a sum below ``least`` go to ``best``; return their sum.
 
-    One move in ``rare`` puts one of the requests ``large`` anywhere.
+    A move shifts or swaps requests that stand close, shifts one of the requests ``large`` by any
+    distance, or holds a request back by a round, or no longer. Lists of a greater total are
+    accepted with the probability of Metropolis. Both ``decoded`` and ``new`` hold the same list
+    before and after.
 
-    Orders of a greater total are kept with the probability of Metropolis. Both ``decoded`` and
-    ``new`` hold the same order before and after. Returns the best total and its order.
+    Parameters
+    ----------
+    settings : reach of a move; temperatures that a list may lose before it is given up; one move in
+        so many is a far one, and as many hold a request back.
     """
-    n = len(decoded.order)
-    final = len(decoded.total) - 1
-    best = decoded.total[final]
-    order = decoded.order.copy()
+    reach, give, rare = settings
+    n, final = len(decoded.order), len(decoded.total) - 1
     for _ in range(moves):
-        if draw(bits) % np.uint64(rare) == 0:
+        kind = np.int64(draw(bits) % np.uint64(rare))
+        if kind == 0:
             i, j, kind = far_move(bits, new.order, large)
+        elif kind == 1:
+            i = j = np.int64(draw(bits) % np.uint64(n))
         else:
             i, j, kind = waiting_move(bits, new.order, decoded.start, columns.arrival, reach)
-        if i == j:
-            continue
-        moved(new.order, i, j, kind)
+        x = new.order[j if kind == 0 else i]
+        if i < j:
+            moved(new.order, i, j, kind)
+            new.release[x] = columns.arrival[x]
+        elif new.release[x] > columns.arrival[x]:
+            new.release[x] = columns.arrival[x]
+        else:
+            new.release[x] = decoded.start[i] + 1
         luck = (np.float64(draw(bits) >> np.uint64(11)) + 1) / 2.0**53
         bound = -heat * np.log(luck)
         most = decoded.total[final] + np.int64(bound)
@@ -224,24 +263,23 @@ def anneal(columns, decoded, new, bits, large, moves, heat, reach, give, rare): 
         if 0 <= total <= most:
             shift = total - decoded.total[final]
             if upto < n:
-                snap = upto // STRIDE
-                for k in range(snap, final + 1):
+                for k in range(upto // STRIDE, final + 1):
                     decoded.total[k] += shift
                     new.total[k] = decoded.total[k]
             else:
                 decoded.total[final] = total
                 new.total[final] = total
             one, other = new, decoded
-        low = i // STRIDE
-        high = (upto - 1) // STRIDE
         overwrite(other.order, i, one.order, i, j + 1)
         overwrite(other.start, i, one.start, i, upto)
-        for k in range(low + 1, high + 1):
+        other.release[x] = one.release[x]
+        for k in range(i // STRIDE + 1, (upto - 1) // STRIDE + 1):
             running = one.running[k]
             other.total[k], other.running[k] = one.total[k], running
             overwrite(other.end[k], 0, one.end[k], 0, running)
             overwrite(other.base[k], 0, one.base[k], 0, running)
-        if total >= 0 and decoded.total[final] < best:
-            best = decoded.total[final]
-            overwrite(order, 0, decoded.order, 0, len(order))
-    return best, order
+        if decoded.total[final] < least:
+            least = decoded.total[final]
+            for k in range(n):
+                best[decoded.order[k]] = decoded.start[k]
+    return least

@@ -7,24 +7,22 @@ duals rounded down to a common denominator.
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.hindsight.relaxation.subgradient import FloatArray
-from ratiolab.hindsight.scale.ascent import (
-    FINE_LEVELS,
-    LEVELS,
-    MOST_BUCKETS,
-    PATIENCE,
-    Climb,
+from ratiolab.hindsight.relaxation.ascent import (
+    PARAMS,
+    FloatArray,
+    Level,
     Problem,
     ascend,
     fluid_duals,
 )
-from ratiolab.hindsight.scale.row_kernels import accumulate, cheapest
+from ratiolab.hindsight.relaxation.row_kernels import accumulate, cheapest
 from ratiolab.model.footprint import IntArray, volume
 from ratiolab.model.instance import Instance
 
@@ -37,20 +35,42 @@ FINEST_BITS = 40
 LEAST_SECONDS = 1.2e-4
 """Seconds for each request below which there may be no time for the proof of any bound."""
 
-FINE_SECONDS = 4e-3
-"""Seconds for each request from which on duals are finer, and the ascent more patient."""
-
-FINE_BUCKETS, FINE_PATIENCE = 16_384, 20
-"""Most buckets of times, about, and steps without a better bound, then."""
-
-PASSES = (0.12, 100), (0.97, 500)
-"""Parts of the time that is left for each ascent, and its steps without a time limit."""
+SHARES = 0.12, 0.97
+"""Parts of the time that is left for each ascent: the first soon tells of a good bound."""
 
 MOST_STEPS = 10**6
 """Steps of an ascent that time ends."""
 
 PARTS = 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48
 """Parts of memory that growth rows are tried with: m0 = M / part."""
+
+
+def dual_bound(
+    instance: Instance,
+    upper: int,
+    *,
+    steps: int = PARAMS.steps,
+    stop: Callable[[], bool] = lambda: False,
+) -> GrowthCertificate:
+    """Return the bound by prices of memory alone, after a fixed number of steps.
+
+    Parameters
+    ----------
+    upper : total latency of a known schedule; it ends the ascent when reached.
+    steps : of the ascent; 0 for the prices that it begins with.
+    stop : asked before each step; True ends the ascent.
+
+    >>> dual_bound(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), 12).bound
+    12
+    """
+    problem = Problem.of(instance, instance.memory)
+    fluid, width = fluid_duals(instance, instance.memory)
+    found = [certified(instance, problem, fluid[None, :], width)]
+    if steps:
+        enough = lambda value: value > upper - 1 or stop()  # noqa: E731
+        duals, _ = ascend(problem, fluid[None, :], width, steps, enough=enough)
+        found.append(certified(instance, problem, duals, width))
+    return max(found, key=lambda proof: Fraction(proof.value, proof.duals.denominator))
 
 
 def growth_bounds(instance: Instance, seconds: float | None = None) -> Iterator[GrowthCertificate]:
@@ -63,24 +83,21 @@ def growth_bounds(instance: Instance, seconds: float | None = None) -> Iterator[
     if seconds is not None and seconds < LEAST_SECONDS * len(instance):
         return
     began = time.perf_counter()
-    rows = (growth_row(instance),)
-    problem = Problem.of(instance, instance.memory, rows)
-    fine = seconds is not None and seconds >= FINE_SECONDS * len(instance)
-    buckets, levels = (FINE_BUCKETS, FINE_LEVELS) if fine else (MOST_BUCKETS, LEVELS)
-    patience = FINE_PATIENCE if fine else PATIENCE
-    fluid, width = fluid_duals(instance, instance.memory, buckets)
-    climb = Climb(problem, width)
-    starts = [np.outer(share, fluid) for share in np.eye(1 + len(rows))]
-    values = [climb.value(start)[0] for start in starts]
+    problem = Problem.of(instance, instance.memory, (growth_row(instance),))
+    fluid, width = fluid_duals(instance, instance.memory)
+    level = Level(problem, width)
+    starts = [np.outer(share, fluid) for share in np.eye(2)]
+    values = [level.value(start)[0] for start in starts]
     duals, best = starts[int(np.argmax(values))], max(values)
     if seconds is not None:
         yield certified(instance, problem, duals, width)
         seconds = max(0.0, seconds - (time.perf_counter() - began))
-    for part, steps in PASSES:
+    for share in SHARES:
         began = time.perf_counter()
-        limit = None if seconds is None else part * seconds
-        most = steps if limit is None else MOST_STEPS
-        reached, value = ascend(problem, duals, width, most, limit, levels, patience)
+        limit = None if seconds is None else share * seconds
+        reached, value = ascend(
+            problem, duals, width, PARAMS.steps if limit is None else MOST_STEPS, limit
+        )
         ended = time.perf_counter()
         if value > best or limit is None:
             duals, best = reached, value
@@ -117,22 +134,26 @@ def _capped(instance: Instance, tokens: int) -> int:
     return int((volume(instance.prompt, grown) + tokens * (instance.output - grown)).sum())
 
 
+def _largest(problem: Problem, most: Sequence[float], unit: int, horizon: int) -> float:
+    """Return at least the scaled cost of any start, given the largest price of each row."""
+    widest, memory = int(volume(problem.prompt, problem.output).max()), int(problem.memory)
+    largest = 2 * horizon * unit + 2 * most[0] * widest
+    for m, w, price in zip(problem.tokens, problem.rounds, most[1:], strict=True):
+        largest += price * (2 * int(m + w) * widest + memory * int(w * (w + 1)))
+    return largest
+
+
 def rounded(duals: FloatArray, problem: Problem, horizon: int) -> tuple[IntArray, int]:
     """Return integer duals of each row and their denominator, as fine as 64 bits allow.
 
-    ``duals`` are scaled as in `ratiolab.hindsight.scale.ascent`; ``horizon`` is the latest time at
-    which a request may complete.
+    ``duals`` are scaled as in `ratiolab.hindsight.relaxation.ascent`; ``horizon`` is the latest
+    time at which a request may complete.
     """
-    memory, rows = int(problem.memory), list(zip(problem.tokens, problem.rounds, strict=True))
-    most = duals.max(axis=1).tolist()
-    token = sum(most)
-    widest = int(volume(problem.prompt, problem.output).max())
-    largest = 2 * horizon + 2 * token * widest
-    for (tokens, rounds), dual in zip(rows, most[1:], strict=True):
-        largest += dual / tokens * (2 * rounds * widest + memory * rounds * (rounds + 1))
+    largest = _largest(problem, (duals * problem.scale).max(axis=1).tolist(), 1, horizon)
     bits = min(FINEST_BITS, math.floor(math.log2(LARGEST_COST / largest)))
-    scale = np.concatenate([[1.0], 1.0 / problem.tokens])[:, None]
-    return np.floor(duals * scale * 2.0**bits).astype(np.int64), 2**bits
+    if bits < 0:  # numbers so large that only latency counts
+        return np.zeros(duals.shape, np.int64), 1
+    return np.floor(duals * problem.scale * 2.0**bits).astype(np.int64), 2**bits
 
 
 def certified(
@@ -142,20 +163,57 @@ def certified(
     horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
     whole, unit = rounded(duals, problem, horizon)
     rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
-    memory = instance.memory
+    value = exact_value(instance, whole, unit, width, rows)
+    proof = _in_runs(whole, width, int(instance.arrival.min()), unit, rows)
+    return GrowthCertificate(instance.name, instance.digest, -(-value // unit), value, proof)
+
+
+def exact_value(
+    instance: Instance,
+    whole: IntArray,
+    unit: int,
+    width: int,
+    rows: Sequence[tuple[int, int]] = (),
+) -> int:
+    """Return the lower bound that integer duals prove, times their denominator ``unit``.
+
+    Parameters
+    ----------
+    whole : duals of memory and of each growth row in buckets of ``width`` times from the first
+        arrival on, at least 0, shape (1 + rows, buckets).
+
+    Raises
+    ------
+    ValueError
+        when a dual is negative.
+    OverflowError
+        when costs could exceed `LARGEST_COST`.
+
+    >>> two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
+    >>> exact_value(two, np.array([[1]]), 2, 1)  # 1/2 a token at time 1: the bound is 6/2
+    6
+    """
+    if whole.min(initial=0) < 0:
+        raise ValueError("duals must be at least 0")
+    problem = Problem.of(instance, instance.memory, tuple(rows))
+    horizon = whole.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
+    if _largest(problem, whole.max(axis=1).tolist(), unit, horizon) > LARGEST_COST:
+        raise OverflowError("duals are too large for 64-bit integers")
+    memory, n = instance.memory, len(instance)
+    level = Level(problem, width)
+    level.value(whole / unit / problem.scale)
     slack = memory * sum(
         w * (w + 1) // 2 * int(row.max()) for (_, w), row in zip(rows, whole[1:], strict=True)
     )
     sums = accumulate(
         whole, width, np.int64(memory), problem.tokens, problem.rounds, np.int64(unit)
     )
-    columns = problem.arrival, problem.prompt, problem.output
-    least = cheapest(sums, *columns, width, np.int64(slack))
+    least, columns = np.empty(n, np.int64), (problem.arrival, problem.prompt, problem.output)
+    cheapest(sums, *columns, width, np.int64(slack), level.starts, least)
     paid = sum(whole[0].tolist())
     paid += sum(m * sum(row.tolist()) for (m, _), row in zip(rows, whole[1:], strict=True))
-    value = sum(least.tolist()) - memory * width * paid
-    proof = _in_runs(whole, width, int(instance.arrival.min()), unit, rows)
-    return GrowthCertificate(instance.name, instance.digest, -(-value // unit), value, proof)
+    value: int = sum(least.tolist()) - memory * width * paid
+    return value
 
 
 def _in_runs(

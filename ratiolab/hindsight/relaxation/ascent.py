@@ -1,0 +1,244 @@
+"""Dual ascent over the prices of memory and of growth rows, in floating point.
+
+The bound. Let u_t >= 0 be prices of a token at times t = 1..T. Adding to the latency of any
+feasible schedule price times (tokens held - M), which is at most 0, and letting every request
+choose its start alone,
+
+    latency >= sum over i of min over p >= a_i of c_i(p) - M sum over t of u_t,
+    c_i(p) = p + o_i - a_i + sum over ages g = 1..o_i of u_{p+g} (s_i + g).
+
+Growth rows add terms, see `ratiolab.hindsight.certificates.growth_duals`. Any prices prove a bound.
+The best ones of memory prove the value of the linear relaxation in which requests are started in
+parts (Geoffrion 1974), which fills memory to the last token.
+
+The ascent. Prices are equal within buckets of times, first coarse, then fine. It begins with the
+optimal prices of the preemptive schedule behind mean busy times. A step is as long as would reach a
+target a little above the best bound, were the bound linear. The direction is a long mean of
+subgradients.
+
+Source: Lagrangian relaxation of capacity rows: Christofides, Alvarez-Valdes, Tamarit (1987),
+European J. Oper. Res. 29; deflection: Camerini, Fratta, Maffioli (1975), Math. Programming Study 3;
+a target that adapts: Goffin, Kiwiel (1999), Math. Programming 85.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.hindsight.bounds import one_machine
+from ratiolab.hindsight.params import DualParams
+from ratiolab.hindsight.relaxation.row_kernels import Sums, accumulate, cheapest_near, row_use
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance
+
+FloatArray = NDArray[np.float64]
+
+PARAMS = DualParams()
+
+LONGEST = 2**21
+"""Most times that have prices: sums over all times take 16 megabytes."""
+
+MOST_LOOKED = 10**8
+"""Starts that an ascent without a time limit looks at, about; some seconds."""
+
+LEAST_STEPS = 8
+"""A level for which the time does not allow so many steps is left out, with those after it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """An instance as the ascent sees it: times from its first arrival on, and the rows.
+
+    Parameters
+    ----------
+    memory : tokens that the rows allow, which may be fewer than those of the instance.
+    tokens, rounds : m0 and w of each growth row, shape (rows,); none for prices of memory alone.
+    """
+
+    arrival: IntArray = field(repr=False)
+    prompt: IntArray = field(repr=False)
+    output: IntArray = field(repr=False)
+    memory: float
+    tokens: IntArray
+    rounds: IntArray
+
+    @classmethod
+    def of(
+        cls, instance: Instance, memory: float, rows: tuple[tuple[int, int], ...] = ()
+    ) -> "Problem":
+        columns = np.array(rows, np.int64).reshape(-1, 2)
+        arrival = instance.arrival - instance.arrival.min()
+        tokens, rounds = np.ascontiguousarray(columns.T)
+        lengths = (
+            np.array(instance.prompt),
+            np.array(instance.output),
+        )  # writeable, for one compilation
+        return cls(arrival, *lengths, memory, tokens, rounds)
+
+    @property
+    def scale(self) -> FloatArray:
+        """Return what a price of each row is multiplied by: growth rows are over their tokens."""
+        return np.concatenate([[1.0], 1.0 / self.tokens])[:, None]
+
+    def sums(self, duals: FloatArray, width: int) -> Sums:
+        """Return the sums of the prices that scaled duals stand for."""
+        memory = float(self.memory)
+        return accumulate(duals * self.scale, width, memory, self.tokens, self.rounds, 1.0)
+
+
+def ascend(
+    problem: Problem,
+    start: FloatArray,
+    width: int,
+    steps: int = PARAMS.steps,
+    seconds: float | None = None,
+    *,
+    patience: int = PARAMS.patience,
+    enough: Callable[[float], bool] = lambda _: False,
+) -> tuple[FloatArray, float]:
+    """Return duals of an ascent on coarse buckets and then on finer ones, and their value.
+
+    Parameters
+    ----------
+    start : duals to begin with, shape (1 + rows, buckets); buckets are a multiple of the coarsest.
+    steps : of the ascent at most; fewer without a limit, when each looks at many starts.
+    seconds : at most, or None for no limit.
+    patience : steps without a better bound before the target comes closer.
+    enough : asked before each step with the best value so far; True ends the ascent.
+    """
+    duals, aim, value = start, PARAMS.aim, -math.inf
+    for group in PARAMS.levels:
+        began, share = time.perf_counter(), 1 / len(PARAMS.levels)
+        level = Level(problem, width * group)
+        # fine detail of the start may be worth more than what coarse steps found
+        entries = [fine.reshape(len(fine), -1, group).mean(axis=2) for fine in (duals, start)]
+        values = [level.value(entries[0])[0]]
+        took = time.perf_counter() - began
+        if seconds is not None and LEAST_STEPS * took > share * seconds:
+            break
+        values.append(level.value(entries[1])[0])
+        few = math.ceil(share * steps)
+        if seconds is None:
+            few = min(few, round(share * MOST_LOOKED) // (level.looked // len(entries) + 1))
+        ends = math.inf if seconds is None else began + share * seconds
+        over = lambda value, ends=ends: enough(value) or time.perf_counter() > ends  # noqa: E731
+        coarse, value, aim = level.climb(
+            entries[int(np.argmax(values))], max(aim, PARAMS.aim / 10), few, patience, over
+        )
+        duals = np.repeat(coarse, group, axis=1)
+    return duals, value
+
+
+class Level:
+    """One level of the ascent: buckets of one width, duals of shape (1 + rows, buckets)."""
+
+    def __init__(self, problem: Problem, width: int) -> None:
+        self.problem, self.width = problem, width
+        self.room = problem.memory * width
+        self.looked = 0
+        self.least = np.empty(len(problem.arrival))
+        self.starts = np.empty(len(problem.arrival), np.int64)
+
+    def value(self, duals: FloatArray) -> tuple[float, FloatArray]:
+        """Return the bound of these duals in floating point, and a subgradient.
+
+        The starts that attain it, about, are in ``starts``.
+        """
+        problem, use = self.problem, np.zeros_like(duals)
+        most = (duals * problem.scale)[1:].max(axis=1, initial=0)
+        slack = float((most * problem.rounds * (problem.rounds + 1) / 2).sum() * problem.memory)
+        columns = problem.prompt, problem.output
+        self.looked += cheapest_near(
+            *(problem.sums(duals, self.width), problem.arrival, *columns, self.width, slack),
+            *(self.least, self.starts),
+        )
+        rows = float(problem.memory), problem.tokens, problem.rounds
+        row_use(self.starts, *columns, self.width, *rows, use)
+        use[1:] += use[0]
+        return float(self.least.sum() - self.room * duals.sum()), use - self.room
+
+    def climb(
+        self,
+        duals: FloatArray,
+        aim: float,
+        steps: int,
+        patience: int,
+        over: Callable[[float], bool],
+    ) -> tuple[FloatArray, float, float]:
+        """Return the best duals met, their value, and the aim at the end.
+
+        Parameters
+        ----------
+        aim : how far above the best bound the target is at first, as a part of it.
+        over : asked before each step with the best value so far; True ends the ascent.
+        """
+        best_value, excess = self.value(duals)
+        best, direction, failures = duals, excess, 0
+        for _ in range(steps):
+            if aim < PARAMS.aim / 1000 or over(best_value):
+                break
+            usable = np.where((duals <= 0) & (direction < 0), 0.0, direction)
+            norm = float(np.vdot(usable, usable))
+            if norm == 0:
+                break
+            duals = np.maximum(0.0, duals + aim * best_value / norm * usable)
+            reached, excess = self.value(duals)
+            failures += 1
+            if reached > best_value:
+                best_value, best, failures = reached, duals, 0
+            elif failures == patience:
+                duals, aim, failures = best, aim * PARAMS.closer, 0
+            direction = (1 - PARAMS.deflection) * direction + PARAMS.deflection * excess
+        return best, best_value, aim
+
+
+def fluid_duals(
+    instance: Instance, memory: float, most: int = PARAMS.buckets
+) -> tuple[FloatArray, int]:
+    """Return prices of the preemptive schedule behind mean busy times, and the width of buckets.
+
+    Buckets reach up to when this schedule ends and one longest output more, as completions come
+    later than in it.
+    """
+    room = math.floor(memory)
+    released = ((instance.arrival - instance.arrival.min()) * room).tolist()
+    served = one_machine(released, instance.volume.tolist(), shortest_remaining=False)
+    pieces = [(piece.request, piece.begin / room, piece.end / room) for piece in served]
+    rounds = min(LONGEST, math.ceil(pieces[-1][2]) + int(instance.output.max()))
+    width = max(1, -(-rounds // most))
+    coarsest = PARAMS.levels[0]
+    return _busy_duals(instance, pieces, coarsest * -(-rounds // (coarsest * width)), width), width
+
+
+def _busy_duals(
+    instance: Instance, pieces: Sequence[tuple[int, float, float]], buckets: int, width: int
+) -> FloatArray:
+    """Return the optimal prices of the relaxation by mean busy times, in the middle of buckets.
+
+    There a slot of time t costs request i t / v_i. The price is the maximum over released i
+    of k_i - t / v_i: it falls with slope 1 / v_i while i is served, does not jump when i has its
+    last slot, is zero when memory idles, and k_i is one number for all pieces of i.
+
+    Parameters
+    ----------
+    pieces : request, begin and end of each slot, in order of time.
+    """
+    slope = (1.0 / instance.volume).tolist()
+    height: dict[int, float] = {}  # k_i
+    after, following = 0.0, math.inf
+    for i, begin, end in reversed(pieces):
+        if i not in height:
+            height[i] = end * slope[i] + (after if end == following else 0.0)
+        after, following = height[i] - begin * slope[i], begin
+    middle = (np.arange(buckets) + 0.5) * width
+    ends = np.array([end for _, _, end in pieces])
+    served = np.minimum(np.searchsorted(ends, middle, side="right"), len(pieces) - 1)
+    request = np.array([i for i, _, _ in pieces])[served]
+    heights = np.array([height[i] for i in request.tolist()])
+    dual = heights - middle * np.array(slope)[request]
+    idle = (middle >= ends[-1]) | (middle < np.array([begin for _, begin, _ in pieces])[served])
+    return np.where(idle, 0.0, np.maximum(dual, 0.0))
