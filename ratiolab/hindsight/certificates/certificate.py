@@ -10,18 +10,20 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
   which the checker does again;
 - ``paths``, ``paths-back`` and ``paths-merged``: duals, a multiplier for each request, and what
   walks remember or merge, which the checker does again
-  (`ratiolab.hindsight.certificates.certify_paths`).
+  (`ratiolab.hindsight.certificates.certify_paths`);
+- ``cells``: prices of rows, alone or with a dynamic program over cells of rounds that they guide,
+  which the checker does again (`ratiolab.hindsight.certificates.certify_cells`).
 
 `ratiolab.hindsight.certificates.certificate_file` describes the fields of each kind, and
-``ratiolab schema certificate`` prints them. Duals come with ``check``, twelve hexadecimal digits of
-SHA-256 over their numbers: a change that leaves a valid proof shows, too.
+``ratiolab schema certificate`` prints them. Numbers come with ``check``, twelve hexadecimal digits
+of their SHA-256: a change that leaves a valid proof shows, too.
 
 `ratiolab.hindsight.certificates.certify` checks what they prove.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -109,8 +111,30 @@ class PathCertificate(_DualClaim):
         return "walks back in time" if self.back else "walks from both ends"
 
 
+@dataclass(frozen=True)
+class CellCertificate(_Claim):
+    """The claim that a dynamic program over cells of rounds finds no schedule below ``bound``.
+
+    Parameters
+    ----------
+    rows : time, pieces and price of each row, in ascending order; prices are in units of
+        2^-24 rounds. `ratiolab.hindsight.certificates.certify_cells` says what a row is.
+    width : rounds of a cell of the first level, a power of two; 0 when the prices alone prove it.
+    """
+
+    rows: tuple[tuple[int, int, int], ...] = field(repr=False)
+    width: int
+
+    @property
+    def source(self) -> str:
+        """Return what the bound comes from, in words."""
+        return "dynamic programming over cells" if self.width else "prices of rows"
+
+
 CertificateWithDuals: TypeAlias = DualCertificate | DynamicProgrammingCertificate | PathCertificate
-Certificate: TypeAlias = FormulaCertificate | GrowthCertificate | CertificateWithDuals
+Certificate: TypeAlias = (
+    FormulaCertificate | GrowthCertificate | CellCertificate | CertificateWithDuals
+)
 
 
 def path_certificate(
@@ -145,6 +169,20 @@ def dual_certificate(instance: Instance, duals: Duals, value: int) -> DualCertif
     )
     bound = -(-value // duals.denominator)
     return DualCertificate(instance.name, instance.digest, bound, value, kept)
+
+
+def cell_certificate(
+    instance: Instance, bound: int, rows: Iterable[tuple[int, int, int]], width: int
+) -> CellCertificate:
+    """Return the certificate of a bound by prices of rows and a dynamic program over cells.
+
+    Parameters
+    ----------
+    rows : time, pieces and price of each row, in any order.
+    width : rounds of a cell of the first level; 0 when the prices alone prove the bound.
+    """
+    ordered = tuple(sorted((int(t), int(k), int(price)) for t, k, price in rows))
+    return CellCertificate(instance.name, instance.digest, int(bound), ordered, int(width))
 
 
 def numbers_check(numbers: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from pydantic.types import FailFast
 from pydantic_core import PydanticCustomError
 
 from ratiolab.hindsight.certificates.certificate import (
+    CellCertificate,
     Certificate,
     DualCertificate,
     DynamicProgrammingCertificate,
@@ -32,6 +33,7 @@ def _table(row: tuple[int, ...]) -> tuple[int, ...]:
 Integers: TypeAlias = Annotated[tuple[int, ...], _FROM_LIST, FailFast()]
 TableRow: TypeAlias = Annotated[Integers, AfterValidator(_table)]
 Cut: TypeAlias = Annotated[tuple[int, int, int, int], _FROM_LIST]
+PricedRow: TypeAlias = Annotated[tuple[int, int, int], _FROM_LIST]
 GrowthRow: TypeAlias = Annotated[tuple[int, int], _FROM_LIST]
 
 
@@ -60,15 +62,34 @@ class FormulaFile(_File):
 class ProofFile(_File):
     """A bound that numbers prove, tied together by check digits."""
 
-    denominator: int
-    """D: duals, value and costs are this many times what they stand for."""
-    value: int
-    """D times the Lagrangian bound."""
     check: str
     """Twelve hexadecimal digits of SHA-256 over the numbers."""
 
 
-class StepDualsFile(ProofFile):
+class CellsFile(ProofFile):
+    """A bound that a dynamic program over cells of rounds proves, or prices of rows alone."""
+
+    nouns: ClassVar[dict[str, str]] = {"rows": "row {}:"}
+
+    kind: Literal["cells"]
+    rows: Annotated[tuple[PricedRow, ...], _FROM_LIST, FailFast()]
+    """Time, pieces and price of each row, ascending; prices are in units of 2^-24 rounds."""
+    width: int
+    """Rounds of a cell of the first level, a power of two; 0 when the prices alone prove it."""
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
+        return CellCertificate(self.instance, self.digest, self.bound, self.rows, self.width)
+
+
+class _ValueFile(ProofFile):
+    denominator: int
+    """D: duals, value and costs are this many times what they stand for."""
+    value: int
+    """D times the Lagrangian bound."""
+
+
+class StepDualsFile(_ValueFile):
     """A bound that duals of memory prove, constant over runs of times."""
 
     kind: Literal["steps"]
@@ -106,7 +127,7 @@ class GrowthDualsFile(StepDualsFile):
         return replace(claim, duals=replace(claim.duals, rows=self.rows, growth=self.growth))
 
 
-class DualsFile(ProofFile):
+class DualsFile(_ValueFile):
     """A bound that duals of memory and cuts prove, alone or by guiding a search."""
 
     nouns: ClassVar[dict[str, str]] = {"tables": "table {}:", "cuts": "cut {}:"}
@@ -174,7 +195,13 @@ class MergedPathsFile(_PathsFile):
 class CertificateFile(
     RootModel[
         Annotated[
-            FormulaFile | StepDualsFile | GrowthDualsFile | DualsFile | PathsFile | MergedPathsFile,
+            FormulaFile
+            | StepDualsFile
+            | GrowthDualsFile
+            | DualsFile
+            | PathsFile
+            | MergedPathsFile
+            | CellsFile,
             Field(discriminator="kind"),
         ]
     ]

@@ -1,7 +1,7 @@
 """The independent checker of certificates, in plain Python integers.
 
-The exception is the search of `ratiolab.hindsight.certificates.certify_paths`, whose loops are
-compiled.
+The exceptions are the searches of `ratiolab.hindsight.certificates.certify_paths` and
+`ratiolab.hindsight.certificates.certify_cells`, whose loops are compiled.
 
 It shares nothing with the solver but the footprint and the names of what it reads. What a
 certificate of duals proves, and why, stands in `ratiolab.hindsight.relaxation.lagrangian` (the
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from ratiolab.hindsight.bounds import BOUNDS
 from ratiolab.hindsight.certificates.certificate import (
+    CellCertificate,
     Certificate,
     CertificateWithDuals,
     DualCertificate,
@@ -65,6 +66,10 @@ def certify(certificate: Certificate, instance: Instance) -> int:
             bound = _formula(certificate.source, instance)
         elif isinstance(certificate, GrowthCertificate):
             bound = _in_runs(certificate, instance)
+        elif isinstance(certificate, CellCertificate):
+            from ratiolab.hindsight.certificates.certify_cells import bound_by_cells
+
+            bound = bound_by_cells(certificate, instance)
         else:
             bound = _priced(certificate, instance)
     except CertificateError:

@@ -89,6 +89,11 @@ def room() -> float:
     return min(ROOMIEST, max(1.0, _allowed.get() / MOST_STEPS))
 
 
+def steps_left() -> int:
+    """Return the steps that checking may take, about a microsecond each."""
+    return _allowed.get()
+
+
 def most_states() -> int:
     """Return the states that all walks of one width may take, partial ones too."""
     return int(room() * MOST_STATES)

@@ -4,6 +4,7 @@ from itertools import chain
 from typing import Any
 
 from ratiolab.hindsight.certificates.certificate import (
+    CellCertificate,
     Certificate,
     DualCertificate,
     DynamicProgrammingCertificate,
@@ -37,6 +38,9 @@ def _numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
     """Return the kind of a proof, and its numbers or its formula."""
     if isinstance(certificate, FormulaCertificate):
         return "formula", {"source": certificate.source}
+    if isinstance(certificate, CellCertificate):
+        own: dict[str, Any] = {"rows": certificate.rows, "width": certificate.width}
+        return "cells", {"bound": certificate.bound, **own}
     duals: Any = certificate.duals
     numbers = {"denominator": duals.denominator, "value": certificate.value, **vars(duals)}
     if isinstance(certificate, GrowthCertificate):

@@ -1,0 +1,230 @@
+"""Levels of the checker of certificates by cells: their labels, and what is left of them.
+
+`ratiolab.hindsight.certificates.certify_cells` explains and proves them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ratiolab.hindsight.certificates import effort
+from ratiolab.hindsight.certificates.cell_costs import NEVER, UNIT
+from ratiolab.hindsight.certificates.cell_starts import Guide, Labels
+from ratiolab.hindsight.certificates.path_states import compiled
+from ratiolab.model.footprint import IntArray
+
+_LABEL_BYTES, _TRANSITION_BYTES = 64, 64  # twice their columns, which are joined in the end
+
+
+@compiled
+def same(a, x, b, y):  # type: ignore[no-untyped-def]
+    """Return whether two rows are one label."""
+    if a.started[x] != b.started[y] or a.above[x] != b.above[y]:
+        return False
+    for q in range(a.entry.shape[1]):
+        if a.entry[x, q] != b.entry[y, q]:
+            return False
+        if a.entry[x, q] < 0:
+            break
+    return True
+
+
+@compiled
+def merge(labels, used, found, order, number):  # type: ignore[no-untyped-def]
+    """Merge rows that are one label, with the least of all that bounds it; return the labels.
+
+    Parameters
+    ----------
+    order : labels, and rows after them, by key. number : label of each row, written.
+    """
+    run, before = np.empty(len(order), np.int64), used
+    begin = 0
+    while begin < len(order):
+        first = order[begin]
+        key = labels.key[first] if first < before else found.key[first - before]
+        stop, count = begin, 0
+        while stop < len(order):
+            x = order[stop]
+            if (labels.key[x] if x < before else found.key[x - before]) != key:
+                break
+            if x < before:
+                run[count] = x
+                count += 1
+            stop += 1
+        for place in range(begin, stop):
+            row = order[place] - before
+            if row < 0 or found.started[row] < 0:
+                continue
+            k = -1
+            for r in range(count):
+                if same(labels, run[r], found, row):
+                    k = run[r]
+                    break
+            if k < 0:
+                k = run[count] = used
+                count, used = count + 1, used + 1
+                labels.key[k], labels.source[k] = found.key[row], found.source[row]
+                labels.started[k], labels.above[k] = found.started[row], found.above[row]
+                labels.cost[k], labels.reduced[k] = found.cost[row], found.reduced[row]
+                labels.rest[k], labels.spare[k] = found.rest[row], found.spare[row]
+                for q in range(labels.entry.shape[1]):
+                    labels.entry[k, q], labels.left[k, q] = found.entry[row, q], found.left[row, q]
+            else:
+                labels.cost[k] = min(labels.cost[k], found.cost[row])
+                labels.reduced[k] = min(labels.reduced[k], found.reduced[row])
+                for q in range(labels.entry.shape[1]):
+                    labels.left[k, q] = min(labels.left[k, q], found.left[row, q])
+            number[row] = k
+        begin = stop
+    return used
+
+
+def require_room(labels: int, most: int) -> None:
+    """Raise `effort.TooCostlyError` unless memory allows so many labels of so many entries."""
+    if labels * (64 + 8 * most) > effort.room() * effort.MOST_BYTES:
+        raise effort.TooCostlyError(f"{labels} labels of cells take too much memory: refused")
+
+
+class Layer:
+    """Labels of one boundary."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.used = most, 0
+        self.labels = Labels.room(16, most)
+
+    def root(self) -> "Layer":
+        """Enter the label at which nothing has started."""
+        for column in self.labels:
+            column[0] = 0
+        self.labels.entry[0], self.used = -1, 1
+        return self
+
+    def absorb(self, found: Labels, rows: int) -> IntArray:
+        """Merge rows of a buffer into the labels, and return their labels; -1 of none."""
+        size = self.used + rows
+        if size > len(self.labels.key):
+            require_room(3 * size, self.most)
+            larger = Labels.room(2 * size, self.most)
+            for new, old in zip(larger, self.labels, strict=True):
+                new[: self.used] = old[: self.used]
+            self.labels = larger
+        order = np.argsort(np.concatenate((self.labels.key[: self.used], found.key[:rows])))
+        number = np.full(rows, -1)
+        self.used = merge(self.labels, self.used, found, order, number)
+        return number
+
+
+class Transitions(NamedTuple):
+    """Transitions from labels of a layer to labels of the next, with what they add to the costs."""
+
+    source: IntArray
+    target: IntArray
+    cost: IntArray
+    reduced: IntArray
+
+
+def transitions_of(
+    labels: Labels, found: Labels, source: IntArray, number: IntArray
+) -> Transitions:
+    """Return the transitions from labels to rows of a buffer that became these labels."""
+    rows = len(source)
+    cost = found.cost[:rows] - labels.cost[source]
+    return Transitions(source.copy(), number, cost, found.reduced[:rows] - labels.reduced[source])
+
+
+class Level:
+    """Layers that are complete, and the transitions from each one to the next.
+
+    Parameters
+    ----------
+    limit : most rounds of waiting. capacity : priced capacity of all rows, units.
+    """
+
+    def __init__(self, limit: int, capacity: int) -> None:
+        self.limit, self.most = limit, limit * UNIT + capacity
+        self.columns: list[tuple[IntArray, ...]] = []
+        self.transitions = [Transitions(*np.zeros((4, 0), np.int64))]
+        self.labels, self.ends, self.bytes = [0], [0], 0
+
+    def add(self, layer: Layer, transitions: list[Transitions]) -> None:
+        """Add a layer and the transitions that begin in it."""
+        used, labels = layer.used, layer.labels
+        columns = labels.started, labels.cost, labels.reduced, labels.rest, labels.spare
+        self.columns.append(tuple(column[:used].copy() for column in columns))
+        self.transitions += transitions
+        number = sum(len(part.source) for part in transitions)
+        self.labels.append(self.labels[-1] + used)
+        self.ends.append(self.ends[-1] + number)
+        most = effort.room() * effort.MOST_BYTES
+        if self.labels[-1] * _LABEL_BYTES + self.ends[-1] * _TRANSITION_BYTES > most:
+            raise effort.TooCostlyError(f"labels of cells take more than {most:.2g} bytes: refused")
+
+    def settle(self, full: int) -> Guide:
+        """Return labels and transitions through which a path within the limit may lead."""
+        columns = map(np.concatenate, zip(*self.columns, strict=True))
+        started, cost, reduced, rest, spare = columns
+        source, target, added, added_reduced = map(
+            np.concatenate, zip(*self.transitions, strict=True)
+        )
+        labels, ends = np.array(self.labels), np.array(self.ends)
+        source += np.repeat(labels[:-1], np.diff(ends))
+        target += np.repeat(labels[1:], np.diff(ends))
+        given = labels, ends, source, target, added, added_reduced
+        _settle(*given, started, cost, reduced, rest, spare, full, self.limit, self.most)
+        alive = rest < NEVER
+        number, count = np.cumsum(alive) - 1, int(alive.sum())
+        kept = np.flatnonzero(
+            alive[source]
+            & alive[target]
+            & (cost[source] + added + rest[target] <= self.limit)
+            & (reduced[source] + added_reduced + spare[target] <= self.most)
+        )
+        pair = number[source[kept]] * count + number[target[kept]]
+        order = np.argsort(pair)
+        kept, pair = kept[order], pair[order]
+        begins = np.flatnonzero(np.diff(pair, prepend=-1))
+        pair, least = pair[begins], [added[kept], added_reduced[kept]]
+        if len(begins):
+            least = [np.minimum.reduceat(column, begins) for column in least]
+        first = np.searchsorted(pair, np.arange(count + 1) * count)
+        return Guide(started[alive], rest[alive], spare[alive], first, pair % max(1, count), *least)
+
+
+@compiled
+def _settle(  # type: ignore[no-untyped-def]
+    labels,
+    ends,
+    source,
+    target,
+    added,
+    added_reduced,
+    started,
+    cost,
+    reduced,
+    rest,
+    spare,
+    full,
+    limit,
+    most,
+):
+    """Raise what is left to pay of each label, layer by layer back; `NEVER` where that is too much.
+
+    Parameters
+    ----------
+    labels, ends : where the labels and the transitions of each layer begin.
+    most : most reduced cost.
+    """
+    onward = np.full(len(started), NEVER, np.int64)
+    onward_reduced = np.full(len(started), NEVER, np.int64)
+    for layer in range(len(labels) - 2, -1, -1):
+        for e in range(ends[layer], ends[layer + 1]):
+            k, y = source[e], target[e]
+            if rest[y] < NEVER:
+                onward[k] = min(onward[k], added[e] + rest[y])
+                onward_reduced[k] = min(onward_reduced[k], added_reduced[e] + spare[y])
+        for k in range(labels[layer], labels[layer + 1]):
+            if started[k] != full:
+                rest[k] = max(rest[k], onward[k])
+                spare[k] = max(spare[k], onward_reduced[k])
+            if cost[k] + rest[k] > limit or reduced[k] + spare[k] > most:
+                rest[k] = spare[k] = NEVER

@@ -1,0 +1,281 @@
+"""The checker of bounds by a dynamic program over cells of rounds.
+
+Claim: no schedule has a latency below ``bound``. Let request i arrive at a, start at p, hold s + t
+- p tokens at times p < t <= p + o. Latency is the waiting, the sum of p - a, and the sum of all o.
+Suppose a schedule S that waits at most L = bound - 1 - sum of o. The checker derives a
+contradiction.
+
+*Rows.* A row has a time t, pieces k and a price mu >= 0. A request that holds h tokens at t weighs
+h if k = 0, with cap M, else floor((k + 1) h / (M + 1)), with cap k. S obeys the caps: its weights
+sum to at most (k + 1) M / (M + 1) < k + 1. The reduced cost of a start is p - a and mu times its
+weight, summed over all rows. The reduced costs of S sum to at most its waiting plus C, the sum of
+mu cap. So S waits at least the sum of all least reduced costs less C; width 0 claims no more.
+
+*Labels.* A level cuts time into cells of w rounds. A label stands for schedules at a boundary: the
+set that has started, the cell of each request that may hold memory later, and of each such request
+a round ``left`` before which no schedule with this label starts it. If its cell ends with round r,
+the request certainly holds s + t - r tokens at r < t <= left + o, as p <= r and left <= p. After
+its left + o nothing is certain and the label forgets it.
+
+*Starts.* A start p of i fits if its tokens and the certain ones of others are at most M while i
+runs. S fits, so its start is at least the earliest that fits in the cell, and a cell without one is
+impossible. Certain tokens grow between ends of requests, so tests at ends are enough. The sum of
+(earliest start - a) is at most what S waits. Labels that merge keep the least cost and the least of
+each left, transitions that merge the least cost: for S all these remain valid bounds.
+
+*Rest.* What S has yet to wait is at least the sum of boundary - a over arrived requests that
+remain, and at least the Lagrangian bound over later rows: the least reduced costs of later starts,
+and the prices of the certain tokens, less the sum of mu cap of these rows. Labels whose cost and
+rest exceed L are dropped, and those whose least reduced costs, in cells so far and then from the
+boundary on, exceed L + C. Neither concerns S.
+
+*Finer levels.* Backward, the rest of a label rises to the least, over its transitions, of their
+cost and the rest of their target; what exceeds L or L + C is dropped. The transitions of S stay. A
+level of cells of half the width only splits what one of these starts in its cell over the two
+halves, and its labels inherit rests; no two labels merge that have not the same coarser one, except
+between halves, from where nothing is extended. All that is known of both halves may bound a start
+in either.
+
+Equal requests start in order of their index, which only renames S. The claim is proven when at some
+level no path from the empty set to the full one is left, as that of S would be. In cells of one
+round paths are schedules: then one that is left refutes the claim.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ratiolab.hindsight.certificates import effort
+from ratiolab.hindsight.certificates.cell_costs import (
+    UNIT,
+    RowCosts,
+    rounds_of,
+    row_capacities,
+    span,
+)
+from ratiolab.hindsight.certificates.cell_levels import (
+    Layer,
+    Level,
+    Transitions,
+    require_room,
+    transitions_of,
+)
+from ratiolab.hindsight.certificates.cell_starts import (
+    Guide,
+    Labels,
+    Requests,
+    split_sets,
+    start_sets,
+)
+from ratiolab.hindsight.certificates.certificate import CellCertificate
+from ratiolab.hindsight.certificates.effort import CertificateError, Effort, TooCostlyError
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Instance, shown
+
+MOST_REQUESTS = 62
+"""Most requests: a set of them is a word with a sign."""
+
+MOST_ROUNDS = 2**24
+"""Most rounds of the labels of a level: a cell and a request are one word of 32 bits."""
+
+LAYER_STEPS = 100
+"""Steps of a layer beside those of its labels, microseconds."""
+
+ROWS = 2**10, 2**19
+"""Rows of the buffers at first, and to which they grow unless one label needs more."""
+
+
+def bound_by_cells(certificate: CellCertificate, instance: Instance) -> int:
+    """Return the bound that a certificate proves.
+
+    Raises
+    ------
+    CertificateError
+        when it proves none, or another one.
+    TooCostlyError
+        when checking takes too much memory or time.
+    """
+    _require_numbers(certificate, instance)
+    served = int(instance.output.sum())
+    costs = RowCosts(instance, certificate.rows, max(1, certificate.width))
+    if not certificate.width:
+        return served - (-costs.bound // UNIT)
+    limit = certificate.bound - 1 - served
+    if limit >= 0:
+        waiting = _Search(instance, costs, limit).run(certificate.width)
+        if waiting is not None:
+            raise CertificateError(
+                f"bound {certificate.bound} is claimed, a schedule has {served + waiting}"
+            )
+    return certificate.bound
+
+
+def _require_numbers(certificate: CellCertificate, instance: Instance) -> None:
+    """Raise `CertificateError` unless all numbers are what they should be and small enough."""
+    rows, width, bound, n = certificate.rows, certificate.width, certificate.bound, len(instance)
+    if n > MOST_REQUESTS:
+        raise CertificateError(f"{n} requests: cells are checked up to {MOST_REQUESTS}")
+    if width < 0 or width & (width - 1):
+        raise CertificateError(f"width {shown(width)} must be 0 or a power of two")
+    for number, (time, pieces, price) in enumerate(rows):
+        if time < 1 or pieces < 0 or price < 0:
+            raise CertificateError(
+                f"row {number}: time {shown(time)} must be at least 1, pieces {shown(pieces)} "
+                f"and price {shown(price)} at least 0"
+            )
+        if number and (time, pieces) <= rows[number - 1][:2]:
+            raise CertificateError(f"row {number}: rows must ascend in time, then in pieces")
+    last = max(int(instance.arrival.max()), rows[-1][0] if rows else 0)
+    if last + width > MOST_ROUNDS:
+        raise TooCostlyError(f"rows or arrivals up to {shown(last)} are too late to check: refused")
+    pieces = max((row[1] for row in rows), default=0)
+    largest = (
+        n * (UNIT * (abs(bound) + last + width) + sum(row_capacities(rows, instance.memory))),
+        n * instance.memory * (pieces + 1),
+    )
+    if max(largest) > effort.LARGEST_SUM:
+        raise CertificateError("numbers are too large for cells")
+    rounds = rounds_of(instance, rows, max(1, width))
+    longest = int(instance.output.max())
+    cells = rounds // width if width else 0
+    certain = n * cells * (span(instance, width) if width else 0)
+    Effort(
+        8 * (2 * n * rounds + certain) + 16 * longest * len({row[1] for row in rows}),
+        n * (rounds + len(rows) * (3 + longest)) // 100
+        + n * cells * (20 + len(rows) * min(longest, rounds) // rounds)
+        + certain // 100,
+    ).require_affordable()
+
+
+class _Search:
+    """The levels, from the coarsest to single rounds.
+
+    Parameters
+    ----------
+    limit : most rounds of waiting of a schedule below the bound.
+    """
+
+    def __init__(self, instance: Instance, costs: RowCosts, limit: int) -> None:
+        self.instance, self.costs, self.limit = instance, costs, limit
+        known: dict[tuple[int, int, int], int] = {}
+        twin = []
+        for i, request in enumerate(instance.requests):
+            twin.append(known.get(request, -1))
+            known[request] = i
+        arrival, prompt, output = map(
+            np.array, (instance.arrival, instance.prompt, instance.output)
+        )
+        self.requests = Requests(arrival, prompt, output, np.array(twin), instance.memory)
+        self.full = 2 ** len(instance) - 1
+        # as many as may hold a token beside their prompts at one time
+        least = np.cumsum(np.sort(self.requests.prompt + 1))
+        self.most = max(1, int((least <= instance.memory).sum()))
+        self.left = effort.steps_left()
+        self.buffers = self._buffers(ROWS[0])
+
+    def _buffers(self, rows: int) -> tuple[Labels, Labels]:
+        require_room(2 * rows, self.most)
+        return Labels.room(rows, self.most), Labels.room(rows, self.most)
+
+    def run(self, width: int) -> int | None:
+        """Return the least waiting of a path of single rounds within the limit, if there is one."""
+        guide: Guide | None = None
+        while True:
+            level, layer, cell = Level(self.limit, self.costs.capacity), Layer(self.most).root(), 0
+            reduced = self.costs.cells(width)
+            certain = self.costs.certain(width) if guide is None else None
+            while layer.used:
+                if (cell + 2) * 2 * width > MOST_ROUNDS:
+                    raise TooCostlyError("cells reach too far in time: refused")
+                self._spend(LAYER_STEPS)
+                if guide is None:
+                    layer = self._start(level, layer, cell, width, reduced, certain)
+                else:
+                    layer = self._split(level, layer, cell, width, reduced, guide)
+                cell += 1
+            guide = level.settle(self.full)
+            if not len(guide.started):
+                return None
+            if width == 1:
+                return int(guide.rest[0])
+            width //= 2
+
+    def _start(
+        self,
+        level: Level,
+        layer: Layer,
+        cell: int,
+        width: int,
+        reduced: IntArray,
+        certain: IntArray | None,
+    ) -> Layer:
+        """Extend a layer of the first level by a cell, and return the next one."""
+        costs, arrival, boundary = self.costs, self.requests.arrival, (cell + 1) * width
+        begins = np.array((cell * width, boundary))[:, None]
+        own, outside = (np.maximum(begins, arrival) - arrival) * UNIT
+        if cell < reduced.shape[1]:
+            own = reduced[:, cell].copy()
+        if cell + 1 < reduced.shape[1]:
+            outside = np.minimum(
+                reduced[:, cell + 1 :].min(axis=1), (costs.start.shape[1] - arrival) * UNIT
+            )
+        row = np.searchsorted(costs.times, boundary, side="right")
+        following, transitions = Layer(self.most), []
+
+        def loop(at: int) -> tuple[int, int, int]:
+            status: tuple[int, int, int] = start_sets(
+                *(self.requests, layer.labels, layer.used, at, self.buffers[0], own, outside),
+                *(certain, cell, width, costs.after[row], costs.capacity, self.limit, self.left),
+            )
+            return status
+
+        for rows in self._found(layer.used, loop):
+            found = self.buffers[0]
+            number = following.absorb(found, rows)
+            transitions.append(transitions_of(layer.labels, found, found.source[:rows], number))
+        level.add(layer, transitions)
+        return following
+
+    def _split(
+        self, level: Level, layer: Layer, cell: int, width: int, reduced: IntArray, guide: Guide
+    ) -> Layer:
+        """Extend a layer of a finer level by the halves of a cell, and return the next one."""
+        between, following = Layer(self.most), Layer(self.most)
+        first, second = [], []
+
+        def loop(at: int) -> tuple[int, int, int]:
+            status: tuple[int, int, int] = split_sets(
+                *(self.requests, layer.labels, layer.used, at, *self.buffers, guide, reduced),
+                *(cell, width, self.costs.capacity, self.limit, self.left),
+            )
+            return status
+
+        for rows in self._found(layer.used, loop):
+            half, found = self.buffers
+            number, last = between.absorb(half, rows), following.absorb(found, rows)
+            first.append(transitions_of(layer.labels, half, half.source[:rows], number))
+            on = np.flatnonzero(last >= 0)
+            costs = found.cost[on] - half.cost[on], found.reduced[on] - half.reduced[on]
+            second.append(Transitions(number[on], last[on], *costs))
+        level.add(layer, first)
+        level.add(between, second)
+        return following
+
+    def _spend(self, steps: int) -> None:
+        """Count steps; raise `TooCostlyError` when they are too many."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooCostlyError("the labels of cells take too long to check: refused")
+
+    def _found(self, used: int, loop: Callable[[int], tuple[int, int, int]]) -> Iterator[int]:
+        """Yield the rows of the buffers, until a loop from a label on is through all labels."""
+        at = 0
+        while at < used:
+            before = at
+            at, rows, nodes = loop(at)
+            self._spend(nodes)
+            if rows:
+                yield rows
+            size = len(self.buffers[0].key)
+            if at < used and (size < ROWS[1] or at == before):
+                self.buffers = self._buffers(2 * size)
