@@ -69,7 +69,7 @@ class Attack(Course):
     ----------
     best : of a policy that uses randomness, with the mean over `CONFIRM`.
     instance : the same as an instance.
-    optimum : bounds on its optimum by `ratiolab.hindsight.solve`, which shares nothing with the
+    optimum : bounds on its optimum by `ratiolab.hindsight.solver`, which shares nothing with the
         search.
     costs : total latencies of the policy, one for each fresh seed; one for a policy without
         randomness.

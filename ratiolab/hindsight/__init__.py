@@ -1,6 +1,21 @@
-"""The hindsight benchmark: the optimum of a scheduler that knows everything, or proven bounds."""
+"""The hindsight benchmark: the optimum of a scheduler that knows everything, or proven bounds.
+
+The solver is loaded when it is first used, so that the checker of certificates loads none.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ratiolab.hindsight.result import OptResult, Progress
-from ratiolab.hindsight.solve import bracket, solve
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight.solver import bracket, solve
 
 __all__ = ["OptResult", "Progress", "bracket", "solve"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the solver when one of its names is first used."""
+    if name in ("bracket", "solve"):
+        return getattr(import_module("ratiolab.hindsight.solver"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.cells.engine import CellProgram, Proof, compile_cells, declined
+from ratiolab.hindsight.certificates.certificate import cell_certificate
 from ratiolab.hindsight.labelling.weights import MOST_MEMORY
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
@@ -36,8 +37,12 @@ class Cells:
             compile_cells()
 
         def found(schedule: Schedule | None, proof: Proof | None) -> None:
-            bound = None if proof is None else LowerBound(proof.bound, "cells")
-            call.found(Found(schedule, bound))
+            if proof is None:
+                call.found(Found(schedule))
+                return
+            rows = zip(*(column.tolist() for column in proof.rows), strict=True)
+            certificate = cell_certificate(instance, proof.bound, rows, proof.width)
+            call.found(Found(schedule, LowerBound(proof.bound, "cells"), certificate))
 
         stop, priced = state.deadline(self.part), state.deadline(self.part * params.share)
         program = CellProgram(instance, lambda: state.upper, stop, found, params)

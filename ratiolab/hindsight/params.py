@@ -313,7 +313,7 @@ class ProgramParams:
 
 @dataclass(frozen=True)
 class SolveParams:
-    """All tunable numbers of `ratiolab.hindsight.solve`."""
+    """All tunable numbers of `ratiolab.hindsight.solver`."""
 
     labelling: LabellingParams = field(default_factory=LabellingParams)
     bundle: BundleParams = field(default_factory=BundleParams)

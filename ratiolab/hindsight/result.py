@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """Options of a solve; `ratiolab.hindsight.solve` explains them, None stands for no limit.
+    """Options of a solve; `ratiolab.hindsight.solver` explains them, None stands for no limit.
 
     ``backend`` is None where no program is solved.
     """

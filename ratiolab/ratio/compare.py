@@ -194,7 +194,7 @@ def compare(
         keeps the tokens of evicted requests can be below 1.
     runs : seeds ``seed, seed + 1, ...`` for each policy that uses randomness; others run once.
     optimum : bounds on the optimum when they are known already.
-    time_limit, node_limit : for `ratiolab.hindsight.solve`, seconds and nodes.
+    time_limit, node_limit : for `ratiolab.hindsight.solver`, seconds and nodes.
     workers : processes that simulate; or else
     executor : where the simulations run. The result does not depend on it.
     advance : called with the name of what has just been finished, for progress bars.

@@ -38,7 +38,7 @@ from ratiolab.workloads.generators import generate
 CODE = """
 import itertools, json, re, resource, sys, time
 from pathlib import Path
-from ratiolab.hindsight.solve import PLANS, solve
+from ratiolab.hindsight.solver import PLANS, solve
 from ratiolab.hindsight.stages import Cuts
 from ratiolab.workloads.generators import generate
 PLANS["dp"] = (("few cuts", Cuts(rounds=2, part=1.0)), PLANS["dp"][-1])

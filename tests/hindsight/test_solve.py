@@ -16,7 +16,7 @@ from ratiolab.hindsight import OptResult, Progress, bracket, program_stages, sol
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.params import ProgramParams
-from ratiolab.hindsight.solve import PLANS
+from ratiolab.hindsight.solver import PLANS
 from ratiolab.hindsight.state import Work
 from ratiolab.model import Instance, require_feasible
 
@@ -151,7 +151,7 @@ def test_every_method_holds_the_optimum_and_exact_ones_find_it(method: str) -> N
 
 def test_an_inexact_dynamic_program_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = sys.modules["ratiolab.hindsight.stages"]
-    plans = sys.modules["ratiolab.hindsight.solve"].PLANS
+    plans = sys.modules["ratiolab.hindsight.solver"].PLANS
     narrow = (
         ("cuts", stages.Cuts(rounds=2, part=1.0)),
         ("dynamic programming", stages.DynamicProgramming(1, 1.0)),

@@ -11,7 +11,7 @@ from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.cuts.cut_bound import CutBound
 from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.result import SolveOptions
-from ratiolab.hindsight.solve import solve
+from ratiolab.hindsight.solver import solve
 from ratiolab.hindsight.stages import Cuts, GrowthRows
 from ratiolab.hindsight.state import SolveState, Work
 from ratiolab.model import Instance
