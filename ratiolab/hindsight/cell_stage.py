@@ -14,6 +14,13 @@ LABEL_BYTES, RUNNING_BYTES = 170, 8
 that may run with others adds."""
 
 
+def reason_against(state: SolveState) -> str:
+    """Return why the dynamic program over cells does not run; nothing where it does."""
+    if state.instance.memory <= MOST_MEMORY:
+        return f"labels take a memory of {state.instance.memory}"
+    return declined(state.instance, state.schedule.makespan)
+
+
 @dataclass(frozen=True)
 class Cells:
     """The dynamic program over cells, in a part of the time that is left."""
@@ -22,9 +29,7 @@ class Cells:
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
         instance, params = state.instance, state.params.cells
-        if instance.memory <= MOST_MEMORY:
-            return Found()
-        reason = declined(instance, state.schedule.makespan)
+        reason = reason_against(state)
         if reason:
             return Found(note=f"no dynamic program over cells: {reason}")
         if state.memory_budget is not None:

@@ -8,7 +8,7 @@ from ratiolab.hindsight import memory
 from ratiolab.hindsight.background import BackgroundHeuristic, threads_here
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
-from ratiolab.hindsight.cell_stage import Cells
+from ratiolab.hindsight.cell_stage import Cells, reason_against
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     DualCertificate,
@@ -205,9 +205,10 @@ def _begin(state: SolveState, proven: Certificate) -> None:
 
 def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:
     """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
-    limited, few = state.time_left is not None, len(state.instance) <= FEW
+    limited = state.time_left is not None
+    soon = len(state.instance) <= FEW or not reason_against(state)  # few loops before cuts
     try:
-        if limited and not few:
+        if limited and not soon:
             _compile(state)
         with BackgroundHeuristic(state):
             for name, work in plan:
@@ -216,7 +217,7 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
                 if state.time_left == 0:
                     note = f"stopped before proof: time limit before stage {name}"
                     break
-                if limited and few and name == "cuts":
+                if limited and soon and name == "cuts":
                     _compile(state)
                 with state.running(name) as call:
                     state.show()
