@@ -15,6 +15,7 @@ from ratiolab.cli.schema import schema_of
 from ratiolab.hindsight.cells.engine import CellProgram, Proof
 from ratiolab.hindsight.cells.params import CellsParams
 from ratiolab.hindsight.certificates import certify_cells, effort
+from ratiolab.hindsight.certificates.cell_starts import Requests, earliest
 from ratiolab.hindsight.certificates.certificate import CellCertificate, cell_certificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
@@ -22,6 +23,7 @@ from ratiolab.hindsight.certificates.io import read_certificate, write_certifica
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model import Instance
+from ratiolab.model.footprint import IntArray
 from ratiolab.model.schedule import Schedule
 
 
@@ -235,3 +237,39 @@ def test_small_buffers_find_the_same(eight: tuple[Instance, CellCertificate]) ->
     assert certify(made, instance) == made.bound
     with pytest.raises(CertificateError, match=f"a schedule has {made.bound}$"):
         certify(replace(made, bound=made.bound + 9), instance)
+
+
+def test_the_earliest_start_is_the_first_that_fits_at_all_times() -> None:
+    found = 0
+    for seed in range(3000):
+        rng = np.random.default_rng(seed)
+        n, memory = int(rng.integers(1, 6)), int(rng.integers(8, 25))
+        output = rng.integers(1, 9, n)
+        prompt = rng.integers(0, memory - output + 1) // int(rng.integers(1, 4))
+        none = np.zeros(n, np.int64)
+        requests = Requests(none, prompt, output, none - 1, memory)
+        who = np.arange(n)
+        last = rng.integers(0, 8, n)
+        end = last - rng.integers(0, 4, n) + output
+        total = [holdings(requests, last, end, t, n - 1) for t in end.tolist()]
+        begin = int(rng.integers(0, 6))
+        start = earliest(
+            *(requests, who, last, end, n - 1, np.array(total), n - 1, begin, begin + 12)
+        )
+        fits = [
+            p
+            for p in range(begin, begin + 13)
+            if all(
+                holdings(requests, last, end, t, n - 1) + prompt[-1] + t - p <= memory
+                for t in range(p + 1, p + int(output[-1]) + 1)
+            )
+        ]
+        assert start == (fits[0] if fits else -1), seed
+        found += start > begin
+    assert found > 300
+
+
+def holdings(requests: Requests, last: IntArray, end: IntArray, time: int, count: int) -> int:
+    """Tokens that the first requests certainly hold at a time."""
+    held = (last < time) & (time <= end) & (np.arange(len(last)) < count)
+    return int((requests.prompt + time - last)[held].sum())
