@@ -128,7 +128,7 @@ class Transitions(NamedTuple):
     @classmethod
     def of(cls, source: IntArray, target: IntArray, cost: IntArray, own: IntArray) -> "Transitions":
         """Return transitions with columns of these values."""
-        return cls(*(column.astype(np.int32) for column in (source, target, cost)), own)
+        return cls(np.int32(source), np.int32(target), np.int32(cost), own)
 
 
 def transitions_of(
