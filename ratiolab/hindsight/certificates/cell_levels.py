@@ -3,7 +3,7 @@
 `ratiolab.hindsight.certificates.certify_cells` explains and proves them.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ratiolab.hindsight.certificates.cell_starts import Guide, Labels
 from ratiolab.hindsight.certificates.path_states import compiled
 from ratiolab.model.footprint import IntArray
 
-_LABEL_BYTES, _TRANSITION_BYTES = 64, 64  # twice their columns, which are joined in the end
+_LABEL_BYTES, _TRANSITION_BYTES = 96, 60  # of a level, with what joining its layers takes
 
 
 @compiled
@@ -115,12 +115,20 @@ class Layer:
 
 
 class Transitions(NamedTuple):
-    """Transitions from labels of a layer to labels of the next, with what they add to the costs."""
+    """Transitions from labels of a layer to labels of the next, with what they add to the costs.
 
-    source: IntArray
-    target: IntArray
-    cost: IntArray
+    All but the reduced costs are int32: 62 requests wait at most 2^24 rounds each.
+    """
+
+    source: Any
+    target: Any
+    cost: Any
     reduced: IntArray
+
+    @classmethod
+    def of(cls, source: IntArray, target: IntArray, cost: IntArray, own: IntArray) -> "Transitions":
+        """Return transitions with columns of these values."""
+        return cls(np.int32(source), np.int32(target), np.int32(cost), own)
 
 
 def transitions_of(
@@ -129,7 +137,7 @@ def transitions_of(
     """Return the transitions from labels to rows of a buffer that became these labels."""
     rows = len(source)
     cost = found.cost[:rows] - labels.cost[source]
-    return Transitions(source.copy(), number, cost, found.reduced[:rows] - labels.reduced[source])
+    return Transitions.of(source, number, cost, found.reduced[:rows] - labels.reduced[source])
 
 
 class Level:
@@ -143,7 +151,7 @@ class Level:
     def __init__(self, limit: int, capacity: int) -> None:
         self.limit, self.most = limit, limit * UNIT + capacity
         self.columns: list[tuple[IntArray, ...]] = []
-        self.transitions = [Transitions(*np.zeros((4, 0), np.int64))]
+        self.transitions = [Transitions.of(*np.zeros((4, 0), np.int64))]
         self.labels, self.ends, self.bytes = [0], [0], 0
 
     def add(self, layer: Layer, transitions: list[Transitions]) -> None:
@@ -160,34 +168,33 @@ class Level:
             raise effort.TooCostlyError(f"labels of cells take more than {most:.2g} bytes: refused")
 
     def settle(self, full: int) -> Guide:
-        """Return labels and transitions through which a path within the limit may lead."""
-        columns = map(np.concatenate, zip(*self.columns, strict=True))
-        started, cost, reduced, rest, spare = columns
+        """Return labels and transitions through which a path within the limit may lead.
+
+        The level is empty afterwards.
+        """
+        started, cost, reduced, rest, spare = map(np.concatenate, zip(*self.columns, strict=True))
         source, target, added, added_reduced = map(
             np.concatenate, zip(*self.transitions, strict=True)
         )
+        self.columns.clear()
+        self.transitions.clear()
         labels, ends = np.array(self.labels), np.array(self.ends)
-        source += np.repeat(labels[:-1], np.diff(ends))
-        target += np.repeat(labels[1:], np.diff(ends))
         given = labels, ends, source, target, added, added_reduced
-        _settle(*given, started, cost, reduced, rest, spare, full, self.limit, self.most)
-        alive = rest < NEVER
-        number, count = np.cumsum(alive) - 1, int(alive.sum())
-        kept = np.flatnonzero(
-            alive[source]
-            & alive[target]
-            & (cost[source] + added + rest[target] <= self.limit)
-            & (reduced[source] + added_reduced + spare[target] <= self.most)
-        )
-        pair = number[source[kept]] * count + number[target[kept]]
+        alive = _settle(*given, started, cost, reduced, rest, spare, full, self.limit, self.most)
+        kept = np.flatnonzero(alive)
+        layer = np.searchsorted(ends, kept, side="right") - 1
+        left = rest < NEVER
+        number, count = np.cumsum(left) - 1, int(left.sum())
+        pair = number[labels[layer] + source[kept]] * count
+        pair += number[labels[layer + 1] + target[kept]]
         order = np.argsort(pair)
         kept, pair = kept[order], pair[order]
         begins = np.flatnonzero(np.diff(pair, prepend=-1))
-        pair, least = pair[begins], [added[kept], added_reduced[kept]]
+        pair, least = pair[begins], [added[kept].astype(np.int64), added_reduced[kept]]
         if len(begins):
             least = [np.minimum.reduceat(column, begins) for column in least]
         first = np.searchsorted(pair, np.arange(count + 1) * count)
-        return Guide(started[alive], rest[alive], spare[alive], first, pair % max(1, count), *least)
+        return Guide(started[left], rest[left], spare[left], first, pair % max(1, count), *least)
 
 
 @compiled
@@ -209,6 +216,10 @@ def _settle(  # type: ignore[no-untyped-def]
 ):
     """Raise what is left to pay of each label, layer by layer back; `NEVER` where that is too much.
 
+    Returns
+    -------
+    whether a path within the limit may lead through each transition.
+
     Parameters
     ----------
     labels, ends : where the labels and the transitions of each layer begin.
@@ -218,7 +229,7 @@ def _settle(  # type: ignore[no-untyped-def]
     onward_reduced = np.full(len(started), NEVER, np.int64)
     for layer in range(len(labels) - 2, -1, -1):
         for e in range(ends[layer], ends[layer + 1]):
-            k, y = source[e], target[e]
+            k, y = labels[layer] + source[e], labels[layer + 1] + target[e]
             if rest[y] < NEVER:
                 onward[k] = min(onward[k], added[e] + rest[y])
                 onward_reduced[k] = min(onward_reduced[k], added_reduced[e] + spare[y])
@@ -228,3 +239,13 @@ def _settle(  # type: ignore[no-untyped-def]
                 spare[k] = max(spare[k], onward_reduced[k])
             if cost[k] + rest[k] > limit or reduced[k] + spare[k] > most:
                 rest[k] = spare[k] = NEVER
+    alive = np.zeros(len(source), np.bool_)
+    for layer in range(len(labels) - 1):
+        for e in range(ends[layer], ends[layer + 1]):
+            k, y = labels[layer] + source[e], labels[layer + 1] + target[e]
+            if rest[k] < NEVER and rest[y] < NEVER:
+                alive[e] = (
+                    cost[k] + added[e] + rest[y] <= limit
+                    and reduced[k] + added_reduced[e] + spare[y] <= most
+                )
+    return alive

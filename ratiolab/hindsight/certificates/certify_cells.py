@@ -256,7 +256,7 @@ class _Search:
             first.append(transitions_of(layer.labels, half, half.source[:rows], number))
             on = np.flatnonzero(last >= 0)
             costs = found.cost[on] - half.cost[on], found.reduced[on] - half.reduced[on]
-            second.append(Transitions(number[on], last[on], *costs))
+            second.append(Transitions.of(number[on], last[on], *costs))
         level.add(layer, first)
         level.add(between, second)
         return following
