@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from mutations import Change, breaks_each_rule, outcomes
 from oracle import least_latency
+from ratiolab.hindsight.cells.params import CellsParams
 from tiny_instances import tiny
 
 from ratiolab.cli.schema import schema_of
 from ratiolab.hindsight.cells.engine import CellProgram, Proof
-from ratiolab.hindsight.cells.params import CellsParams
 from ratiolab.hindsight.certificates import certify_cells, effort
 from ratiolab.hindsight.certificates.cell_starts import Requests, earliest
 from ratiolab.hindsight.certificates.certificate import CellCertificate, cell_certificate

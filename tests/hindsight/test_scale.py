@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from clock import ClockOfThread, let_readings_take
 
-from ratiolab.hindsight import solve
+from ratiolab.hindsight import solve, stages
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.compilation import compile_ahead
-from ratiolab.hindsight.relaxation import growth
 from ratiolab.hindsight.relaxation.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale import beam, portfolio
 from ratiolab.hindsight.scale.beam_state import Knobs
@@ -180,7 +179,7 @@ def test_a_second_search_begins_when_the_bound_gets_no_higher(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     let_readings_take(0.03, monkeypatch)
-    monkeypatch.setattr(growth, "growth_bounds", lambda *given: iter(()))
+    monkeypatch.setattr(stages, "growth_bounds", lambda *given: iter(()))
     monkeypatch.setattr(Portfolio, "run", lambda search: True)
     instance = workload(450, 1.5)
     assert solve(instance, time_limit=3).upper < best_list_schedule(instance).total_latency
