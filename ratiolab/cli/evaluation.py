@@ -16,12 +16,14 @@ from ratiolab.cli.app import (
     print_rich,
     progress,
     require_no_folder,
+    tokens,
 )
 from ratiolab.cli.groups import Judged, Log, Logged, grouped
 from ratiolab.cli.traces import tell_dropped
 
 if TYPE_CHECKING:
     from ratiolab.model import Instance
+    from ratiolab.model.files import Content
     from ratiolab.ratio.evaluation import Evaluation
     from ratiolab.ratio.service import Service
 
@@ -51,7 +53,7 @@ def evaluate(
         int | None,
         typer.Option(
             help="KV cache size in tokens; needed for a request log; an instance has its own.",
-            min=1,
+            parser=tokens,
         ),
     ] = None,
     preemption: Annotated[
@@ -86,6 +88,7 @@ def evaluate(
 
     Example: ratiolab evaluate conv.csv --clock llama2-70b-2xa100 --memory 60000 --stop 60
     """
+    from ratiolab.model.files import read_content
     from ratiolab.online.clock import clock_of
     from ratiolab.ratio.observed import judged as judged_log
     from ratiolab.ratio.observed import observed_service
@@ -95,11 +98,12 @@ def evaluate(
     require_report(judged.report)
     if observed and logged.sample is not None:
         raise ValueError("--observed needs all requests of the window: leave --sample out")
-    log = None if _is_instance(file) else logged.read(file)
+    content = read_content(file)
+    log = None if _is_instance(content) else logged.read(content)
     if log is None:
         if observed:
-            raise ValueError(f"{file}: --observed needs a log, not an instance")
-        instance = logged.predicted(load(file, memory, tick_seconds))
+            raise ValueError(f"{content.name}: --observed needs a log, not an instance")
+        instance = logged.predicted(load(content, memory, tick_seconds))
     else:
         if memory is None:
             raise ValueError(
@@ -119,7 +123,7 @@ def evaluate(
     made = evaluated(instance, clock, preemption, runs, judged, service, search)
     found = judged_log(log, instance, made) if service is not None and log is not None else None
     more = {} if found is None else {"observed": found.to_dict()}
-    deliver(made, file, clock, judged, [] if found is None else found.lines(), more, json)
+    deliver(made, content, clock, judged, [] if found is None else found.lines(), more, json)
 
 
 def require_report(report: Path | None) -> None:
@@ -169,7 +173,7 @@ def evaluated(
 
 def deliver(
     made: "Evaluation",
-    file: Path,
+    content: "Content",
     clock: str,
     judged: Judged,
     lines: list[str],
@@ -183,7 +187,7 @@ def deliver(
 
     try:
         if judged.report is not None:
-            provenance = _provenance(file, clock, judged.seed)
+            provenance = _provenance(content, clock, judged.seed)
             write_report(made, judged.report, lines=lines, provenance=provenance)
     finally:  # a report that cannot be written does not cost the answer
         if json:
@@ -199,24 +203,21 @@ def deliver(
         end_interrupted(OTHERS_LEFT_OUT)
 
 
-def _provenance(file: Path, clock: str, seed: int) -> list[tuple[str, str]]:
+def _provenance(content: "Content", clock: str, seed: int) -> list[tuple[str, str]]:
     """Return what a report says of the command and of its input."""
     import shlex
     import sys
-    from hashlib import sha256
 
-    digest = sha256(file.read_bytes()).hexdigest()
     return [
         ("command", shlex.join(["ratiolab", *sys.argv[1:]])),
-        ("file", f"{file.name}, SHA-256 {digest}"),
+        ("file", f"{Path(content.name).name}, SHA-256 {content.digest}"),
         ("clock", clock),
         ("seed", str(seed)),
     ]
 
 
-def _is_instance(file: Path) -> bool:
+def _is_instance(content: "Content") -> bool:
     """Return whether a file is an instance rather than a log."""
-    from ratiolab.model.files import read_content
     from ratiolab.model.io import INSTANCE_FORMAT
 
-    return INSTANCE_FORMAT.encode() in read_content(file)[:200]
+    return INSTANCE_FORMAT.encode() in content.data[:200]

@@ -224,13 +224,15 @@ def compare(
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
     from ratiolab.executors import opened
+    from ratiolab.model.files import read_content
     from ratiolab.ratio import compare as compare_policies
     from ratiolab.ratio.choice import by_reason
     from ratiolab.ratio.compare import default_policies
     from ratiolab.report.panels import comparison_panels
     from ratiolab.report.tables import comparison_table
 
-    instance = predicted(load(file, memory, tick_seconds), predict, judged.seed)
+    content = read_content(file)
+    instance = predicted(load(content, memory, tick_seconds), predict, judged.seed)
     pictures = picture_paths(plot, formats)
     asked = (clock, preemption, judged.metric, judged.slo, judged.report)
     if any(option is not None for option in asked):
@@ -244,7 +246,7 @@ def compare(
         made = evaluated(instance, clock, preemption or "restart", runs, judged)
         for path in pictures:
             save(plot_result(made), path)
-        deliver(made, file, clock, judged, [], {}, json)
+        deliver(made, content, clock, judged, [], {}, json)
         return
     chosen = judged.chosen()
     # what is asked of the picture is checked before minutes are spent on what it shows
