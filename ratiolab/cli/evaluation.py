@@ -1,6 +1,6 @@
 """The command that evaluates policies, and a real engine, on a request log."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -11,6 +11,7 @@ from ratiolab.cli.app import (
     Tick,
     app,
     end_interrupted,
+    line_width,
     load,
     print_json,
     print_rich,
@@ -19,13 +20,14 @@ from ratiolab.cli.app import (
     tokens,
 )
 from ratiolab.cli.groups import Judged, Log, Logged, grouped
-from ratiolab.cli.traces import tell_dropped
+from ratiolab.cli.traces import dropped_line
 
 if TYPE_CHECKING:
     from ratiolab.model import Instance
     from ratiolab.model.files import Content
     from ratiolab.ratio.evaluation import Evaluation
     from ratiolab.ratio.service import Service
+    from ratiolab.workloads.traces import Trace
 
 OTHERS_LEFT_OUT = "the policies that had run are compared; the others are left out"
 """What Ctrl-C keeps of a comparison of policies."""
@@ -90,8 +92,8 @@ def evaluate(
     """
     from ratiolab.model.files import read_content
     from ratiolab.online.clock import clock_of
+    from ratiolab.ratio.observed import describes, observed_service
     from ratiolab.ratio.observed import judged as judged_log
-    from ratiolab.ratio.observed import observed_service
     from ratiolab.workloads.traces import ROUNDS_PER_SECOND, select
 
     clock_of(clock)  # its mistakes come before the work
@@ -99,6 +101,8 @@ def evaluate(
     if observed and logged.sample is not None:
         raise ValueError("--observed needs all requests of the window: leave --sample out")
     content = read_content(file)
+    dropped: dict[str, int] = {}
+    requests = 0
     log = None if _is_instance(content) else logged.read(content)
     if log is None:
         if observed:
@@ -117,13 +121,44 @@ def evaluate(
             arrivals="zero" if log.seconds is None else "trace",
             rounds_per_second=ROUNDS_PER_SECOND if clock == "unit" else MILLISECONDS,
         )
-        tell_dropped(chosen.dropped, len(log) + sum(log.dropped.values()))
+        dropped, requests = chosen.dropped, len(log) + sum(log.dropped.values())
         log = log.take(chosen.kept)
-    service = observed_service(log) if observed and log is not None else None
-    made = evaluated(instance, clock, preemption, runs, judged, service, search)
+    service, comparable = None, False
+    if observed and log is not None:
+        service = observed_service(log)
+        fits = None if clock == "unit" else describes(clock_of(clock), log)
+        comparable = log.seconds is not None and fits is not False
+    made = evaluated(instance, clock, preemption, runs, judged, service, search, comparable)
     found = judged_log(log, instance, made) if service is not None and log is not None else None
-    more = {} if found is None else {"observed": found.to_dict()}
-    deliver(made, content, clock, judged, [] if found is None else found.lines(), more, json)
+    more = {} if log is None else {"log": log_dict(log, dropped)}
+    if found is not None:
+        more["observed"] = found.to_dict()
+    told = [] if log is None else log_lines(log, dropped, requests)
+    lines = [] if found is None else found.lines()
+    deliver(made, content, clock, judged, lines, more, json, told)
+
+
+def log_lines(log: "Trace", dropped: Mapping[str, int], requests: int) -> list[str]:
+    """Return what was understood of a log: its layout, units, what was left out or assumed."""
+    lines = [f"Layout: {log.layout}." if log.layout else ""]
+    if log.seconds is None:
+        lines.append("The log has no arrival times: all requests arrive at once.")
+    elif log.units:
+        lines.append(f"Times: {log.units}.")
+    lines.append(dropped_line(dict(dropped), requests))
+    lines += log.notes
+    return [f"{line[0].upper()}{line[1:].rstrip('.')}." for line in lines if line]
+
+
+def log_dict(log: "Trace", dropped: Mapping[str, int]) -> dict[str, object]:
+    """Return what was understood of a log, as plain data."""
+    return {
+        "layout": log.layout,
+        "has_arrivals": log.seconds is not None,
+        "times": log.units,
+        "dropped": dict(dropped),
+        "notes": list(log.notes),
+    }
 
 
 def require_report(report: Path | None) -> None:
@@ -143,6 +178,7 @@ def evaluated(
     judged: Judged,
     observed: "Service | None" = None,
     search: float = 0,
+    comparable: bool = True,
 ) -> "Evaluation":
     """Evaluate policies, with progress on standard error."""
     from ratiolab.executors import opened
@@ -163,6 +199,7 @@ def evaluated(
             slo=judged.slo,
             current=judged.current,
             observed=observed,
+            comparable=comparable,
             runs=runs,
             seed=judged.seed,
             search=search,
@@ -179,25 +216,41 @@ def deliver(
     lines: list[str],
     more: Mapping[str, object],
     json: bool,
+    log: Sequence[str] = (),
 ) -> None:
-    """Write the report that is asked for, and print an evaluation."""
+    """Write the report that is asked for, and print an evaluation.
+
+    Parameters
+    ----------
+    lines : sentences below the recommendation.
+    more : further data of the JSON object.
+    log : what was understood of the log, sentences.
+    """
+    from rich.text import Text
+
     from ratiolab.ratio.choice import by_reason
     from ratiolab.report.evaluation_report import write_report
-    from ratiolab.report.evaluation_table import evaluation_table
+    from ratiolab.report.evaluation_table import cells, evaluation_table
 
     try:
         if judged.report is not None:
             provenance = _provenance(content, clock, judged.seed)
-            write_report(made, judged.report, lines=lines, provenance=provenance)
+            write_report(made, judged.report, lines=lines, provenance=provenance, log=log)
     finally:  # a report that cannot be written does not cost the answer
         if json:
             print_json("evaluation", {**made.to_dict(), "clock": clock, **more})
+            for line in log:
+                typer.echo(f"ratiolab: {line}", err=True)
         else:
             print_rich(
-                evaluation_table(made),
-                *by_reason(made.skipped),
-                *made.advice,
+                *made.situation,
+                *log,
+                "",
+                *(Text(words, style="bold" * (k == 0)) for k, words in enumerate(made.advice)),
                 *lines,
+                evaluation_table(made, line_width()),
+                *cells(made).folded,
+                *(f"{line[0].upper()}{line[1:]}." for line in by_reason(made.skipped)),
             )
     if made.interrupted:
         end_interrupted(OTHERS_LEFT_OUT)

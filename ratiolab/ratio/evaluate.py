@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ratiolab.ratio.load import sustained_load
 from ratiolab.ratio.ranking import best_first
 from ratiolab.ratio.runs import simulated
 from ratiolab.ratio.saving import saved
-from ratiolab.ratio.service import METRICS, Service, Slo, bound_of, metric_of
+from ratiolab.ratio.service import METRICS, Service, Slo, bound_of, metric_of, observed_bound
 
 
 def evaluate(
@@ -30,6 +30,7 @@ def evaluate(
     slo: Slo | str | None = None,
     current: str = "fcfs",
     observed: Service | None = None,
+    comparable: bool = True,
     runs: int = 5,
     seed: int = 0,
     load: bool = True,
@@ -49,7 +50,10 @@ def evaluate(
     metric : what rows are sorted by, a key of `ratiolab.ratio.service.METRICS`, or ``goodput``.
     slo : the objective of goodput, also as words: ``ttft=1,tpot=0.05``.
     current : the policy in use.
-    observed : what the log itself says of the requests, if it does.
+    observed : what the log itself says of the requests, if it does. Its ratios are to the bound on
+        those requests whose times it knows.
+    comparable : whether the clock describes the engine of the log, and its arrivals are known; else
+        the log has no ratios.
     runs : seeds ``seed, seed + 1, ...`` of each policy that uses randomness.
     load : whether to look for the load that the best policy takes at the current value.
     search : seconds of a search for the order of the least mean latency, which becomes a row of its
@@ -103,6 +107,11 @@ def evaluate(
         found_rows.append(Row("observed", (observed,)))
     listed = best_first(found_rows, lambda row: row.value(chosen), chosen.larger_is_better)
     bounds = {each.key: bound_of(each, instance, clock, preemption) for each in metrics}
+    if observed is not None:
+        own = dict.fromkeys(bounds, nan)
+        if comparable:
+            own = {m.key: observed_bound(m, observed, instance, clock, preemption) for m in metrics}
+        listed = tuple(row if row.policy else replace(row, bounds=own) for row in listed)
     report("bounds")
     made = Evaluation(
         *(instance, clock, preemption, chosen, metrics, bounds, listed, current),

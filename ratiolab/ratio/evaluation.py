@@ -1,6 +1,8 @@
 """Result of an evaluation: rows of policies on one log, bounds, and what to deploy."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +12,20 @@ from ratiolab.model import Instance, Preemption
 from ratiolab.model.display import Result
 from ratiolab.online import Policy, Simulation
 from ratiolab.online.clock import BatchTime
-from ratiolab.online.registry import describe, rule
+from ratiolab.online.registry import describe
+from ratiolab.ratio.advice import Advice
+from ratiolab.ratio.demand import Demand, running_at_a_time, waits
 from ratiolab.ratio.load import keeps_up
+from ratiolab.ratio.needs import Need, need
 from ratiolab.ratio.ranking import Ranked, Ranking
-from ratiolab.ratio.saving import RESAMPLES, Saving, bootstrap
+from ratiolab.ratio.saving import Saving, bootstrap
 from ratiolab.ratio.service import Metric, Service
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-NOTICED = 0.01
-"""Part by which another metric must get worse, or servers get fewer, before it is told."""
+HOPELESS = 3.0
+"""Factor on the metric of the policy in use beyond which a policy is only named."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Row(Ranked):
     policy : None for the log.
     evictions : mean over the seeds.
     run : the one of the first seed; None for the log.
+    bounds : of a log that does not know all requests, on each metric of those that it knows; NaN
+        where it is not compared with any. None: those of the evaluation.
     """
 
     name: str
@@ -42,6 +48,18 @@ class Row(Ranked):
     policy: Policy | None = None
     evictions: float = 0.0
     run: Simulation | None = field(default=None, repr=False)
+    bounds: Mapping[str, float] | None = field(default=None, repr=False)
+
+    @property
+    def waits(self) -> bool:
+        """Whether any request waits or is evicted, in the run of the first seed."""
+        return self.run is None or waits(self.run)
+
+    @property
+    def running(self) -> float | None:
+        """How many requests run at a time in the mean, in the run of the first seed."""
+        done = self.run is not None and self.run.outcome == "complete"
+        return running_at_a_time(self.run) if done and self.run is not None else None
 
     @property
     def keeps_up(self) -> bool:
@@ -63,7 +81,7 @@ class Row(Ranked):
 
 
 @dataclass(frozen=True)
-class Evaluation(Ranking[Row], Result):
+class Evaluation(Advice, Ranking[Row], Result):
     """Rows sorted by a metric, a certified bound on it, and a recommendation.
 
     Parameters
@@ -110,7 +128,55 @@ class Evaluation(Ranking[Row], Result):
     def ratio(self, row: Row, metric: Metric | None = None) -> float:
         """Return how many times the bound on a metric a row is at most above the best schedule."""
         metric = metric or self.metric
-        return metric.ratio(row.value(metric), self.bounds[metric.key])
+        bound = (row.bounds or self.bounds)[metric.key]
+        return float("nan") if isnan(bound) else metric.ratio(row.value(metric), bound)
+
+    @cached_property
+    def demand(self) -> Demand:
+        """What the log asks for."""
+        return Demand.of(self.instance, self.clock, self.preemption)
+
+    def need(self, row: Row) -> Need:
+        """Return what the owner of a server must have to run a policy."""
+        return Need.NOTHING if row.policy is None else need(row.policy, self.instance)
+
+    @property
+    def deployable(self) -> list[Row]:
+        """Rows of policies that need no more than the one in use, the best first."""
+        most = self.need(self.row(self.current))
+        return [row for row in self.rows if row.policy is not None and self.need(row) <= most]
+
+    @property
+    def predicting(self) -> list[Row]:
+        """Rows of further policies that need predictions, the best first."""
+        most = self.need(self.row(self.current))
+        return [row for row in self.rows if most < self.need(row) <= Need.PREDICTION]
+
+    @property
+    def knowing(self) -> list[Row]:
+        """Rows of policies that know everything in advance, the best first."""
+        most = self.need(self.row(self.current))
+        return [row for row in self.rows if most < self.need(row) == Need.EVERYTHING]
+
+    @property
+    def groups(self) -> list[tuple[str, list[Row]]]:
+        """Rows under the titles of tables; there is no title without rows."""
+        groups = [
+            ("Ready to deploy", self.deployable),
+            ("Need predictions", self.predicting),
+            ("Know every output", self.knowing),
+            ("The log itself", [row for row in self.rows if row.policy is None]),
+        ]
+        return [(title, rows) for title, rows in groups if rows]
+
+    def hopeless(self, row: Row) -> bool:
+        """Return whether a row never ends, or is worse than the policy in use by `HOPELESS`."""
+        if row.policy is None or row.name == self.current:
+            return False
+        now, then = self.row(self.current).value(self.metric), row.value(self.metric)
+        if isnan(then) or isnan(now):
+            return isnan(then) and not isnan(now)
+        return self.metric.ratio(then, now) > HOPELESS
 
     def ratio_interval(self, row: Row) -> tuple[float, float] | None:
         """Return the ratio at the ends of `Row.interval`; None where there is none."""
@@ -127,99 +193,6 @@ class Evaluation(Ranking[Row], Result):
         pick = max if self.metric.larger_is_better else min
         low, high = sorted((self.bounds[self.metric.key], pick(known, default=float("nan"))))
         return low, high
-
-    @property
-    def enclosed(self) -> str:
-        """The enclosure of the best schedule, in a sentence."""
-        low, high = map(self._shown, self.enclosure)
-        return f"The best schedule has a {self.metric.title} between {low} and {high}."
-
-    @property
-    def headline(self) -> str:
-        """The recommendation, in a sentence."""
-        best, current = self.deployable[0], self.row(self.current)
-        title, bound = self.metric.title, self.bounds[self.metric.key]
-        now, then = current.value(self.metric), best.value(self.metric)
-        limit = f"No schedule {'exceeds' if self.metric.larger_is_better else 'is below'}"
-        limit += f" {self._shown(bound)}."
-        if not current.keeps_up:
-            limit += (
-                f" {self.current} does not keep up with the log: latencies grow with its length."
-            )
-        if isnan(now):
-            return f"{self.current} never ends; {best.name} has a {title} of {self._shown(then)}."
-        if self.saving is None:
-            return (
-                f"Keep {self.current}: no other policy that can be deployed has a better {title} "
-                f"than {self._shown(now)}. {limit}"
-            )
-        saving = self.saving
-        change = f"{_percent(abs(saving.relative))} {'better' if saving.relative > 0 else 'worse'}"
-        if saving.low <= 0:
-            return (
-                f"Nothing is certain: {best.name} has a {title} of {self._shown(then)}, "
-                f"{self.current} {self._shown(now)}, {change} on this log. {self.judgement} {limit}"
-            )
-        words = (
-            f"Switch from {self.current} to {best.name}: {title} {self._shown(then)} instead of "
-            f"{self._shown(now)}, {change} on this log. {self.judgement} {limit}"
-        )
-        if saving.servers is not None and saving.servers > NOTICED:
-            words += f" At equal {title}, about {100 * saving.servers:.0f} % fewer GPUs."
-        return words
-
-    @property
-    def drawbacks(self) -> str:
-        """A sentence on what a switch makes worse by more than `NOTICED`; or nothing."""
-        if self.saving is None:
-            return ""
-        best, current = self.deployable[0], self.row(self.current)
-        words = []
-        for metric in self.metrics:
-            now, then = current.value(metric), best.value(metric)
-            ratio = now / then if metric.larger_is_better else then / now
-            if metric.key != self.metric.key and then and ratio > 1 + NOTICED:
-                old, new = self._shown(now, metric), self._shown(then, metric)
-                words.append(f"{metric.title} {new} instead of {old}")
-        if not words:
-            return f"Nothing else that is measured here gets worse by {best.name}."
-        return f"What gets worse by {best.name}: {', '.join(words)}."
-
-    @property
-    def advice(self) -> list[str]:
-        """Recommendation, rule of the policy, drawbacks, and what is possible: sentences."""
-        best = self.deployable[0]
-        told = ""
-        if self.saving is not None and best.policy is not None:
-            told = f"The rule of {best.name}: {rule(type(best.policy))}".replace("``", "")
-            if alike := [row for row in self.deployable[1:] if self._nearly(best, row)]:
-                words = (f"{row.name} ({self._shown(row.value(self.metric))})" for row in alike)
-                told += f" Nearly as good: {', '.join(words)}."
-        return [words for words in (self.headline, told, self.drawbacks, self.enclosed) if words]
-
-    def _nearly(self, best: Row, other: Row) -> bool:
-        """Return whether a row is worse than the best one by no more than `NOTICED`."""
-        one, two = best.value(self.metric), other.value(self.metric)
-        return abs(one - two) <= NOTICED * abs(one) and other.name != self.current
-
-    @property
-    def judgement(self) -> str:
-        """How sure the saving is: in parts of the log that had no say in the choice; or nothing."""
-        saving = self.saving
-        if saving is None:
-            return ""
-        if not np.isfinite(saving.low):
-            return "There are too few requests to judge the choice."
-        return (
-            f"Chosen on a part of the log and judged on the rest, {RESAMPLES} times, a switch is "
-            f"{_percent(saving.held_out)} better (95 % interval {_percent(saving.low)} to "
-            f"{_percent(saving.high)}); "
-            f"{100 * saving.again:.0f} % of these choices are {self.deployable[0].name}."
-        )
-
-    def _shown(self, value: float, metric: Metric | None = None) -> str:
-        share = (metric or self.metric).key == "goodput"
-        return _percent(value) if share else f"{value:.4g} {self.unit}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, without the times of single requests."""
@@ -248,7 +221,17 @@ class Evaluation(Ranking[Row], Result):
                 "load": saving.load,
                 "servers": saving.servers,
             },
+            "demand": {
+                "span": self.demand.span,
+                "rate": self.demand.rate,
+                "load": self.demand.load,
+                "running_at_a_time": self.row(self.current).running,
+                "nothing_waits": self.nothing_waits,
+                "keeps_up": self.row(self.current).keeps_up,
+            },
+            "situation": " ".join(self.situation),
             "recommendation": self.headline,
+            "with_predictions": self.with_predictions,
             "drawbacks": self.drawbacks,
             "skipped": [{"policy": key, "why": why} for key, why in self.skipped],
         }
@@ -260,6 +243,8 @@ class Evaluation(Ranking[Row], Result):
         return {
             **({"policy": row.name} if row.policy is None else describe(row.policy)),
             "can_be_deployed": row.policy is not None and not row.knows_everything,
+            "needs": None if row.policy is None else self.need(row).name.lower(),
+            "keeps_up": row.keeps_up,
             "seeds": len(row.services),
             "evictions": row.evictions,
             "values": {k: None if isnan(v) else v for k, v in values.items()},
@@ -279,8 +264,3 @@ class Evaluation(Ranking[Row], Result):
 def _is_schedule(row: Row) -> bool:
     """Return whether what a row did is a schedule under the evaluation's rules: not the log."""
     return bool(row.services) and row.policy is not None and not row.policy.may_overflow
-
-
-def _percent(share: float) -> str:
-    """Return a share in percent; what is rounded to nothing has no sign."""
-    return f"{100 * share:.1f} %".replace("-0.0 %", "0.0 %")

@@ -1,7 +1,10 @@
 """What a log observed of its own requests, and the clock that fits it."""
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any
+from math import isfinite, isnan, nan
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +12,24 @@ from numpy.typing import NDArray
 from ratiolab.model import Instance
 from ratiolab.online import simulate
 from ratiolab.online.clock import BatchTime
+from ratiolab.ratio.advice import figure
 from ratiolab.ratio.evaluation import Evaluation
-from ratiolab.ratio.service import METRICS, Service, bound_of
+from ratiolab.ratio.service import METRICS, Service, observed_bound
 from ratiolab.workloads.traces import Trace
 
 Seconds = NDArray[np.float64]
+
+FEWEST = 8
+"""Requests with two tokens to which a clock is fitted."""
+
+EXPLAINED = 0.5
+"""Share of the variance of TPOT that a clock must explain before ratios are given under it."""
+
+CLOSE = 0.1
+"""Error of TPOT, over its mean, that is close enough where there is little variance."""
+
+MISFIT = 0.25
+"""Error of the mean TPOT, over it, beyond which a clock does not describe an engine."""
 
 
 def observed_service(trace: Trace) -> Service:
@@ -24,13 +40,17 @@ def observed_service(trace: Trace) -> Service:
     ValueError
         when it has neither first-token nor finish times.
     """
-    if trace.seconds is None or (trace.first is None and trace.finish is None):
-        raise ValueError(f"{trace.name}: the log has neither first-token nor finish times")
+    if trace.first is None and trace.finish is None:
+        raise ValueError(
+            f"{trace.name}: the log has neither first-token nor finish times, nor latencies: "
+            "leave --observed out, or name them, as in --columns ...,ttft=COLUMN,latency=COLUMN"
+        )
     unknown = np.full(len(trace), np.nan)
     first = unknown if trace.first is None else trace.first
     finish = unknown if trace.finish is None else trace.finish
     after = np.where(trace.output > 1, trace.output - 1, np.nan)
-    return Service(finish - trace.seconds, first - trace.seconds, (finish - first) / after)
+    arrival = 0.0 if trace.seconds is None else trace.seconds
+    return Service(finish - arrival, first - arrival, (finish - first) / after)
 
 
 @dataclass(frozen=True)
@@ -39,16 +59,49 @@ class FittedClock:
 
     Parameters
     ----------
+    error : root mean square error of the TPOT of a request, over the mean.
     requests : those that the fit rests on.
     """
 
     clock: BatchTime
     explained: float
+    error: float
     requests: int
 
+    @property
+    def fits(self) -> bool:
+        """Whether the clock tells the batches of the engine: most of their variance, or closely."""
+        return self.explained >= EXPLAINED or self.error <= CLOSE
 
-def fitted_clock(trace: Trace) -> FittedClock:
-    """Fit a clock to what a log observed: least squares, no coefficient below 0.
+
+class Batches(NamedTuple):
+    """What is known of the batches between the first and the last token of each request.
+
+    Parameters
+    ----------
+    seconds : the mean length of them, shape (n,): the time per output token.
+    contents : the constant 1, tokens prefilled, requests decoding and tokens held, means, (n, 4).
+    weight : of each mean; one of many batches is known better.
+    """
+
+    seconds: Seconds
+    contents: Seconds
+    weight: Seconds
+
+    def explained(self, coefficients: Seconds) -> float:
+        """Return the share of the variance that these coefficients of a clock explain."""
+        left = self.weight * (self.seconds - self.contents @ coefficients)
+        about = self.weight * (self.seconds - self.seconds.mean())
+        return 1 - float(left @ left) / max(float(about @ about), 1e-300)
+
+    def error(self, coefficients: Seconds) -> float:
+        """Return the root mean square error of these coefficients, over the mean."""
+        left = self.seconds - self.contents @ coefficients
+        return float(np.sqrt(np.mean(left**2)) / self.seconds.mean())
+
+
+def observed_batches(trace: Trace) -> Batches:
+    """Return what a log tells of the batches of its engine.
 
     Between its first and its last token, a request decodes in one batch for each further token. The
     mean length of these batches is its time per output token, and the mean of what they do follows
@@ -58,19 +111,17 @@ def fitted_clock(trace: Trace) -> FittedClock:
     Raises
     ------
     ValueError
-        when the log has no first-token and finish times, or too few requests of two tokens.
+        when the log has no arrivals, first-token and finish times, or too few requests of two
+        tokens.
     """
-    from scipy.optimize import nnls
-
-    if trace.first is None or trace.finish is None:
+    if trace.seconds is None or trace.first is None or trace.finish is None:
         raise ValueError(f"{trace.name}: a clock is fitted to first-token and finish times")
     first, finish = trace.first, trace.finish
     known = np.isfinite(first) & np.isfinite(finish) & (finish > first) & (trace.output > 1)
-    if known.sum() < 8:
+    if known.sum() < FEWEST:
         raise ValueError(f"{trace.name}: {known.sum()} requests with two tokens are too few to fit")
     begin, end, tokens = first[known], finish[known], trace.output[known] - 1
     prompt = trace.prompt[known]
-    batches = (end - begin) / tokens  # seconds of each
     span = end - begin
     decoding, cached = np.zeros(len(span)), np.zeros(len(span))
     for i in range(len(span)):
@@ -85,18 +136,45 @@ def fitted_clock(trace: Trace) -> FittedClock:
     sums = np.concatenate([[0.0], np.cumsum(prompt[np.argsort(begin, kind="stable")])])
     between = sums[np.searchsorted(moments, end, "right")]
     between -= sums[np.searchsorted(moments, begin, "right")]
-    table = np.column_stack([np.ones(len(span)), between / tokens, decoding, cached])
-    weight = np.sqrt(tokens)  # a mean of many batches is known better
-    scale = np.linalg.norm(table * weight[:, None], axis=0)
+    contents = np.column_stack([np.ones(len(span)), between / tokens, decoding, cached])
+    return Batches(span / tokens, contents, np.sqrt(tokens))
+
+
+def fitted_clock(trace: Trace) -> FittedClock:
+    """Fit a clock to what a log observed: least squares, no coefficient below 0.
+
+    Raises
+    ------
+    ValueError
+        when the log does not tell enough, as `observed_batches` says.
+    """
+    from scipy.optimize import nnls
+
+    seen = observed_batches(trace)
+    weighted = seen.contents * seen.weight[:, None]
+    scale = np.linalg.norm(weighted, axis=0)
     scale[scale == 0] = 1
-    found = nnls(table * weight[:, None] / scale, batches * weight)[0] / scale
-    left = batches - table @ found
-    explained = 1 - float((weight * left) @ (weight * left)) / max(
-        float((weight * (batches - batches.mean())) @ (weight * (batches - batches.mean()))), 1e-300
-    )
+    found = nnls(weighted / scale, seen.seconds * seen.weight)[0] / scale
     fixed, prefill, decode, kv = found.tolist()
     clock = BatchTime(max(fixed, 1e-9), prefill, decode, kv)
-    return FittedClock(clock, explained, int(known.sum()))
+    return FittedClock(clock, seen.explained(found), seen.error(found), len(seen.seconds))
+
+
+def describes(clock: BatchTime, trace: Trace) -> bool | None:
+    """Return whether a clock predicts the mean time per output token of a log within `MISFIT`.
+
+    None where the log does not tell enough to say. What the policy of the engine was does not
+    matter: the prediction is from what ran beside each request.
+    """
+    try:
+        seen = observed_batches(trace)
+    except ValueError:
+        return None
+    predicted = seen.contents @ np.array([clock.fixed, clock.prefill, clock.decode, clock.kv])
+    share = np.average(predicted, weights=seen.weight**2) / np.average(
+        seen.seconds, weights=seen.weight**2
+    )
+    return bool(abs(share - 1) <= MISFIT)
 
 
 @dataclass(frozen=True)
@@ -105,54 +183,114 @@ class Judgement:
 
     Parameters
     ----------
-    ratio : mean latency over the bound under the chosen clock; below 1 the clock is too slow for
-        the engine, and says nothing of it.
+    known, requests : how many requests have a finish time, and how many there are.
+    means : mean latency, TTFT and TPOT of the log, by title; those that it knows.
+    has_arrivals : whether the log tells when requests arrive.
+    described : whether the chosen clock describes the engine; None where that cannot be told.
+    ratio : mean latency over the bound on the same requests under the chosen clock; NaN where the
+        clock does not describe the engine.
+    simulated : mean latency of the policy in use, simulated under the chosen clock, of the same
+        requests.
     fitted : the clock that fits the log best; None where it does not tell enough.
-    refitted : mean latency over the bound under the fitted clock.
-    mean, predicted : mean latency of the log, and of the simulated policy in use under that clock.
+    refitted : mean latency over the bound under the fitted clock; NaN where that does not fit.
+    predicted : mean latency of the simulated policy in use under that clock, of the same requests.
     policy : the one in use.
     """
 
+    known: int
+    requests: int
+    means: Mapping[str, float]
+    has_arrivals: bool
+    described: bool | None
     ratio: float
+    simulated: float
     fitted: FittedClock | None
     refitted: float
-    mean: float
     predicted: float
     policy: str
 
+    @property
+    def mean(self) -> float:
+        """Mean latency of the log; NaN where it knows none."""
+        return self.means.get(METRICS["mean"].title, float("nan"))
+
     def lines(self) -> list[str]:
         """Return the judgement in sentences."""
-        words = f"The log's own mean latency is {self.mean:.4g} s, "
-        if self.ratio < 1:
-            words += "below the bound: this clock is slower than the engine, fit one to it."
-        else:
-            words += f"at most {self.ratio:.3f} times that of the best schedule under this clock."
+        told = ", ".join(f"{title} {figure(value)} s" for title, value in self.means.items())
+        words = [f"The log itself observed: {told}."]
+        if self.known < self.requests:
+            words.append(
+                f"{self.requests - self.known:,} of {self.requests:,} requests have no finish time "
+                "(still running when the log ended?): these figures, and the bound beside them, "
+                f"are of the other {self.known:,}, of which {self.policy} simulated has a mean "
+                f"latency of {figure(self.simulated)} s."
+            )
+        words.append(self._verdict())
+        return [*words, self._of_fit()] if self.has_arrivals else words
+
+    def _verdict(self) -> str:
+        if not self.has_arrivals:
+            return "Without arrival times the log is not compared with any schedule."
+        if isnan(self.mean):
+            return "Without finish times the log's mean latency is not compared with the bound."
+        if self.described is False:
+            return (
+                "The chosen clock does not describe this engine (the mean time per output token "
+                f"that it predicts is off by more than {100 * MISFIT:.0f} %): no ratio is given."
+            )
+        if isnan(self.ratio):
+            return (
+                "The log's mean latency is below the bound: this clock is slower than the engine, "
+                "so no ratio is given."
+            )
+        sure = "" if self.described else "; whether the clock is that of the engine is not known"
+        return (
+            f"Its mean latency is at most {self.ratio + 0.0005:.3f} times that of the best "
+            f"schedule of the same requests under this clock{sure}."
+        )
+
+    def _of_fit(self) -> str:
         if self.fitted is None:
-            return [words, "The log does not tell enough to fit a clock to it."]
+            return "The log does not tell enough to fit a clock to it."
         clock, share = self.fitted.clock, self.fitted.explained
-        return [
-            words,
-            f"The clock fitted to it takes {clock.fixed:.3g} s for a batch, {clock.prefill:.3g} "
-            f"a token prefilled, {clock.decode:.3g} a request decoding, {clock.kv:.3g} a token "
-            f"read, and explains {100 * share:.0f} % of the variance of TPOT; under it the log is "
-            f"at most {self.refitted:.3f} times the best schedule, and {self.policy} simulated "
-            f"has a mean latency of {self.predicted:.4g} s, "
-            f"{100 * (self.predicted / self.mean - 1):+.1f} %.",
-        ]
+        words = (
+            f"The clock fitted to the log takes {1000 * clock.fixed:.3g} ms for a batch, "
+            f"{1000 * clock.prefill:.3g} ms a token prefilled, {1000 * clock.decode:.3g} ms a "
+            f"request decoding and {1000 * clock.kv:.3g} ms a token read; it explains "
+            f"{100 * max(share, 0):.0f} % of the variance of TPOT"
+        )
+        if not self.fitted.fits:
+            return f"{words}: it does not fit, so no ratio is given under it."
+        if isnan(self.refitted):
+            return f"{words}."
+        change = 100 * (self.predicted / self.mean - 1)
+        return (
+            f"{words}. Under it the log is at most {self.refitted + 0.0005:.3f} times the best "
+            f"schedule, and {self.policy} simulated has a mean latency of "
+            f"{figure(self.predicted)} s, {change:+.1f} %."
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain data."""
-        clock = None if self.fitted is None else asdict(self.fitted.clock)
-        explained = None if self.fitted is None else self.fitted.explained
-        figures = {"mean": self.mean, "at_most_above_the_best": self.ratio}
-        if clock is None:
-            return figures | {"fitted_clock": None}
-        return figures | {
-            "fitted_clock": clock,
-            "explained": explained,
-            "at_most_under_the_fitted_clock": self.refitted,
+        """Return the figures as plain data; None for what is not given."""
+
+        def given(value: float) -> float | None:
+            return value if isfinite(value) else None
+
+        fit = self.fitted
+        return {
+            "requests": self.requests,
+            "with_finish_times": self.known,
+            "mean": given(self.mean),
+            "means": dict(self.means),
+            "clock_describes_the_engine": self.described,
+            "at_most_above_the_best": given(self.ratio),
             "policy": self.policy,
-            "predicted_mean": self.predicted,
+            "simulated_mean": given(self.simulated),
+            "fitted_clock": None if fit is None else asdict(fit.clock),
+            "explained": None if fit is None else fit.explained,
+            "fits": None if fit is None else fit.fits,
+            "at_most_under_the_fitted_clock": given(self.refitted),
+            "predicted_mean": given(self.predicted),
         }
 
 
@@ -165,16 +303,33 @@ def judged(log: Trace, instance: Instance, made: Evaluation) -> Judgement:
     made : an evaluation of the instance with a clock and the row ``observed``.
     """
     mean = METRICS["mean"]
-    observed = made.row("observed").value(mean)
-    ratio = mean.ratio(observed, made.bounds["mean"])
-    try:
-        fitted = fitted_clock(log)
-    except ValueError:
-        return Judgement(ratio, None, float("nan"), observed, float("nan"), made.current)
-    bound = bound_of(mean, instance, fitted.clock, made.preemption)
-    policy = made.row(made.current).policy
+    row = made.row("observed")
+    (service,) = row.services
+    known = np.flatnonzero(np.isfinite(service.latency))
+    titles = {metric.title: metric.value(service) for metric in METRICS.values() if not metric.tail}
+    means = {title: value for title, value in titles.items() if isfinite(value)}
+    observed = row.value(mean)
+    described = None if made.clock is None else describes(made.clock, log)
+    ratio = made.ratio(row, mean) if len(known) else nan
+    if described is False or not ratio >= 1:
+        ratio = nan
+    now = made.row(made.current)
+    policy = now.policy
     assert policy is not None
-    run = simulate(instance, policy, preemption=made.preemption, clock=fitted.clock)
-    predicted = mean.value(Service.of(run))
-    again = mean.ratio(observed, bound)
-    return Judgement(ratio, fitted, again, observed, predicted, made.current)
+
+    def over(services: Sequence[Service]) -> float:
+        own = [mean.value(each.take(known)) for each in services] if len(known) else []
+        return float(np.mean(own)) if own else nan
+
+    fitted, refitted, predicted = None, nan, nan
+    with suppress(ValueError):  # the log does not tell enough
+        fitted = fitted_clock(log)
+    if fitted is not None and fitted.fits and len(known):
+        bound = observed_bound(mean, service, instance, fitted.clock, made.preemption)
+        refitted = mean.ratio(observed, bound)
+        run = simulate(instance, policy, preemption=made.preemption, clock=fitted.clock)
+        predicted = over([Service.of(run)])
+    return Judgement(
+        *(len(known), len(log), means, log.seconds is not None, described, ratio),
+        *(over(now.services), fitted, refitted, predicted, made.current),
+    )

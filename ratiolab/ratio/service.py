@@ -183,3 +183,24 @@ def bound_of(
     if metric.key == "ttft":
         return max(alone, ttft_lower_bound(timed, time) / len(instance))
     return alone
+
+
+def observed_bound(
+    metric: Metric,
+    observed: Service,
+    instance: Instance,
+    clock: BatchTime | None,
+    preemption: Preemption,
+) -> float:
+    """Return a bound on a metric of the requests whose times are known, as `bound_of` all.
+
+    What any schedule does with all requests, it does with these alone, in batches that are no
+    shorter: so the bound on these alone holds for it.
+    """
+    values = metric.each(observed)
+    one_token = np.isnan(observed.tpot) & ~np.isnan(observed.latency) & (instance.output == 1)
+    known = np.flatnonzero(~np.isnan(values) | one_token)
+    if not len(known):
+        return float("nan")
+    some = instance if len(known) == len(instance) else instance.take(known.tolist())
+    return bound_of(metric, some, clock, preemption)

@@ -92,7 +92,7 @@ def test_at_the_load_that_is_told_the_metric_is_still_the_old_one() -> None:
     faster = instance.replace(tick_seconds=0.001 / made.saving.load)
     again = evaluate(faster, [make("fcfs")], clock=CLOCK, load=False)
     assert again.row("fcfs").value(made.metric) <= made.row("rr").value(made.metric)
-    assert made.headline.startswith("Switch from rr to fcfs: mean latency")
+    assert made.headline.startswith("Switch from rr to fcfs: a mean latency of")
     assert "fewer GPUs" in made.headline
 
 
@@ -160,7 +160,10 @@ def test_a_clock_fitted_to_a_log_predicts_it() -> None:
         observed=observed_service(log),
         load=False,
     )
-    assert "slower than the engine" in judged(log, instance, slow).lines()[0]
+    again = judged(log, instance, slow)
+    assert again.described is False
+    assert np.isnan(again.ratio)
+    assert "does not describe this engine" in again.lines()[1]
 
 
 def test_a_log_without_times_of_its_own_is_not_judged() -> None:
@@ -194,8 +197,8 @@ def test_the_command_evaluates_a_log_and_judges_it(
     asked += ["--clock", "llama3-8b-a100", "--policies", "fcfs,svf"]
     assert ended_with(*asked) == 0
     out = capsys.readouterr().out
-    assert "The log's own mean latency is" in out
-    assert "The clock fitted to it takes" in out
+    assert "The log itself observed: mean latency" in out
+    assert "The clock fitted to the log takes" in out
     assert ended_with(*asked, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["format"] == "ratiolab-evaluation/1"
@@ -254,4 +257,6 @@ def test_a_server_that_does_not_keep_up_tells_nothing_of_the_gpus_that_could_be_
     assert made.saving is not None
     assert made.saving.load is None
     assert "GPUs" not in made.headline
-    assert "does not keep up with the log" in made.headline
+    assert made.overloaded
+    assert "no policy keeps up" in made.situation[1]
+    assert "the backlog grows either way" in made.headline
