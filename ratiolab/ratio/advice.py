@@ -129,17 +129,17 @@ class Advice:
         if saving.low <= 0:
             return (
                 f"Keep {self.current} unless more requests say otherwise: on this log {best.name} "
-                f"has a {values}{but}; that may be chance. {self.judgement}"
-            ).replace("  ", " ")
+                f"has a {values}{but}; that may be chance."
+            )
         if grave:
-            words = f"{best.name} has a {values}{but}: switch only if that may get worse."
+            words = f"{best.name} has a {values}{but}: switch only if that is acceptable."
         else:
             words = f"Switch from {self.current} to {best.name}: a {values}."
         if self.overloaded:
             words += " That is the mean of this log alone: the backlog grows either way."
         if saving.servers is not None and saving.servers > NOTICED:
             words += f" At equal {title}, about {100 * saving.servers:.0f} % fewer GPUs."
-        return f"{words} {self.judgement}"
+        return words
 
     @property
     def with_predictions(self) -> str:
@@ -210,7 +210,15 @@ class Advice:
             if alike := [row for row in self.deployable[1:] if self._nearly(best, row)]:
                 words = [f"{row.name} ({self._shown(row.value(self.metric))})" for row in alike]
                 told += f" Nearly as good: {_names(words)}."
-        sentences = [self.headline, told, self.drawbacks, self.with_predictions, self.enclosed]
+        judgement = "" if self.nothing_waits else self.judgement
+        sentences = [
+            self.headline,
+            judgement,
+            told,
+            self.drawbacks,
+            self.with_predictions,
+            self.enclosed,
+        ]
         return [words for words in sentences if words]
 
     def _nearly(self, best: "Row", other: "Row") -> bool:

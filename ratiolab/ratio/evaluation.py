@@ -178,6 +178,18 @@ class Evaluation(Advice, Ranking[Row], Result):
             return isnan(then) and not isnan(now)
         return self.metric.ratio(then, now) > HOPELESS
 
+    @property
+    def listed(self) -> list[tuple[str, list[Row]]]:
+        """The groups with the rows worth a line: not hopeless, and of those that know everything
+        the best alone, a yardstick."""
+        kept = []
+        for title, rows in self.groups:
+            some = [row for row in rows if not self.hopeless(row)]
+            yardsticks = [row for row in some if row in self.knowing][1:]
+            if some := [row for row in some if row not in yardsticks]:
+                kept.append((title, some))
+        return kept
+
     def ratio_interval(self, row: Row) -> tuple[float, float] | None:
         """Return the ratio at the ends of `Row.interval`; None where there is none."""
         ends = row.interval(self.metric)
@@ -231,6 +243,7 @@ class Evaluation(Advice, Ranking[Row], Result):
             },
             "situation": " ".join(self.situation),
             "recommendation": self.headline,
+            "judgement": self.judgement,
             "with_predictions": self.with_predictions,
             "drawbacks": self.drawbacks,
             "skipped": [{"policy": key, "why": why} for key, why in self.skipped],

@@ -87,10 +87,10 @@ def _intervals(instance: Instance) -> list[tuple[str, str]]:
     """Return what is told of the outputs to policies that know an interval."""
     lower, upper = instance.lower, instance.upper
     if lower is None or upper is None:
-        return [("known intervals", "none; of each output 1 to what the memory leaves for it")]
+        return [("told of outputs", "nothing beforehand")]
     equal = len(set(lower.tolist())) == len(set(upper.tolist())) == 1
     which = "the same for every output" if equal else "each output has its own, all within"
-    return [("known intervals", f"{which}: {lower.min():,} to {upper.max():,} tokens")]
+    return [("told of outputs", f"{which}: {lower.min():,} to {upper.max():,} tokens")]
 
 
 def rules(made: Evaluation) -> list[tuple[str, str]]:

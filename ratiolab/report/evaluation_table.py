@@ -44,20 +44,11 @@ def cells(made: Evaluation) -> Cells:
     """
     others = [metric for metric in made.metrics if metric.key != made.metric.key]
     names = ["policy", made.metric.title, "at most", *(m.title for m in others), "evictions"]
-    groups: list[tuple[str, list[list[str]]]] = []
-    hopeless: list[str] = []
-    yardsticks: list[str] = []
-    for title, rows in made.groups:
-        shown_rows = []
-        for row in rows:
-            if made.hopeless(row):
-                hopeless.append(row.name)
-            elif row.knows_everything and row.name != made.current and shown_rows:
-                yardsticks.append(row.name)
-            else:
-                shown_rows.append(_row(made, row, others))
-        if shown_rows:
-            groups.append((title, shown_rows))
+    groups = [(title, [_row(made, row, others) for row in rows]) for title, rows in made.listed]
+    kept = {row.name for _, rows in made.listed for row in rows}
+    left = [row for row in made.rows if row.name not in kept]
+    hopeless = [row.name for row in left if made.hopeless(row)]
+    yardsticks = [row.name for row in left if not made.hopeless(row)]
     bounds = [shown(made.bounds[metric.key], metric) for metric in (made.metric, *others)]
     groups.append(("Proven bound", [["no schedule is better", bounds[0], "1", *bounds[1:], ""]]))
     return Cells(names, groups, _folded(made, hopeless, yardsticks))

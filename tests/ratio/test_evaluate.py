@@ -71,7 +71,8 @@ def test_the_advice_names_the_rule_what_gets_worse_and_what_is_nearly_as_good() 
     best, other = made.deployable[:2]
     mean = METRICS["mean"]
     assert {best.name, other.name} == {"fcfs", "vllm-fcfs"}
-    headline, told, drawbacks, enclosed = made.advice
+    headline, judgement, told, drawbacks, enclosed = made.advice
+    assert judgement == made.judgement
     assert (headline, enclosed) == (made.headline, made.enclosed)
     assert told.startswith(f"The rule of {best.name}: ")
     near = other.value(mean) <= 1.01 * best.value(mean)
