@@ -90,10 +90,12 @@ def evaluate(
 
     Example: ratiolab evaluate conv.csv --clock llama2-70b-2xa100 --memory 60000 --stop 60
     """
+    from math import isnan
+
     from ratiolab.model.files import read_content
     from ratiolab.online.clock import clock_of
-    from ratiolab.ratio.observed import describes, observed_service
     from ratiolab.ratio.observed import judged as judged_log
+    from ratiolab.ratio.observed import observed_service
     from ratiolab.workloads.traces import ROUNDS_PER_SECOND, select
 
     clock_of(clock)  # its mistakes come before the work
@@ -126,13 +128,14 @@ def evaluate(
     service, comparable = None, False
     if observed and log is not None:
         service = observed_service(log)
-        fits = None if clock == "unit" else describes(clock_of(clock), log)
-        comparable = log.seconds is not None and fits is not False
+        comparable = log.seconds is not None
     made = evaluated(instance, clock, preemption, runs, judged, service, search, comparable)
     found = judged_log(log, instance, made) if service is not None and log is not None else None
     more = {} if log is None else {"log": log_dict(log, dropped)}
     if found is not None:
         more["observed"] = found.to_dict()
+        if isnan(found.ratio):
+            made = made.without_ratio_of_log()
     told = [] if log is None else log_lines(log, dropped, requests)
     lines = [] if found is None else found.lines()
     deliver(made, content, clock, judged, lines, more, json, told)
@@ -147,7 +150,12 @@ def log_lines(log: "Trace", dropped: Mapping[str, int], requests: int) -> list[s
         lines.append(f"Times: {log.units}.")
     lines.append(dropped_line(dict(dropped), requests))
     lines += log.notes
-    return [f"{line[0].upper()}{line[1:].rstrip('.')}." for line in lines if line]
+    return [f"{_capital(line).rstrip('.')}." for line in lines if line]
+
+
+def _capital(line: str) -> str:
+    """Return a sentence with its first letter large, unless it begins with the name of a column."""
+    return line if "_" in line.split()[0] else f"{line[0].upper()}{line[1:]}"
 
 
 def log_dict(log: "Trace", dropped: Mapping[str, int]) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """Result of an evaluation: rows of policies on one log, bounds, and what to deploy."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -130,6 +130,12 @@ class Evaluation(Advice, Ranking[Row], Result):
         metric = metric or self.metric
         bound = (row.bounds or self.bounds)[metric.key]
         return float("nan") if isnan(bound) else metric.ratio(row.value(metric), bound)
+
+    def without_ratio_of_log(self) -> "Evaluation":
+        """Return the evaluation with a row of the log that is not compared with the bound."""
+        none = dict.fromkeys(self.bounds, float("nan"))
+        rows = tuple(row if row.policy else replace(row, bounds=none) for row in self.rows)
+        return replace(self, rows=rows)
 
     @cached_property
     def demand(self) -> Demand:

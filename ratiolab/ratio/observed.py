@@ -28,8 +28,12 @@ EXPLAINED = 0.5
 CLOSE = 0.1
 """Error of TPOT, over its mean, that is close enough where there is little variance."""
 
+FAR = 0.5
+"""Error of TPOT, over its mean, that is too far whatever it explains."""
+
 MISFIT = 0.25
-"""Error of the mean TPOT, over it, beyond which a clock does not describe an engine."""
+"""Error of a mean that the clock alone tells, over it, beyond which it does not describe an engine:
+TPOT from what ran beside each request, or the latency where nothing waits."""
 
 
 def observed_service(trace: Trace) -> Service:
@@ -71,7 +75,7 @@ class FittedClock:
     @property
     def fits(self) -> bool:
         """Whether the clock tells the batches of the engine: most of their variance, or closely."""
-        return self.explained >= EXPLAINED or self.error <= CLOSE
+        return self.error <= CLOSE or (self.explained >= EXPLAINED and self.error <= FAR)
 
 
 class Batches(NamedTuple):
@@ -91,13 +95,16 @@ class Batches(NamedTuple):
     def explained(self, coefficients: Seconds) -> float:
         """Return the share of the variance that these coefficients of a clock explain."""
         left = self.weight * (self.seconds - self.contents @ coefficients)
-        about = self.weight * (self.seconds - self.seconds.mean())
+        middle = np.average(self.seconds, weights=self.weight**2)
+        about = self.weight * (self.seconds - middle)
         return 1 - float(left @ left) / max(float(about @ about), 1e-300)
 
     def error(self, coefficients: Seconds) -> float:
         """Return the root mean square error of these coefficients, over the mean."""
         left = self.seconds - self.contents @ coefficients
-        return float(np.sqrt(np.mean(left**2)) / self.seconds.mean())
+        weights = self.weight**2
+        spread = np.sqrt(np.average(left**2, weights=weights))
+        return float(spread / np.average(self.seconds, weights=weights))
 
 
 def observed_batches(trace: Trace) -> Batches:
@@ -123,17 +130,23 @@ def observed_batches(trace: Trace) -> Batches:
     begin, end, tokens = first[known], finish[known], trace.output[known] - 1
     prompt = trace.prompt[known]
     span = end - begin
+    # requests that still run when the log ends decode beside the others until then
+    last = max(float(np.nanmax(times)) for times in (first, finish))
+    open_ = np.flatnonzero(np.isfinite(first) & ~np.isfinite(finish) & (first < last))
+    begins, ends = np.append(begin, first[open_]), np.append(end, np.full(len(open_), last))
+    prompts = np.append(prompt, trace.prompt[open_])
+    pace = np.append(tokens / span, np.full(len(open_), np.median(tokens / span)))
     decoding, cached = np.zeros(len(span)), np.zeros(len(span))
     for i in range(len(span)):
-        lapse = np.minimum(end, end[i]) - np.maximum(begin, begin[i])
-        with_it = np.flatnonzero(lapse > 0)
-        share = lapse[with_it] / span[i]
+        since, until = np.maximum(begins, begin[i]), np.minimum(ends, end[i])
+        with_it = np.flatnonzero(until > since)
+        share = (until - since)[with_it] / span[i]
         decoding[i] = share.sum()
-        middle = (np.maximum(begin[with_it], begin[i]) + np.minimum(end[with_it], end[i])) / 2
-        made = (middle - begin[with_it]) / (end - begin)[with_it] * tokens[with_it]
-        cached[i] = (share * (prompt[with_it] + 1 + made)).sum()
-    moments = np.sort(begin)
-    sums = np.concatenate([[0.0], np.cumsum(prompt[np.argsort(begin, kind="stable")])])
+        middle = (since + until)[with_it] / 2
+        made = (middle - begins[with_it]) * pace[with_it]
+        cached[i] = (share * (prompts[with_it] + 1 + made)).sum()
+    moments = np.sort(begins)
+    sums = np.concatenate([[0.0], np.cumsum(prompts[np.argsort(begins, kind="stable")])])
     between = sums[np.searchsorted(moments, end, "right")]
     between -= sums[np.searchsorted(moments, begin, "right")]
     contents = np.column_stack([np.ones(len(span)), between / tokens, decoding, cached])
@@ -160,21 +173,20 @@ def fitted_clock(trace: Trace) -> FittedClock:
     return FittedClock(clock, seen.explained(found), seen.error(found), len(seen.seconds))
 
 
-def describes(clock: BatchTime, trace: Trace) -> bool | None:
-    """Return whether a clock predicts the mean time per output token of a log within `MISFIT`.
+def mean_tpot(clock: BatchTime, trace: Trace) -> tuple[float, float] | None:
+    """Return the mean time per output token of a log, and the one that a clock predicts, seconds.
 
-    None where the log does not tell enough to say. What the policy of the engine was does not
-    matter: the prediction is from what ran beside each request.
+    None where the log does not tell enough. What the policy of the engine was does not matter: the
+    prediction is from what ran beside each request.
     """
     try:
         seen = observed_batches(trace)
     except ValueError:
         return None
     predicted = seen.contents @ np.array([clock.fixed, clock.prefill, clock.decode, clock.kv])
-    share = np.average(predicted, weights=seen.weight**2) / np.average(
-        seen.seconds, weights=seen.weight**2
-    )
-    return bool(abs(share - 1) <= MISFIT)
+    weights = seen.weight**2
+    both = (np.average(seen.seconds, weights=weights), np.average(predicted, weights=weights))
+    return float(both[0]), float(both[1])
 
 
 @dataclass(frozen=True)
@@ -186,7 +198,10 @@ class Judgement:
     known, requests : how many requests have a finish time, and how many there are.
     means : mean latency, TTFT and TPOT of the log, by title; those that it knows.
     has_arrivals : whether the log tells when requests arrive.
-    described : whether the chosen clock describes the engine; None where that cannot be told.
+    described : whether the chosen clock describes the engine, within `MISFIT`; None where that
+        cannot be told.
+    compared : what the log and the chosen clock say of the mean that tells, seconds, and its title;
+        None where nothing tells.
     ratio : mean latency over the bound on the same requests under the chosen clock; NaN where the
         clock does not describe the engine.
     simulated : mean latency of the policy in use, simulated under the chosen clock, of the same
@@ -202,6 +217,7 @@ class Judgement:
     means: Mapping[str, float]
     has_arrivals: bool
     described: bool | None
+    compared: tuple[float, float, str] | None
     ratio: float
     simulated: float
     fitted: FittedClock | None
@@ -233,10 +249,12 @@ class Judgement:
             return "Without arrival times the log is not compared with any schedule."
         if isnan(self.mean):
             return "Without finish times the log's mean latency is not compared with the bound."
-        if self.described is False:
+        if self.described is False and self.compared is not None:
+            seen, predicted, title = self.compared
             return (
-                "The chosen clock does not describe this engine (the mean time per output token "
-                f"that it predicts is off by more than {100 * MISFIT:.0f} %): no ratio is given."
+                f"The chosen clock does not describe this engine: it predicts a {title} of "
+                f"{figure(predicted)} s, the log has {figure(seen)} s. So the policies' figures "
+                "are those of another server, and no ratio is given."
             )
         if isnan(self.ratio):
             return (
@@ -253,11 +271,13 @@ class Judgement:
         if self.fitted is None:
             return "The log does not tell enough to fit a clock to it."
         clock, share = self.fitted.clock, self.fitted.explained
+        close = self.fitted.error <= CLOSE and share < EXPLAINED
+        error = f", with an error of {100 * self.fitted.error:.1f} % of its mean" if close else ""
         words = (
             f"The clock fitted to the log takes {1000 * clock.fixed:.3g} ms for a batch, "
             f"{1000 * clock.prefill:.3g} ms a token prefilled, {1000 * clock.decode:.3g} ms a "
             f"request decoding and {1000 * clock.kv:.3g} ms a token read; it explains "
-            f"{100 * max(share, 0):.0f} % of the variance of TPOT"
+            f"{100 * max(share, 0):.0f} % of the variance of TPOT{error}"
         )
         if not self.fitted.fits:
             return f"{words}: it does not fit, so no ratio is given under it."
@@ -309,10 +329,6 @@ def judged(log: Trace, instance: Instance, made: Evaluation) -> Judgement:
     titles = {metric.title: metric.value(service) for metric in METRICS.values() if not metric.tail}
     means = {title: value for title, value in titles.items() if isfinite(value)}
     observed = row.value(mean)
-    described = None if made.clock is None else describes(made.clock, log)
-    ratio = made.ratio(row, mean) if len(known) else nan
-    if described is False or not ratio >= 1:
-        ratio = nan
     now = made.row(made.current)
     policy = now.policy
     assert policy is not None
@@ -321,6 +337,16 @@ def judged(log: Trace, instance: Instance, made: Evaluation) -> Judgement:
         own = [mean.value(each.take(known)) for each in services] if len(known) else []
         return float(np.mean(own)) if own else nan
 
+    tpot = None if made.clock is None else mean_tpot(made.clock, log)
+    compared = None if tpot is None else (*tpot, "mean TPOT")
+    if compared is None and made.clock is not None and log.seconds is not None and not now.waits:
+        compared = (observed, over(now.services), mean.title)  # nothing but the clock tells it
+    described = None
+    if compared is not None and isfinite(compared[0]):
+        described = abs(compared[1] / compared[0] - 1) <= MISFIT
+    ratio = made.ratio(row, mean) if len(known) else nan
+    if described is False or not ratio >= 1:
+        ratio = nan
     fitted, refitted, predicted = None, nan, nan
     with suppress(ValueError):  # the log does not tell enough
         fitted = fitted_clock(log)
@@ -330,6 +356,6 @@ def judged(log: Trace, instance: Instance, made: Evaluation) -> Judgement:
         run = simulate(instance, policy, preemption=made.preemption, clock=fitted.clock)
         predicted = over([Service.of(run)])
     return Judgement(
-        *(len(known), len(log), means, log.seconds is not None, described, ratio),
+        *(len(known), len(log), means, log.seconds is not None, described, compared, ratio),
         *(over(now.services), fitted, refitted, predicted, made.current),
     )

@@ -354,7 +354,7 @@ class _Reading:
 
     def _documented(self, role: str) -> Unit | None:
         key = self.layout.units.get(role, self.layout.unit)
-        return None if key is None else Unit(key, f"the layout {self.layout.name}")
+        return None if key is None else Unit(key, "as the layout documents")
 
     def _units_in_words(self) -> str:
         by_unit: dict[Unit, list[str]] = {}

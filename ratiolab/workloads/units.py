@@ -169,7 +169,7 @@ def arrival_unit(
     ):
         broken = bool((known % 1 > 0).mean() > 0.5) if count else False
         if told is None and believed.key != "s" and broken and plausible("s"):
-            return Unit("s", f"{believed.key} of {believed.why} are whole numbers")
+            return Unit("s", f"whole numbers would be {believed.key}, {believed.why}")
         return believed
     if serial_days(values) and plausible("d"):
         return Unit("d", "days of a spreadsheet")
