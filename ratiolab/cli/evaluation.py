@@ -187,6 +187,7 @@ def evaluated(
     observed: "Service | None" = None,
     search: float = 0,
     comparable: bool = True,
+    optimum: tuple[float, float] | None = None,
 ) -> "Evaluation":
     """Evaluate policies, with progress on standard error."""
     from ratiolab.executors import opened
@@ -208,6 +209,7 @@ def evaluated(
             current=judged.current,
             observed=observed,
             comparable=comparable,
+            optimum=optimum,
             runs=runs,
             seed=judged.seed,
             search=search,

@@ -224,6 +224,7 @@ def compare(
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
     from ratiolab.executors import opened
+    from ratiolab.hindsight import solve as solve_instance
     from ratiolab.model.files import read_content
     from ratiolab.ratio import compare as compare_policies
     from ratiolab.ratio.choice import by_reason
@@ -243,7 +244,13 @@ def compare(
 
         require_report(judged.report)
         clock = clock or "unit"
-        made = evaluated(instance, clock, preemption or "restart", runs, judged)
+        optimum = None
+        if clock == "unit" and preemption in (None, "restart"):
+            with progress() as display:
+                display.add_task("solving for the optimum")
+                solved = solve_instance(instance, time_limit=time_limit, node_limit=node_limit)
+            optimum = float(solved.lower), float(solved.upper)
+        made = evaluated(instance, clock, preemption or "restart", runs, judged, optimum=optimum)
         for path in pictures:
             save(plot_result(made), path)
         deliver(made, content, clock, judged, [], {}, json)

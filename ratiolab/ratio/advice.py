@@ -37,6 +37,7 @@ class Advice:
     current: str
     saving: "Saving | None"
     demand: "Demand"
+    optimum: tuple[float, float] | None
 
     @property
     @abstractmethod
@@ -189,6 +190,11 @@ class Advice:
         """What is proven of the best schedule, in a sentence."""
         low, high = self.enclosure
         title = self.metric.title
+        if self.optimum is not None and self.metric.key == "mean" and low == high:
+            return (
+                f"The hindsight optimum is proven: {self.optimum[1]:,.0f} rounds of total latency, "
+                f"a {title} of {self._shown(high)}."
+            )
         if self.nothing_waits:
             return (
                 f"The proven bound on the {title} is {self._shown(self.bounds[self.metric.key])}: "

@@ -31,6 +31,7 @@ def evaluate(
     current: str = "fcfs",
     observed: Service | None = None,
     comparable: bool = True,
+    optimum: tuple[float, float] | None = None,
     runs: int = 5,
     seed: int = 0,
     load: bool = True,
@@ -54,6 +55,8 @@ def evaluate(
         those requests whose times it knows.
     comparable : whether the clock describes the engine of the log, and its arrivals are known; else
         the log has no ratios.
+    optimum : proven lower bound on the total latency of the hindsight optimum, and that of a
+        schedule, in rounds; without a clock and under ``restart`` only.
     runs : seeds ``seed, seed + 1, ...`` of each policy that uses randomness.
     load : whether to look for the load that the best policy takes at the current value.
     search : seconds of a search for the order of the least mean latency, which becomes a row of its
@@ -107,6 +110,8 @@ def evaluate(
         found_rows.append(Row("observed", (observed,)))
     listed = best_first(found_rows, lambda row: row.value(chosen), chosen.larger_is_better)
     bounds = {each.key: bound_of(each, instance, clock, preemption) for each in metrics}
+    if optimum is not None:
+        bounds["mean"] = max(bounds["mean"], optimum[0] / len(instance))
     if observed is not None:
         own = dict.fromkeys(bounds, nan)
         if comparable:
@@ -118,6 +123,7 @@ def evaluate(
         None,
         tuple(skipped),
         interrupted,
+        optimum,
     )
     best, now = made.deployable[0], made.row(current)
     if best.name == current or isnan(now.value(chosen)) or not best.services:

@@ -94,6 +94,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     saving : of the best policy that can be deployed; None when that is the current one.
     skipped : policies that were left out, and why.
     interrupted : whether Ctrl-C ended it before all policies had run.
+    optimum : two ends around the total latency of the hindsight optimum, rounds; None without it.
     """
 
     instance: Instance
@@ -107,6 +108,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     saving: Saving | None
     skipped: tuple[tuple[str, str], ...] = ()
     interrupted: bool = False
+    optimum: tuple[float, float] | None = None
 
     @property
     def observed(self) -> Row | None:
@@ -208,6 +210,8 @@ class Evaluation(Advice, Ranking[Row], Result):
     def enclosure(self) -> tuple[float, float]:
         """Two ends around the metric of the best schedule: the bound, and the best row known."""
         known = [row.value(self.metric) for row in self.rows if _is_schedule(row)]
+        if self.optimum is not None and self.metric.key == "mean":
+            known.append(self.optimum[1] / len(self.instance))
         pick = max if self.metric.larger_is_better else min
         low, high = sorted((self.bounds[self.metric.key], pick(known, default=float("nan"))))
         return low, high
@@ -226,6 +230,7 @@ class Evaluation(Advice, Ranking[Row], Result):
             "metric": self.metric.key,
             "bounds": self.bounds,
             "best_schedule": list(self.enclosure),
+            "optimum": None if self.optimum is None else list(self.optimum),
             "current": self.current,
             "rows": [self._row(row) for row in self.rows],
             "saving": None

@@ -181,6 +181,7 @@ READS = """
   const before = svgs.map(view), found = {};
   found.width = innerWidth;
   found.overflow = document.documentElement.scrollWidth > innerWidth;
+  found.figures = document.querySelector(".wide table").getBoundingClientRect().right <= innerWidth;
   found.drawn = svgs.every(svg => svg.getBBox().width > 100);
   found.ready = document.documentElement.dataset.ready;
   const turn = {deltaY: -1, clientX: 50, clientY: 50, cancelable: true};
@@ -219,6 +220,7 @@ def test_a_browser_renders_the_page_zooms_its_figures_and_reads_them_off(
         assert seen.value == {
             "width": width,
             "overflow": False,
+            "figures": True,  # the table shows its figures without being moved
             "drawn": True,
             "ready": "yes",
             "scrolls": True,  # the wheel alone moves the page, as everywhere
