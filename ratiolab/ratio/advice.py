@@ -68,6 +68,12 @@ class Advice:
         return all(self._gain(row) <= NOTICED for row in (*self.deployable, *self.predicting))
 
     @property
+    def noticeable(self) -> bool:
+        """Whether another policy is ready to deploy that is better by more than `NOTICED`."""
+        saving = self.saving
+        return saving is not None and saving.relative > NOTICED and not self.nothing_waits
+
+    @property
     def overloaded(self) -> bool:
         """Whether no schedule keeps up with the log."""
         return self.demand.load is not None and self.demand.load > 1
@@ -117,12 +123,18 @@ class Advice:
             return f"{self.current} never ends; {best.name} has a {title} of {self._shown(then)}."
         if self.nothing_waits:
             return f"Keep {self.current}: nothing waits, so no policy can be noticeably better."
-        if self.saving is None:
+        saving = self.saving
+        if saving is None:
             return (
                 f"Keep {self.current}: no other policy that needs nothing new has a better {title} "
                 f"than {self._shown(now)}."
             )
-        saving = self.saving
+        if not self.noticeable:
+            return (
+                f"Keep {self.current}: no other policy that needs nothing new is better by more "
+                f"than {100 * NOTICED:.0f} % ({best.name}: {title} {self._shown(then)}, "
+                f"{self.current} {self._shown(now)})."
+            )
         change = f"{percent(abs(saving.relative))} {'better' if saving.relative > 0 else 'worse'}"
         values = f"{title} of {self._shown(then)} instead of {self._shown(now)}, {change}"
         grave = self._worse(best, GRAVE)
@@ -163,7 +175,7 @@ class Advice:
     @property
     def drawbacks(self) -> str:
         """A sentence on what a switch makes worse by more than `NOTICED`; or nothing."""
-        if self.saving is None or self.nothing_waits:
+        if not self.noticeable:
             return ""
         best = self.deployable[0]
         told = self._worse(best, GRAVE)
@@ -211,12 +223,12 @@ class Advice:
         """Situation, recommendation, rule of the policy, drawbacks, what is possible: sentences."""
         best = self.deployable[0]
         told = ""
-        if self.saving is not None and best.policy is not None and not self.nothing_waits:
+        if self.noticeable and best.policy is not None:
             told = f"The rule of {best.name}: {rule(type(best.policy))}".replace("``", "")
             if alike := [row for row in self.deployable[1:] if self._nearly(best, row)]:
                 words = [f"{row.name} ({self._shown(row.value(self.metric))})" for row in alike]
                 told += f" Nearly as good: {_names(words)}."
-        judgement = "" if self.nothing_waits else self.judgement
+        judgement = self.judgement if self.noticeable else ""
         sentences = [
             self.headline,
             judgement,

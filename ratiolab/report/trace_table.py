@@ -20,10 +20,11 @@ def description_table(seen: Description) -> list[str | Table]:
     if trace.units:
         lines.append(f"times: {trace.units}")
     columns = {"prompt": trace.prompt, "output": trace.output}
-    rows = {name: seen.quantiles(tokens) for name, tokens in columns.items()}
-    table = Table("tokens", "mean", *rows["prompt"])
-    for name, row in rows.items():
-        table.add_row(name, f"{columns[name].mean():,.1f}", *(f"{v:,.0f}" for v in row.values()))
+    quantiles = [seen.quantiles(tokens) for tokens in columns.values()]
+    table = Table("tokens", *columns)
+    table.add_row("mean", *(f"{tokens.mean():,.1f}" for tokens in columns.values()))
+    for name in quantiles[0]:
+        table.add_row(name, *(f"{each[name]:,.0f}" for each in quantiles))
     for column in table.columns[1:]:
         column.justify = "right"
     lines.append(table)

@@ -111,6 +111,7 @@ class _Reading:
             raise ValueError("has no requests below its header")
         self.notes = list(table.notes)
         self.units: dict[str, Unit] = {}
+        self.dates: set[str] = set()
         self.missing: dict[str, NDArray[np.bool_]] = {}
 
     def columns(self) -> Columns:
@@ -232,6 +233,7 @@ class _Reading:
             self._refuse(broken, values, name, RULE)
             if found.note:
                 self.notes.append(found.note)
+            self.dates.add(role)
             return _Instants(found.nanoseconds, found.there, "date", True)
         if lead is not None and lead.absolute and role != "sent":
             there &= numbers != 0  # nothing happens in 1970: 0 was not recorded
@@ -361,7 +363,9 @@ class _Reading:
         for role, unit in self.units.items():
             if role != "sent":
                 by_unit.setdefault(unit, []).append(role)
-        parts = [f"{', '.join(roles)} in {u.key} ({u.why})" for u, roles in by_unit.items()]
+        dates = [role for role in INSTANTS if role in self.dates]
+        parts = [f"{', '.join(dates)} as dates"] * bool(dates)
+        parts += [f"{', '.join(roles)} in {u.key} ({u.why})" for u, roles in by_unit.items()]
         return "; ".join(parts)
 
     def _refuse(self, wrong: NDArray[np.bool_], values: "pd.Series", name: str, rule: str) -> None:
