@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ratiolab.version import __version__
 
 if TYPE_CHECKING:
+    from ratiolab.evaluation.evaluate import evaluate
+    from ratiolab.evaluation.result import Evaluation
     from ratiolab.hindsight import OptResult, bracket, solve
     from ratiolab.hindsight.certificates.certify import certify
     from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
     from ratiolab.papers import Verdict, experiments, reproduce, run_claims
     from ratiolab.papers import select as claims
     from ratiolab.ratio import Comparison, compare
-    from ratiolab.ratio.evaluate import evaluate
-    from ratiolab.ratio.evaluation import Evaluation
     from ratiolab.report.evaluation_report import write_report
     from ratiolab.studies import read_study
     from ratiolab.studies.run import run_study
@@ -110,8 +110,8 @@ _MODULES = {  # names, each with the name there where it differs
     "make_policy:make policies:POLICIES",
     "papers": "Verdict claims:select experiments reproduce run_claims",
     "ratio": "Comparison compare",
-    "ratio.evaluate": "evaluate",
-    "ratio.evaluation": "Evaluation",
+    "evaluation.evaluate": "evaluate",
+    "evaluation.result": "Evaluation",
     "report.evaluation_report": "write_report",
     "studies": "read_study",
     "studies.run": "run_study",

@@ -23,10 +23,10 @@ from ratiolab.cli.groups import Judged, Log, Logged, grouped
 from ratiolab.cli.traces import dropped_line
 
 if TYPE_CHECKING:
+    from ratiolab.evaluation.result import Evaluation
+    from ratiolab.evaluation.service import Service
     from ratiolab.model import Instance
     from ratiolab.model.files import Content
-    from ratiolab.ratio.evaluation import Evaluation
-    from ratiolab.ratio.service import Service
     from ratiolab.workloads.traces import Trace
 
 OTHERS_LEFT_OUT = "the policies that had run are compared; the others are left out"
@@ -92,10 +92,10 @@ def evaluate(
     """
     from math import isnan
 
+    from ratiolab.evaluation.observed import judged as judged_log
+    from ratiolab.evaluation.observed import observed_service
     from ratiolab.model.files import read_content
     from ratiolab.online.clock import clock_of
-    from ratiolab.ratio.observed import judged as judged_log
-    from ratiolab.ratio.observed import observed_service
     from ratiolab.workloads.traces import ROUNDS_PER_SECOND, select
 
     clock_of(clock)  # its mistakes come before the work
@@ -190,10 +190,10 @@ def evaluated(
     optimum: tuple[float, float] | None = None,
 ) -> "Evaluation":
     """Evaluate policies, with progress on standard error."""
+    from ratiolab.evaluation.evaluate import evaluate as evaluate_policies
     from ratiolab.executors import opened
     from ratiolab.model import Preemption
     from ratiolab.model.run import require_preemption
-    from ratiolab.ratio.evaluate import evaluate as evaluate_policies
 
     require_preemption(preemption)
     policies = judged.chosen()

@@ -10,9 +10,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ratiolab.evaluation.result import Evaluation
 from ratiolab.model.files import write_bytes, write_text
 from ratiolab.ratio.choice import by_reason
-from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.report.evaluation_setting import WORDS, rules, setting
 from ratiolab.report.evaluation_table import IN_USE, NOTE, cells
 from ratiolab.report.plots.evaluation import CHARTS, chart, inline_svg

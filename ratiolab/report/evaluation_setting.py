@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from ratiolab.evaluation.result import Evaluation
 from ratiolab.model import Instance, Preemption
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.registry import parameter_values, rule
-from ratiolab.ratio.evaluation import Evaluation
 
 EVICTIONS: Mapping[Preemption, str] = {
     "restart": "restart: an evicted request loses its tokens and starts again",

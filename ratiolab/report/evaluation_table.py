@@ -7,9 +7,10 @@ from typing import NamedTuple
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from ratiolab.ratio.advice import figure
-from ratiolab.ratio.evaluation import Evaluation, Row
-from ratiolab.ratio.service import Metric
+from ratiolab.evaluation.advice import figure
+from ratiolab.evaluation.result import Evaluation
+from ratiolab.evaluation.row import Row
+from ratiolab.evaluation.service import Metric
 
 IN_USE = "in use"
 

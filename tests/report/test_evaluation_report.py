@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from browser import browser, visit
 
+from ratiolab.evaluation.evaluate import evaluate
+from ratiolab.evaluation.result import Evaluation
 from ratiolab.model import Instance
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA3_8B_A100
-from ratiolab.ratio.evaluate import evaluate
-from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.report.evaluation_report import write_report
 from ratiolab.report.plots.pages import Pages, pages, width_of, wrapped
 

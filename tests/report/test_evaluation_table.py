@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from ratiolab.evaluation.evaluate import evaluate
+from ratiolab.evaluation.result import Evaluation
 from ratiolab.model import Instance
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA3_8B_A100
 from ratiolab.ratio.compare import compare
-from ratiolab.ratio.evaluate import evaluate
-from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.report.evaluation_report import _tex, write_report
 from ratiolab.report.evaluation_table import Cells, cells, evaluation_table
 from ratiolab.report.templating import plain

@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from ratiolab.evaluation.result import Evaluation
+from ratiolab.evaluation.row import Row
 from ratiolab.model.footprint import IntArray
 from ratiolab.online.metrics import over_time
-from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.report.plots.canvas import BLUE, GREEN, ORANGE, PINK, RED, Chart, in_style, new_chart
 from ratiolab.report.plots.schedules import draw_requests, explain_rows
 

@@ -10,15 +10,15 @@ import pytest
 from command_line import ended_with
 from drawn_logs import drawn
 
+from ratiolab.evaluation.evaluate import evaluate
+from ratiolab.evaluation.observed import fitted_clock, judged, observed_service
+from ratiolab.evaluation.result import Evaluation
+from ratiolab.evaluation.saving import bootstrap
+from ratiolab.evaluation.service import METRICS, Slo
 from ratiolab.model import Instance, write_instance
 from ratiolab.online import Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
-from ratiolab.ratio.evaluate import evaluate
-from ratiolab.ratio.evaluation import Evaluation
-from ratiolab.ratio.observed import fitted_clock, judged, observed_service
-from ratiolab.ratio.saving import bootstrap
-from ratiolab.ratio.service import METRICS, Slo
 from ratiolab.workloads.traces import Trace, instance_from_trace
 
 CLOCK = BatchTime(fixed=0.02, prefill=0.0002, decode=0.0005, kv=0.000002)

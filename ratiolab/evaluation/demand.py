@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.evaluation.service import ROUNDS
 from ratiolab.model import Instance, Preemption
 from ratiolab.online import Simulation
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
-from ratiolab.ratio.service import ROUNDS
 
 Times = NDArray[np.float64]
 

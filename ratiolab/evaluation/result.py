@@ -1,83 +1,29 @@
 """Result of an evaluation: rows of policies on one log, bounds, and what to deploy."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ratiolab.evaluation.advice import Advice
+from ratiolab.evaluation.demand import Demand
+from ratiolab.evaluation.needs import Need, need
+from ratiolab.evaluation.row import Row
+from ratiolab.evaluation.saving import Saving
+from ratiolab.evaluation.service import Metric
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.display import Result
-from ratiolab.online import Policy, Simulation
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.registry import describe
-from ratiolab.ratio.advice import Advice
-from ratiolab.ratio.demand import Demand, running_at_a_time, waits
-from ratiolab.ratio.load import keeps_up
-from ratiolab.ratio.needs import Need, need
-from ratiolab.ratio.ranking import Ranked, Ranking
-from ratiolab.ratio.saving import Saving, bootstrap
-from ratiolab.ratio.service import Metric, Service
+from ratiolab.ratio.ranking import Ranking
 
 if TYPE_CHECKING:
     import pandas as pd
 
 HOPELESS = 3.0
 """Factor on the metric of the policy in use beyond which a policy is only named."""
-
-
-@dataclass(frozen=True)
-class Row(Ranked):
-    """The figures of one policy, or of the log itself, on the requests.
-
-    Parameters
-    ----------
-    name : of the policy, or ``observed``.
-    services : one for each seed; empty when a run did not end.
-    policy : None for the log.
-    evictions : mean over the seeds.
-    run : the one of the first seed; None for the log.
-    bounds : of a log that does not know all requests, on each metric of those that it knows; NaN
-        where it is not compared with any. None: those of the evaluation.
-    """
-
-    name: str
-    services: tuple[Service, ...] = field(repr=False)
-    policy: Policy | None = None
-    evictions: float = 0.0
-    run: Simulation | None = field(default=None, repr=False)
-    bounds: Mapping[str, float] | None = field(default=None, repr=False)
-
-    @property
-    def waits(self) -> bool:
-        """Whether any request waits or is evicted, in the run of the first seed."""
-        return self.run is None or waits(self.run)
-
-    @property
-    def running(self) -> float | None:
-        """How many requests run at a time in the mean, in the run of the first seed."""
-        done = self.run is not None and self.run.outcome == "complete"
-        return running_at_a_time(self.run) if done and self.run is not None else None
-
-    @property
-    def keeps_up(self) -> bool:
-        """Whether the server ends soon after the last arrival, in the run of the first seed."""
-        return self.run is not None and keeps_up(self.run)
-
-    def value(self, metric: Metric) -> float:
-        """Return the mean of a metric over the seeds; NaN when a run did not end."""
-        if not self.services:
-            return float("nan")
-        return float(np.mean([metric.value(service) for service in self.services]))
-
-    def interval(self, metric: Metric) -> tuple[float, float] | None:
-        """Return the bootstrap interval of a metric over seeds; None with fewer than three."""
-        if len(self.services) < 3:
-            return None
-        values = np.array([metric.value(service) for service in self.services])
-        return bootstrap(len(values), lambda drawn: float(values[drawn].mean()))
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.evaluation.service import Metric, Service
 from ratiolab.model.streams import stream
-from ratiolab.ratio.service import Metric, Service
 
 Places: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ratiolab.ratio.saving import BLOCKS, Saving, saved, weighted
-from ratiolab.ratio.service import METRICS, Service, Slo, metric_of
+from ratiolab.evaluation.saving import BLOCKS, Saving, saved, weighted
+from ratiolab.evaluation.service import METRICS, Service, Slo, metric_of
 
 MEAN = METRICS["mean"]
 

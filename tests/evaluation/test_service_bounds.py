@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from ratiolab.evaluation.service import METRICS, Service, Slo, bound_of, metric_of
 from ratiolab.model import Instance, Preemption
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA3_8B_A100, BatchTime
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
-from ratiolab.ratio.service import METRICS, Service, Slo, bound_of, metric_of
 from ratiolab.workloads.generators import generate
 
 CLOCKS = (

@@ -6,18 +6,19 @@ from math import isnan, nan
 
 import numpy as np
 
+from ratiolab.evaluation.load import sustained_load
+from ratiolab.evaluation.result import Evaluation
+from ratiolab.evaluation.row import Row
+from ratiolab.evaluation.saving import saved
+from ratiolab.evaluation.service import METRICS, Service, Slo, bound_of, metric_of, observed_bound
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.model import Instance, Preemption
 from ratiolab.online import Policy, Simulation, make
 from ratiolab.online.clock import BatchTime, clock_of
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.clock_search import Searched, search_order
-from ratiolab.ratio.evaluation import Evaluation, Row
-from ratiolab.ratio.load import sustained_load
 from ratiolab.ratio.ranking import best_first
 from ratiolab.ratio.runs import simulated
-from ratiolab.ratio.saving import saved
-from ratiolab.ratio.service import METRICS, Service, Slo, bound_of, metric_of, observed_bound
 
 
 def evaluate(
@@ -48,7 +49,8 @@ def evaluate(
     policies : default: all that make sense under these semantics.
     clock : how long a batch takes, or the name of a clock; None counts rounds.
     preemption : what an eviction costs, for all policies.
-    metric : what rows are sorted by, a key of `ratiolab.ratio.service.METRICS`, or ``goodput``.
+    metric : what rows are sorted by: a key of `ratiolab.evaluation.service.METRICS`, or
+        ``goodput``.
     slo : the objective of goodput, also as words: ``ttft=1,tpot=0.05``.
     current : the policy in use.
     observed : what the log itself says of the requests, if it does. Its ratios are to the bound on

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ratiolab.evaluation.needs import need_in_words
+from ratiolab.evaluation.saving import RESAMPLES
 from ratiolab.online.registry import rule
-from ratiolab.ratio.needs import need_in_words
-from ratiolab.ratio.saving import RESAMPLES
 
 if TYPE_CHECKING:
+    from ratiolab.evaluation.demand import Demand
+    from ratiolab.evaluation.row import Row
+    from ratiolab.evaluation.saving import Saving
+    from ratiolab.evaluation.service import Metric
     from ratiolab.model import Instance
-    from ratiolab.ratio.demand import Demand
-    from ratiolab.ratio.evaluation import Row
-    from ratiolab.ratio.saving import Saving
-    from ratiolab.ratio.service import Metric
 
 NOTICED = 0.01
 """Part by which another metric must get worse, or servers get fewer, before it is told."""

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.evaluation.advice import figure
+from ratiolab.evaluation.result import Evaluation
+from ratiolab.evaluation.service import METRICS, Service, observed_bound
 from ratiolab.model import Instance
 from ratiolab.online import simulate
 from ratiolab.online.clock import BatchTime
-from ratiolab.ratio.advice import figure
-from ratiolab.ratio.evaluation import Evaluation
-from ratiolab.ratio.service import METRICS, Service, observed_bound
 from ratiolab.workloads.traces import Trace
 
 Seconds = NDArray[np.float64]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from drawn_logs import drawn
 
+from ratiolab.evaluation.evaluate import evaluate
+from ratiolab.evaluation.observed import Judgement, judged, observed_service
+from ratiolab.evaluation.result import Evaluation
+from ratiolab.evaluation.service import METRICS, bound_of
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
-from ratiolab.ratio.evaluate import evaluate
-from ratiolab.ratio.evaluation import Evaluation
-from ratiolab.ratio.observed import Judgement, judged, observed_service
-from ratiolab.ratio.service import METRICS, bound_of
 from ratiolab.workloads.traces import Trace, instance_from_trace
 
 CLOCK = BatchTime(fixed=0.02, prefill=0.0002, decode=0.0005, kv=0.000002)

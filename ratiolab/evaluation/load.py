@@ -2,11 +2,11 @@
 
 from math import isnan
 
+from ratiolab.evaluation.service import Metric, Service
 from ratiolab.model import Instance, Preemption
 from ratiolab.online import Policy, Simulation, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
-from ratiolab.ratio.service import Metric, Service
 
 STEPS = 7
 """Halvings of the interval in which the load that a policy sustains is sought."""

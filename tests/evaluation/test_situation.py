@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from drawn_logs import drawn
 
+from ratiolab.evaluation.advice import figure
+from ratiolab.evaluation.demand import Demand, running_at_a_time, waits, works
+from ratiolab.evaluation.evaluate import evaluate
+from ratiolab.evaluation.needs import Need, need, need_in_words
+from ratiolab.evaluation.result import Evaluation
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
-from ratiolab.ratio.advice import figure
-from ratiolab.ratio.demand import Demand, running_at_a_time, waits, works
-from ratiolab.ratio.evaluate import evaluate
-from ratiolab.ratio.evaluation import Evaluation
-from ratiolab.ratio.needs import Need, need, need_in_words
 from ratiolab.workloads.predictions import add_predictions
 from ratiolab.workloads.traces import instance_from_trace
 
