@@ -36,12 +36,15 @@ class Advice:
     bounds: dict[str, float]
     current: str
     saving: "Saving | None"
-    demand: "Demand"
     optimum: tuple[float, float] | None
 
     @property
     @abstractmethod
     def unit(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def demand(self) -> "Demand": ...
 
     @property
     @abstractmethod

@@ -115,10 +115,12 @@ def evaluate(
     if optimum is not None:
         bounds["mean"] = max(bounds["mean"], optimum[0] / len(instance))
     if observed is not None:
-        own = dict.fromkeys(bounds, nan)
+        known = dict.fromkeys(bounds, nan)
         if comparable:
-            own = {m.key: observed_bound(m, observed, instance, clock, preemption) for m in metrics}
-        listed = tuple(row if row.policy else replace(row, bounds=own) for row in listed)
+            known = {
+                m.key: observed_bound(m, observed, instance, clock, preemption) for m in metrics
+            }
+        listed = tuple(row if row.policy else replace(row, bounds=known) for row in listed)
     report("bounds")
     made = Evaluation(
         *(instance, clock, preemption, chosen, metrics, bounds, listed, current),

@@ -1,7 +1,6 @@
 """Result of an evaluation: rows of policies on one log, bounds, and what to deploy."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +84,7 @@ class Evaluation(Advice, Ranking[Row], Result):
         rows = tuple(row if row.policy else replace(row, bounds=none) for row in self.rows)
         return replace(self, rows=rows)
 
-    @cached_property
+    @property
     def demand(self) -> Demand:
         """What the log asks for."""
         return Demand.of(self.instance, self.clock, self.preemption)
