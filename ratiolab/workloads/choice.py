@@ -69,9 +69,10 @@ def _together(tables: Sequence[Table]) -> Table:
     if len(parents) > 1 or any(name.isdigit() for name in names):
         places = ", ".join(table.place for table in tables[:LISTED])
         more = f" and {len(tables) - LISTED} more" if len(tables) > LISTED else ""
+        outer, _, own = tables[0].place.rpartition(".")
+        one = tables[0].place if own.isdigit() or not outer else outer
         raise ValueError(
-            f"holds {len(tables)} tables of requests ({places}{more}): name one, as in "
-            f"--rows {tables[0].place}"
+            f"holds {len(tables)} tables of requests ({places}{more}): name one, as in --rows {one}"
         )
     every = dict.fromkeys(name for table in tables for name in table.columns)
     columns = {

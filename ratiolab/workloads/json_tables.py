@@ -1,7 +1,8 @@
 """Places of a JSON value that may hold a table of requests.
 
 A table is a list of objects, whose inner objects become columns with dotted names; an object of
-lists of equal length; or what pandas writes (``orient``: records, columns, index, split, table).
+lists of equal length; a list of lists below one of names; or what pandas writes (``orient``:
+records, columns, index, split, table).
 """
 
 from collections import Counter
@@ -74,8 +75,9 @@ def _tables(value: Any, place: str, depth: int) -> Iterator[Found]:
 def _columns(value: Any) -> list[dict[str, list[Any]]]:
     """Return the columns of a value that is a table itself; two readings where it may be either."""
     if isinstance(value, list):
-        rows = value and all(isinstance(row, dict) and row for row in value)
-        return [flattened(value)[0]] if rows else []
+        if value and all(isinstance(row, dict) and row for row in value):
+            return [flattened(value)[0]]
+        return _below_header(value)
     if not isinstance(value, dict):
         return []
     names, data = value.get("columns"), value.get("data")
@@ -87,6 +89,17 @@ def _columns(value: Any) -> list[dict[str, list[Any]]]:
         length = _common_length(value)
         return [{str(k): v for k, v in value.items() if isinstance(v, list) and len(v) == length}]
     return _of_objects(value)
+
+
+def _below_header(value: list[Any]) -> list[dict[str, list[Any]]]:
+    """Return the columns of lists of values of which the first has names."""
+    if len(value) < 2 or not all(isinstance(row, list) and row for row in value):
+        return []
+    names, *rows = value
+    whole = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    if not whole or len(names) < 2 or any(len(row) != len(names) for row in rows):
+        return []
+    return [{name: [row[k] for row in rows] for k, name in enumerate(names)}]
 
 
 def _is_columnar(value: Any) -> bool:

@@ -111,7 +111,7 @@ def _split(words: str) -> list[str]:
 
 def _resolved(name: str, header: Collection[str]) -> str:
     """Return a column by its name, or by that of the object whose value or type it is."""
-    for inner in (f"{name}.value", f"{name}.type", name):
+    for inner in (*(f"{name}.{key}" for key in ("value", "type", "$date", "$numberLong")), name):
         if inner in header:
             return inner
     raise ValueError(f"columns: there is no column {name!r}, only {listed(header)}")

@@ -33,6 +33,9 @@ Seconds = NDArray[np.float64]
 ABSENT = ("", "nan", "null", "none", "na", "n/a", "#n/a", "nat", "-", "\\n")
 """Words, in small letters, of a value that is not there."""
 
+DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+"""A number as spreadsheets of many countries write it."""
+
 SEPARATED = re.compile(r"\d{1,3}([,' \u00a0\u2009\u202f]\d{3})+")
 """A whole number with separators of thousands."""
 
@@ -153,10 +156,13 @@ class _Reading:
             self.values = {role: column.mask(gone, None) for role, column in self.values.items()}
 
     def _tokens(self, role: str) -> Seconds:
+        import pandas as pd
+
         values, name = self.values[role], self.names[role]
         found, wrong = _numbers(values)
         if wrong.any():
-            values = values.map(_without_separators)
+            plain = [_without_separators(value) for value in values]
+            values = pd.Series(plain, values.index, dtype=object)
             found, wrong = _numbers(values)
         self._refuse(wrong | (found % 1 > 0), values, name, "must be an integer")
         most = f"must be between 0 and {LARGEST}"
@@ -186,7 +192,11 @@ class _Reading:
             if role not in self.values:
                 continue
             values, name = self.values[role], self.names[role]
-            read, wrong = _numbers(values)
+            read, wrong = _times(values)
+            if wrong.any() and (written := _written(values)) is not None:
+                self._refuse(written < 0, values, name, "must be a time of at least 0")
+                found[role] = written
+                continue
             self._refuse(wrong | (read < 0), values, name, "must be a number, at least 0")
             told, documented = self._stated(role), self._documented(role)
             unit = duration_unit(role, read, told, documented, output, found.get("latency"))
@@ -224,7 +234,7 @@ class _Reading:
         self, role: str, lead: _Instants | None, spans: Mapping[str, Seconds]
     ) -> _Instants:
         values, name = self.values[role], self.names[role]
-        numbers, wrong = _numbers(values)
+        numbers, wrong = _times(values)
         there = np.isfinite(numbers)
         if wrong.any():
             if lead is not None and not lead.absolute:
@@ -302,6 +312,10 @@ class _Reading:
                     wrong = both & (times[role] - times["arrival"] > LONGEST)
                     words = f"{role} more than a year after arrival"
                     self._impossible(times, role, "arrival", wrong, both, words)
+            for role, words in (("first", "first-token"), ("finish", "finish")):
+                if role in times and self._is_another(times, role):
+                    del times[role]
+                    self.notes.append(f"{words} times are those of the arrival: not used")
             if "first" in times and "finish" in times:
                 both = np.isfinite(times["first"]) & np.isfinite(times["finish"]) & (output > 1)
                 for wrong in self.missing.values():
@@ -315,6 +329,11 @@ class _Reading:
                     )
                     if np.isnan(times["first"]).all():
                         del times["first"]
+
+    def _is_another(self, times: dict[str, Seconds], role: str) -> bool:
+        """Return whether an instant is the arrival in every row that has it."""
+        known = np.isfinite(times[role]) & np.isfinite(times["arrival"])
+        return bool(known.any() and (times[role] == times["arrival"])[known].all())
 
     def _impossible(
         self,
@@ -406,8 +425,50 @@ def _numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
     return found, wrong
 
 
+def _times(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
+    """Return numbers of time, whatever separates their thousands and decimals."""
+    import pandas as pd
+
+    found, wrong = _numbers(values)
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    commas = [text for text in texts if "," in text]
+    if not wrong.any() or not commas:
+        return found, wrong
+    decimal = [text for text in commas if DECIMAL_COMMA.fullmatch(text)]
+    pointed = any(t.lstrip("-").startswith("0,") or len(t.partition(",")[2]) != 3 for t in decimal)
+    change = _with_point if pointed else _without_separators
+    again = _numbers(pd.Series([change(value) for value in values], values.index, dtype=object))
+    return (found, wrong) if again[1].any() else again
+
+
+def _with_point(value: Any) -> Any:
+    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()):
+        return value.replace(",", ".")
+    return value
+
+
+def _written(values: "pd.Series") -> Seconds | None:
+    """Return durations that are written with their units, as 149.9 ms, 1m2.5s, 0:00:04.3."""
+    import pandas as pd
+
+    there = values.notna().to_numpy(bool)
+    texts = values.where(values.notna(), None).map(
+        lambda value: value.strip().replace("µ", "u") if isinstance(value, str) else None
+    )
+    try:
+        found = pd.to_timedelta(texts, errors="coerce")
+    except (ValueError, OverflowError):
+        return None
+    if found[there].isna().any():
+        return None
+    seconds = found.dt.total_seconds().to_numpy(np.float64)
+    return np.where(there, seconds, np.nan)
+
+
 def _without_separators(value: Any) -> Any:
     """Return a text without the separators of thousands that spreadsheets write: ``1,186``."""
-    if isinstance(value, str) and SEPARATED.fullmatch(value.strip()):
-        return re.sub(r"\D", "", value)
+    if isinstance(value, str):
+        whole, point, rest = value.strip().partition(".")
+        if SEPARATED.fullmatch(whole) and (rest.isdigit() or not point):
+            return re.sub(r"\D", "", whole) + point + rest
     return value

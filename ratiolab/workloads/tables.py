@@ -83,6 +83,10 @@ def _csv(text: str) -> Table:
     if not first:
         raise ValueError("holds comments alone")
     delimiter = max(DELIMITERS, key=first.count)
+    if hint := re.fullmatch(r"sep=(.)", first.strip()):  # as spreadsheets say it
+        delimiter, skipped = hint[1], skipped + 1
+        body = body.partition("\n")[2]
+        first = body.partition("\n")[0]
     head = _commented_header(comments, first, delimiter)
     if head:
         body, skipped, comments = f"{head}\n{body}", skipped - 1, comments[:-1]

@@ -66,6 +66,9 @@ PACKED = {
     "separators of Unicode": TEXT.replace("a\n", "a\u2028b\u2029c\x85\x0b\x0c\x1cd\n").encode(),
     "comments above": b"# made by a tool, 0.1\n#\n" + TEXT.encode(),
     "a commented header": b"# made by a tool\n#" + TEXT.encode(),
+    "a hint for spreadsheets": b"sep=;\n" + TEXT.replace(",", ";").encode(),
+    "decimal commas": b"ts;n_in;n_out\n0,0;3;5\n1,5;4;6\n",
+    "separated thousands": b'ts,n_in,n_out\n"1,762,000,000",3,5\n"1,762,000,001.5",4,6\n',
     "comments below": TEXT.encode() + b"# 2 requests in all\n\n",
 }
 
@@ -118,6 +121,7 @@ JSON = {
         f"pandas, {orient}": FRAME.to_json(orient=orient)
         for orient in ("records", "columns", "index", "split", "table")
     },
+    "lists below their names": json.dumps([["ts", "n_in", "n_out"], [0, 3, 5], [1.5, 4, 6]]),
     "pandas with names of rows": FRAME.set_index(pd.Index(["a", "b"])).to_json(orient="index"),
 }
 
@@ -144,7 +148,7 @@ def test_of_several_runs_one_is_named_and_lists_of_one_run_are_read_together(
     tmp_path: Path,
 ) -> None:
     runs = json.dumps({"runs": [{"requests": ROWS}, {"requests": ROWS[:1]}]})
-    with pytest.raises(FormatError, match=r"holds 2 tables of requests .* --rows runs.0.requests"):
+    with pytest.raises(FormatError, match=r"holds 2 tables of requests .* --rows runs.0"):
         read(tmp_path, runs, columns=COLUMNS)
     assert is_whole(read(tmp_path, runs, columns=COLUMNS, rows="runs.0"))
     with pytest.raises(FormatError, match=r"rows 'x': there is no table, only runs"):

@@ -97,6 +97,32 @@ def test_times_may_be_rounded_and_ends_are_no_first_tokens(tmp_path) -> None:
     assert "1 of 2 requests are those of the end, not used" in trace.notes[0]
 
 
+def test_instants_that_are_those_of_the_arrival_are_not_used(tmp_path) -> None:
+    trace = read(tmp_path, "a,p,o,f,e\n1,5,6,1,3\n2,5,6,2,5\n", columns=COLUMNS)
+    assert trace.first is None
+    assert trace.finish.tolist() == [2, 4]
+    assert trace.notes == ("first-token times are those of the arrival: not used",)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("2500 ms", "3 s"),
+        ("2.5s", "3s"),
+        ("0m2.5s", "0m3s"),
+        ("0:00:02.5", "0:00:03"),
+        ("0 days 00:00:02.500000", "0 days 00:00:03"),
+        ("PT2.5S", "PT3S"),
+        ("2500000 µs", "3000000 µs"),
+        ('"2,5"', '"3,0"'),
+    ],
+)
+def test_durations_may_be_written_with_their_units(one: str, two: str, tmp_path) -> None:
+    text = f"p,o,l\n5,6,{one}\n5,6,{two}\n"
+    trace = read(tmp_path, text, columns="prompt=p,output=o,latency=l")
+    assert trace.finish.tolist() == [2.5, 3]
+
+
 def test_durations_count_without_arrivals_and_arrivals_are_ends_less_latencies(tmp_path) -> None:
     trace = read(tmp_path, "p,o,l\n5,6,2\n5,6,3\n", columns="prompt=p,output=o,latency=l")
     assert trace.seconds is None
