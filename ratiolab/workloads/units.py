@@ -41,6 +41,9 @@ SERIAL_1970 = 25_569
 SLOWEST, QUICKEST = 5.0, 2e-4
 """Seconds that a token may take in the mean."""
 
+WHOLE = 50.0
+"""Median of durations that are all whole numbers from which on they are no seconds."""
+
 WORDS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "s"),
     **dict.fromkeys(
@@ -221,7 +224,7 @@ def duration_unit(
     """Return the unit of durations: as stated, or else the first in which they make sense.
 
     A latency makes sense when a token takes between `QUICKEST` and `SLOWEST` in the mean; any other
-    duration when it is within the latency.
+    duration when it is within the latency. Whole numbers of `WHOLE` and more are no seconds.
 
     Parameters
     ----------
@@ -230,6 +233,8 @@ def duration_unit(
     """
     if told is not None or documented is not None:
         return told or documented or Unit("s", "")
+    given = values[np.isfinite(values)]
+    whole = len(given) > 0 and bool((given % 1 == 0).all()) and float(np.median(given)) >= WHOLE
     for unit in ("s", "ms", "us", "ns"):
         seconds = values / UNITS[unit]
         if role == "latency":
@@ -243,7 +248,7 @@ def duration_unit(
         else:
             known = seconds[np.isfinite(seconds)]
             fits = not len(known) or float(np.median(known)) <= 60
-        if fits:
+        if fits and not (whole and unit == "s"):
             why = "no unit is stated" if unit == "s" else "inferred: no other unit makes sense"
             return Unit(unit, why)
     return Unit("s", "no unit is stated")

@@ -108,6 +108,9 @@ def test_each_column_has_a_unit_of_its_own_and_may_be_told_it(tmp_path: Path) ->
     assert trace.finish is not None
     assert trace.finish[0] == 2  # 20 ms a token: seconds
     assert trace.first[0] == 0.2  # within the latency: milliseconds
+    whole = read(tmp_path, text.replace(",2\n", ",236\n"), columns=columns)
+    assert whole.finish is not None
+    assert whole.finish[0] == 0.236  # 236 s would be written with a fraction
     told = read(tmp_path, text, columns=columns, time_unit="ttft=us,y=s")
     assert told.first is not None
     assert told.first[0] == pytest.approx(0.0002)

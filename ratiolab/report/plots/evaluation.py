@@ -148,6 +148,8 @@ def draw_gantt(made: Evaluation, figure: "FigureBase") -> None:
         run = row.run
         assert run is not None
         draw_requests(run.schedule, ax, order, run.times)
+        ax.set_yticks([])  # in a panel so low, their numbers run into one another
+        ax.set_ylabel(f"{len(order)} requests")
         ax.set_title(row.name)
         own = run.schedule
         begin, end = own.instance.arrival[order].min(), own.completion[order].max()
@@ -156,7 +158,8 @@ def draw_gantt(made: Evaluation, figure: "FigureBase") -> None:
         axes[0].set_xlim(min(b for b, _ in spans), max(e for _, e in spans))
         axes[-1].set_xlabel("time (rounds)" if made.clock is None else "time (s)")
         kinds = [row.run.schedule.preemption for row in rows if row.run and row.evictions]
-        figure.legend(handles=explain_rows(kinds[:1]), loc="outside lower left", ncols=3)
+        meanings = explain_rows(kinds[:1], "runs (the lighter, the longer its output)")
+        figure.legend(handles=meanings, loc="outside lower left", ncols=3)
 
 
 def busiest(made: Evaluation) -> IntArray:

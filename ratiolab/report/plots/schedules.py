@@ -151,10 +151,6 @@ def draw_requests(
     )
     ax.add_collection(kept)
     ax.set_ylim(len(order) - 0.5, -0.5)
-    if len(order) > NAMED:  # their numbers would run into one another
-        ax.set_yticks([])
-        ax.set_ylabel(f"{len(order)} requests")
-        return
     rows: IntArray = np.arange(0, len(order), -(-len(order) // NAMED))
     ax.set_yticks(rows, [str(i) for i in order[rows]], fontsize=max(4.0, min(8.0, 160 / len(rows))))
     ax.tick_params(axis="y", length=0, pad=2)
@@ -260,11 +256,11 @@ def _explain(figure: Chart, ax: "Axes", preemptions: Iterable[Preemption]) -> No
         figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
 
 
-def explain_rows(preemptions: Iterable[Preemption]) -> list[Line2D]:
+def explain_rows(preemptions: Iterable[Preemption], runs: str = "runs") -> list[Line2D]:
     """Return what the lines of requests mean, for a legend, under some semantics of evictions."""
     middle = mpl.colors.to_hex(mpl.colormaps[COLOURS](0.6))
     meanings: list[tuple[str, str, float]]
-    meanings = [("waits", "0.85", 1.0), ("runs (the lighter, the longer its output)", middle, 5.0)]
+    meanings = [("waits", "0.85", 1.0), (runs, middle, 5.0)]
     meanings += [(ENDED_EARLY[kind], LOST, 3.0) for kind in dict.fromkeys(preemptions)]
     return [Line2D([], [], color=colour, lw=lw, label=text) for text, colour, lw in meanings]
 
