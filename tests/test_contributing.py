@@ -1,20 +1,25 @@
 """The examples of CONTRIBUTING.md, executed as they stand there."""
 
 import importlib
+import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import ratiolab.papers
 from ratiolab.cli.commands import app
+from ratiolab.model.files import Content
 from ratiolab.papers import all_claims, experiments, papers
 from ratiolab.testing import assert_lawful
 from ratiolab.theory import bound_catalogue
 from ratiolab.workloads.generators import generate
+from ratiolab.workloads.logs import columns_of
+from ratiolab.workloads.tables import read_tables
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", TEXT, re.DOTALL))
@@ -51,6 +56,19 @@ def test_the_policy_is_lawful(checkout: Path) -> None:
     policy = ratiolab.make_policy(f"{checkout / path}:LCFS")
     for seed in range(3):
         assert_lawful(policy, generate("uniform", seed, n=6, memory=12, upper=6))
+
+
+def test_the_layout_reads_a_log(checkout: Path, tmp_path: Path) -> None:
+    content = (checkout / "ratiolab/workloads/layouts/example_server.py").read_text()
+    found: dict[str, Any] = {}
+    exec(content, found)
+    row = {"received_at": 5.0, "usage": {"input": 3, "output": 4}, "ttft_ms": 250, "shard": 1}
+    text = json.dumps([{**row, "sent_at": 6.0, "state": "ok"}, {**row, "state": "lost"}])
+    (table,) = read_tables(Content("log", text.encode(), ""))
+    assert found["LAYOUT"].fits(table.columns)
+    read = columns_of(table, found["LAYOUT"])
+    assert (read.prompt.tolist(), read.times["first"].tolist()) == ([3], [0.25])
+    assert read.dropped == {"not served ('lost' 1)": 1}
 
 
 def test_the_bound_has_a_value() -> None:

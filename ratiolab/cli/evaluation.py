@@ -82,9 +82,10 @@ def evaluate(
 ) -> None:
     """Say how far each policy can be from the best schedule of a log, and which to deploy.
 
-    FILE is a request log, as `ratiolab trace` reads it, or an instance. All policies run under the
-    same clock and the same cost of evictions, and no schedule under them is below the bound.
-    Policies that can be deployed stand apart from those that know every output length. The
+    FILE is a request log, as `ratiolab trace` reads it, or an instance. The first lines say how
+    much the log asks of the memory, and who keeps up. All policies run under the same clock and the
+    same cost of evictions, and no schedule under them is below the bound. Policies that are ready
+    to deploy stand apart from those that need predictions, or know every output length. The
     recommendation has a 95 % interval that repeats the choice of the policy: it is chosen on parts
     of the log, and judged on the other parts.
 
