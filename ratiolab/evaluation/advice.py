@@ -56,6 +56,10 @@ class Advice:
 
     @property
     @abstractmethod
+    def knowing(self) -> "list[Row]": ...
+
+    @property
+    @abstractmethod
     def enclosure(self) -> tuple[float, float]: ...
 
     @abstractmethod
@@ -64,11 +68,14 @@ class Advice:
 
     @property
     def nothing_waits(self) -> bool:
-        """Whether under the policy in use no request waits, and no other policy is better."""
+        """Whether in use hardly any latency is waiting, and no policy at all is better."""
         now = self.row(self.current)
-        if now.waits or not now.services:
+        if not now.services or now.waiting > NOTICED:
             return False
-        return all(self._gain(row) <= NOTICED for row in (*self.deployable, *self.predicting))
+        return all(
+            self._gain(row) <= NOTICED
+            for row in (*self.deployable, *self.predicting, *self.knowing)
+        )
 
     @property
     def noticeable(self) -> bool:
@@ -104,9 +111,15 @@ class Advice:
                 "requests would help; scheduling moves the mean, not the backlog."
             )
         if self.nothing_waits:
+            share = 100 * now.waiting
+            why = (
+                "every request starts in the first batch after it arrives"
+                if share < 0.005
+                else f"{share:.2g} % of the latency is waiting"
+            )
             return (
-                f"Nothing waits: the log asks for {load} sustains, and every request starts in "
-                "the first batch after it arrives. Scheduling changes nothing."
+                f"{'Nothing' if share < 0.005 else 'Hardly anything'} waits: the log asks for "
+                f"{load} sustains, and {why}. Scheduling changes nothing."
             )
         if now.keeps_up:
             return f"{self.current} keeps up: the log asks for at least {load} sustains."
@@ -125,7 +138,7 @@ class Advice:
         if isnan(now):
             return f"{self.current} never ends; {best.name} has a {title} of {self._shown(then)}."
         if self.nothing_waits:
-            return f"Keep {self.current}: nothing waits, so no policy can be noticeably better."
+            return f"Keep {self.current}: no policy is noticeably better, whatever it knows."
         saving = self.saving
         if saving is None:
             return (

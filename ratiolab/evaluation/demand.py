@@ -72,14 +72,20 @@ def works(instance: Instance, clock: BatchTime | None, preemption: Preemption) -
     return found
 
 
-def waits(run: Simulation) -> bool:
-    """Return whether any request misses the first batch after its arrival, or is evicted."""
-    schedule = run.schedule
-    if run.outcome != "complete" or schedule.evictions:
-        return True
-    first = np.full(len(schedule.instance), np.iinfo(np.int64).max)
-    np.minimum.at(first, schedule.request, schedule.start)
-    return bool((first > schedule.instance.arrival).any())
+def waiting_share(run: Simulation) -> float:
+    """Return the part of all latencies in which requests wait that a batch could take.
+
+    The wait for the end of the batch that runs when a request arrives is none of it: no schedule
+    avoids that. 1 for a run that did not end.
+    """
+    if run.outcome != "complete":
+        return 1.0
+    frame = per_request(run)
+    instance = run.schedule.instance
+    waiting, latency = float(frame["waiting"].sum()), float(frame["latency"].sum())
+    if run.times is not None and run.arrivals is not None:
+        waiting -= float((run.times[instance.arrival] - run.arrivals).sum())
+    return max(waiting, 0.0) / latency
 
 
 def running_at_a_time(run: Simulation) -> float:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.evaluation.advice import figure
+from ratiolab.evaluation.advice import NOTICED, figure
 from ratiolab.evaluation.result import Evaluation
 from ratiolab.evaluation.service import METRICS, Service, observed_bound
 from ratiolab.model import Instance
@@ -339,7 +339,12 @@ def judged(log: Trace, instance: Instance, made: Evaluation) -> Judgement:
 
     tpot = None if made.clock is None else mean_tpot(made.clock, log)
     compared = None if tpot is None else (*tpot, "mean TPOT")
-    if compared is None and made.clock is not None and log.seconds is not None and not now.waits:
+    if (
+        compared is None
+        and made.clock is not None
+        and log.seconds is not None
+        and now.waiting <= NOTICED
+    ):
         compared = (observed, over(now.services), mean.title)  # nothing but the clock tells it
     described = None
     if compared is not None and isfinite(compared[0]):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ratiolab.evaluation.demand import running_at_a_time, waits
+from ratiolab.evaluation.demand import running_at_a_time, waiting_share
 from ratiolab.evaluation.load import keeps_up
 from ratiolab.evaluation.saving import bootstrap
 from ratiolab.evaluation.service import Metric, Service
@@ -36,9 +36,9 @@ class Row(Ranked):
     bounds: Mapping[str, float] | None = field(default=None, repr=False)
 
     @property
-    def waits(self) -> bool:
-        """Whether any request waits or is evicted, in the run of the first seed."""
-        return self.run is None or waits(self.run)
+    def waiting(self) -> float:
+        """The part of all latencies that is waiting, in the run of the first seed; 1 without."""
+        return 1.0 if self.run is None else waiting_share(self.run)
 
     @property
     def running(self) -> float | None:

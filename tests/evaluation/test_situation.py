@@ -5,7 +5,7 @@ import pytest
 from drawn_logs import drawn
 
 from ratiolab.evaluation.advice import figure
-from ratiolab.evaluation.demand import Demand, running_at_a_time, waits, works
+from ratiolab.evaluation.demand import Demand, running_at_a_time, waiting_share, works
 from ratiolab.evaluation.evaluate import evaluate
 from ratiolab.evaluation.needs import Need, need, need_in_words
 from ratiolab.evaluation.result import Evaluation
@@ -69,11 +69,11 @@ def test_where_nothing_waits_scheduling_changes_nothing_and_no_gain_is_promised(
     made = evaluated(instance_of(0.05, 40, 20_000), "fcfs", "rr", "svf-1bit", "svf")
     now = made.row("fcfs")
     assert now.run is not None
-    assert not waits(now.run)
+    assert waiting_share(now.run) == pytest.approx(0, abs=1e-9)
     assert made.nothing_waits
     assert made.situation[1].startswith("Nothing waits: the log asks for ")
     assert made.situation[1].endswith("Scheduling changes nothing.")
-    assert made.headline == "Keep fcfs: nothing waits, so no policy can be noticeably better."
+    assert made.headline == "Keep fcfs: no policy is noticeably better, whatever it knows."
     assert "what cannot be proven, not what can be saved" in made.advice[-1]
     assert made.with_predictions == made.drawbacks == ""
     assert running_at_a_time(now.run) == pytest.approx(
@@ -83,10 +83,16 @@ def test_where_nothing_waits_scheduling_changes_nothing_and_no_gain_is_promised(
 
 def test_a_request_that_waits_is_seen() -> None:
     """Two requests of which one fits at a time."""
-    together = Instance("two", 10, [0, 0], [4, 4], [5, 5])
-    assert waits(simulate(together, make("fcfs"), clock=CLOCK))
+    together = Instance("two", 9, [0, 0], [4, 4], [5, 5])
+    run = simulate(together, make("fcfs"), clock=CLOCK)
+    latency = per_request(run)["latency"]
+    # the second waits until the first has ended, and then takes as long
+    assert waiting_share(run) == pytest.approx(latency[0] / latency.sum(), rel=0.01)
     apart = together.replace(arrival=[0, 1000], tick_seconds=1.0)
-    assert not waits(simulate(apart, make("fcfs"), clock=CLOCK))
+    assert waiting_share(simulate(apart, make("fcfs"), clock=CLOCK)) == pytest.approx(0, abs=1e-9)
+    # the wait for the end of a batch that runs is none
+    beside = together.replace(memory=30, arrival=[0, 10], tick_seconds=0.001)
+    assert waiting_share(simulate(beside, make("fcfs"), clock=CLOCK)) == pytest.approx(0, abs=1e-9)
 
 
 def test_all_at_once_is_no_load() -> None:
