@@ -99,6 +99,7 @@ def test_names_are_text_in_markdown_not_markup(made: Evaluation, tmp_path: Path)
     assert not re.search(r"(?<!\\)[`$~]", text)
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
+    assert "\n".join(lines) in text  # one table, without a line between its rows
     for chart in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text):
         assert " " not in chart
     assert len(list(tmp_path.glob("*.png"))) == 4
