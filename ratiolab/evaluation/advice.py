@@ -171,6 +171,20 @@ class Advice:
         return words
 
     @property
+    def milder(self) -> str:
+        """What a policy saves that makes nothing much worse, where the best one does; or nothing."""
+        if not self.noticeable or not self._worse(self.deployable[0], GRAVE):
+            return ""
+        for row in self.deployable[1:]:
+            if self._gain(row) > NOTICED and not self._worse(row, GRAVE):
+                value = self._shown(row.value(self.metric))
+                return (
+                    f"Without such a cost, {row.name} has on this log a {self.metric.title} of "
+                    f"{value}, {percent(self._gain(row))} better than {self.current}."
+                )
+        return ""
+
+    @property
     def with_predictions(self) -> str:
         """What the best policy that needs a prediction would do; or nothing."""
         best = next((row for row in self.predicting if row.services), None)
@@ -247,6 +261,7 @@ class Advice:
         judgement = self.judgement if self.noticeable else ""
         sentences = [
             self.headline,
+            self.milder,
             judgement,
             told,
             self.drawbacks,

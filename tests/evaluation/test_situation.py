@@ -160,6 +160,22 @@ def test_a_switch_that_makes_another_figure_much_worse_says_so_in_its_sentence()
     assert not made.headline.startswith("Switch")
 
 
+def test_a_better_policy_without_a_grave_cost_is_named_beside_one_that_has_it() -> None:
+    made = evaluated(instance_of(4.0), "fcfs", "mlfq", "sarathi", "vllm-priority")
+    now = made.row("fcfs")
+    mild = [
+        row
+        for row in made.deployable
+        if row.value(made.metric) < 0.99 * now.value(made.metric)
+        and all(row.value(m) <= 1.5 * now.value(m) for m in made.metrics)
+    ]
+    assert mild[0].name != made.deployable[0].name
+    assert made.milder.startswith(f"Without such a cost, {mild[0].name} has")
+    assert made.advice[1] == made.milder
+    alone = evaluated(instance_of(0.05, 40, 20_000), "fcfs", "rr")
+    assert alone.milder == ""
+
+
 def test_hopeless_policies_and_all_but_one_yardstick_are_folded() -> None:
     made = evaluated(instance_of(4.0, 150), "fcfs", "rr", "a-max", "svf", "srpt", "h-sf")
     listed = {row.name for _, rows in made.listed for row in rows}
