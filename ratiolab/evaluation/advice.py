@@ -172,7 +172,7 @@ class Advice:
 
     @property
     def milder(self) -> str:
-        """What the next policy saves that makes nothing much worse, if the best does; or nothing."""
+        """What the next policy saves that makes nothing much worse; or nothing."""
         if not self.noticeable or not self._worse(self.deployable[0], GRAVE):
             return ""
         for row in self.deployable[1:]:
