@@ -118,11 +118,12 @@ def read_content(path: PathLike, largest: int | None = None) -> Content:
     """
     largest = LARGEST_FILE if largest is None else largest
     name = STANDARD_INPUT if str(path) == "-" else str(path)
+    if str(path) != "-":
+        require_no_pipe(Path(path))
     try:
         if str(path) == "-":
             raw = sys.stdin.buffer.read(largest + 1)
         else:
-            require_no_pipe(Path(path))
             with Path(path).open("rb") as file:
                 raw = file.read(largest + 1)
     except IsADirectoryError:
