@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isnan
 from typing import NamedTuple
 
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
@@ -45,7 +46,10 @@ def cells(made: Evaluation) -> Cells:
     """
     others = [metric for metric in made.metrics if metric.key != made.metric.key]
     names = ["policy", made.metric.title, "at most", *(m.title for m in others), "evictions"]
-    groups = [(title, [_row(made, row, others) for row in rows]) for title, rows in made.listed]
+    groups = [
+        (title, [each for row in rows for each in _rows(made, row, others)])
+        for title, rows in made.listed
+    ]
     kept = {row.name for _, rows in made.listed for row in rows}
     left = [row for row in made.rows if row.name not in kept]
     hopeless = [row.name for row in left if made.hopeless(row)]
@@ -53,6 +57,20 @@ def cells(made: Evaluation) -> Cells:
     bounds = [shown(made.bounds[metric.key], metric) for metric in (made.metric, *others)]
     groups.append(("Proven bound", [["no schedule is better", bounds[0], "1", *bounds[1:], ""]]))
     return Cells(names, groups, _folded(made, hopeless, yardsticks))
+
+
+def _rows(made: Evaluation, row: Row, others: Sequence[Metric]) -> list[list[str]]:
+    """Return the row of a policy; for a log that does not know all requests, also its own bound."""
+    found = _row(made, row, others)
+    known = sum(int(np.isfinite(each.latency).sum()) for each in row.services)
+    if row.policy is not None or known == len(made.instance):
+        return [found]
+    found[0] = f"{row.name} ({known:,} of {len(made.instance):,})"
+    bounds = row.bounds or made.bounds
+    own = [shown(bounds[metric.key], metric) for metric in (made.metric, *others)]
+    if all(value == "-" for value in own):
+        return [found]
+    return [found, ["bound on these", own[0], "1", *own[1:], ""]]
 
 
 def _row(made: Evaluation, row: Row, others: Sequence[Metric]) -> list[str]:

@@ -192,7 +192,7 @@ class _Reading:
             if role not in self.values:
                 continue
             values, name = self.values[role], self.names[role]
-            read, wrong = _times(values)
+            read, wrong = _time_numbers(values)
             if wrong.any() and (written := _written(values)) is not None:
                 self._refuse(written < 0, values, name, "must be a time of at least 0")
                 found[role] = written
@@ -234,7 +234,7 @@ class _Reading:
         self, role: str, lead: _Instants | None, spans: Mapping[str, Seconds]
     ) -> _Instants:
         values, name = self.values[role], self.names[role]
-        numbers, wrong = _times(values)
+        numbers, wrong = _time_numbers(values)
         there = np.isfinite(numbers)
         if wrong.any():
             if lead is not None and not lead.absolute:
@@ -425,7 +425,7 @@ def _numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
     return found, wrong
 
 
-def _times(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
+def _time_numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
     """Return numbers of time, whatever separates their thousands and decimals."""
     import pandas as pd
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from drawn_logs import drawn
 
+from ratiolab.evaluation.advice import figure
 from ratiolab.evaluation.evaluate import evaluate
 from ratiolab.evaluation.observed import Judgement, judged, observed_service
 from ratiolab.evaluation.result import Evaluation
@@ -14,6 +15,7 @@ from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
+from ratiolab.report.evaluation_table import cells
 from ratiolab.workloads.traces import Trace, instance_from_trace
 
 CLOCK = BatchTime(fixed=0.02, prefill=0.0002, decode=0.0005, kv=0.000002)
@@ -67,6 +69,10 @@ def test_a_log_cut_at_its_end_is_compared_with_the_bound_of_the_requests_that_en
     assert bound != pytest.approx(made.bounds["mean"], rel=0.01)  # that of all requests
     assert found.simulated == pytest.approx(latency[short].mean(), rel=0.05)
     assert f"are of the other {len(short)}" in found.lines()[1]
+    (rows,) = [rows for title, rows in cells(made).groups if title == "The log itself"]
+    assert [row[0] for row in rows] == [f"observed ({len(short)} of {len(log)})", "bound on these"]
+    assert rows[1][1] == figure(bound)
+    assert float(rows[0][1]) >= float(rows[1][1])
 
 
 def test_a_clock_that_describes_the_engine_gives_a_ratio_and_others_give_none() -> None:
