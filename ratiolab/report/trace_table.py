@@ -19,6 +19,7 @@ def description_table(seen: Description) -> list[str | Table]:
         )
     if trace.units:
         lines.append(f"times: {trace.units}")
+    lines += trace.notes
     columns = {"prompt": trace.prompt, "output": trace.output}
     quantiles = [seen.quantiles(tokens) for tokens in columns.values()]
     table = Table("tokens", *columns)
@@ -38,7 +39,6 @@ def description_table(seen: Description) -> list[str | Table]:
         means = seen.observed_means
         figures = ", ".join(f"mean {name} {value:.6g} s" for name, value in means.items())
         lines.append(f"the log observed: {', '.join(told)}{f' ({figures})' if figures else ''}")
-    lines += trace.notes
     return lines
 
 

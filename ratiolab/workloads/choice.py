@@ -47,7 +47,7 @@ def chosen_table(
         except ValueError as error:
             problem = problem or error
             continue
-        if layout is not None:
+        if layout is not None and not _holds_lists(table, layout):
             fitting.append((table, layout))
     if not fitting:
         if problem is not None:
@@ -60,6 +60,13 @@ def chosen_table(
         here = table.place.rpartition(".")[2]
         return table.with_columns({HERE: [here] * len(table)}) if here else table, layout
     return _together([table for table, _ in fitting]), fitting[0][1]
+
+
+def _holds_lists(table: Table, layout: Layout) -> bool:
+    """Return whether the tokens of a row are a list: then the row is a run, not a request."""
+    names = layout.within(table.columns)
+    firsts = [next(iter(table.columns[names[role]]), None) for role in ("prompt", "output")]
+    return any(isinstance(value, list) for value in firsts)
 
 
 def _together(tables: Sequence[Table]) -> Table:

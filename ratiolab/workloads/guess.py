@@ -72,6 +72,9 @@ OPTIONAL = ("finish", "first", "latency", "ttft", "status")
 LOST = 0.5
 """Part of the rows that a suggestion may leave out."""
 
+ROWS = 5000
+"""Rows on which suggestions are tried, the first of a log."""
+
 TRIED = 6
 """Columns of a role that are tried."""
 
@@ -83,6 +86,7 @@ def guessed(table: Table) -> str:
     >>> guessed(Table(columns | {"output_tokens": [2, 3], "first token": ["?", "?"]}))
     '--columns arrival=received_ms,prompt=inputTokens,output=output_tokens'
     """
+    table = Table({name: values[:ROWS] for name, values in table.columns.items()})
     best: tuple[dict[str, str], str, Columns] | None = None
     for chosen in _needed(table):
         found = _read(table, chosen)

@@ -157,6 +157,15 @@ def test_of_several_runs_one_is_named_and_lists_of_one_run_are_read_together(
     assert is_whole(read(tmp_path, lists, columns=COLUMNS))
 
 
+def test_lines_of_results_are_runs_of_which_one_is_named(tmp_path: Path) -> None:
+    run = {"input_lens": [3, 4], "output_lens": [5, 6], "start_times": [0, 1.5], "rate": 2.0}
+    lines = f"{json.dumps(run)}\n{json.dumps(run)}\n"
+    with pytest.raises(FormatError, match=r"holds 2 tables of requests \(0, 1\).*--rows 0"):
+        read(tmp_path, lines)
+    assert is_whole(read(tmp_path, lines, rows="1"))
+    assert is_whole(read(tmp_path, json.dumps(run)))
+
+
 def test_an_unknown_log_is_refused_with_the_place_of_its_rows(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"of the rows at data.*perhaps --columns arrival=ts"):
         read(tmp_path, JSON["data"])
