@@ -19,7 +19,7 @@ from ratiolab.workloads.units import (
     Unit,
     arrival_unit,
     duration_unit,
-    may_be_milliseconds,
+    finer_unit,
     since_1970,
     stated,
     unit_of_comments,
@@ -250,10 +250,10 @@ class _Reading:
         known = np.where(there, numbers, np.nan)
         unit = self._instant_unit(role, known, lead, spans)
         self.units[role] = unit
-        if lead is None and may_be_milliseconds(known, unit):
+        if lead is None and (finer := finer_unit(known, unit)) is not None:
             self.notes.append(
-                f"{name} has whole numbers, read as seconds ({unit.why}): if they are "
-                "milliseconds, say --time-unit ms"
+                f"{name} has whole numbers, read in {unit.key} ({unit.why}): if they are in "
+                f"{finer}, say --time-unit {finer}"
             )
         if unit.key == "d":
             return _Instants((known - SERIAL_1970), there, "d", True)

@@ -71,9 +71,10 @@ MONTH = r"(?P<month>[A-Za-z]{3,9})"
 PATTERNS = tuple(
     re.compile(pattern + ZONE + TAIL)
     for pattern in (
-        rf"(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})[T _]\s*{CLOCK}",
+        rf"(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})[Tt _]\s*{CLOCK}",
         rf"(?P<day>\d{{1,2}})/{MONTH}/(?P<year>\d{{4}})[: ]{CLOCK}",  # Apache
         rf"(?:[A-Za-z]{{3,9}},\s+)?(?P<day>\d{{1,2}})[ -]{MONTH}[ -](?P<year>\d{{4}})\s+{CLOCK}",
+        rf"{MONTH} (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}),? (?:at )?{CLOCK}",
         rf"(?P<month>\d{{1,2}})-(?P<day>\d{{1,2}})[T ]{CLOCK}",  # without a year
         CLOCK,
     )
@@ -123,9 +124,11 @@ def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
             index=values.index,
             dtype=object,
         )
+        if (zone := _one_zone(plain[there])) is not None:
+            plain = plain.str.removesuffix(zone)
         again = pd.to_datetime(plain.map(_iso), utc=True, format="ISO8601", errors="coerce")
         if again[there].isna().all():
-            again = _local(values, name, there)
+            again = _local(plain.str.replace(r"(\d{4}),\s+", r"\1 ", regex=True), name, there)
         elif again[there].notna().all():
             again, note = _completed(again, plain, there, name)
         read = again
@@ -165,6 +168,17 @@ def _iso(word: object) -> object:
     clock = clock if clock[2] == ":" else f"0{clock}"
     whole, dot, rest = clock.partition(".")
     return f"{date}T{whole}{dot}{rest[:9]}{zone}"
+
+
+def _one_zone(words: "pd.Series") -> str | None:
+    """Return the end of all times that names one zone which is not known: gaps do not depend on it.
+
+    AM and PM are none.
+    """
+    found = set(words.str.extract(r"(\s\(?[A-Za-z]{3,5}\)?)$")[0])
+    if len(found) != 1 or not isinstance(zone := found.pop(), str):
+        return None
+    return None if zone.strip(" ()").upper() in ZONES else zone
 
 
 def _offset(offset: str | None, zone: str | None) -> str | None:
@@ -208,6 +222,9 @@ def _local(values: "pd.Series", name: str, there: NDArray[np.bool_]) -> "pd.Seri
     whole = {form: dates for form, dates in read.items() if dates[there].notna().all()}
     if len(whole) > 1:
         ordered = {form: d for form, d in whole.items() if d[there].is_monotonic_increasing}
+        since = [(d - d.min())[there] for d in whole.values()]
+        if all(each.equals(since[0]) for each in since[1:]):
+            ordered = dict([next(iter(whole.items()))])  # all of one day: gaps are the same
         if len(ordered) != 1:
             raise ValueError(
                 f"{name}: {shown(values[there].iloc[0])} may begin with the day or with the month: "

@@ -24,7 +24,7 @@ LONGEST = 366 * 86_400.0
 """Seconds of a log; more are asked about."""
 
 FEWEST = 1 / 60
-"""Requests a second of a log; fewer, at whole seconds, may be in milliseconds."""
+"""Requests a second of a log; fewer, at whole numbers, may be in a finer unit."""
 
 ENOUGH = 10
 """Requests that have a rate; fewer may come in a burst."""
@@ -40,6 +40,9 @@ SERIAL_1970 = 25_569
 
 SLOWEST, QUICKEST = 5.0, 2e-4
 """Seconds that a token may take in the mean."""
+
+MOST = 0.95
+"""Part of the durations that are within the latency in the right unit; others are impossible."""
 
 WHOLE = 50.0
 """Median of durations that are all whole numbers from which on they are no seconds."""
@@ -186,14 +189,19 @@ def arrival_unit(
     raise ValueError(_question(name, count, span, believed, likely))
 
 
-def may_be_milliseconds(values: Numbers, unit: Unit) -> bool:
-    """Return whether arrivals in seconds look like milliseconds: whole, and hardly one a minute."""
+def finer_unit(values: Numbers, unit: Unit) -> str | None:
+    """Return a finer unit that arrivals may have: they are whole, and come hardly once a minute."""
     known = values[np.isfinite(values)]
     span = float(np.ptp(known)) if len(known) else 0.0
-    if unit.key != "s" or unit.why == "--time-unit" or len(known) < ENOUGH or span == 0:
-        return False
-    whole = bool((known % 1 == 0).all()) and since_1970(values) is None
-    return whole and len(known) / span < FEWEST and is_plausible(len(known), span / UNITS["ms"])
+    if unit.why == "--time-unit" or len(known) < ENOUGH or span == 0:
+        return None
+    if (known % 1 > 0).any() or since_1970(values) is not None:
+        return None
+    rates = {each: len(known) / span * UNITS[each] for each in ("s", "ms", "us", "ns")}
+    if unit.key not in rates or rates[unit.key] >= FEWEST:
+        return None
+    finer = [u for u in rates if UNITS[u] > UNITS[unit.key] and rates[u] <= MOST_RATE]
+    return min(finer, key=lambda each: abs(np.log(rates[each])), default=None)
 
 
 def _question(name: str, count: int, span: float, believed: Unit | None, likely: str | None) -> str:
@@ -244,7 +252,8 @@ def duration_unit(
             fits = not len(each) or QUICKEST <= float(np.median(each)) <= SLOWEST
         elif latency is not None:
             both = np.isfinite(seconds) & np.isfinite(latency)
-            fits = bool((seconds[both] <= latency[both] * 1.001 + 1e-3).all())
+            within = seconds[both] <= latency[both] * 1.001 + 1e-3
+            fits = not both.any() or float(within.mean()) >= MOST
         else:
             known = seconds[np.isfinite(seconds)]
             fits = not len(known) or float(np.median(known)) <= 60

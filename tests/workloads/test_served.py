@@ -123,6 +123,15 @@ def test_durations_may_be_written_with_their_units(one: str, two: str, tmp_path)
     assert trace.finish.tolist() == [2.5, 3]
 
 
+def test_one_duration_that_is_impossible_does_not_change_the_unit_of_all(tmp_path) -> None:
+    rows = "".join(f"{k},5,6,{9 if k == 7 else 0.1},3\n" for k in range(40))
+    trace = read(
+        tmp_path, f"a,p,o,t,l\n{rows}", columns="arrival=a,prompt=p,output=o,ttft=t,latency=l"
+    )
+    assert trace.dropped == {"finish before first token (line 9)": 1}
+    assert trace.first[0] == 0.1
+
+
 def test_durations_count_without_arrivals_and_arrivals_are_ends_less_latencies(tmp_path) -> None:
     trace = read(tmp_path, "p,o,l\n5,6,2\n5,6,3\n", columns="prompt=p,output=o,latency=l")
     assert trace.seconds is None

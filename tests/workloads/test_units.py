@@ -143,11 +143,16 @@ def test_whole_seconds_at_a_very_low_rate_may_be_milliseconds_and_the_log_says_s
     whole = [str(int(1000 * a)) for a in ARRIVALS]
     trace = read(tmp_path, log(whole), columns=COLUMNS)
     assert span(trace) == 20_000
-    assert "if they are milliseconds, say --time-unit ms" in trace.notes[0]
+    assert "if they are in ms, say --time-unit ms" in trace.notes[0]
     assert not read(tmp_path, log(whole), columns=COLUMNS, time_unit="s").notes
     vidur = log(whole, "arrived_at").replace("n_in", "num_prefill_tokens")
     noted = read(tmp_path, vidur.replace("n_out", "num_decode_tokens")).notes
-    assert "if they are milliseconds" in noted[0]
+    assert "if they are in ms" in noted[0]
+    micros = [
+        {"timestamp": int(10**6 * a), "input_length": 7, "output_length": 3} for a in ARRIVALS
+    ]
+    (note,) = read(tmp_path, "\n".join(map(json.dumps, micros))).notes
+    assert "read in ms (as the layout documents): if they are in us, say --time-unit us" in note
 
 
 START = datetime(2026, 3, 4, 9, 0, 0, tzinfo=UTC)
@@ -172,6 +177,11 @@ FORMS = {
     "Go log": "%Y/%m/%d %H:%M:%S.%f",
     "zone by name": "%Y-%m-%d %H:%M:%S PST",
     "time only": "%H:%M:%S.%f",
+    "small letters": "%Y-%m-%dt%H:%M:%S.%fz",
+    "in words": "%B %d, %Y %H:%M:%S",
+    "a browser in America": "%m/%d/%Y, %I:%M:%S\u202f%p",
+    "day or month first, on one day": "%d/%m/%Y %H:%M:%S",
+    "a zone that is not known": "%Y-%m-%d %H:%M:%S XYZ",
 }
 
 
