@@ -86,7 +86,8 @@ class Advice:
     @property
     def overloaded(self) -> bool:
         """Whether no schedule keeps up with the log."""
-        return self.demand.load is not None and self.demand.load > 1
+        load = self.demand.load
+        return load is not None and load > 1 and not self.demand.is_burst
 
     @property
     def situation(self) -> list[str]:
@@ -99,8 +100,17 @@ class Advice:
         words = f"{n} arrive over {_span(demand.span, self.unit)}, {demand.rate:.3g} {unit}"
         if now.running is not None:
             words += f"; under {self.current}, {now.running:.2g} run at a time"
+        if demand.is_burst and not self.nothing_waits:
+            return [f"{words}.", self._burst]
         load = f"{100 * demand.load:.2g} %" if demand.load < 1 else f"{demand.load:.2g} times"
         return [f"{words}.", self._load(f"{load} {'of ' * (demand.load < 1)}what this memory")]
+
+    @property
+    def _burst(self) -> str:
+        return (
+            "That is a burst, shorter than the longest request takes alone: what a longer log "
+            "would ask of this memory cannot be told."
+        )
 
     def _load(self, load: str) -> str:
         """Return who keeps up with a load."""
@@ -237,6 +247,8 @@ class Advice:
                 f"The hindsight optimum is proven: {self.optimum[1]:,.0f} rounds of total latency, "
                 f"a {title} of {self._shown(high)}."
             )
+        if abs(high - low) <= 1e-9 * abs(high):
+            return f"The best schedule is proven to have a {title} of {self._shown(high)}."
         if self.nothing_waits:
             return (
                 f"The proven bound on the {title} is {self._shown(self.bounds[self.metric.key])}: "

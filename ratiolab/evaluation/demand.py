@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.evaluation.service import ROUNDS
+from ratiolab.evaluation.service import ROUNDS, isolated_service
 from ratiolab.model import Instance, Preemption
 from ratiolab.online import Simulation
 from ratiolab.online.clock import BatchTime
@@ -28,18 +28,26 @@ class Demand:
     requests : how many.
     span : from the first arrival to the last, seconds, or rounds without a clock.
     work : the least time that all requests take of a server, in the same unit.
+    longest : what the longest request takes alone.
     """
 
     requests: int
     span: float
     work: float
+    longest: float = 0.0
 
     @classmethod
     def of(cls, instance: Instance, clock: BatchTime | None, preemption: Preemption) -> "Demand":
         """Return the demand of an instance under a clock and the semantics of evictions."""
         tick = 1.0 if clock is None else instance.tick_seconds or 0.0
         span = float(instance.arrival.max() - instance.arrival.min()) * tick
-        return cls(len(instance), span, float(works(instance, clock, preemption).sum()))
+        alone = float(isolated_service(instance, clock, preemption).latency.max())
+        return cls(len(instance), span, float(works(instance, clock, preemption).sum()), alone)
+
+    @property
+    def is_burst(self) -> bool:
+        """Whether all requests arrive while the longest could not end: no load is told."""
+        return self.span < self.longest
 
     @property
     def rate(self) -> float | None:

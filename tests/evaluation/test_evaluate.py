@@ -258,6 +258,4 @@ def test_a_server_that_does_not_keep_up_tells_nothing_of_the_gpus_that_could_be_
     assert made.saving is not None
     assert made.saving.load is None
     assert "GPUs" not in made.headline
-    assert made.overloaded
-    assert "no policy keeps up" in made.situation[1]
-    assert "the backlog grows either way" in made.headline
+    assert "That is a burst" in made.situation[1]
