@@ -337,8 +337,8 @@ def percent(share: float) -> str:
 def _span(value: float, unit: str) -> str:
     """Return a time, in hours or days when it is long.
 
-    >>> _span(23.0, "s"), _span(8607.0, "s"), _span(120, "rounds")
-    ('23 s', '8,607 s (2.4 hours)', '120 rounds')
+    >>> _span(23.0, "s"), _span(8640.0, "s"), _span(120, "rounds")
+    ('23 s', '8,640 s (2.4 hours)', '120 rounds')
     """
     words = f"{figure(value)} {unit}"
     if unit != "s" or value < 3600:
