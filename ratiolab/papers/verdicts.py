@@ -20,7 +20,7 @@ MEANINGS = {
     Verdict.CONSISTENT: "the paper's own figures agree with it; nothing was measured again",
     Verdict.FALSE: "a witness speaks against the statement as it is made",
     Verdict.NOT_REPRODUCED: "a statistic that is rejected when its experiment is repeated",
-    Verdict.NOT_IMPLIED: "measured on a real system; the paper's model alone does not give it",
+    Verdict.NOT_IMPLIED: "the paper's model alone does not give it; a system or a reading may",
     Verdict.UNDECIDED: "what is known does not decide; the evidence says what is missing",
 }
 

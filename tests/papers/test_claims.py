@@ -66,6 +66,12 @@ def test_every_numbered_statement_has_its_claim_and_no_id_stands_twice() -> None
     assert sorted(set(ORDERED) - set(ids)) == []
 
 
+def test_every_statement_can_be_read_alone_and_has_one_verdict() -> None:
+    statements = [claim.statement for claim in all_claims()]
+    assert sorted({s for s in statements if statements.count(s) > 1}) == []
+    assert [s for s in statements if s.startswith(("The same", "This ", "It is "))] == []
+
+
 def test_every_verdict_is_pinned_as_it_is_expected() -> None:
     entries = read_baseline(Path(__file__).parents[2] / "results/baseline.json")
     pinned = {entry.claim: entry.value for entry in entries if entry.kind == "verdict"}
