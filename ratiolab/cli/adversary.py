@@ -55,6 +55,10 @@ def attack(
         Path | None,
         typer.Option(help="Write the proof of the optimum's lower bound, for `certify`."),
     ] = None,
+    schedule: Annotated[
+        Path | None,
+        typer.Option(help="Write the schedule that attains the optimum to this JSON file."),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(help="Draw the policy's schedule beside an optimal one (png, pdf, svg)."),
@@ -94,13 +98,16 @@ def attack(
     from ratiolab.adversary.several import Order, search, worst_of
     from ratiolab.executors import opened
     from ratiolab.hindsight.certificates.io import write_certificate
-    from ratiolab.model import write_instance
+    from ratiolab.model import write_instance, write_schedule
     from ratiolab.online import make
     from ratiolab.online.registry import describe
 
-    require_no_folder(output, certificate, plot, course)
-    if limit and (certificate or plot):
-        raise ValueError("--limit has no certificate of one instance and no schedule to draw")
+    require_no_folder(output, certificate, schedule, plot, course)
+    if limit and (certificate or schedule or plot):
+        raise ValueError(
+            "--limit searches for a family: it has no certificate of one instance, and no "
+            "schedule to write or draw; leave out --certificate, --schedule and --plot"
+        )
     for picture_file in (plot, course):
         if picture_file is not None:
             from ratiolab.report.plots import require_format
@@ -154,6 +161,9 @@ def attack(
         lines = _lines(found)
         if certificate is not None:
             write_certificate(found.optimum.certificate, certificate)
+            lines.append(f"{certificate}: proves >= {found.optimum.certified:,}")
+        if schedule is not None:
+            write_schedule(found.optimum.schedule, schedule)
         if plot is not None:
             _plot(found, plot)
     answer(json, "attack", {**describe(chosen), **found.to_dict()}, *lines)
@@ -180,7 +190,7 @@ def _lines(found: "Attack") -> list[str]:
     """Return what is printed of an instance."""
     optimum, name = found.optimum, found.policy.name
     lines = [
-        f"{found.instance.headline}; optimum {optimum.lower:,} to {optimum.upper:,}",
+        f"{found.instance.headline}; {optimum.headline}",
         _kinds(found.best.case),
     ]
     if found.endless:

@@ -60,7 +60,8 @@ def solve(
             "programming, and the program with the cuts. ip: the integer program as printed. cuts: "
             "the bound of the cuts alone. dp: dynamic programming, exact or an interval. beam: "
             "dynamic programming with few states, for a good schedule. brute: every schedule, for "
-            "up to 8 requests."
+            "up to 8 requests. certified: auto without the program, so that a certificate proves "
+            "every bound."
         ),
     ] = "auto",
     memory_limit: Annotated[
@@ -102,21 +103,31 @@ def solve(
 ) -> None:
     """Find the hindsight optimum of an instance, or a proven interval around it.
 
-    Without limits the solve runs until the optimum is proven. A limit or Ctrl-C ends it, and the
-    best schedule and the best proven lower bound so far are printed; after Ctrl-C the exit code is
-    130. Large instances are bracketed by bounds that need no integer program, and the source of the
-    lower bound says so. The last line shows the seconds and the interval after each stage.
+    With up to 400 requests and no limit the solve runs until the optimum is proven, or until its
+    searches exceed their size. With more requests it spends a counted effort on schedules and
+    bounds, and prints the interval. A limit or Ctrl-C ends it, and the best schedule and the best
+    proven lower bound so far are printed; after Ctrl-C the exit code is 130. The last line shows
+    the seconds and the interval after each stage. With --certificate, bounds that rest on a solver
+    are proved again by searches that leave a certificate, as far as these reach.
 
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
+    from ratiolab.hindsight import certified
     from ratiolab.hindsight import solve as solve_instance
     from ratiolab.hindsight.certificates.io import write_certificate
+    from ratiolab.hindsight.stages import MOST_REQUESTS
     from ratiolab.model import read_instance, write_schedule
     from ratiolab.report.tables import stages_line
 
     instance = read_instance(file, memory)
     require_no_folder(schedule, certificate)
     pictures = picture_paths(plot, formats)
+    if time_limit is None and method in ("auto", "certified") and len(instance) > MOST_REQUESTS:
+        typer.echo(
+            f"{len(instance):,} requests, more than {MOST_REQUESTS}: no integer program, but "
+            "schedules and bounds by a fixed effort; --time-limit sets the seconds",
+            err=True,
+        )
     with progress(silent=stream) as display:
         task = display.add_task(f"{instance.name}: {len(instance)} requests")
 
@@ -125,6 +136,7 @@ def solve(
             doing = f"{now.stage}, {now.nodes:,} nodes" if now.nodes else now.stage
             display.update(task, description=f"{instance.name}: {interval}, {doing}")
 
+        tell = _streaming() if stream else show if backend == "highs" else None
         result = solve_instance(
             instance,
             time_limit=time_limit,
@@ -134,8 +146,11 @@ def solve(
             backend=backend,
             method=method,
             seed=seed,
-            progress=_streaming() if stream else show if backend == "highs" else None,
+            progress=tell,
         )
+        if certificate is not None:
+            left = None if time_limit is None else max(0.0, time_limit - result.seconds)
+            result = certified(result, left, tell)
     try:
         try:
             if schedule is not None:
@@ -159,6 +174,8 @@ def solve(
             print_rich(*in_seconds(instance))
             print_rich(*[result.note] * bool(result.note))
             print_rich(stages_line(result))
+            if certificate is not None:
+                print_rich(f"{certificate}: proves >= {result.certified:,}")
     if result.interrupted:
         end_interrupted("the schedule and the bound are the best found so far")
 

@@ -74,6 +74,11 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
 Parts are those of the time limit that is left when a stage begins.
 """
 
+PLANS["certified"] = tuple(
+    (name, work) for name, work in PLANS["auto"] if not isinstance(work, IntegerProgram)
+)
+"""The stages of ``auto`` whose bounds come with a certificate."""
+
 METHODS = tuple(PLANS)
 
 MANY_REQUESTS = ("many requests", ManyRequests(part=0.98))
@@ -132,7 +137,8 @@ def solve(
     method : ``auto``, as above; ``ip``, the integer program as printed, without cuts; ``cuts``, the
         bound of the cuts and no program; ``dp``, dynamic programming with as many states as a
         layer needs, up to a million: exact, or an interval that says it is not; ``beam``, the same
-        with few states, for a good schedule; ``brute``, complete enumeration.
+        with few states, for a good schedule; ``brute``, complete enumeration; ``certified``, the
+        stages of ``auto`` without the program, whose bounds come with a certificate.
     time_limit : seconds in all; results then depend on the machine. Infinity is no limit. The
         clock starts when what stages call has been compiled, which the first solve of more than ten
         requests after installation does (`ratiolab.hindsight.compilation`).
@@ -173,7 +179,7 @@ def solve(
     )
     _require(instance, options, progress)
     plan = PLANS[method]
-    if method == "auto" and len(instance) > MOST_REQUESTS:
+    if method in ("auto", "certified") and len(instance) > MOST_REQUESTS:
         plan = (MANY_REQUESTS,)
     library, _, solver = backend.partition(":")
     if library == "pulp":
