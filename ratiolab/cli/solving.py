@@ -149,8 +149,7 @@ def solve(
             progress=tell,
         )
         if certificate is not None:
-            left = None if time_limit is None else max(0.0, time_limit - result.seconds)
-            result = certified(result, left, tell)
+            result = certified(result, tell)
     try:
         try:
             if schedule is not None:
@@ -241,6 +240,8 @@ def compare(
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
     from ratiolab.executors import opened
+    from ratiolab.hindsight import certified
+    from ratiolab.hindsight import solve as solve_instance
     from ratiolab.ratio import compare as compare_policies
     from ratiolab.ratio.choice import by_reason
     from ratiolab.ratio.compare import default_policies
@@ -272,14 +273,28 @@ def compare(
             raise ValueError(f"--show {key!r} is not among the policies: {', '.join(names)}")
     with opened(judged.executor, judged.workers) as place, progress() as display:
         task = display.add_task("solving for the optimum")
+
+        def tell(now: "Progress") -> None:
+            interval = f"[{now.lower:,}, {now.upper:,}]"
+            display.update(task, description=f"optimum in {interval}, {now.stage}")
+
+        optimum = solve_instance(
+            instance, time_limit=time_limit, node_limit=node_limit, progress=tell
+        )
+        optimum = certified(optimum, tell)
+        if optimum.interrupted:
+            typer.echo(
+                f"interrupted: {optimum.headline}; now {len(names)} policies run, and Ctrl-C "
+                "leaves out the rest of them",
+                err=True,
+            )
         result = compare_policies(
             instance,
             chosen,
             runs=runs,
             seed=judged.seed,
+            optimum=optimum,
             executor=place,
-            time_limit=time_limit,
-            node_limit=node_limit,
             advance=lambda name: display.update(task, description=f"{name} done"),
         )
     try:

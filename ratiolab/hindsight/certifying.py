@@ -6,9 +6,7 @@ from ratiolab.hindsight.result import OptResult, Report, Stage
 from ratiolab.hindsight.solve import PLANS, solve
 
 
-def certified(
-    result: OptResult, time_limit: float | None = None, progress: Report | None = None
-) -> OptResult:
+def certified(result: OptResult, progress: Report | None = None) -> OptResult:
     """Return the result with the certificate of a better bound, where a search finds one.
 
     The bound of a solve can rest on HiGHS or on an enumeration, which leave no certificate. Then
@@ -16,7 +14,7 @@ def certified(
 
     Parameters
     ----------
-    time_limit : seconds for these stages; None for no limit.
+    result : of a solve, whose limits hold for both together.
     progress : told as that of `ratiolab.hindsight.solve`.
 
     Returns
@@ -24,15 +22,17 @@ def certified(
     The result as it is, when its certificate proves its bound, when Ctrl-C ended its solve, or when
     all these stages have been tried.
     """
-    tried = {stage.name for stage in result.stages}
-    if result.certified == result.lower or result.interrupted or time_limit == 0:
+    limit = result.options.time_limit
+    left = None if limit is None else max(0.0, limit - result.seconds)
+    if result.certified == result.lower or result.interrupted or left == 0:
         return result
+    tried = {stage.name for stage in result.stages}
     if tried.issuperset(name for name, _ in PLANS["certified"]):
         return result
     again = solve(
         result.instance,
         method="certified",
-        time_limit=time_limit,
+        time_limit=left,
         memory_limit=result.options.memory_limit,
         seed=result.options.seed,
         threads=result.options.threads,

@@ -33,6 +33,8 @@ from ratiolab.hindsight.stages import (
 )
 from ratiolab.hindsight.state import Found, SolveState, Work
 from ratiolab.model import Instance, Schedule
+from ratiolab.model.files import PathLike
+from ratiolab.model.io import as_instance
 
 ORDERS = ("orders", OrderSearch(part=0.15))
 DUALS = ("dual ascent", DualAscent(part=0.5))
@@ -102,7 +104,7 @@ def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResu
 
 
 def solve(
-    instance: Instance,
+    instance: Instance | PathLike,
     *,
     time_limit: float | None = None,
     node_limit: int | None = None,
@@ -134,6 +136,7 @@ def solve(
 
     Parameters
     ----------
+    instance : what is to be served, or the path of its file.
     method : ``auto``, as above; ``ip``, the integer program as printed, without cuts; ``cuts``, the
         bound of the cuts and no program; ``dp``, dynamic programming with as many states as a
         layer needs, up to a million: exact, or an interval that says it is not; ``beam``, the same
@@ -172,6 +175,7 @@ def solve(
     >>> solve(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).upper
     12
     """
+    instance = as_instance(instance)
     threads = threads_here() if threads is None else threads
     time_limit = None if time_limit == inf else time_limit
     options = SolveOptions(

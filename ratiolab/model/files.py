@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from ratiolab.model.instance import LARGEST, MOST_REQUESTS, shown
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
+PathLike: TypeAlias = str | os.PathLike[str]
 Row = TypeVar("Row")
 
 LARGEST_FILE = 2**28

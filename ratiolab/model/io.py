@@ -4,6 +4,7 @@ Reading either gives a valid object or raises `FormatError` with one line that n
 field, the request and the rule. How files are read and written stands in `ratiolab.model.files`.
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,21 @@ if TYPE_CHECKING:
 
 INSTANCE_FORMAT = "ratiolab-instance/1"
 SCHEDULE_FORMAT = "ratiolab-schedule/1"
+
+
+def as_instance(given: Instance | PathLike) -> Instance:
+    """Return an instance, read from its file where only that is named.
+
+    Raises
+    ------
+    ValueError
+        for a file that is no instance, and for what is neither.
+    """
+    if isinstance(given, str | os.PathLike):
+        return read_instance(given)
+    if not isinstance(given, Instance):
+        raise ValueError(f"instance {shown(given)} must be an Instance, or the path of its file")
+    return given
 
 
 def read_instance(path: PathLike, memory: int | None = None) -> Instance:

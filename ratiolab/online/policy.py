@@ -193,5 +193,6 @@ def require_policy(policy: object) -> None:
     """Raise ValueError unless an object is a policy."""
     if not isinstance(policy, Policy):
         raise ValueError(
-            f"policy {policy!r} must be an instance of a subclass of ratiolab.online.Policy"
+            f"policy {policy!r} must be a key, as in 'mc-sf' (`ratiolab policies` lists all), or "
+            "an instance of a subclass of ratiolab.Policy, as make_policy('mc-sf') gives it"
         )

@@ -2,9 +2,10 @@
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+from ratiolab.model.names import unknown
 from ratiolab.papers.claim import Claim, ClaimReport
 from ratiolab.papers.paper import modules, papers
 from ratiolab.papers.verdict_table import VerdictTable
@@ -37,14 +38,20 @@ def select(paper: str | None = None, ids: Sequence[str] = ()) -> list[Claim]:
         for an unknown paper or id.
     """
     if paper is not None and paper not in papers():
-        raise ValueError(f"paper {paper!r} is unknown; known are {', '.join(papers())}")
+        raise ValueError(unknown("paper", paper, papers(), "ratiolab claims --list"))
     known = {claim.id: claim for claim in all_claims()}
     for id_ in ids:
         if id_ not in known:
-            raise ValueError(f"claim {id_!r} is unknown; `ratiolab claims --list` shows all")
+            raise ValueError(_no_claim(id_, known))
     if ids:
         return [known[id_] for id_ in ids]
     return [claim for claim in known.values() if paper in (None, claim.paper)]
+
+
+def _no_claim(id_: str, known: Iterable[str]) -> str:
+    if id_ in papers():
+        return f"claim {id_!r} is the key of a paper: --paper {id_} takes all its claims"
+    return unknown("claim", id_, known, "ratiolab claims --list")
 
 
 def run_claims(
