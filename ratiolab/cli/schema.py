@@ -31,7 +31,7 @@ def schema_of(name: str) -> dict[str, Any]:
     from ratiolab.model.validation import adapter
 
     if name not in SCHEMAS:
-        raise ValueError(unknown("schema", name, SCHEMAS, "ratiolab schema"))
+        raise ValueError(unknown("schema", name, SCHEMAS, "`ratiolab schema`"))
     module, _, model = SCHEMAS[name][0].partition(":")
     return {"$schema": DIALECT, **adapter(getattr(import_module(module), model)).json_schema()}
 

@@ -240,11 +240,9 @@ def compare(
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
     from ratiolab.executors import opened
-    from ratiolab.hindsight import certified
-    from ratiolab.hindsight import solve as solve_instance
     from ratiolab.ratio import compare as compare_policies
     from ratiolab.ratio.choice import by_reason
-    from ratiolab.ratio.compare import default_policies
+    from ratiolab.ratio.compare import default_policies, enclosed
     from ratiolab.report.panels import comparison_panels
     from ratiolab.report.tables import comparison_table
 
@@ -278,10 +276,7 @@ def compare(
             interval = f"[{now.lower:,}, {now.upper:,}]"
             display.update(task, description=f"optimum in {interval}, {now.stage}")
 
-        optimum = solve_instance(
-            instance, time_limit=time_limit, node_limit=node_limit, progress=tell
-        )
-        optimum = certified(optimum, tell)
+        optimum = enclosed(instance, time_limit=time_limit, node_limit=node_limit, progress=tell)
         if optimum.interrupted:
             typer.echo(
                 f"interrupted: {optimum.headline}; now {len(names)} policies run, and Ctrl-C "

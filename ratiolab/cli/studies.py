@@ -123,7 +123,7 @@ def reproduce(
         print_rich(table)
         return
     if name not in known:
-        raise ValueError(unknown("experiment", name, known, "ratiolab reproduce"))
+        raise ValueError(unknown("experiment", name, known, "`ratiolab reproduce`"))
     folder = Path("results-quick" if quick else "results") if out is None else out
     from ratiolab.report.plots import formats_of
 

@@ -18,11 +18,11 @@ def unknown(what: str, name: object, known: Iterable[str], listing: str = "") ->
     ----------
     what : kind of thing that has such a name, as in ``policy``.
     known : the names that there are.
-    listing : command that lists them.
+    listing : command that lists them, in backticks.
 
     Examples
     --------
-    >>> unknown("policy", "mc_sf", ["fcfs", "mc-sf", "sjf", "srpt", "svf"], "ratiolab policies")
+    >>> unknown("policy", "mc_sf", ["fcfs", "mc-sf", "sjf", "srpt", "svf"], "`ratiolab policies`")
     "policy 'mc_sf' is unknown; did you mean mc-sf? `ratiolab policies` lists all"
     >>> unknown("kind", "unifrm", ["uniform", "two-point"])
     "kind 'unifrm' is unknown; known are uniform, two-point"
@@ -37,7 +37,7 @@ def unknown(what: str, name: object, known: Iterable[str], listing: str = "") ->
     if not listing:
         return head
     joint = "" if head.endswith("?") else ";"
-    return f"{head}{joint} `{listing}` lists all"
+    return f"{head}{joint} {listing} lists all"
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:

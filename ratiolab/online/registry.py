@@ -77,7 +77,7 @@ def _class_of(key: str) -> type[Policy]:
     if is_user_policy(key):
         return load_user_policy(key)
     if key not in POLICIES:
-        message = unknown("policy", key, POLICIES, "ratiolab policies")
+        message = unknown("policy", key, POLICIES, "`ratiolab policies`")
         raise ValueError(f"{message}, and path/to/file.py:ClassName is one of your own")
     return POLICIES[key]
 

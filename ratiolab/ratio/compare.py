@@ -214,7 +214,7 @@ def compare(
     if runs < 1:
         raise ValueError(f"runs {runs} must be at least 1")
     if optimum is None:
-        optimum = certified(solve(instance, time_limit=time_limit, node_limit=node_limit))
+        optimum = enclosed(instance, time_limit=time_limit, node_limit=node_limit)
     report = advance or (lambda _: None)
     report("optimum")
     place = executor_or_local(executor, workers)
@@ -232,6 +232,11 @@ def compare(
         lambda row: nan if row.mean_cost is None else row.mean_cost,
     )
     return Comparison(instance, optimum, rows, tuple(skipped), interrupted)
+
+
+def enclosed(instance: Instance, **options: Any) -> OptResult:
+    """Return bounds on the optimum by `ratiolab.hindsight.solve` with these options, certified."""
+    return certified(solve(instance, **options), options.get("progress"))
 
 
 def _tightened(optimum: OptResult, runs: Sequence[Simulation]) -> OptResult:

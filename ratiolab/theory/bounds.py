@@ -46,7 +46,7 @@ def evaluate(
     import sympy
 
     if name not in BOUNDS:
-        raise ValueError(unknown("bound", name, BOUNDS, "ratiolab bound"))
+        raise ValueError(unknown("bound", name, BOUNDS, "`ratiolab bound`"))
     bound = BOUNDS[name]
     if bound.domain == "constant":
         lower, upper, prompt = 1, 1, 0

@@ -55,7 +55,7 @@ def generate(kind: str, seed: int, predict: str | None = None, **settings: int |
 def find_kind(name: str) -> Kind:
     """Return the kind of this name, or raise `ValueError` with the nearest names."""
     if name not in KINDS:
-        raise ValueError(unknown("kind", name, KINDS, "ratiolab generate"))
+        raise ValueError(unknown("kind", name, KINDS, "`ratiolab generate`"))
     return KINDS[name]
 
 
