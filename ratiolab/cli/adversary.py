@@ -17,6 +17,7 @@ from ratiolab.cli.app import (
     answer,
     app,
     end_interrupted,
+    print_rich,
     progress,
     require_no_folder,
     settings,
@@ -146,6 +147,9 @@ def attack(
                     place,
                     lambda one: tell(one.history[-1].ratio, one.evaluations),
                 )
+    lines = _limit_lines(found) if isinstance(found, LimitAttack) else _lines(found)
+    # a file that cannot be written does not cost the answer
+    answer(json, "attack", {**describe(chosen), **found.to_dict()}, *lines)
     if output is not None:
         one = found.best.case.instance(chosen.information, f"worst family for {chosen.name}")
         write_instance(one if isinstance(found, LimitAttack) else found.instance, output)
@@ -155,18 +159,15 @@ def attack(
 
         title = f"{chosen.name}, seed {found.seed}"
         save(draw_course(found.history, found.evaluations, title), course)
-    if isinstance(found, LimitAttack):
-        lines = _limit_lines(found)
-    else:
-        lines = _lines(found)
-        if certificate is not None:
-            write_certificate(found.optimum.certificate, certificate)
-            lines.append(f"{certificate}: proves >= {found.optimum.certified:,}")
+    if not isinstance(found, LimitAttack):
         if schedule is not None:
             write_schedule(found.optimum.schedule, schedule)
+        if certificate is not None:
+            write_certificate(found.optimum.certificate, certificate)
+            if not json:
+                print_rich(f"{certificate}: proves >= {found.optimum.certified:,}")
         if plot is not None:
             _plot(found, plot)
-    answer(json, "attack", {**describe(chosen), **found.to_dict()}, *lines)
     if stopped:
         end_interrupted("this is the worst instance found so far")
 

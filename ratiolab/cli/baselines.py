@@ -75,7 +75,11 @@ def check(
     broken = [each for each in judged if each.drift is not None and each.is_fixed]
     updated = update and not failed
     if updated:
-        write_baseline(kept, baseline)
+        try:
+            write_baseline(kept, baseline)
+        except OSError:  # what was found is told all the same
+            print_rich(*(each.failure for each in judged if each.failure))
+            raise
     if json:
         found = {"entries": len(entries), "drifts": [asdict(d) for d in drifts], "failed": failed}
         print_json("drifts", found | {"changes": changes if updated else []})

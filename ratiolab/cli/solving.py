@@ -150,6 +150,7 @@ def solve(
         )
         if certificate is not None:
             result = certified(result, tell)
+    proved = ""
     try:
         try:
             if schedule is not None:
@@ -157,6 +158,7 @@ def solve(
         finally:
             if certificate is not None:
                 write_certificate(result.certificate, certificate)
+                proved = f"{certificate}: proves >= {result.certified:,}"
         if pictures:
             from ratiolab.report.panels import optimum_panel
             from ratiolab.report.plots import picture, save
@@ -173,8 +175,7 @@ def solve(
             print_rich(*in_seconds(instance))
             print_rich(*[result.note] * bool(result.note))
             print_rich(stages_line(result))
-            if certificate is not None:
-                print_rich(f"{certificate}: proves >= {result.certified:,}")
+            print_rich(*[proved] * bool(proved))
     if result.interrupted:
         end_interrupted("the schedule and the bound are the best found so far")
 
