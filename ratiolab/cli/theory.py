@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, answer, app, print_json, progress
+from ratiolab.cli.app import Json, answer, app, line_width, print_json, progress
+
+NARROW = 70
+"""Letters in a line below which verdicts are lines and no table."""
 
 Lower = Annotated[int | None, typer.Option(help="Lower bound l of the outputs, tokens.", max=10**9)]
 Upper = Annotated[int | None, typer.Option(help="Upper bound u of the outputs, tokens.", max=10**9)]
@@ -142,7 +145,7 @@ def claims(
     Example: ratiolab claims --path my_paper/ --page verdicts.md
     """
     from ratiolab.papers import add_paper, run_claims, run_controls, select
-    from ratiolab.papers.verdicts import claims_page, claims_table, listing_table
+    from ratiolab.papers.verdicts import claims_lines, claims_page, claims_table, listing_table
 
     if path is not None:
         added = add_paper(path)
@@ -204,7 +207,9 @@ def claims(
     verdicts = reports.to_dict()
     if controls:
         verdicts["controls"] = {key: verdict.value for key, verdict in found_by_control.items()}
-    answer(json, "verdicts", verdicts, claims_table(reports), *lines)
+    narrow = (line_width() or NARROW) < NARROW
+    shown = claims_lines(reports) if narrow else [claims_table(reports)]
+    answer(json, "verdicts", verdicts, *shown, *lines)
     if page is not None:  # last: a page that cannot be written does not cost the verdicts
         from ratiolab.model.files import write_text
 

@@ -177,3 +177,14 @@ def test_selection_refuses_what_it_does_not_know() -> None:
     with pytest.raises(ValueError, match="claim 'chen2025/lemma-99' is unknown"):
         select(ids=["chen2025/lemma-99"])
     assert all(claim.paper == "chen2025" for claim in select(paper="chen2025"))
+
+
+def test_a_narrow_terminal_gets_lines_in_place_of_a_table() -> None:
+    from ratiolab.papers.verdicts import claims_lines
+
+    reports = run_claims(select(ids=["chen2025/alpha-star"]))
+    first, statement, computed, headline = claims_lines(reports)
+    assert first.startswith("chen2025/alpha-star: holds")
+    assert reports[0].claim.statement in statement
+    assert reports[0].result.computed in computed
+    assert headline == reports.headline
