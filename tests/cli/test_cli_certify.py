@@ -58,6 +58,18 @@ def test_the_line_says_what_rests_on_a_solver_and_a_written_certificate_proves_t
     assert run(capsys, "certify", proof, equal)[0] == 0
 
 
+def test_a_solve_without_a_program_says_so_before_it_begins(
+    capsys: pytest.CaptureFixture[str], five: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ratiolab.hindsight.stages.MOST_REQUESTS", 4)
+    told = "5 requests, more than 4: no integer program, but schedules and bounds by a fixed effort"
+    code, _, err = run(capsys, "solve", five)
+    assert code == 0
+    assert told in err
+    assert told not in run(capsys, "solve", five, "--time-limit", "5")[2]
+    assert told not in run(capsys, "solve", five, "--method", "ip")[2]
+
+
 def test_an_attack_writes_the_instance_the_proof_and_the_schedule_of_its_ratio(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
