@@ -88,7 +88,7 @@ Unit: TypeAlias = Annotated[float, Interval("[0, 1]")]
 Share: TypeAlias = Annotated[float, Interval("[0, 1)")]
 Part: TypeAlias = Annotated[float, Interval("(0, 1]")]
 Positive: TypeAlias = Annotated[float, Interval("(0, inf)")]
-Growth: TypeAlias = Annotated[float, Interval("(1, inf)")]
+Growth: TypeAlias = Annotated[float, Interval("(1, 1e9]", "above 1 and at most 1e9")]
 Count: TypeAlias = Annotated[int, Interval("[1, inf)")]
 Limit: TypeAlias = Annotated[int, Interval("[0, inf)", "at least 1, or 0 for no limit")]
 """Types of parameters with the values that they may have."""

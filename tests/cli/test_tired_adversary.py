@@ -33,7 +33,7 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("attack --policy mc-sf --start odd.json --memory 8", "memory 9 must be between 1 and 8"),
         (
             "attack --policy volume-restart --param base=nan",
-            "base nan must be above 1, a finite number",
+            "base nan must be above 1 and at most 1e9, a finite number",
         ),
         ("attack --policy mc-sf --limit --plot p.png", "--limit searches for a family"),
         ("attack --policy own.py:Mine", "there is no file own.py"),

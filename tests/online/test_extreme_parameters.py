@@ -61,3 +61,10 @@ def test_caps_are_all_whole_numbers_for_a_base_near_one_and_soon_above_all_memor
     first, second, third = islice(whole_caps(1e308, 3), 3)
     assert first == 3
     assert 2**62 <= second < third
+
+
+@pytest.mark.parametrize("key", ["kill-restart", "gsa", "gba", "volume-restart"])
+def test_a_base_beyond_all_use_is_refused_with_its_limits(key):
+    for base in ("1e308", "1e300", "inf", "1"):
+        with pytest.raises(ValueError, match="must be above 1 and at most 1e9"):
+            make(key, {"base": base})
