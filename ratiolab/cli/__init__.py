@@ -7,12 +7,49 @@ too much, 130 an interrupt, also where what it left is reported.
 """
 
 import atexit
+import os
 import re
 import signal
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import TextIO
 
 REFUSED = 3
 INTERRUPTED = 130
+
+_kept_for_json: list[TextIO] = []
+
+
+def json_output() -> TextIO:
+    """Return the stream that JSON values go to: standard output, from which all else is kept."""
+    return _kept_for_json[-1] if _kept_for_json else sys.stdout
+
+
+@contextmanager
+def _for_json_alone(arguments: Sequence[str]) -> Iterator[None]:
+    """With ``--json``, send to standard error what anything but `json_output` prints.
+
+    A policy of the user may print, in this process or in one that it starts.
+    """
+    if "--json" not in arguments or {"--help", "-h"} & set(arguments):
+        yield
+        return
+    kept, descriptor = sys.stdout, None
+    if kept is sys.__stdout__ and kept is not None:
+        kept.flush()
+        descriptor = os.dup(1)
+        os.dup2(2, 1)
+        kept = open(descriptor, "w", encoding=kept.encoding, errors="replace")  # noqa: PTH123, SIM115
+    _kept_for_json.append(kept)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _kept_for_json.pop()
+        kept.flush()
+        if descriptor is not None:
+            os.dup2(descriptor, 1)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -26,7 +63,8 @@ def main(arguments: list[str] | None = None) -> None:
         from ratiolab.cli.commands import app
         from ratiolab.model.interrupts import heard
 
-        with heard():
+        words = sys.argv[1:] if arguments is None else arguments
+        with _for_json_alone(words), heard():
             code = app(arguments, prog_name="ratiolab", standalone_mode=False) or 0
     except KeyboardInterrupt:
         code = INTERRUPTED
@@ -38,6 +76,11 @@ def main(arguments: list[str] | None = None) -> None:
         elif code is None:
             raise
         _complain(own or _message(error))
+    except BaseException as error:  # of a property of a policy, say
+        if not (own := _in_own_policy(error)):
+            raise
+        code = 1
+        _complain(own)
     if code == INTERRUPTED:  # typer, too, turns Ctrl-C into this
         _complain("interrupted")
     sys.exit(code)
@@ -70,13 +113,14 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _in_own_policy(error: Exception) -> str:
+def _in_own_policy(error: BaseException) -> str:
     """Return where a policy of the user's raised an error of its own; empty for another error.
 
     The rules that `PolicyError` states are broken by what a policy returns; this is a policy that
     did not get so far.
     """
     from ratiolab.online import InformationError, PolicyError
+    from ratiolab.online.user_policy import PolicyExitError
 
     trace = error.__traceback__
     last = None
@@ -92,7 +136,10 @@ def _in_own_policy(error: Exception) -> str:
         files = {getattr(sys.modules[name], "__file__", None) for name in names}
         told = re.findall(r'File "(.+)", line (\d+)', str(error.__cause__))
         place = next((found for found in reversed(told) if found[0] in files), None)
-    return "" if place is None else f"{place[0]}, line {place[1]}: {type(error).__name__}: {error}"
+    if place is None:
+        return ""
+    what = str(error) if isinstance(error, PolicyExitError) else f"{type(error).__name__}: {error}"
+    return f"{place[0]}, line {place[1]}: {what}"
 
 
 def _complain(message: str) -> None:

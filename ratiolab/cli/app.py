@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from ratiolab.cli import INTERRUPTED
+from ratiolab.cli import INTERRUPTED, json_output
 from ratiolab.version import __version__
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def in_seconds(instance: "Instance") -> list[str]:
 def print_json(what: str, data: Mapping[str, Any]) -> None:
     """Print one JSON object that says what it is: its format, and the version of the library."""
     marked = {"format": f"ratiolab-{what}/1", "version": __version__, **data}
-    typer.echo(json.dumps(marked, indent=2, allow_nan=False))
+    typer.echo(json.dumps(marked, indent=2, allow_nan=False), file=json_output())
 
 
 def answer(json: bool, what: str, data: Mapping[str, Any], *shown: Any) -> None:

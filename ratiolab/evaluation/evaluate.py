@@ -13,8 +13,11 @@ from ratiolab.evaluation.saving import saved
 from ratiolab.evaluation.service import METRICS, Service, Slo, bound_of, metric_of, observed_bound
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.model import Instance, Preemption
+from ratiolab.model.files import PathLike
+from ratiolab.model.io import as_instance
 from ratiolab.online import Policy, Simulation, make
 from ratiolab.online.clock import BatchTime, clock_of
+from ratiolab.online.registry import as_policy
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.clock_search import Searched, search_order
 from ratiolab.ratio.ranking import best_first
@@ -22,8 +25,8 @@ from ratiolab.ratio.runs import simulated
 
 
 def evaluate(
-    instance: Instance,
-    policies: Sequence[Policy] | None = None,
+    instance: Instance | PathLike,
+    policies: Sequence[Policy | str] | None = None,
     *,
     clock: BatchTime | str | None = None,
     preemption: Preemption = "recompute",
@@ -46,7 +49,7 @@ def evaluate(
     Parameters
     ----------
     instance : with a clock, it states the seconds of a tick.
-    policies : default: all that make sense under these semantics.
+    policies : or their keys; default: all that make sense under these semantics.
     clock : how long a batch takes, or the name of a clock; None counts rounds.
     preemption : what an eviction costs, for all policies.
     metric : what rows are sorted by: a key of `ratiolab.evaluation.service.METRICS`, or
@@ -84,9 +87,12 @@ def evaluate(
         raise ValueError("search needs a clock: without one, solve finds the best schedule")
     metrics = (*METRICS.values(), *([metric_of("goodput", slo)] if slo else ()))
     skipped: Skipped = []
+    instance = as_instance(instance)
     if policies is None:
-        policies, skipped = usable_policies(instance, preemption)
-    ordered = sorted(policies, key=lambda policy: policy.name != current)
+        allowed, skipped = usable_policies(instance, preemption)
+    else:
+        allowed = [as_policy(policy) for policy in policies]
+    ordered = sorted(allowed, key=lambda policy: policy.name != current)
     if not ordered or ordered[0].name != current:
         ordered.insert(0, make(current))
     report = advance or (lambda _: None)

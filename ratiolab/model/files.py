@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, TypeVar
 from ratiolab.model.instance import LARGEST, MOST_REQUESTS, shown
 from ratiolab.model.packed import unpacked
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
+PathLike: TypeAlias = str | os.PathLike[str]
 Row = TypeVar("Row")
 
 LARGEST_FILE = 2**28

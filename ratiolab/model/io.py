@@ -4,6 +4,7 @@ Reading either gives a valid object or raises `FormatError` with one line that n
 field, the request and the rule. How files are read and written stands in `ratiolab.model.files`.
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,22 @@ INSTANCE_FORMAT = "ratiolab-instance/1"
 SCHEDULE_FORMAT = "ratiolab-schedule/1"
 
 
-def read_instance(path: "PathLike | Content", memory: int | None = None) -> Instance:
+def as_instance(given: Instance | PathLike) -> Instance:
+    """Return an instance, read from its file where only that is named.
+
+    Raises
+    ------
+    ValueError
+        for a file that is no instance, and for what is neither.
+    """
+    if isinstance(given, str | os.PathLike):
+        return read_instance(given)
+    if not isinstance(given, Instance):
+        raise ValueError(f"instance {shown(given)} must be an Instance, or the path of its file")
+    return given
+
+
+def read_instance(path: PathLike | Content, memory: int | None = None) -> Instance:
     """Read an instance from JSON (the ending ``.json``, or text that starts with a brace) or CSV.
 
     Parameters

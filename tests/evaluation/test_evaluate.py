@@ -119,7 +119,7 @@ def test_without_a_clock_times_are_rounds() -> None:
 def test_policies_that_never_end_or_make_no_sense_do_not_hide() -> None:
     instance = Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
     made = evaluate(instance, preemption="recompute")
-    assert dict(made.skipped)["a-min"] == "it is not made for recompute"
+    assert dict(made.skipped)["a-min"] == "not made for --preemption recompute"
     assert "--predict" in dict(made.skipped)["sjf"]
     assert len(made.rows) > 8
 

@@ -16,6 +16,7 @@ device, then on the host, and is moved back ahead of need; here it is ``recomput
 """
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappush
 from typing import Annotated, ClassVar, TypeAlias
@@ -74,10 +75,20 @@ class MLFQ(Policy):
         return _Run(self)
 
 
+def _slices(policy: MLFQ) -> Iterator[int]:
+    """Yield the slices of all queues but the last, as far as they end before all time."""
+    rounds = policy.slice
+    for _ in range(policy.queues - 1):
+        if rounds >= NEVER:
+            return
+        yield rounds
+        rounds *= policy.ratio
+
+
 class _Run:
     def __init__(self, policy: MLFQ) -> None:
         self._most = policy.batch or NEVER
-        self._slices = [policy.slice * policy.ratio**k for k in range(policy.queues - 1)] + [NEVER]
+        self._slices = [*_slices(policy), NEVER]
         self._prompt, self._patience = policy.prompt, policy.patience
         self._place: dict[int, Place] = {}
         self._used: dict[int, int] = {}  # rounds of the slice
