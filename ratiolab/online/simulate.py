@@ -154,7 +154,7 @@ class _Run:
             elif self.now - last_completion > patience:
                 return "stalled"
             before = dict(running) if self.may_loop else {}
-            show(view, self.now, arrived, completed)
+            show(view, self.now, arrived, completed, self.cache.running_tokens(self.now + 1))
             decision = self.decide(view)
             self.decisions += 1
             self._apply(decision)

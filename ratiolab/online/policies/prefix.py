@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from math import floor
 from typing import Any, TypeAlias
 
@@ -21,6 +21,17 @@ def unreserved(memory: int, share: float) -> int:
     [9, 7]
     """
     return floor((1 - Fraction(str(share))) * memory)  # in floats 10 * (1 - 0.9) is below 1
+
+
+def made_now(view: View, request: int) -> int:
+    """Return the tokens that a running request has made since it was last admitted."""
+    return 0 if request in view.filling else view.now - view.running[request]
+
+
+def held_next(view: View, request: int) -> int:
+    """Return the tokens that a request holds in the next round if it runs, or is admitted now."""
+    made = made_now(view, request) if request in view.running else 0
+    return held(view.prompt[request] + view.generated[request] + made, 1)
 
 
 class PrefixQueue:
@@ -62,19 +73,22 @@ class Victims:
     """Running requests in the order in which they are evicted when memory would overflow."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[Key, int, int]] = []  # entries of runs that ended are skipped
+        self._heap: list[tuple[Key, int, int]] = []  # some entries are of runs that ended
 
     def push(self, request: int, key: Key, start: int) -> None:
         """Add a request that starts; the smallest key is evicted first."""
         heappush(self._heap, (key, request, start))
 
-    def evict(self, view: View, forecast: Forecast) -> list[int]:
-        """Take requests out of the forecast until the others fit in the next round."""
-        evicted: list[int] = []
-        while forecast.overflows(view.now):
+    def evict(self, view: View) -> list[int]:
+        """Return the requests that must leave so that the others fit in the next round."""
+        evicted, tokens, running = list[int](), view.tokens, view.running
+        if len(self._heap) > 2 * len(running) + 64:  # most are of runs that ended
+            self._heap = [entry for entry in self._heap if running.get(entry[1]) == entry[2]]
+            heapify(self._heap)
+        while tokens > view.memory:
             _, i, start = heappop(self._heap)
-            if view.running.get(i) == start:
-                forecast.remove(i)
+            if running.get(i) == start:
+                tokens -= held_next(view, i)
                 evicted.append(i)
         return evicted
 
@@ -184,7 +198,7 @@ class PrefixRun:
         for i in view.arrived:
             self._queue.push(i, self._key(view, i))
         cleared: list[int] = []
-        if self._forecast.tokens_next(view.now) > view.memory:
+        if view.tokens > view.memory:
             cleared = sorted(view.running)
             for i in cleared:
                 self._forecast.remove(i)
