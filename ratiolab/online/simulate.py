@@ -71,7 +71,8 @@ def simulate(
         _judge(schedule, policy)
     if run.timeline is None:
         return Simulation(schedule, policy, seed, outcome, run.decisions, semantics)
-    times, arrivals = run.timeline.boundaries(run.now), np.array(run.due) / PICOSECONDS
+    times = run.timeline.boundaries(run.now)
+    arrivals = np.array(run.due, dtype=np.float64) / PICOSECONDS
     return Simulation(
         schedule, policy, seed, outcome, run.decisions, semantics, clock, times, arrivals
     )

@@ -19,6 +19,7 @@ stands, whether an engine takes the room of a prompt at once or chunk by chunk.
 """
 
 from collections.abc import Sequence
+from operator import sub
 from typing import NamedTuple
 
 from ratiolab.hindsight.bounds import FRACTION_BITS, one_machine
@@ -108,7 +109,7 @@ def _needs(instance: Instance, clock: BatchTime, *, refills: bool) -> list[_Need
         later = work * (2 * output - 1)
         middle = min(max(quicker, prompt), end - 1)
         for first, last, c, d in ((prompt, middle, 0, prefill), (middle, end - 1, decode, kv)):
-            count, total, squares = (high - low for low, high in zip(*map(_powers, (first, last))))
+            count, total, squares = map(sub, _powers(last), _powers(first))
             added += c * count + d * total
             c, d = fixed + memory * c, fixed + memory * d
             work += c * count + d * total
