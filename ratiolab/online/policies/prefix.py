@@ -1,8 +1,10 @@
 """Building blocks of policies: ordered queues, orders of eviction, and the prefix rule."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
+from itertools import accumulate
 from math import floor
 from typing import Any, TypeAlias
 
@@ -114,30 +116,22 @@ def keep_and_start(
 
     Returns how many of the ranked ones stay, and who starts.
     """
-    admitted: list[int] = []
     prompt, generated, running = view.prompt, view.generated, view.running
-    room, kept, starting = view.memory, 0, True
-    while True:
-        while queue and past(queue[0]):
+    first = (prompt[i] + generated[i] - running[i] for *_, i in ranked)
+    tokens = [0, *accumulate(held(constant, view.now + 1) for constant in first)]  # of the first k
+    admitted, room = list[int](), view.memory
+    while queue:
+        if past(queue[0]):
             heappop(queue)
-        waits = starting and queue and (kept == len(ranked) or queue[0] < ranked[kept])
-        if not waits and kept == len(ranked):
-            return kept, admitted
-        i = queue[0][-1] if waits else ranked[kept][-1]
-        made = 0 if waits else view.now - running[i]
-        needed = held(prompt[i] + generated[i] + made, 1)
-        fits = needed <= room and kept + len(admitted) < most
-        if fits:
-            room -= needed
-        if not waits:
-            if not fits:
-                return kept, admitted
-            kept += 1
-        elif fits:
-            heappop(queue)
-            admitted.append(i)
-        else:
-            starting = False
+            continue
+        before, i = bisect_left(ranked, queue[0]), queue[0][-1]
+        needed = held(prompt[i] + generated[i], 1)
+        if tokens[before] + needed > room or before + len(admitted) >= most:
+            break
+        heappop(queue)
+        room -= needed
+        admitted.append(i)
+    return min(bisect_right(tokens, room) - 1, most - len(admitted)), admitted
 
 
 class Timers:
