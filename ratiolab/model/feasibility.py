@@ -138,18 +138,18 @@ def is_feasible(schedule: Schedule) -> bool:
     )
     if not all(rules):
         return False
-    begin = start + lead
+    begin, tokens = start + lead, prompt + kept
     pieces = np.concatenate(
         [
-            [begin, stop, held(prompt + kept, -begin), np.ones_like(begin)],
-            [start, begin, held(prompt + kept, 1), np.zeros_like(begin)],
+            [begin, stop, held(tokens, -begin), np.ones_like(begin)],
+            [start, begin, tokens + 1, np.zeros_like(begin)],
         ],
         axis=1,
     )
-    return bool((_most_tokens(pieces[:, pieces[1] > pieces[0]]) <= instance.memory).all())
+    return bool((_tokens_at_stops(pieces[:, pieces[1] > pieces[0]]) <= instance.memory).all())
 
 
-def _most_tokens(pieces: IntArray) -> IntArray:
+def _tokens_at_stops(pieces: IntArray) -> IntArray:
     """Return the tokens held at each stop of pieces, whose columns are those of `_Piece`."""
     rounds = np.unique(pieces[1])
     tokens = np.zeros_like(rounds)

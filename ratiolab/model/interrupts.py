@@ -22,7 +22,7 @@ def heard() -> Iterator[None]:
 
 def is_interrupt(error: BaseException | None) -> bool:
     """Return whether an error is a SystemError that Ctrl-C caused, maybe behind others."""
-    behind = error if isinstance(error, SystemError) else None
+    behind: BaseException | None = error if isinstance(error, SystemError) else None
     while behind is not None:
         if isinstance(behind, KeyboardInterrupt):
             return True
