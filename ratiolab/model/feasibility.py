@@ -151,7 +151,7 @@ def is_feasible(schedule: Schedule) -> bool:
 
 def _tokens_at_stops(pieces: IntArray) -> IntArray:
     """Return the tokens held at each stop of pieces, whose columns are those of `_Piece`."""
-    rounds = np.unique(pieces[1])
+    rounds = np.sort(pieces[1])
     tokens = np.zeros_like(rounds)
     for side, sign in ((0, 1), (1, -1)):
         order = np.argsort(pieces[side])
