@@ -61,21 +61,21 @@ def main(arguments: list[str] | None = None) -> None:
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     try:  # imports belong inside: Ctrl-C may come while they run
         from ratiolab.cli.commands import app
-        from ratiolab.model.interrupts import heard
 
         words = sys.argv[1:] if arguments is None else arguments
-        with _for_json_alone(words), heard():
+        with _for_json_alone(words):
             code = app(arguments, prog_name="ratiolab", standalone_mode=False) or 0
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
         code = _exit_code(error)
-        own = _in_own_policy(error)
-        if own:
-            code = 1
-        elif code is None:
-            raise
-        _complain(own or _message(error))
+        if code != INTERRUPTED:
+            own = _in_own_policy(error)
+            if own:
+                code = 1
+            elif code is None:
+                raise
+            _complain(own or _message(error))
     except BaseException as error:  # of a property of a policy, say
         if not (own := _in_own_policy(error)):
             raise
@@ -88,14 +88,17 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _exit_code(error: Exception) -> int | None:
     """Return 2 for bad input, 1 for a policy that broke a rule, None for our own fault."""
+    code = getattr(error, "exit_code", None)  # typer's usage errors; it brings its own click
+    if isinstance(code, int):
+        return code
+    from ratiolab.model.interrupts import is_interrupt
     from ratiolab.online import InformationError, PolicyError
 
+    if is_interrupt(error):
+        return INTERRUPTED
     if isinstance(error, PolicyError | InformationError):
         return 1
-    if isinstance(error, ValueError | OSError | MemoryError):
-        return 2
-    code = getattr(error, "exit_code", None)  # typer's usage errors; it brings its own click
-    return code if isinstance(code, int) else None
+    return 2 if isinstance(error, ValueError | OSError | MemoryError) else None
 
 
 def _message(error: Exception) -> str:
@@ -119,17 +122,12 @@ def _in_own_policy(error: BaseException) -> str:
     The rules that `PolicyError` states are broken by what a policy returns; this is a policy that
     did not get so far.
     """
-    from ratiolab.online import InformationError, PolicyError
-    from ratiolab.online.user_policy import PolicyExitError
-
     trace = error.__traceback__
     last = None
     while trace is not None:
         if trace.tb_frame.f_globals.get("__name__", "").startswith("ratiolab_user_"):
             last = trace
         trace = trace.tb_next
-    if isinstance(error, PolicyError | InformationError):
-        return ""
     place = None if last is None else (last.tb_frame.f_code.co_filename, str(last.tb_lineno))
     if place is None and error.__cause__ is not None:  # in a worker: its frames are text
         names = (n for n in sys.modules if n.startswith("ratiolab_user_"))
@@ -137,6 +135,11 @@ def _in_own_policy(error: BaseException) -> str:
         told = re.findall(r'File "(.+)", line (\d+)', str(error.__cause__))
         place = next((found for found in reversed(told) if found[0] in files), None)
     if place is None:
+        return ""
+    from ratiolab.online import InformationError, PolicyError
+    from ratiolab.online.user_policy import PolicyExitError
+
+    if isinstance(error, PolicyError | InformationError):
         return ""
     what = str(error) if isinstance(error, PolicyExitError) else f"{type(error).__name__}: {error}"
     return f"{place[0]}, line {place[1]}: {what}"

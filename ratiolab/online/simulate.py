@@ -78,7 +78,8 @@ def simulate(
         _judge(schedule, policy)
     if run.timeline is None:
         return Simulation(schedule, policy, seed, outcome, run.decisions, semantics)
-    times, arrivals = run.timeline.boundaries(run.now), np.array(run.due) / PICOSECONDS
+    times = run.timeline.boundaries(run.now)
+    arrivals = np.array(run.due, dtype=np.float64) / PICOSECONDS
     return Simulation(
         schedule, policy, seed, outcome, run.decisions, semantics, clock, times, arrivals
     )
@@ -161,7 +162,7 @@ class _Run:
             elif self.now - last_completion > patience:
                 return "stalled"
             before = dict(running) if self.may_loop else {}
-            show(view, self.now, arrived, completed)
+            show(view, self.now, arrived, completed, self.cache.running_tokens(self.now + 1))
             decision = self.decide(view)
             self.decisions += 1
             self._apply(decision)

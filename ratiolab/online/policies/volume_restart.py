@@ -7,9 +7,9 @@ from typing import ClassVar, Literal, TypeAlias
 from numpy.random import Generator
 
 from ratiolab.model import Preemption, volume
-from ratiolab.online.paced import PacedRun
+from ratiolab.online.pacing.paced import PacedRun
+from ratiolab.online.pacing.survival import longest_within
 from ratiolab.online.policy import Decide, Growth, Part, Policy, Setting, Share
-from ratiolab.online.survival import longest_within
 from ratiolab.online.view import Information, View
 
 Offset: TypeAlias = Literal["request", "run", "none"]

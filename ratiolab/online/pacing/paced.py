@@ -21,11 +21,11 @@ import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model.footprint import held, volume
-from ratiolab.online.columns import BOUND, FIRST, ROW, Columns, expected_tokens
+from ratiolab.online.pacing.columns import BOUND, FIRST, ROW, Columns, expected_tokens
+from ratiolab.online.pacing.survival import HORIZONS, Survival, horizons
+from ratiolab.online.pacing.waiting import Entry, Waiting
 from ratiolab.online.policy import Setting
-from ratiolab.online.survival import HORIZONS, Survival, horizons
 from ratiolab.online.view import NEVER, Decision, View
-from ratiolab.online.waiting import Entry, Waiting
 
 BLOCK = 64
 """Requests whose start is weighed together."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from ratiolab.model.caps import cap_costs
 from ratiolab.model.footprint import volume
-from ratiolab.online.survival import Survival, longest_within
+from ratiolab.online.pacing.survival import Survival, longest_within
 
 PROMPTS = 32
 """Prompts that stand for all."""
