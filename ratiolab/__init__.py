@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ratiolab.version import __version__
 
 if TYPE_CHECKING:
+    from ratiolab.evaluation.evaluate import evaluate
+    from ratiolab.evaluation.result import Evaluation
     from ratiolab.hindsight import OptResult, bracket, solve
     from ratiolab.hindsight.certificates.certify import certify
     from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -43,11 +45,18 @@ if TYPE_CHECKING:
     )
     from ratiolab.online import POLICIES as policies  # noqa: N811
     from ratiolab.online import make as make_policy
-    from ratiolab.papers import Verdict, experiments, reproduce, run_claims
+    from ratiolab.papers import (
+        ClaimResult,
+        Paper,
+        Verdict,
+        add_paper,
+        decided,
+        experiments,
+        reproduce,
+        run_claims,
+    )
     from ratiolab.papers import select as claims
     from ratiolab.ratio import Comparison, compare
-    from ratiolab.ratio.evaluate import evaluate
-    from ratiolab.ratio.evaluation import Evaluation
     from ratiolab.report.evaluation_report import write_report
     from ratiolab.studies import read_study
     from ratiolab.studies.run import run_study
@@ -58,12 +67,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NEVER",
+    "ClaimResult",
     "Comparison",
     "Decision",
     "Evaluation",
     "Information",
     "Instance",
     "OptResult",
+    "Paper",
     "Policy",
     "Schedule",
     "Setting",
@@ -71,12 +82,14 @@ __all__ = [
     "Verdict",
     "View",
     "__version__",
+    "add_paper",
     "add_predictions",
     "bound",
     "bracket",
     "certify",
     "claims",
     "compare",
+    "decided",
     "evaluate",
     "experiments",
     "generate",
@@ -108,10 +121,11 @@ _MODULES = {  # names, each with the name there where it differs
     "write_schedule",
     "online": "NEVER Decision Information Policy Setting Simulation View simulate "
     "make_policy:make policies:POLICIES",
-    "papers": "Verdict claims:select experiments reproduce run_claims",
+    "papers": "ClaimResult Paper Verdict add_paper claims:select decided experiments reproduce "
+    "run_claims",
     "ratio": "Comparison compare",
-    "ratio.evaluate": "evaluate",
-    "ratio.evaluation": "Evaluation",
+    "evaluation.evaluate": "evaluate",
+    "evaluation.result": "Evaluation",
     "report.evaluation_report": "write_report",
     "studies": "read_study",
     "studies.run": "run_study",

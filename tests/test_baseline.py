@@ -85,6 +85,52 @@ def test_an_improvement_never_fails_and_update_tightens(
     capsys.readouterr()
 
 
+def test_update_prints_every_value_that_it_changes_old_and_new(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entries = [at_most("mc-sf", value="3/2"), pinned("mc-sf") | {"value": {"cost": "13"}}]
+    baseline = write(tmp_path, [*entries, at_most("fcfs", value="5")])
+    assert ended_with("check", baseline, "--update") == 0
+    said = capsys.readouterr().out
+    new = [entry.value for entry in read_baseline(baseline)]
+    for entry, old, now in zip(
+        read_baseline(baseline), ("3/2", "{'cost': '13'}", "5"), new, strict=True
+    ):
+        assert f"changed {entry}: {old} -> {now}" in said
+    assert "updated: 3 values changed" in said
+    assert ended_with("check", baseline, "--update") == 0
+    assert "updated: 0 values changed" in capsys.readouterr().out
+
+
+def test_the_bound_of_a_theorem_is_pinned_and_no_update_moves_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    baseline = write(tmp_path, [])
+    baseline.unlink()
+    words = ["ratio-at-most", "instance=ec1.json", "policy=mc-sf"]
+    assert ended_with("baseline", "add", baseline, *words, "at-most=7/3") == 0
+    (entry,) = read_baseline(baseline)
+    assert (entry.at_most, entry.value) == ("7/3", "1")  # type: ignore[union-attr]
+    # worse than it was, and within the bound: that holds
+    baseline.write_text(baseline.read_text().replace('"value": "1"', '"value": "1/2"'))
+    assert ended_with("check", baseline) == 0
+    assert ended_with("check", baseline, "--update") == 0
+    assert "1/2 -> 1" in capsys.readouterr().out
+    # a bound that is broken stays, and stays broken
+    broken = baseline.read_text().replace('"7/3"', '"1"').replace("mc-sf", "a-max")
+    baseline.write_text(broken)
+    assert ended_with("check", baseline, "--update") == 1
+    assert "must be at most 1, is " in capsys.readouterr().out
+    assert baseline.read_text() == broken
+    for wrong, word in (("value=3", "at-most=3"), ("at-most=x", "fraction"), ("at-most=1/2", "1")):
+        assert ended_with("baseline", "add", baseline, *words, wrong) == 2
+        assert word in capsys.readouterr().err
+    worse = [*words[:2], "policy=a-max"]
+    assert ended_with("baseline", "add", baseline, *worse, "at-most=1") == 2
+    assert ended_with("baseline", "add", baseline, "ratio", *words[1:], "at-most=3") == 2
+    assert baseline.read_text() == broken
+
+
 def test_an_entry_without_a_value_pins_nothing_and_fails(tmp_path: Path) -> None:
     for entry in read_baseline(write(tmp_path, [at_most("mc-sf"), at_most("fcfs", value="x")])):
         assert entry.drift(entry.compute(tmp_path)) is not None

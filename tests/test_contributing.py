@@ -1,20 +1,26 @@
 """The examples of CONTRIBUTING.md, executed as they stand there."""
 
 import importlib
+import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from command_line import run
 from typer.testing import CliRunner
 
 import ratiolab.papers
 from ratiolab.cli.commands import app
-from ratiolab.papers import all_claims, experiments, papers
+from ratiolab.model.files import Content
+from ratiolab.papers import all_claims, experiments, paper, papers
 from ratiolab.testing import assert_lawful
 from ratiolab.theory import bound_catalogue
 from ratiolab.workloads.generators import generate
+from ratiolab.workloads.logs import columns_of
+from ratiolab.workloads.tables import read_tables
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", TEXT, re.DOTALL))
@@ -53,6 +59,19 @@ def test_the_policy_is_lawful(checkout: Path) -> None:
         assert_lawful(policy, generate("uniform", seed, n=6, memory=12, upper=6))
 
 
+def test_the_layout_reads_a_log(checkout: Path, tmp_path: Path) -> None:
+    content = (checkout / "ratiolab/workloads/layouts/example_server.py").read_text()
+    found: dict[str, Any] = {}
+    exec(content, found)
+    row = {"received_at": 5.0, "usage": {"input": 3, "output": 4}, "ttft_ms": 250, "shard": 1}
+    text = json.dumps([{**row, "sent_at": 6.0, "state": "ok"}, {**row, "state": "lost"}])
+    (table,) = read_tables(Content("log", text.encode(), ""))
+    assert found["LAYOUT"].fits(table.columns)
+    read = columns_of(table, found["LAYOUT"])
+    assert (read.prompt.tolist(), read.times["first"].tolist()) == ([3], [0.25])
+    assert read.dropped == {"not served ('lost' 1)": 1}
+
+
 def test_the_bound_has_a_value() -> None:
     (entry,) = ENTRY
     bound = eval(entry, vars(bound_catalogue))
@@ -64,6 +83,83 @@ def test_the_claim_gets_its_verdict_and_the_control_another(checkout: Path) -> N
     assert result.exit_code == 0, result.output
     (claim,) = ratiolab.claims(paper="example2026")
     assert claim.check(claim.control).verdict is claim.control_verdict
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Iterator[Path]:
+    """Write the files of the paper and the claim into a folder outside the package."""
+    for name, content in FILES.items():
+        if "/example2026/" in name and "/experiments/" not in name:
+            path = tmp_path / "example2026" / name.split("/example2026/")[1]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+    (tmp_path / "example2026" / "claims" / "__init__.py").write_text("")
+    yield tmp_path / "example2026"
+    paper._outside.pop("example2026", None)
+    _forget()
+
+
+def test_the_same_files_are_a_paper_outside_the_package(outside: Path) -> None:
+    page = outside.parent / "verdicts.md"
+    words = ["claims", "--path", str(outside), "--page", str(page), "--json"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert [claim["id"] for claim in found["claims"]] == ["example2026/theorem-1"]
+    assert found["controls"] == {"example2026/theorem-1": "false"}
+    assert "### example2026/theorem-1" in page.read_text()
+    assert "Author (2026), arXiv 2601.00001v1" in page.read_text()
+    # in Python, beside the papers of the package
+    assert ratiolab.add_paper(outside).key == "example2026"
+    assert len(ratiolab.claims("example2026")) == 1
+    assert {"chen2025", "example2026"} <= set(papers())
+
+
+def test_a_control_that_gets_the_verdict_of_the_claim_is_told(outside: Path) -> None:
+    file = outside / "claims" / "theorem_1.py"
+    file.write_text(file.read_text().replace('control="a-max"', 'control="mc-sf"'))
+    result = CliRunner().invoke(app, ["claims", "--path", str(outside)])
+    assert result.exit_code == 1
+    assert "its control gets holds, not false" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "rule"),
+    [
+        ("__init__.py", "PAPER = 3", "PAPER must be a Paper with the key 'example2026'"),
+        ("claims/theorem_1.py", "", "has no claims"),
+        ("claims/theorem_1.py", "\n1 / 0", "theorem_1.py, line 2: ZeroDivisionError"),
+        ("claims/theorem_1.py", "def (", "theorem_1.py, line 1: SyntaxError"),
+        ("claims/theorem_1.py", "raise SystemExit(7)", "theorem_1.py, line 1: SystemExit: 7"),
+    ],
+)
+def test_a_mistake_in_a_paper_outside_is_one_line_with_its_place(
+    outside: Path, file: str, content: str, rule: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (outside / file).write_text(content)
+    code, out, err = run(capsys, "claims", "--path", outside)
+    assert (code, out) == (2, "")
+    assert rule in err
+    assert len(err.splitlines()) == 1
+    assert "example2026" not in papers() or not ratiolab.claims("example2026")
+
+
+def test_a_key_of_the_package_is_not_taken_again(
+    outside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken = outside.rename(outside.with_name("chen2025"))
+    assert run(capsys, "claims", "--path", taken)[0] == 2
+    assert run(capsys, "claims", "--path", outside)[0] == 2
+    assert len(ratiolab.claims("chen2025")) > 40
+
+
+def test_a_recheck_says_what_was_verified(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "claims", "--recheck", "chen2025/theorem-7-printed")
+    assert code == 0
+    statement, verdict, verified = out.splitlines()
+    assert statement.endswith("Algorithm 6 keeps to the memory.")
+    assert verdict == "verdict: false"
+    assert verified == "witness verified, without any solver: round 2 needs 8 tokens of 4"
 
 
 def test_the_experiment_writes_its_page(checkout: Path) -> None:

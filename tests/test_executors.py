@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from ratiolab.evaluation.evaluate import evaluate
 from ratiolab.executors import Dask, Executor, Local, interruption, opened
 from ratiolab.model import Instance, write_instance
 from ratiolab.online import make
-from ratiolab.ratio.evaluate import evaluate
 from ratiolab.records.improve import Try, improve
 from ratiolab.records.store import RecordStore, faults
 

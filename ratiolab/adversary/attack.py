@@ -10,7 +10,7 @@ from ratiolab.adversary.evaluate import Candidate, Evaluator
 from ratiolab.adversary.moves import families
 from ratiolab.adversary.result import Attack
 from ratiolab.adversary.search import Clock, Search, Tell
-from ratiolab.hindsight import solve
+from ratiolab.hindsight import certified, solve
 from ratiolab.model import Instance
 from ratiolab.model.interrupts import heard
 from ratiolab.online import Policy, simulate
@@ -49,7 +49,7 @@ def attack(
     time_limit : seconds at most; one of the two limits is needed.
     runs : fresh seeds of the final mean of a policy that uses randomness.
     starts : cases to begin with, besides the closed families.
-    proof_seconds : time limit of the final, independent solve.
+    proof_seconds : time limit of the final, independent solve with its certificate.
     tell : called when the best ratio has risen.
     clock : what counts seconds; `time.process_time` counts those of this process alone.
 
@@ -72,7 +72,7 @@ def attack(
     stopped = False
     if endless is None:
         costs, stopped = _final_costs(instance, policy, fresh_seeds(policy, runs))
-    proved = solve(instance, time_limit=proof_seconds)
+    proved = certified(solve(instance, time_limit=proof_seconds))
     interrupted = course.interrupted or stopped or proved.interrupted
     return Attack(
         **vars(replace(course, interrupted=interrupted)),

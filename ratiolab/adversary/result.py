@@ -104,6 +104,7 @@ class Attack(Course):
             "mean_tel": sum(self.costs) / len(self.costs) if self.costs else None,
             "runs": len(self.costs),
             "optimum": [self.optimum.lower, self.optimum.upper],
+            "certified": self.optimum.certified,
             "optimum_of_search": self.best.optimum,
             **self.course_dict(),
         }

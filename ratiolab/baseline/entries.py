@@ -7,7 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, RootModel
+from pydantic import AfterValidator, BeforeValidator, Field, RootModel
+from pydantic_core import PydanticCustomError
 
 from ratiolab.model import Instance, read_instance, shown
 from ratiolab.model.formats import Line, one_line
@@ -31,8 +32,11 @@ class Drift:
     old: Any
     new: Any
     tolerance: float
+    is_bound: bool = False
 
     def __str__(self) -> str:
+        if self.is_bound:
+            return f"{self.entry}: must be at most {self.old}, is {self.new}"
         allowed = f"within {self.tolerance:g}" if self.tolerance else "exact"
         return f"{self.entry}: was {self.old}, is {self.new} ({allowed})"
 
@@ -68,6 +72,11 @@ class PinnedValue(Strict):
     def rule(self) -> str:
         """When the entry fails, in words."""
         return f"the same; floats within {self.tolerance:g} of the value"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether a drift stays one: the bound is the user's, and no update changes it."""
+        return False
 
     def is_better(self, new: Any) -> bool:
         """Return whether a new value, which has not drifted, is to replace the pinned one."""
@@ -108,13 +117,31 @@ class PinnedRatio(PinnedValue):
         return {"cost": "stalled" if cost is None else str(cost)} | bounds
 
 
+def _ratio_text(value: Any) -> Any:
+    """Return the text of a bound on a ratio; refuse what is no fraction from 1 on."""
+    try:
+        bound = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        bound = Fraction(0)
+    if isinstance(value, bool) or bound < 1:
+        rule = "must be a number or fraction of at least 1, as in 3, 1.5 or 7/3"
+        raise PydanticCustomError("fraction", "{rule}", {"rule": rule})
+    return str(value)
+
+
 class PinnedAtMost(PinnedRatio):
     """A policy on an instance: the largest ratio that its cost has to the proven optimum.
 
-    The value is exact, cost over the lower bound on the optimum. A smaller one never fails.
+    The value is exact, cost over the lower bound on the optimum. A smaller one never fails. With
+    ``at_most``, the bound of a theorem, only a larger ratio than that fails.
     """
 
     kind: Literal["ratio-at-most"]  # type: ignore[assignment]
+    at_most: Annotated[
+        Any,
+        BeforeValidator(_ratio_text, json_schema_input_type=str | int | float),
+    ] = absent()
+    """The bound of a theorem: a number or a fraction. Nothing but the user changes it."""
 
     def compute(self, folder: Path, *, allow_policy_files: bool = False) -> Any:
         """Return the ratio as an exact fraction, or ``stalled``."""
@@ -126,10 +153,19 @@ class PinnedAtMost(PinnedRatio):
     @property
     def rule(self) -> str:
         """When the entry fails, in words."""
+        if self.at_most is not None:
+            return f"at most {self.at_most}, which --update does not change"
         return "at most the value; a smaller ratio never fails, and --update tightens it"
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the bound is the user's."""
+        return self.at_most is not None
+
     def is_better(self, new: Any) -> bool:
-        """Return whether a new ratio is below the pinned one."""
+        """Return whether a new ratio is below the pinned one, or merely another under a bound."""
+        if self.is_fixed:
+            return bool(new != self.value)
         return new != "stalled" and self._pinned() is not None and Fraction(new) < self._pinned()
 
     def drift(self, new: Any) -> Drift | None:
@@ -137,12 +173,13 @@ class PinnedAtMost(PinnedRatio):
         pinned = self._pinned()
         if pinned is not None and new != "stalled" and Fraction(new) <= pinned:
             return None
-        return Drift(str(self), self.value, new, 0.0)
+        old = self.at_most if self.is_fixed else self.value
+        return Drift(str(self), old, new, 0.0, self.is_fixed)
 
     def _pinned(self) -> Any:
-        """Return the pinned ratio; None when the value is none."""
+        """Return the bound, or the pinned ratio; None when the value is none."""
         try:
-            return Fraction(str(self.value))
+            return Fraction(str(self.at_most if self.is_fixed else self.value))
         except (ValueError, ZeroDivisionError):
             return None
 

@@ -107,9 +107,15 @@ def entry_of(kind: str, arguments: Mapping[str, str]) -> Entry:
         except ValueError:
             return word
 
-    data = {"kind": kind, **{name: read(word) for name, word in arguments.items()}}
+    words = {name.replace("-", "_"): read(word) for name, word in arguments.items()}
+    data = {"kind": kind, **words}
     if "value" in data:
-        raise ValueError("value is computed, not given")
+        raise ValueError(
+            "value is computed, not given; to pin the bound of a theorem, add a ratio-at-most with "
+            f"at-most={arguments['value']}"
+        )
+    if "at_most" in data and kind != "ratio-at-most":
+        raise ValueError(f"at-most belongs to the kind ratio-at-most, not to {kind}")
     return validated(OneEntry, data).root
 
 

@@ -34,6 +34,12 @@ class Judged:
         return "" if self.drift is None else str(self.drift)
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether no update settles a drift of the entry."""
+        entry = self.placed.entry
+        return not isinstance(entry, Unreadable) and entry.is_fixed
+
+    @property
     def improved(self) -> bool:
         """Whether the entry holds, and a better value is there to be pinned."""
         entry = self.placed.entry

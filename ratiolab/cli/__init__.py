@@ -7,12 +7,49 @@ too much, 130 an interrupt, also where what it left is reported.
 """
 
 import atexit
+import os
 import re
 import signal
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import TextIO
 
 REFUSED = 3
 INTERRUPTED = 130
+
+_kept_for_json: list[TextIO] = []
+
+
+def json_output() -> TextIO:
+    """Return the stream that JSON values go to: standard output, from which all else is kept."""
+    return _kept_for_json[-1] if _kept_for_json else sys.stdout
+
+
+@contextmanager
+def _for_json_alone(arguments: Sequence[str]) -> Iterator[None]:
+    """With ``--json``, send to standard error what anything but `json_output` prints.
+
+    A policy of the user may print, in this process or in one that it starts.
+    """
+    if "--json" not in arguments or {"--help", "-h"} & set(arguments):
+        yield
+        return
+    kept, descriptor = sys.stdout, None
+    if kept is sys.__stdout__ and kept is not None:
+        kept.flush()
+        descriptor = os.dup(1)
+        os.dup2(2, 1)
+        kept = open(descriptor, "w", encoding=kept.encoding, errors="replace")  # noqa: PTH123, SIM115
+    _kept_for_json.append(kept)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _kept_for_json.pop()
+        kept.flush()
+        if descriptor is not None:
+            os.dup2(descriptor, 1)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -24,20 +61,26 @@ def main(arguments: list[str] | None = None) -> None:
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     try:  # imports belong inside: Ctrl-C may come while they run
         from ratiolab.cli.commands import app
-        from ratiolab.model.interrupts import heard
 
-        with heard():
+        words = sys.argv[1:] if arguments is None else arguments
+        with _for_json_alone(words):
             code = app(arguments, prog_name="ratiolab", standalone_mode=False) or 0
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
         code = _exit_code(error)
-        own = _in_own_policy(error)
-        if own:
-            code = 1
-        elif code is None:
+        if code != INTERRUPTED:
+            own = _in_own_policy(error)
+            if own:
+                code = 1
+            elif code is None:
+                raise
+            _complain(own or _message(error))
+    except BaseException as error:  # of a property of a policy, say
+        if not (own := _in_own_policy(error)):
             raise
-        _complain(own or _message(error))
+        code = 1
+        _complain(own)
     if code == INTERRUPTED:  # typer, too, turns Ctrl-C into this
         _complain("interrupted")
     sys.exit(code)
@@ -45,14 +88,17 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _exit_code(error: Exception) -> int | None:
     """Return 2 for bad input, 1 for a policy that broke a rule, None for our own fault."""
+    code = getattr(error, "exit_code", None)  # typer's usage errors; it brings its own click
+    if isinstance(code, int):
+        return code
+    from ratiolab.model.interrupts import is_interrupt
     from ratiolab.online import InformationError, PolicyError
 
+    if is_interrupt(error):
+        return INTERRUPTED
     if isinstance(error, PolicyError | InformationError):
         return 1
-    if isinstance(error, ValueError | OSError | MemoryError):
-        return 2
-    code = getattr(error, "exit_code", None)  # typer's usage errors; it brings its own click
-    return code if isinstance(code, int) else None
+    return 2 if isinstance(error, ValueError | OSError | MemoryError) else None
 
 
 def _message(error: Exception) -> str:
@@ -70,29 +116,33 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _in_own_policy(error: Exception) -> str:
+def _in_own_policy(error: BaseException) -> str:
     """Return where a policy of the user's raised an error of its own; empty for another error.
 
     The rules that `PolicyError` states are broken by what a policy returns; this is a policy that
     did not get so far.
     """
-    from ratiolab.online import InformationError, PolicyError
-
     trace = error.__traceback__
     last = None
     while trace is not None:
         if trace.tb_frame.f_globals.get("__name__", "").startswith("ratiolab_user_"):
             last = trace
         trace = trace.tb_next
-    if isinstance(error, PolicyError | InformationError):
-        return ""
     place = None if last is None else (last.tb_frame.f_code.co_filename, str(last.tb_lineno))
     if place is None and error.__cause__ is not None:  # in a worker: its frames are text
         names = (n for n in sys.modules if n.startswith("ratiolab_user_"))
         files = {getattr(sys.modules[name], "__file__", None) for name in names}
         told = re.findall(r'File "(.+)", line (\d+)', str(error.__cause__))
         place = next((found for found in reversed(told) if found[0] in files), None)
-    return "" if place is None else f"{place[0]}, line {place[1]}: {type(error).__name__}: {error}"
+    if place is None:
+        return ""
+    from ratiolab.online import InformationError, PolicyError
+    from ratiolab.online.user_policy import PolicyExitError
+
+    if isinstance(error, PolicyError | InformationError):
+        return ""
+    what = str(error) if isinstance(error, PolicyExitError) else f"{type(error).__name__}: {error}"
+    return f"{place[0]}, line {place[1]}: {what}"
 
 
 def _complain(message: str) -> None:

@@ -17,6 +17,7 @@ from ratiolab.cli.app import (
     answer,
     app,
     end_interrupted,
+    print_rich,
     progress,
     require_no_folder,
     settings,
@@ -54,6 +55,10 @@ def attack(
     certificate: Annotated[
         Path | None,
         typer.Option(help="Write the proof of the optimum's lower bound, for `certify`."),
+    ] = None,
+    schedule: Annotated[
+        Path | None,
+        typer.Option(help="Write the schedule that attains the optimum to this JSON file."),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -94,13 +99,16 @@ def attack(
     from ratiolab.adversary.several import Order, search, worst_of
     from ratiolab.executors import opened
     from ratiolab.hindsight.certificates.io import write_certificate
-    from ratiolab.model import write_instance
+    from ratiolab.model import write_instance, write_schedule
     from ratiolab.online import make
     from ratiolab.online.registry import describe
 
-    require_no_folder(output, certificate, plot, course)
-    if limit and (certificate or plot):
-        raise ValueError("--limit has no certificate of one instance and no schedule to draw")
+    require_no_folder(output, certificate, schedule, plot, course)
+    if limit and (certificate or schedule or plot):
+        raise ValueError(
+            "--limit searches for a family: it has no certificate of one instance, and no "
+            "schedule to write or draw; leave out --certificate, --schedule and --plot"
+        )
     for picture_file in (plot, course):
         if picture_file is not None:
             from ratiolab.report.plots import require_format
@@ -139,6 +147,9 @@ def attack(
                     place,
                     lambda one: tell(one.history[-1].ratio, one.evaluations),
                 )
+    lines = _limit_lines(found) if isinstance(found, LimitAttack) else _lines(found)
+    # a file that cannot be written does not cost the answer
+    answer(json, "attack", {**describe(chosen), **found.to_dict()}, *lines)
     if output is not None:
         one = found.best.case.instance(chosen.information, f"worst family for {chosen.name}")
         write_instance(one if isinstance(found, LimitAttack) else found.instance, output)
@@ -148,15 +159,15 @@ def attack(
 
         title = f"{chosen.name}, seed {found.seed}"
         save(draw_course(found.history, found.evaluations, title), course)
-    if isinstance(found, LimitAttack):
-        lines = _limit_lines(found)
-    else:
-        lines = _lines(found)
+    if not isinstance(found, LimitAttack):
+        if schedule is not None:
+            write_schedule(found.optimum.schedule, schedule)
         if certificate is not None:
             write_certificate(found.optimum.certificate, certificate)
+            if not json:
+                print_rich(f"{certificate}: proves >= {found.optimum.certified:,}")
         if plot is not None:
             _plot(found, plot)
-    answer(json, "attack", {**describe(chosen), **found.to_dict()}, *lines)
     if stopped:
         end_interrupted("this is the worst instance found so far")
 
@@ -180,7 +191,7 @@ def _lines(found: "Attack") -> list[str]:
     """Return what is printed of an instance."""
     optimum, name = found.optimum, found.policy.name
     lines = [
-        f"{found.instance.headline}; optimum {optimum.lower:,} to {optimum.upper:,}",
+        f"{found.instance.headline}; {optimum.headline}",
         _kinds(found.best.case),
     ]
     if found.endless:

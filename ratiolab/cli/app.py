@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from ratiolab.cli import INTERRUPTED
+from ratiolab.cli import INTERRUPTED, json_output
 from ratiolab.version import __version__
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from ratiolab.model import Instance
+    from ratiolab.model.files import Content
 
 app = typer.Typer(
     name="ratiolab",
@@ -33,12 +34,36 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+SEPARATORS = ",_' \u00a0\u202f"
+"""Between the thousands of a number, as engines and people write them."""
+
+
+def tokens(words: str) -> int:
+    """Return a number of tokens, at least 1; ``53,760``, as vLLM prints it, is one."""
+    plain = str(words).strip()
+    digits = plain if not set(plain) & set(SEPARATORS) else _without_separators(plain)
+    if not (digits.isascii() and digits.isdigit() and 0 < int(digits) <= 2**31):
+        raise typer.BadParameter(f"{words!r} must be a whole number of tokens, at least 1")
+    return int(digits)
+
+
+def _without_separators(words: str) -> str:
+    """Return the digits of a number in groups of three; nothing when it is none."""
+    import re
+
+    groups = re.fullmatch(rf"\d{{1,3}}([{SEPARATORS}])\d{{3}}(\1\d{{3}})*", words)
+    return re.sub(r"\D", "", words) if groups else ""
+
+
 File = Annotated[
     Path, typer.Argument(help="Instance: JSON (ratiolab-instance/1), or CSV with --memory.")
 ]
 Memory = Annotated[
     int | None,
-    typer.Option(help="KV cache size in tokens; needed for CSV, replaces that of a JSON file."),
+    typer.Option(
+        help="KV cache size in tokens; needed for CSV, replaces that of a JSON file.",
+        parser=tokens,
+    ),
 ]
 Tick = Annotated[
     float | None,
@@ -97,7 +122,9 @@ def about(
         raise typer.Exit
 
 
-def load(file: Path, memory: int | None, tick_seconds: float | None = None) -> "Instance":
+def load(
+    file: "Path | Content", memory: int | None, tick_seconds: float | None = None
+) -> "Instance":
     """Read an instance; the seconds of a tick are for one that states none."""
     from ratiolab.model import read_instance
 
@@ -106,8 +133,8 @@ def load(file: Path, memory: int | None, tick_seconds: float | None = None) -> "
         return instance
     if instance.tick_seconds is not None:
         raise ValueError(
-            f"{file}: states a tick of {instance.tick_seconds:g} s, so --tick-seconds "
-            f"{tick_seconds:g} must be left out"
+            f"{file if isinstance(file, Path) else file.name}: states a tick of "
+            f"{instance.tick_seconds:g} s, so --tick-seconds {tick_seconds:g} must be left out"
         )
     return instance.replace(tick_seconds=tick_seconds)
 
@@ -122,7 +149,7 @@ def in_seconds(instance: "Instance") -> list[str]:
 def print_json(what: str, data: Mapping[str, Any]) -> None:
     """Print one JSON object that says what it is: its format, and the version of the library."""
     marked = {"format": f"ratiolab-{what}/1", "version": __version__, **data}
-    typer.echo(json.dumps(marked, indent=2, allow_nan=False))
+    typer.echo(json.dumps(marked, indent=2, allow_nan=False), file=json_output())
 
 
 def answer(json: bool, what: str, data: Mapping[str, Any], *shown: Any) -> None:

@@ -40,9 +40,11 @@ def check(
     """Recompute pinned ratios, bounds, spectra and verdicts, and name every drift.
 
     Integers, fractions and verdicts must be the same; floats stay within the entry's tolerance. A
-    ratio-at-most fails only when it gets worse, and --update tightens it. All entries are judged,
-    even when one of them cannot be computed. The exit code is 1 when anything drifted or could not
-    be computed, and the file was not updated. Ctrl-C leaves the file as it was.
+    ratio-at-most fails only when it gets worse, and --update tightens it; with at_most, the bound
+    of a theorem, it fails only above that, and --update leaves the bound alone. --update prints
+    every value that it changes, old and new. All entries are judged, even when one of them cannot
+    be computed. The exit code is 1 when anything drifted or could not be computed, and the file was
+    not updated. Ctrl-C leaves the file as it was.
     """
     from dataclasses import asdict
 
@@ -62,27 +64,37 @@ def check(
             display.update(task, advance=1, description=str(placed.entry)[:60])
     drifts = [each.drift for each in judged if each.drift is not None]
     failed = {each.placed.number: each.reason for each in judged if each.reason}
-    kept = []
+    kept, changes = [], []
     for each in judged:
         entry = each.placed.entry
         if not isinstance(entry, Unreadable):
-            if each.drift is not None or each.improved:
+            if (each.drift is not None and not entry.is_fixed) or each.improved:
+                changes.append({"entry": str(entry), "old": entry.value, "new": each.value})
                 entry.value = each.value
             kept.append(entry)
+    broken = [each for each in judged if each.drift is not None and each.is_fixed]
     updated = update and not failed
     if updated:
-        write_baseline(kept, baseline)
+        try:
+            write_baseline(kept, baseline)
+        except OSError:  # what was found is told all the same
+            print_rich(*(each.failure for each in judged if each.failure))
+            raise
     if json:
         found = {"entries": len(entries), "drifts": [asdict(d) for d in drifts], "failed": failed}
-        print_json("drifts", found)
+        print_json("drifts", found | {"changes": changes if updated else []})
     else:
         print_rich(*(each.failure for each in judged if each.failure))
-        done = ", updated" * updated
+        done = f", updated: {len(changes)} values changed" if updated else ""
+        if updated:
+            print_rich(*(f"changed {c['entry']}: {c['old']} -> {c['new']}" for c in changes))
+            for each in broken:
+                print_rich(f"not changed {each.placed.entry}: --update moves no bound of a theorem")
         print_rich(f"{len(entries)} entries, {len(drifts)} drifted, {len(failed)} failed{done}")
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in annotations(baseline, judged):
             typer.echo(line, err=True)
-    if failed or (drifts and not update):
+    if failed or broken or (drifts and not update):
         raise typer.Exit(1)
 
 
@@ -98,9 +110,10 @@ def add(
 ) -> None:
     """Compute a value and pin it, in a new file or as one more entry.
 
-    Paths of instances and policies are relative to the baseline.
+    Paths of instances and policies are relative to the baseline. at-most=B pins the bound of a
+    theorem: the entry fails when the ratio exceeds B, and nothing but you changes B.
 
-    Example: ratiolab baseline add new.json ratio-at-most instance=mine.json policy=fcfs runs=3
+    Example: ratiolab baseline add new.json ratio-at-most instance=mine.json policy=fcfs at-most=3
     """
     from ratiolab.baseline import entry_of, read_baseline, write_baseline
 
@@ -109,6 +122,8 @@ def add(
     if any(str(entry) == str(other) for other in entries):
         raise ValueError(f"{baseline}: {entry} is pinned already")
     entry.value = entry.compute(baseline.parent, allow_policy_files=allow_policy_files)
+    if entry.is_fixed and entry.drift(entry.value) is not None:
+        raise ValueError(f"{entry}: the ratio is {entry.value} now, above the bound: not pinned")
     write_baseline([*entries, entry], baseline)
     data = {"entry": str(entry), "value": entry.value}
     shown = f"{baseline}: entry {len(entries)}, {entry}: {entry.value}"

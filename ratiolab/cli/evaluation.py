@@ -1,6 +1,6 @@
 """The command that evaluates policies, and a real engine, on a request log."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -11,19 +11,23 @@ from ratiolab.cli.app import (
     Tick,
     app,
     end_interrupted,
+    line_width,
     load,
     print_json,
     print_rich,
     progress,
     require_no_folder,
+    tokens,
 )
 from ratiolab.cli.groups import Judged, Log, Logged, grouped
-from ratiolab.cli.traces import tell_dropped
+from ratiolab.cli.traces import dropped_line
 
 if TYPE_CHECKING:
+    from ratiolab.evaluation.result import Evaluation
+    from ratiolab.evaluation.service import Service
     from ratiolab.model import Instance
-    from ratiolab.ratio.evaluation import Evaluation
-    from ratiolab.ratio.service import Service
+    from ratiolab.model.files import Content
+    from ratiolab.workloads.traces import Trace
 
 OTHERS_LEFT_OUT = "the policies that had run are compared; the others are left out"
 """What Ctrl-C keeps of a comparison of policies."""
@@ -51,7 +55,7 @@ def evaluate(
         int | None,
         typer.Option(
             help="KV cache size in tokens; needed for a request log; an instance has its own.",
-            min=1,
+            parser=tokens,
         ),
     ] = None,
     preemption: Annotated[
@@ -78,28 +82,35 @@ def evaluate(
 ) -> None:
     """Say how far each policy can be from the best schedule of a log, and which to deploy.
 
-    FILE is a request log, as `ratiolab trace` reads it, or an instance. All policies run under the
-    same clock and the same cost of evictions, and no schedule under them is below the bound.
-    Policies that can be deployed stand apart from those that know every output length. The
+    FILE is a request log, as `ratiolab trace` reads it, or an instance. The first lines say how
+    much the log asks of the memory, and who keeps up. All policies run under the same clock and the
+    same cost of evictions, and no schedule under them is below the bound. Policies that are ready
+    to deploy stand apart from those that need predictions, or know every output length. The
     recommendation has a 95 % interval that repeats the choice of the policy: it is chosen on parts
     of the log, and judged on the other parts.
 
     Example: ratiolab evaluate conv.csv --clock llama2-70b-2xa100 --memory 60000 --stop 60
     """
+    from math import isnan
+
+    from ratiolab.evaluation.observed import judged as judged_log
+    from ratiolab.evaluation.observed import observed_service
+    from ratiolab.model.files import read_content
     from ratiolab.online.clock import clock_of
-    from ratiolab.ratio.observed import judged as judged_log
-    from ratiolab.ratio.observed import observed_service
     from ratiolab.workloads.traces import ROUNDS_PER_SECOND, select
 
     clock_of(clock)  # its mistakes come before the work
     require_report(judged.report)
     if observed and logged.sample is not None:
         raise ValueError("--observed needs all requests of the window: leave --sample out")
-    log = None if _is_instance(file) else logged.read(file)
+    content = read_content(file)
+    dropped: dict[str, int] = {}
+    requests = 0
+    log = None if _is_instance(content) else logged.read(content)
     if log is None:
         if observed:
-            raise ValueError(f"{file}: --observed needs a log, not an instance")
-        instance = logged.predicted(load(file, memory, tick_seconds))
+            raise ValueError(f"{content.name}: --observed needs a log, not an instance")
+        instance = logged.predicted(load(content, memory, tick_seconds))
     else:
         if memory is None:
             raise ValueError(
@@ -113,13 +124,50 @@ def evaluate(
             arrivals="zero" if log.seconds is None else "trace",
             rounds_per_second=ROUNDS_PER_SECOND if clock == "unit" else MILLISECONDS,
         )
-        tell_dropped(chosen.dropped, len(log) + sum(log.dropped.values()))
+        dropped, requests = chosen.dropped, len(log) + sum(log.dropped.values())
         log = log.take(chosen.kept)
-    service = observed_service(log) if observed and log is not None else None
-    made = evaluated(instance, clock, preemption, runs, judged, service, search)
+    service, comparable = None, False
+    if observed and log is not None:
+        service = observed_service(log)
+        comparable = log.seconds is not None
+    made = evaluated(instance, clock, preemption, runs, judged, service, search, comparable)
     found = judged_log(log, instance, made) if service is not None and log is not None else None
-    more = {} if found is None else {"observed": found.to_dict()}
-    deliver(made, file, clock, judged, [] if found is None else found.lines(), more, json)
+    more = {} if log is None else {"log": log_dict(log, dropped)}
+    if found is not None:
+        more["observed"] = found.to_dict()
+        if isnan(found.ratio):
+            made = made.without_ratio_of_log()
+    told = [] if log is None else log_lines(log, dropped, requests)
+    lines = [] if found is None else found.lines()
+    deliver(made, content, clock, judged, lines, more, json, told)
+
+
+def log_lines(log: "Trace", dropped: Mapping[str, int], requests: int) -> list[str]:
+    """Return what was understood of a log: its layout, units, what was left out or assumed."""
+    lines = [f"Layout: {log.layout}." if log.layout else ""]
+    if log.seconds is None:
+        lines.append("The log has no arrival times: all requests arrive at once.")
+    elif log.units:
+        lines.append(f"Times: {log.units}.")
+    lines.append(dropped_line(dict(dropped), requests))
+    lines += log.notes
+    return [f"{_capital(line).rstrip('.')}." for line in lines if line]
+
+
+def _capital(line: str) -> str:
+    """Return a sentence with its first letter large, unless it begins with the name of a column."""
+    return line if "_" in line.split()[0] else f"{line[0].upper()}{line[1:]}"
+
+
+def log_dict(log: "Trace", dropped: Mapping[str, int]) -> dict[str, object]:
+    """Return what was understood of a log, as plain data."""
+    return {
+        "layout": log.layout,
+        "has_arrivals": log.seconds is not None,
+        "times": log.units,
+        "dropped": dict(dropped),
+        "notes": list(log.notes),
+    }
 
 
 def require_report(report: Path | None) -> None:
@@ -139,12 +187,14 @@ def evaluated(
     judged: Judged,
     observed: "Service | None" = None,
     search: float = 0,
+    comparable: bool = True,
+    optimum: tuple[float, float] | None = None,
 ) -> "Evaluation":
     """Evaluate policies, with progress on standard error."""
+    from ratiolab.evaluation.evaluate import evaluate as evaluate_policies
     from ratiolab.executors import opened
     from ratiolab.model import Preemption
     from ratiolab.model.run import require_preemption
-    from ratiolab.ratio.evaluate import evaluate as evaluate_policies
 
     require_preemption(preemption)
     policies = judged.chosen()
@@ -159,6 +209,8 @@ def evaluated(
             slo=judged.slo,
             current=judged.current,
             observed=observed,
+            comparable=comparable,
+            optimum=optimum,
             runs=runs,
             seed=judged.seed,
             search=search,
@@ -169,54 +221,67 @@ def evaluated(
 
 def deliver(
     made: "Evaluation",
-    file: Path,
+    content: "Content",
     clock: str,
     judged: Judged,
     lines: list[str],
     more: Mapping[str, object],
     json: bool,
+    log: Sequence[str] = (),
 ) -> None:
-    """Write the report that is asked for, and print an evaluation."""
+    """Write the report that is asked for, and print an evaluation.
+
+    Parameters
+    ----------
+    lines : sentences below the recommendation.
+    more : further data of the JSON object.
+    log : what was understood of the log, sentences.
+    """
+    from rich.text import Text
+
     from ratiolab.ratio.choice import by_reason
     from ratiolab.report.evaluation_report import write_report
-    from ratiolab.report.evaluation_table import evaluation_table
+    from ratiolab.report.evaluation_table import cells, evaluation_table
 
     try:
         if judged.report is not None:
-            provenance = _provenance(file, clock, judged.seed)
-            write_report(made, judged.report, lines=lines, provenance=provenance)
+            provenance = _provenance(content, clock, judged.seed)
+            write_report(made, judged.report, lines=lines, provenance=provenance, log=log)
     finally:  # a report that cannot be written does not cost the answer
         if json:
             print_json("evaluation", {**made.to_dict(), "clock": clock, **more})
+            for line in log:
+                typer.echo(f"ratiolab: {line}", err=True)
         else:
             print_rich(
-                evaluation_table(made),
-                *by_reason(made.skipped),
-                *made.advice,
+                *made.situation,
+                *log,
+                "",
+                *(Text(words, style="bold" * (k == 0)) for k, words in enumerate(made.advice)),
                 *lines,
+                evaluation_table(made, line_width()),
+                *cells(made).folded,
+                *(f"{line[0].upper()}{line[1:]}." for line in by_reason(made.skipped)),
             )
     if made.interrupted:
         end_interrupted(OTHERS_LEFT_OUT)
 
 
-def _provenance(file: Path, clock: str, seed: int) -> list[tuple[str, str]]:
+def _provenance(content: "Content", clock: str, seed: int) -> list[tuple[str, str]]:
     """Return what a report says of the command and of its input."""
     import shlex
     import sys
-    from hashlib import sha256
 
-    digest = sha256(file.read_bytes()).hexdigest()
     return [
         ("command", shlex.join(["ratiolab", *sys.argv[1:]])),
-        ("file", f"{file.name}, SHA-256 {digest}"),
+        ("file", f"{Path(content.name).name}, SHA-256 {content.digest}"),
         ("clock", clock),
         ("seed", str(seed)),
     ]
 
 
-def _is_instance(file: Path) -> bool:
+def _is_instance(content: "Content") -> bool:
     """Return whether a file is an instance rather than a log."""
-    from ratiolab.model.files import read_content
     from ratiolab.model.io import INSTANCE_FORMAT
 
-    return INSTANCE_FORMAT.encode() in read_content(file)[:200]
+    return INSTANCE_FORMAT.encode() in content.data[:200]

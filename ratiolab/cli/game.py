@@ -95,9 +95,9 @@ def game(
             lines += [f"  {w} on {','.join(map(str, k))}" for k, w in mixed.weights.items()]
             claims.append(mixed.to_dict())
             stopped = mixed.interrupted
-    if certificate is not None:
-        write_certificates(claims, certificate)
     answer(json, "game", data, *lines)
+    if certificate is not None:  # last: a file that cannot be written does not cost the values
+        write_certificates(claims, certificate)
     if stopped:
         end_interrupted("the bounds with randomness hold; closer ones were not searched for")
 

@@ -13,6 +13,7 @@ from ratiolab.cli.instances import Predict
 
 if TYPE_CHECKING:
     from ratiolab.model import Instance
+    from ratiolab.model.files import Content
     from ratiolab.online import Policy
     from ratiolab.workloads.traces import Trace
 
@@ -21,8 +22,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Log = Annotated[
     Path,
     typer.Argument(
-        help="Request log: CSV, JSON lines, JSON or Parquet, also gzipped. Known layouts are "
-        "recognised by their columns; for another layout, name the columns with --columns."
+        help="Request log: CSV, JSON lines, JSON or Parquet, also packed; - for standard input. "
+        "Known layouts are recognised by their columns; for another layout, name the columns with "
+        "--columns."
     ),
 ]
 
@@ -69,14 +71,20 @@ class Logged:
         str | None,
         typer.Option(
             help="Columns of an unknown layout, as arrival=ts,prompt=n_in,output=n_out; further "
-            "roles: start, first, finish (instants), wait, ttft, latency (durations), gap, status."
+            "roles: start, first, finish (instants), wait, ttft, latency (durations), gap, status. "
+            "Fields inside JSON objects have dots, as in usage.prompt_tokens."
         ),
     ] = None
     time_unit: Annotated[
         str | None,
         typer.Option(
-            help="With --columns, unit of times that are numbers: s (default), ms, us, ns."
+            help="Unit of times that are numbers: s, ms, us, ns or d (days); or for some roles or "
+            "columns only, as arrival=s,ttft=ms. Default: as the log states, or as is plausible."
         ),
+    ] = None
+    rows: Annotated[
+        str | None,
+        typer.Option(help="Where in a JSON file the requests are, as benchmarks.0.requests."),
     ] = None
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse the log rather than leave any request out.")
@@ -89,14 +97,14 @@ class Logged:
     stop: Annotated[float | None, typer.Option(help="Window: before this second.")] = None
     predict: Predict = None
 
-    def read(self, file: Path) -> "Trace":
+    def read(self, content: "Content") -> "Trace":
         """Read a log; with --strict, one with requests that cannot be read is refused."""
         from ratiolab.workloads.traces import read_trace
 
-        log = read_trace(file, columns=self.columns, time_unit=self.time_unit)
+        log = read_trace(content, columns=self.columns, time_unit=self.time_unit, rows=self.rows)
         if self.strict and log.dropped:
             reasons = ", ".join(f"{count} {reason}" for reason, count in log.dropped.items())
-            raise ValueError(f"{file}: --strict refuses a log with requests {reasons}")
+            raise ValueError(f"{content.name}: --strict refuses a log with requests {reasons}")
         return log
 
     @property

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ratiolab.cli import json_output
 from ratiolab.cli.app import Json, Seed, answer, app, print_json, print_rich
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def deliver(instance: "Instance", output: Path | None, json: bool) -> None:
     from ratiolab.model.io import instance_text
 
     if output is None:
-        typer.echo(instance_text(instance), nl=False)
+        typer.echo(instance_text(instance), nl=False, file=json_output())
         return
     write_instance(instance, output)
     data = {

@@ -27,10 +27,11 @@ SCHEMAS = {
 
 def schema_of(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a format; `ValueError` with the known names for another one."""
+    from ratiolab.model.names import unknown
     from ratiolab.model.validation import adapter
 
     if name not in SCHEMAS:
-        raise ValueError(f"schema {name!r} is unknown; known are {', '.join(SCHEMAS)}")
+        raise ValueError(unknown("schema", name, SCHEMAS, "`ratiolab schema`"))
     module, _, model = SCHEMAS[name][0].partition(":")
     return {"$schema": DIALECT, **adapter(getattr(import_module(module), model)).json_schema()}
 

@@ -32,10 +32,16 @@ from ratiolab.cli.groups import Judged, grouped, keys_of, predicted
 from ratiolab.cli.instances import Predict
 
 if TYPE_CHECKING:
-    from ratiolab.hindsight.result import Progress, Report
+    from rich.progress import Progress as Display
+
+    from ratiolab.hindsight.result import OptResult, Progress, Report
+    from ratiolab.model import Instance
 
 TELL_EVERY = 1.0
 """Seconds between two lines of ``--progress`` that differ in nothing but the seconds."""
+
+OPTIMUM_CUT_SHORT = "ratios are to the interval around the optimum found so far"
+"""What a comparison says after Ctrl-C in the solve."""
 
 
 @app.command()
@@ -56,11 +62,12 @@ def solve(
     method: Annotated[
         str,
         typer.Option(
-            help="auto: bounds, configuration cuts, the labelling loop, dynamic programming for "
-            "larger memories, and the program with the cuts. ip: the integer program as printed. "
+            help="auto: bounds, the dynamic program over cells or configuration cuts and the "
+            "labelling loop, and the program with the cuts. ip: the integer program as printed. "
             "cuts: the bound of the cuts alone. dp: dynamic programming, exact or an interval. "
             "beam: dynamic programming with few states, for a good schedule. brute: every "
-            "schedule, for up to 8 requests."
+            "schedule, for up to 8 requests. certified: auto without the program, so that a "
+            "certificate proves every bound."
         ),
     ] = "auto",
     memory_limit: Annotated[
@@ -102,21 +109,31 @@ def solve(
 ) -> None:
     """Find the hindsight optimum of an instance, or a proven interval around it.
 
-    Without limits the solve runs until the optimum is proven. A limit or Ctrl-C ends it, and the
-    best schedule and the best proven lower bound so far are printed; after Ctrl-C the exit code is
-    130. Large instances are bracketed by bounds that need no integer program, and the source of the
-    lower bound says so. The last line shows the seconds and the interval after each stage.
+    With up to 400 requests and no limit the solve runs until the optimum is proven, or until its
+    searches exceed their size. With more requests it spends a counted effort on schedules and
+    bounds, and prints the interval. A limit or Ctrl-C ends it, and the best schedule and the best
+    proven lower bound so far are printed; after Ctrl-C the exit code is 130. The last line shows
+    the seconds and the interval after each stage. With --certificate, bounds that rest on a solver
+    are proved again by searches that leave a certificate, as far as these reach.
 
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
+    from ratiolab.hindsight import certified
     from ratiolab.hindsight import solve as solve_instance
     from ratiolab.hindsight.certificates.io import write_certificate
+    from ratiolab.hindsight.stages import MOST_REQUESTS
     from ratiolab.model import read_instance, write_schedule
     from ratiolab.report.tables import stages_line
 
     instance = read_instance(file, memory)
     require_no_folder(schedule, certificate)
     pictures = picture_paths(plot, formats)
+    if time_limit is None and method in ("auto", "certified") and len(instance) > MOST_REQUESTS:
+        typer.echo(
+            f"{len(instance):,} requests, more than {MOST_REQUESTS}: no integer program, but "
+            "schedules and bounds by a fixed effort; --time-limit sets the seconds",
+            err=True,
+        )
     with progress(silent=stream) as display:
         task = display.add_task(f"{instance.name}: {len(instance)} requests")
 
@@ -125,6 +142,7 @@ def solve(
             doing = f"{now.stage}, {now.nodes:,} nodes" if now.nodes else now.stage
             display.update(task, description=f"{instance.name}: {interval}, {doing}")
 
+        tell = _streaming() if stream else show if backend == "highs" else None
         result = solve_instance(
             instance,
             time_limit=time_limit,
@@ -134,8 +152,11 @@ def solve(
             backend=backend,
             method=method,
             seed=seed,
-            progress=_streaming() if stream else show if backend == "highs" else None,
+            progress=tell,
         )
+        if certificate is not None:
+            result = certified(result, tell)
+    proved = ""
     try:
         try:
             if schedule is not None:
@@ -143,6 +164,7 @@ def solve(
         finally:
             if certificate is not None:
                 write_certificate(result.certificate, certificate)
+                proved = f"{certificate}: proves >= {result.certified:,}"
         if pictures:
             from ratiolab.report.panels import optimum_panel
             from ratiolab.report.plots import picture, save
@@ -159,6 +181,7 @@ def solve(
             print_rich(*in_seconds(instance))
             print_rich(*[result.note] * bool(result.note))
             print_rich(stages_line(result))
+            print_rich(*[proved] * bool(proved))
     if result.interrupted:
         end_interrupted("the schedule and the bound are the best found so far")
 
@@ -224,13 +247,15 @@ def compare(
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
     from ratiolab.executors import opened
+    from ratiolab.model.files import read_content
     from ratiolab.ratio import compare as compare_policies
     from ratiolab.ratio.choice import by_reason
     from ratiolab.ratio.compare import default_policies
     from ratiolab.report.panels import comparison_panels
     from ratiolab.report.tables import comparison_table
 
-    instance = predicted(load(file, memory, tick_seconds), predict, judged.seed)
+    content = read_content(file)
+    instance = predicted(load(content, memory, tick_seconds), predict, judged.seed)
     pictures = picture_paths(plot, formats)
     asked = (clock, preemption, judged.metric, judged.slo, judged.report)
     if any(option is not None for option in asked):
@@ -241,10 +266,19 @@ def compare(
 
         require_report(judged.report)
         clock = clock or "unit"
-        made = evaluated(instance, clock, preemption or "restart", runs, judged)
+        optimum, unfinished = None, False
+        if clock == "unit" and preemption in (None, "restart"):
+            with progress() as display:
+                solved = _optimum(display, instance, time_limit, node_limit)
+            if solved.interrupted or solved.certified < solved.lower:
+                typer.echo(solved.headline, err=True)
+            optimum, unfinished = (float(solved.lower), float(solved.upper)), solved.interrupted
+        made = evaluated(instance, clock, preemption or "restart", runs, judged, optimum=optimum)
         for path in pictures:
             save(plot_result(made), path)
-        deliver(made, file, clock, judged, [], {}, json)
+        deliver(made, content, clock, judged, [], {}, json)
+        if unfinished:
+            end_interrupted(OPTIMUM_CUT_SHORT)
         return
     chosen = judged.chosen()
     # what is asked of the picture is checked before minutes are spent on what it shows
@@ -254,16 +288,21 @@ def compare(
         if key not in names:
             raise ValueError(f"--show {key!r} is not among the policies: {', '.join(names)}")
     with opened(judged.executor, judged.workers) as place, progress() as display:
-        task = display.add_task("solving for the optimum")
+        solved = _optimum(display, instance, time_limit, node_limit)
+        if solved.interrupted:
+            typer.echo(
+                f"interrupted: {solved.headline}; now {len(names)} policies run, and Ctrl-C "
+                "leaves out the rest of them",
+                err=True,
+            )
         result = compare_policies(
             instance,
             chosen,
             runs=runs,
             seed=judged.seed,
+            optimum=solved,
             executor=place,
-            time_limit=time_limit,
-            node_limit=node_limit,
-            advance=lambda name: display.update(task, description=f"{name} done"),
+            advance=lambda name: display.update(display.task_ids[0], description=f"{name} done"),
         )
     try:
         if pictures:
@@ -280,6 +319,21 @@ def compare(
             print_rich(*in_seconds(instance))
             print_rich(*by_reason(result.skipped))
     if result.optimum.interrupted:
-        end_interrupted("ratios are to the interval around the optimum found so far")
+        end_interrupted(OPTIMUM_CUT_SHORT)
     if result.interrupted:
         end_interrupted(OTHERS_LEFT_OUT)
+
+
+def _optimum(
+    display: "Display", instance: "Instance", time_limit: float | None, node_limit: int | None
+) -> "OptResult":
+    """Enclose the optimum, and show the interval while it shrinks."""
+    from ratiolab.ratio.compare import enclosed
+
+    task = display.add_task("solving for the optimum")
+
+    def tell(now: "Progress") -> None:
+        interval = f"[{now.lower:,}, {now.upper:,}]"
+        display.update(task, description=f"optimum in {interval}, {now.stage}")
+
+    return enclosed(instance, time_limit=time_limit, node_limit=node_limit, progress=tell)

@@ -106,6 +106,7 @@ def reproduce(
     from rich.table import Table
 
     from ratiolab.executors import opened
+    from ratiolab.model.names import unknown
     from ratiolab.papers import experiments, redraw
     from ratiolab.papers import reproduce as reproduce_experiment
 
@@ -122,7 +123,7 @@ def reproduce(
         print_rich(table)
         return
     if name not in known:
-        raise ValueError(f"experiment {name!r} is unknown; known are {', '.join(known)}")
+        raise ValueError(unknown("experiment", name, known, "`ratiolab reproduce`"))
     folder = Path("results-quick" if quick else "results") if out is None else out
     from ratiolab.report.plots import formats_of
 

@@ -5,7 +5,10 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, answer, app, print_json, progress
+from ratiolab.cli.app import Json, answer, app, line_width, print_json, progress
+
+NARROW = 70
+"""Letters in a line below which verdicts are lines and no table."""
 
 Lower = Annotated[int | None, typer.Option(help="Lower bound l of the outputs, tokens.", max=10**9)]
 Upper = Annotated[int | None, typer.Option(help="Upper bound u of the outputs, tokens.", max=10**9)]
@@ -100,9 +103,23 @@ def claims(
         list[str] | None, typer.Argument(help="Only these claims, as in chen2025/theorem-4.")
     ] = None,
     paper: Annotated[str | None, typer.Option(help="Only this paper, as in chen2025.")] = None,
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a paper outside the package: its files are run, and its claims are "
+            "checked with their controls."
+        ),
+    ] = None,
     id: Annotated[list[str] | None, typer.Option(help="Only this claim; repeatable.")] = None,
     slow: Annotated[
         bool, typer.Option("--slow", help="Let checks that search take minutes.")
+    ] = False,
+    controls: Annotated[
+        bool,
+        typer.Option(
+            "--controls",
+            help="Check the control of each claim, too: a variant that must get another verdict.",
+        ),
     ] = False,
     listing: Annotated[bool, typer.Option("--list", help="List the claims, check none.")] = False,
     recheck: Annotated[
@@ -124,10 +141,17 @@ def claims(
     witness that --recheck verifies. not reproduced: a statistic that a repetition rejects. not
     implied: measured on a real system, and not given by the model alone. undecided: what is known
     does not decide. The exit code is 1 when a verdict is not the expected one.
-    """
-    from ratiolab.papers import run_claims, select
-    from ratiolab.papers.verdicts import claims_page, claims_table, listing_table
 
+    Example: ratiolab claims --path my_paper/ --page verdicts.md
+    """
+    from ratiolab.papers import add_paper, run_claims, run_controls, select
+    from ratiolab.papers.verdicts import claims_lines, claims_page, claims_table, listing_table
+
+    if path is not None:
+        added = add_paper(path)
+        controls = True
+        if paper is None and not (ids or id):
+            paper = added.key
     if recheck is not None:
         (claim,) = select(ids=[recheck])
         if claim.recheck is None:
@@ -137,8 +161,15 @@ def claims(
         except AssertionError as error:
             typer.echo(f"{recheck}: the witness fails: {error}", err=True)
             raise typer.Exit(1) from None
-        data = {"id": recheck, "verified": verified}
-        answer(json, "recheck", data, verified)
+        data = {"id": recheck, "statement": claim.statement, "verdict": claim.expected.value}
+        answer(
+            json,
+            "recheck",
+            data | {"verified": verified},
+            f"{recheck}: {claim.statement}",
+            f"verdict: {claim.expected.value}",
+            f"witness verified, without any solver: {verified}",
+        )
         return
     if proof is not None:
         from ratiolab.papers.proof import read_proof
@@ -162,10 +193,26 @@ def claims(
             display.update(task, advance=1, description=str(report.claim.id))  # type: ignore[attr-defined]
 
         reports = run_claims(chosen, slow, advance)
-    if page is not None:
+        found_by_control = run_controls(chosen, slow) if controls else {}
+    wrong = [
+        c for c in chosen if found_by_control.get(c.id, c.control_verdict) != c.control_verdict
+    ]
+    lines = [
+        f"{c.id}: its control gets {found_by_control[c.id]}, not {c.control_verdict}: the check "
+        "does not tell them apart"
+        for c in wrong
+    ]
+    if found_by_control and not wrong:
+        lines = [f"controls: {len(found_by_control)} get another verdict, as they must"]
+    verdicts = reports.to_dict()
+    if controls:
+        verdicts["controls"] = {key: verdict.value for key, verdict in found_by_control.items()}
+    narrow = (line_width() or NARROW) < NARROW
+    shown = claims_lines(reports) if narrow else [claims_table(reports)]
+    answer(json, "verdicts", verdicts, *shown, *lines)
+    if page is not None:  # last: a page that cannot be written does not cost the verdicts
         from ratiolab.model.files import write_text
 
         write_text(page, claims_page(reports))
-    answer(json, "verdicts", reports.to_dict(), claims_table(reports))
-    if not all(report.is_expected for report in reports):
+    if wrong or not all(report.is_expected for report in reports):
         raise typer.Exit(1)

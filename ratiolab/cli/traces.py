@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ratiolab.cli.app import Formats, Json, answer, app, picture_paths
+from ratiolab.cli.app import Formats, Json, answer, app, picture_paths, tokens
 from ratiolab.cli.groups import Log, Logged, grouped
 from ratiolab.cli.instances import Output, deliver
 
@@ -28,14 +28,17 @@ class Arrivals(StrEnum):
 
 def tell_dropped(dropped: dict[str, int], requests: int) -> None:
     """Say on standard error how many requests were left out, and why."""
-    if dropped:
-        total = sum(dropped.values())
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
-        share = total / requests
-        typer.echo(
-            f"ratiolab: {total:,} of {requests:,} requests dropped ({share:.2%}): {reasons}",
-            err=True,
-        )
+    if line := dropped_line(dropped, requests):
+        typer.echo(f"ratiolab: {line}", err=True)
+
+
+def dropped_line(dropped: dict[str, int], requests: int) -> str:
+    """Return how many requests were left out, and why; nothing when none were."""
+    if not dropped:
+        return ""
+    total = sum(dropped.values())
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+    return f"{total:,} of {requests:,} requests dropped ({total / requests:.2%}): {reasons}"
 
 
 @app.command()
@@ -45,7 +48,9 @@ def trace(
     logged: Logged,
     memory: Annotated[
         int | None,
-        typer.Option(help="KV cache size in tokens; needed, except with --describe.", min=1),
+        typer.Option(
+            help="KV cache size in tokens; needed, except with --describe.", parser=tokens
+        ),
     ] = None,
     describe: Annotated[
         bool,
@@ -73,23 +78,26 @@ def trace(
 ) -> None:
     """Cut an instance of any size out of a request log, or describe the log.
 
-    Known layouts: the Azure LLM inference traces of 2023 and 2024, BurstGPT, Mooncake, Vidur's
-    requests and request metrics, results of vLLM's serving benchmark with --save-detailed, and the
-    CSV of a BLIS TraceV2. Requests that are dropped are counted by reason, on standard error and in
-    the source text of the instance. Blocks of 16 tokens and a sample of a dozen requests give an
-    instance that is solved exactly.
+    Known layouts: traces of Azure, BurstGPT, Mooncake, Qwen-Bailian, Vidur and BLIS; results of the
+    benchmarks of vLLM and SGLang, GuideLLM, AIPerf, inference-perf, LLMPerf, BLIS and
+    LLMServingSim; logs of SGLang, LiteLLM and Langfuse. Requests that are dropped are counted by
+    reason, on standard error and in the source text of the instance. Blocks of 16 tokens and a
+    sample of a dozen requests give an instance that is solved exactly.
 
     Example: ratiolab trace conv.csv --memory 16492 --block 16 --sample 12 -o mine.json
 
     Example: ratiolab trace mine.jsonl --columns arrival=ts,prompt=n_in,output=n_out --describe
+
+    Example: zcat log.csv.gz | ratiolab trace - --describe
     """
+    from ratiolab.model.files import read_content
     from ratiolab.workloads.traces import ROUNDS_PER_SECOND, select
 
     speed = ROUNDS_PER_SECOND if rounds_per_second is None else rounds_per_second
     if plot is not None and not describe:
         raise ValueError("--plot needs --describe")
     pictures = picture_paths(plot, formats)
-    log = logged.read(file)
+    log = logged.read(read_content(file))
     requests = len(log) + sum(log.dropped.values())
     if describe:
         tell_dropped(dict(log.dropped), requests)
@@ -109,6 +117,8 @@ def trace(
     )
     left_out = select(log, memory=memory, window=logged.window, block=block, max_prompt=max_prompt)
     tell_dropped(left_out.dropped, requests)
+    for note in log.notes:
+        typer.echo(f"ratiolab: {note}", err=True)
     deliver(instance, output, json)
 
 

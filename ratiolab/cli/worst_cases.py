@@ -47,13 +47,14 @@ def worst_cases(
     """
     from ratiolab.adversary.library import PROOF_NODES, improve, replays, targets
     from ratiolab.model import read_instance
+    from ratiolab.model.names import unknown
     from ratiolab.report.worst_cases_page import write_page
 
     require_no_folder(page)
     names = [target.name for target in targets()]
     for name in only or ():
         if name not in names:
-            raise ValueError(f"--only {name!r} must be one of {', '.join(names)}")
+            raise ValueError(unknown("--only", name, names))
     searching = evaluations is not None or seconds is not None
     if not searching and not any(instances.glob("*.json")):
         raise ValueError(f"--instances {instances}: has no instance; --seconds S searches for some")

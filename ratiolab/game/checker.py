@@ -17,6 +17,8 @@ from ratiolab.hindsight import solve
 from ratiolab.model import Instance
 
 State: TypeAlias = tuple[tuple[int, int, int], ...]
+Runs: TypeAlias = dict[int, int]
+"""The requests that run in a round, and the tokens that each has generated at its end."""
 
 WAITS, RUNS, IS_DONE = 0, 1, 2
 
@@ -36,19 +38,35 @@ class Rules:
         """The state in which nothing has happened."""
         return ((WAITS, self.lower - 1, 0),) * self.requests
 
-    def choices(self, state: State) -> Iterator[tuple[int, ...]]:
-        """Yield the sets of requests that may run in the next round, one of each kind of set."""
+    def choices(self, state: State) -> Iterator[Runs]:
+        """Yield what may run in the next round, one of each kind of set.
+
+        A running request rests, goes on, or starts again; a waiting request rests or starts.
+        """
         alike: dict[tuple[int, int, int], list[int]] = {}
         for i, one in enumerate(state):
             if one[0] != IS_DONE:
                 alike.setdefault(one, []).append(i)
-        for numbers in product(*(range(len(group) + 1) for group in alike.values())):
-            parts = zip(alike.values(), numbers, strict=True)
-            chosen = [i for group, number in parts for i in group[:number]]
-            if chosen and sum(self.prompt + state[i][2] + 1 for i in chosen) <= self.memory:
-                yield tuple(chosen)
+        splits = []
+        for (kind, _, age), group in alike.items():
+            most = len(group) if kind == RUNS else 0
+            splits.append(
+                [
+                    [(i, age + 1) for i in group[:on]] + [(i, 1) for i in group[on : on + again]]
+                    for on in range(most + 1)
+                    for again in range(len(group) - on + 1)
+                ]
+            )
+        for parts in product(*splits):
+            chosen = dict(pair for part in parts for pair in part)
+            if chosen and self.tokens(chosen) <= self.memory:
+                yield chosen
 
-    def results(self, state: State, chosen: tuple[int, ...]) -> Counter[State]:
+    def tokens(self, chosen: Runs) -> int:
+        """Return the tokens in memory at the end of a round."""
+        return sum(self.prompt + age for age in chosen.values())
+
+    def results(self, state: State, chosen: Runs) -> Counter[State]:
         """Return the states after a round, and how many sets of completing requests lead there."""
         before: list[tuple[int, int, int]] = []
         can: Counter[int] = Counter()
@@ -57,12 +75,12 @@ class Rules:
                 before.append((kind, bound, age))
             elif i not in chosen:
                 before.append((WAITS, bound, 0))
-            elif age + 1 <= bound:
-                before.append((RUNS, bound, age + 1))
-            elif age + 1 == self.upper:
-                before.append((IS_DONE, age + 1, 0))
+            elif chosen[i] <= bound:
+                before.append((RUNS, bound, chosen[i]))
+            elif chosen[i] == self.upper:
+                before.append((IS_DONE, chosen[i], 0))
             else:
-                can[age + 1] += 1
+                can[chosen[i]] += 1
         reached: Counter[State] = Counter()
         for ending in product(*(range(number + 1) for number in can.values())):
             after, ways = list(before), 1
@@ -201,22 +219,32 @@ def _costs(
         if state not in known:
             if state not in policy:
                 raise CheckError(f"state {state}: a policy has no action")
-            free = list(range(len(state)))
-            chosen = []
-            for sort, number in policy[state]:
-                for _ in range(number):
-                    i = next((i for i in free if state[i] == sort), None)
-                    if i is None:
-                        raise CheckError(f"state {state}: a policy runs what is not there")
-                    free.remove(i)
-                    chosen.append(i)
-            if sum(rules.prompt + state[i][2] + 1 for i in chosen) > rules.memory:
+            chosen = _chosen(state, policy[state])
+            if rules.tokens(chosen) > rules.memory:
                 raise CheckError(f"state {state}: a policy lets memory overflow")
             waiting = unfinished(state)
             total = [waiting * rules.agreeing(state, lengths) for lengths in drawn]
-            for after, ways in rules.results(state, tuple(chosen)).items():
+            for after, ways in rules.results(state, chosen).items():
                 total = [x + ways * y for x, y in zip(total, cost(after), strict=True)]
             known[state] = total
         return known[state]
 
     return cost(rules.start)
+
+
+def _chosen(state: State, action: Sequence[tuple[tuple[int, ...], int]]) -> Runs:
+    """Return what runs by an action of a policy.
+
+    A sort that runs goes on. A sort that waits starts; requests that stop may start, too.
+    """
+    free = [i for i, (kind, _, _) in enumerate(state) if kind != IS_DONE]
+    chosen: Runs = {}
+    for sort, number in sorted(action, reverse=True):  # what goes on, then what starts
+        goes_on = sort[0] == RUNS
+        fit = [i for i in free if (state[i] == sort if goes_on else state[i][1] == sort[1])]
+        if not 0 < number <= len(fit):
+            raise CheckError(f"state {state}: a policy runs what is not there")
+        for i in fit[:number]:
+            free.remove(i)
+            chosen[i] = sort[2] + 1 if goes_on else 1
+    return chosen

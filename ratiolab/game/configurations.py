@@ -3,7 +3,8 @@
 Requests are equal but for what has been seen of them, so histories with the same future merge. Of
 each request a configuration says one thing: that it waits and its output is more than b, that it
 runs, has g tokens and its output is more than b >= g, or that it is done with output d. An action
-says of each sort of unfinished request how many run in the next round.
+says how many running requests of each sort go on in the next round and, for each bound, how many
+requests start: waiting requests, or requests that stop in this round and start again at once.
 """
 
 from collections import Counter
@@ -36,7 +37,11 @@ class Sort(NamedTuple):
 
 Configuration: TypeAlias = tuple[Sort, ...]
 Action: TypeAlias = tuple[tuple[Sort, int], ...]
-"""How many requests of each sort run in the next round; sorts of which none runs are left out."""
+"""How many requests run in the next round, by sort; sorts without a running request are left out.
+
+A running sort goes on. A waiting sort starts, from the requests that wait with this bound and those
+that stop with it in this round.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,35 +124,50 @@ def arena(game: Game, most: int = MOST_CONFIGURATIONS) -> Arena:
 
 def _actions(game: Game, configuration: Configuration) -> Iterator[Action]:
     live = Counter(sort for sort in configuration if sort.state != DONE)
-    sorts = sorted(live)
+    running = sorted(sort for sort in live if sort.state == RUNNING)
+    bounds = sorted({sort.bound for sort in live})
 
-    def choose(k: int, room: int) -> Iterator[Action]:
-        if k == len(sorts):
-            yield ()
+    def go_on(k: int, room: int, kept: Action, idle: Counter[int]) -> Iterator[Action]:
+        if k == len(running):
+            yield from start(0, room, kept, idle)
             return
-        tokens = held(game.prompt, sorts[k].age + 1)
-        for number in range(min(live[sorts[k]], room // tokens) + 1):
-            for rest in choose(k + 1, room - number * tokens):
-                yield ((sorts[k], number), *rest) if number else rest
+        sort = running[k]
+        tokens = held(game.prompt, sort.age + 1)
+        for number in range(min(live[sort], room // tokens) + 1):
+            stopped = idle + Counter({sort.bound: live[sort] - number})
+            going = (*kept, (sort, number)) if number else kept
+            yield from go_on(k + 1, room - number * tokens, going, stopped)
 
-    for action in choose(0, game.memory):
-        if action:  # a round in which nothing runs gains nothing
-            yield action
+    def start(k: int, room: int, chosen: Action, idle: Counter[int]) -> Iterator[Action]:
+        if k == len(bounds):
+            if chosen:  # a round in which nothing runs gains nothing
+                yield chosen
+            return
+        tokens = held(game.prompt, 1)
+        for number in range(min(idle[bounds[k]], room // tokens) + 1):
+            begun = (*chosen, (Sort(WAITING, bounds[k]), number)) if number else chosen
+            yield from start(k + 1, room - number * tokens, begun, idle)
+
+    waiting = Counter({s.bound: number for s, number in live.items() if s.state == WAITING})
+    yield from go_on(0, game.memory, (), waiting)
 
 
 def _outcomes(game: Game, configuration: Configuration, action: Action) -> Counter[Configuration]:
     runs = dict(action)
     rest: list[Sort] = [sort for sort in configuration if sort.state == DONE]
     may_end: list[tuple[Sort, int]] = []
-    live = Counter(sort for sort in configuration if sort.state != DONE)
-    for sort, number in live.items():
-        running = runs.get(sort, 0)
-        rest += [Sort(WAITING, sort.bound)] * (number - running)
+    idle: Counter[int] = Counter()
+    for sort, number in Counter(sort for sort in configuration if sort.state != DONE).items():
+        idle[sort.bound] += number - (runs.get(sort, 0) if sort.state == RUNNING else 0)
+    for sort, number in action:
+        if sort.state == WAITING:
+            idle[sort.bound] -= number
         age = sort.age + 1
-        if running and age <= sort.bound:
-            rest += [Sort(RUNNING, sort.bound, age)] * running
-        elif running:
-            may_end.append((Sort(RUNNING, age, age), running))
+        if age <= sort.bound:
+            rest += [Sort(RUNNING, sort.bound, age)] * number
+        else:
+            may_end.append((Sort(RUNNING, age, age), number))
+    rest += [Sort(WAITING, bound) for bound in idle.elements()]
     outcomes: Counter[Configuration] = Counter()
     choices = (range(n + 1) if sort.age < game.upper else (n,) for sort, n in may_end)
     for ended in product(*choices):

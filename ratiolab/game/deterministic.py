@@ -73,7 +73,7 @@ def deterministic_value(game: Game, known: Arena | None = None) -> Deterministic
     The value is a cost over an optimum, so its denominator is at most the largest optimum.
 
     >>> deterministic_value(Game(2, 1, 5, 1, 4)).value
-    Fraction(10, 7)
+    Fraction(4, 3)
     """
     board = known or arena(game)
     most = max(game.optima.values())

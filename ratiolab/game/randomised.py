@@ -114,7 +114,7 @@ def randomised_value(
     Ctrl-C ends the search for policies; those found by then enclose the value.
 
     >>> randomised_value(Game(2, 1, 5, 1, 4)).lower
-    Fraction(5, 4)
+    Fraction(89, 76)
     """
     board = known or arena(game)
     chosen = list(multisets) if multisets is not None else list(game.lengths)

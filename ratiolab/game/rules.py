@@ -19,9 +19,10 @@ MOST_REQUESTS = 16
 class Game:
     """Requests at round 0 with one prompt; the adversary decides outputs in lower..upper.
 
-    In each round the policy chooses which requests run. One that runs on keeps its tokens, one that
-    does not loses them all. It sees nothing but which requests complete. Its cost is the total
-    latency over the optimum of the lengths.
+    In each round the policy chooses which requests run. A request that runs on keeps its tokens; a
+    request that stops loses all of them, and may start again in the same round or later. The moves
+    are those of `ratiolab.simulate`. The policy sees nothing but which requests complete. Its cost
+    is the total latency over the optimum of the lengths.
 
     Parameters
     ----------

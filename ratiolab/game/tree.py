@@ -99,7 +99,7 @@ def _words(configuration: Configuration, action: tuple[tuple[Sort, int], ...]) -
         for s, n in Counter(configuration).items()
         if s.state == RUNNING and n > runs[s]
     ]
-    return ", ".join(keep + begin + stop)
+    return ", ".join(keep + stop + begin)
 
 
 def _news(before: Configuration, after: Configuration) -> str:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 from ratiolab.hindsight.result import OptResult, Progress
 
 if TYPE_CHECKING:
+    from ratiolab.hindsight.certifying import certified
     from ratiolab.hindsight.solver import bracket, solve
 
-__all__ = ["OptResult", "Progress", "bracket", "solve"]
+__all__ = ["OptResult", "Progress", "bracket", "certified", "solve"]
 
 
 def __getattr__(name: str) -> Any:
     """Load the solver when one of its names is first used."""
+    if name == "certified":
+        return import_module("ratiolab.hindsight.certifying").certified
     if name in ("bracket", "solve"):
         return getattr(import_module("ratiolab.hindsight.solver"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -120,12 +120,22 @@ class OptResult(Interruptible, Result):
 
     @property
     def headline(self) -> str:
-        """Return the optimum, or its proven interval, and the source of the lower bound."""
+        """Return the optimum, or its proven interval, and what the lower bound rests on."""
         if self.is_exact:
-            return f"optimum {self.upper:,} (proved: {self.lower_source})"
+            return f"optimum {self.upper:,} (proved: {self.proof})"
         return (
             f"optimum in [{self.lower:,}, {self.upper:,}], gap {float(self.gap):.2%} "
-            f"(lower bound: {self.lower_source})"
+            f"(lower bound: {self.proof})"
+        )
+
+    @property
+    def proof(self) -> str:
+        """Return the source of the lower bound, and the bound of a certificate that proves less."""
+        if self.certified == self.lower:
+            return self.lower_source
+        return (
+            f"{self.lower_source}; certificate proves >= {self.certified:,}, {self.lower:,} rests "
+            f"on {self.lower_source}"
         )
 
     def to_dict(self) -> dict[str, Any]:

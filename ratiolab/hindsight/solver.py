@@ -34,6 +34,8 @@ from ratiolab.hindsight.stages import (
 )
 from ratiolab.hindsight.state import Found, SolveState, Work
 from ratiolab.model import Instance, Schedule
+from ratiolab.model.files import PathLike
+from ratiolab.model.io import as_instance
 
 ORDERS = ("orders", OrderSearch(part=0.15))
 DUALS = ("dual ascent", DualAscent(part=0.5))
@@ -72,6 +74,11 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
 Parts are those of the time limit that is left when a stage begins.
 """
 
+PLANS["certified"] = tuple(
+    (name, work) for name, work in PLANS["auto"] if not isinstance(work, IntegerProgram)
+)
+"""The stages of ``auto`` whose bounds come with a certificate."""
+
 METHODS = tuple(PLANS)
 
 MANY_REQUESTS = ("many requests", ManyRequests(part=0.98))
@@ -95,7 +102,7 @@ def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResu
 
 
 def solve(
-    instance: Instance,
+    instance: Instance | PathLike,
     *,
     time_limit: float | None = None,
     node_limit: int | None = None,
@@ -127,10 +134,12 @@ def solve(
 
     Parameters
     ----------
+    instance : what is to be served, or the path of its file.
     method : ``auto``, as above; ``ip``, the integer program as printed, without cuts; ``cuts``, the
         bound of the cuts and no program; ``dp``, dynamic programming with as many states as a
         layer needs, up to a million: exact, or an interval that says it is not; ``beam``, the same
-        with few states, for a good schedule; ``brute``, complete enumeration.
+        with few states, for a good schedule; ``brute``, complete enumeration; ``certified``, the
+        stages of ``auto`` without the program, whose bounds come with a certificate.
     time_limit : seconds in all; results then depend on the machine. Infinity is no limit. The
         clock stands still while what stages call is compiled, which the first solve after
         installation does (`ratiolab.hindsight.compilation`).
@@ -165,6 +174,7 @@ def solve(
     >>> solve(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).upper
     12
     """
+    instance = as_instance(instance)
     threads = threads_here() if threads is None else threads
     time_limit = None if time_limit == inf else time_limit
     options = SolveOptions(
@@ -172,7 +182,7 @@ def solve(
     )
     _require(instance, options, progress)
     plan = PLANS[method]
-    if method == "auto" and len(instance) > MOST_REQUESTS:
+    if method in ("auto", "certified") and len(instance) > MOST_REQUESTS:
         plan = (MANY_REQUESTS,)
     library, _, solver = backend.partition(":")
     if library == "pulp":

@@ -20,6 +20,7 @@ from ratiolab.hindsight.params import DEFAULT, SolveParams
 from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
+from ratiolab.model.instance import LARGEST
 from ratiolab.model.interrupts import heard
 
 
@@ -89,6 +90,11 @@ class SolveState:
         self.interrupted = False
         self.stages: list[Stage] = []
         self.stage, self.note = "bounds", ""
+        if (last := int(instance.arrival.max())) > LARGEST:
+            raise ValueError(
+                f"{instance.name}: a solver looks at rounds up to {LARGEST}, not at the arrival "
+                f"{last}: take longer ticks, or fewer requests"
+            )
         self.lower: LowerBound = best_lower_bound(instance)
         self.certificate: Certificate = FormulaCertificate(
             instance.name, instance.digest, self.lower.value, self.lower.source

@@ -2,57 +2,110 @@
 
 A message is one line that names the file, the place and the rule. Writing goes to a temporary file
 that is then renamed, so a crash leaves the old file or the new one, never half of either. A name
-that ends in ``.gz`` stands for compressed text, in both directions.
+that ends in ``.gz`` stands for compressed text, in both directions; ``-`` is standard input.
 """
 
+import codecs
 import csv
 import gzip
+import hashlib
 import json
 import os
+import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from dataclasses import dataclass, field
 from io import StringIO
 from math import isinf
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from ratiolab.model.instance import LARGEST, MOST_REQUESTS, shown
+from ratiolab.model.packed import unpacked
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
+PathLike: TypeAlias = str | os.PathLike[str]
 Row = TypeVar("Row")
 
 LARGEST_FILE = 2**28
 """Bytes of the largest file that is read, 256 MiB."""
 
 
-GZIP = b"\x1f\x8b"
-"""The first bytes of compressed files."""
+STANDARD_INPUT = "standard input"
+"""What messages call the file of the name ``-``."""
 
 
 class FormatError(ValueError):
     """A file that is not what it should be; the message is one line for people."""
 
 
+@dataclass(frozen=True)
+class Content:
+    """What a file holds, read once: a pipe cannot be read again.
+
+    Parameters
+    ----------
+    name : of the file, for messages.
+    data : its bytes, unpacked.
+    digest : SHA-256 of its bytes as they were, hexadecimal.
+    """
+
+    name: str
+    data: bytes = field(repr=False)
+    digest: str
+
+    @property
+    def utf8(self) -> str:
+        """The text as it is. `FormatError` unless it is UTF-8 with content."""
+        try:
+            text = self.data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise FormatError(f"{self.name}: is not UTF-8 text") from None
+        if not text.strip():
+            raise FormatError(f"{self.name}: is empty")
+        return text
+
+    @property
+    def text(self) -> str:
+        """The text, with ``\\n`` at the end of every line.
+
+        `FormatError` unless there is some, in UTF-8, in UTF-16 or UTF-32 with a byte order mark, or
+        in the letters of Western Europe that spreadsheets write.
+        """
+        text = self._decoded()
+        if not text.strip():
+            raise FormatError(f"{self.name}: is empty")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def _decoded(self) -> str:
+        marks = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
+        marks |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+        marked = next((code for mark, code in marks.items() if self.data.startswith(mark)), None)
+        if marked is None and b"\0" not in self.data:
+            try:
+                return self.data.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                marked = "cp1252"
+        try:
+            text = self.data.decode(marked or "utf-8-sig")
+        except UnicodeDecodeError:
+            raise FormatError(f"{self.name}: is not UTF-8 text") from None
+        strange = sum(ord(letter) > 126 or ord(letter) < 9 for letter in text[:4096])
+        if marked == "cp1252" and strange > 0.1 * len(text[:4096]):
+            raise FormatError(f"{self.name}: is not UTF-8 text")
+        return text
+
+
 def read_text(path: PathLike, largest: int | None = None) -> str:
     """Return the text of a file, of so many bytes at most; by default `LARGEST_FILE`.
 
-    Compressed text is told by its first bytes, whatever the name. `FormatError` unless the file is
+    Packed text is told by its first bytes, whatever the name. `FormatError` unless the file is
     readable UTF-8 with content.
     """
-    content = read_content(path, largest)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise FormatError(f"{path}: is not UTF-8 text") from None
-    if not text.strip():
-        raise FormatError(f"{path}: is empty")
-    return text
+    return read_content(path, largest).utf8
 
 
-def read_content(path: PathLike, largest: int | None = None) -> bytes:
-    """Return the bytes of a file, decompressed where they are gzip.
+def read_content(path: PathLike, largest: int | None = None) -> Content:
+    """Return what a file holds, or standard input for the name ``-``, unpacked.
 
     Parameters
     ----------
@@ -61,26 +114,31 @@ def read_content(path: PathLike, largest: int | None = None) -> bytes:
     Raises
     ------
     FormatError
-        when the file is not there, too large, a folder, a pipe, or broken gzip.
+        when the file is not there, too large, a folder, a named pipe, or not whole.
     """
-    path, largest = Path(path), LARGEST_FILE if largest is None else largest
-    require_no_pipe(path)
+    largest = LARGEST_FILE if largest is None else largest
+    name = STANDARD_INPUT if str(path) == "-" else str(path)
+    if str(path) != "-":
+        require_no_pipe(Path(path))
     try:
-        with path.open("rb") as file:
-            packed = file.peek(2)[:2] == GZIP or path.suffix == ".gz"
-            with gzip.open(file) if packed else nullcontext(file) as source:
-                content: bytes = source.read(largest + 1)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise FormatError(f"{path}: is not a whole gzip file") from None
+        if str(path) == "-":
+            raw = sys.stdin.buffer.read(largest + 1)
+        else:
+            with Path(path).open("rb") as file:
+                raw = file.read(largest + 1)
     except IsADirectoryError:
-        raise FormatError(f"{path}: is a directory, not a file") from None
+        raise FormatError(f"{name}: is a directory, not a file") from None
     except OSError as error:
-        raise FormatError(f"{path}: {error.strerror or error}") from None
+        raise FormatError(f"{name}: {error.strerror or error}") from None
     except ValueError as error:  # a NUL in the path
-        raise FormatError(f"{str(path)!r}: {error}") from None
-    if len(content) > largest:
-        raise FormatError(f"{path}: has more than {largest} bytes, the most that are read")
-    return content
+        raise FormatError(f"{name!r}: {error}") from None
+    try:
+        data = unpacked(raw, largest, packed=name.endswith(".gz"))
+    except ValueError as error:
+        raise FormatError(f"{name}: {error}") from None
+    if max(len(raw), len(data)) > largest:
+        raise FormatError(f"{name}: has more than {largest} bytes, the most that are read")
+    return Content(name, data, hashlib.sha256(raw).hexdigest())
 
 
 def require_no_pipe(path: Path) -> None:
@@ -94,7 +152,7 @@ def require_no_pipe(path: Path) -> None:
 
 
 def csv_rows(
-    text: str, most: int = MOST_REQUESTS, delimiter: str = ","
+    text: str, most: int = MOST_REQUESTS, delimiter: str = ",", comment: str | None = None
 ) -> Iterator[tuple[int, list[str]]]:
     """Return line number and values of each row of a CSV text, the header first.
 
@@ -102,12 +160,14 @@ def csv_rows(
     ----------
     most : rows below the header that are read.
     delimiter : between the values of a row.
+    comment : how lines begin that are left out below the header, unless they have as many values.
     """
     if "\0" in text:
         raise ValueError("holds a NUL byte: is not CSV")
     if text.count("\n") > most + 1:
         raise ValueError(f"has more than {most} rows, the most that are read")
-    rows = csv.reader(text.splitlines(), strict=True, delimiter=delimiter)
+    # lines end where files end them, not at every character that Unicode calls a separator
+    rows = csv.reader(StringIO(text, newline=None), strict=True, delimiter=delimiter)
     try:
         header = [column.strip() for column in next(rows)]
         if len(set(header)) != len(header):
@@ -115,6 +175,8 @@ def csv_rows(
         yield rows.line_num, header
         for row in rows:
             if len(row) != len(header):
+                if comment and (not row or row[0].lstrip().startswith(comment)):
+                    continue
                 raise ValueError(
                     f"line {rows.line_num}: has {len(row)} values, the header {len(header)}"
                 )

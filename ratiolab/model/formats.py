@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 from ratiolab.model.instance import (
     COLUMNS,
     LARGEST,
+    LATEST,
     LONGEST_TICK,
     MOST_REQUESTS,
     OPTIONAL_COLUMNS,
@@ -49,7 +50,9 @@ class InstanceFields(Strict):
     """KV cache size M, tokens; no request needs more."""
     tick_seconds: Annotated[float, Field(ge=SHORTEST_TICK, le=LONGEST_TICK)] = absent()
     """Seconds of a tick, the unit of the arrivals; without it they are rounds without a length."""
-    arrival: Column
+    arrival: Annotated[
+        list[Annotated[int, Field(ge=0, le=LATEST)]], FailFast(), Field(max_length=MOST_REQUESTS)
+    ]
     """Rounds in which the requests become known."""
     prompt: Column
     """Prompt tokens."""

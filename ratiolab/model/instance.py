@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 Column: TypeAlias = Sequence[int] | IntArray
 
 LARGEST = 10**9
-"""Largest value of any column: a million latencies of this size still fit a 64-bit integer."""
+"""Largest value of any column but the arrivals."""
+
+LATEST = 10**12
+"""Latest arrival: 31 years of milliseconds. A million latencies of this size, and an arrival times
+a memory of a million tokens, still fit a 64-bit integer."""
 
 MOST_REQUESTS = 10**6
 """Most requests of one instance."""
@@ -31,6 +35,7 @@ COLUMNS = ("arrival", "prompt", "output")
 LAW_COLUMNS = ("location", "scale", "freedom")
 OPTIONAL_COLUMNS = ("lower", "upper", "predicted", *LAW_COLUMNS)
 _LEAST = {"arrival": 0, "prompt": 0, "location": 0}  # of every other column: 1
+_MOST = {"arrival": LATEST}  # of every other column: LARGEST
 
 
 class Request(NamedTuple):
@@ -52,7 +57,8 @@ class Instance(Tabular):
     ----------
     name : what tables and pictures call the instance, one line.
     memory : KV cache size M, tokens, at least 1.
-    arrival : round in which a request becomes known, at least 0.
+    arrival : round in which a request becomes known, at least 0; the latest, times the memory, is
+        at most 10^18.
     prompt : prompt tokens s, at least 0 (the analysis of Chen et al. uses s = 0).
     output : output tokens o, at least 1, with s + o at most M.
     lower, upper : optional prediction interval: lower <= output <= upper.
@@ -137,6 +143,10 @@ class Instance(Tabular):
     def _check_relations(self) -> None:
         if len(self) == 0:
             raise ValueError("arrival is empty: an instance must have at least one request")
+        _refuse(
+            self.arrival > LARGEST**2 // self.memory,
+            lambda i: f"arrival {self.arrival[i]} times memory {self.memory} exceeds 10^18",
+        )
         tokens = peak(self.prompt, self.output)
         _refuse(
             tokens > self.memory,
@@ -263,7 +273,7 @@ def _is_integer(value: object) -> bool:
 
 def _read(name: str, values: Any) -> IntArray:
     """Return the column as a frozen array, every value checked against its own limits."""
-    least = _LEAST.get(name, 1)
+    least, most = _LEAST.get(name, 1), _MOST.get(name, LARGEST)
     if isinstance(values, np.ndarray):
         readable = values.ndim == 1 and values.dtype.kind in "iu"
     else:
@@ -274,16 +284,16 @@ def _read(name: str, values: Any) -> IntArray:
         raise ValueError(f"{name} has {len(values)} values: at most {MOST_REQUESTS} are allowed")
     if isinstance(values, np.ndarray):
         _refuse(
-            (values < least) | (values > LARGEST),
-            lambda i: f"{name} {values[i]} must be between {least} and {LARGEST}",
+            (values < least) | (values > most),
+            lambda i: f"{name} {values[i]} must be between {least} and {most}",
         )
     else:
         for i, value in enumerate(values):
             if not _is_integer(value):
                 raise ValueError(f"request {i}: {name} {shown(value)} must be an integer")
-            if not least <= value <= LARGEST:
+            if not least <= value <= most:
                 raise ValueError(
-                    f"request {i}: {name} {shown(int(value))} must be between {least} and {LARGEST}"
+                    f"request {i}: {name} {shown(int(value))} must be between {least} and {most}"
                 )
     column = np.array(values, dtype=np.int64)
     column.setflags(write=False)

@@ -15,12 +15,19 @@ def heard() -> Iterator[None]:
     try:
         yield
     except SystemError as error:
-        behind: BaseException | None = error
-        while behind is not None:  # such errors may stand behind each other
-            if isinstance(behind, KeyboardInterrupt):
-                raise KeyboardInterrupt from None
-            behind = behind.__cause__ or behind.__context__
+        if is_interrupt(error):
+            raise KeyboardInterrupt from None
         raise
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error is a SystemError that Ctrl-C caused, maybe behind others."""
+    behind: BaseException | None = error if isinstance(error, SystemError) else None
+    while behind is not None:
+        if isinstance(behind, KeyboardInterrupt):
+            return True
+        behind = behind.__cause__ or behind.__context__
+    return False
 
 
 class Interruptible:

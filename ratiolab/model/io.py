@@ -4,19 +4,21 @@ Reading either gives a valid object or raises `FormatError` with one line that n
 field, the request and the rule. How files are read and written stands in `ratiolab.model.files`.
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ratiolab.model.files import (
+    Content,
     FormatError,
     PathLike,
     csv_integer,
     csv_rows,
     json_lines,
     json_object,
-    read_text,
+    read_content,
     require_keys,
     write_text,
 )
@@ -30,14 +32,30 @@ INSTANCE_FORMAT = "ratiolab-instance/1"
 SCHEDULE_FORMAT = "ratiolab-schedule/1"
 
 
-def read_instance(path: PathLike, memory: int | None = None) -> Instance:
+def as_instance(given: Instance | PathLike) -> Instance:
+    """Return an instance, read from its file where only that is named.
+
+    Raises
+    ------
+    ValueError
+        for a file that is no instance, and for what is neither.
+    """
+    if isinstance(given, str | os.PathLike):
+        return read_instance(given)
+    if not isinstance(given, Instance):
+        raise ValueError(f"instance {shown(given)} must be an Instance, or the path of its file")
+    return given
+
+
+def read_instance(path: PathLike | Content, memory: int | None = None) -> Instance:
     """Read an instance from JSON (the ending ``.json``, or text that starts with a brace) or CSV.
 
     Parameters
     ----------
-    path : the file. JSON holds the fields format (``ratiolab-instance/1``), name, memory, arrival,
-        prompt and output, and optionally tick_seconds, lower, upper, predicted, location, scale,
-        freedom and source; CSV has the columns of the same names in its header line, and no memory.
+    path : the file, or what has been read from it. JSON holds the fields format
+        (``ratiolab-instance/1``), name, memory, arrival, prompt and output, and optionally
+        tick_seconds, lower, upper, predicted, location, scale, freedom and source; CSV has the
+        columns of the same names in its header line, and no memory.
     memory : tokens; required for CSV, and replaces the memory of a JSON file.
 
     Raises
@@ -48,8 +66,8 @@ def read_instance(path: PathLike, memory: int | None = None) -> Instance:
     from ratiolab.model.formats import InstanceFields, InstanceFile
     from ratiolab.model.validation import validated
 
-    path = Path(path)
-    text = read_text(path)
+    content = path if isinstance(path, Content) else read_content(path)
+    path, text = Path(content.name), content.utf8
     try:
         is_json = path.suffix == ".json" or text.lstrip().startswith("{")
         fields = json_object(text, INSTANCE_FORMAT) if is_json else _csv_fields(text, path.stem)

@@ -137,8 +137,12 @@ class Cache:
 
     def tokens(self, time: int) -> int:
         """Return the tokens held at a time if the same requests run until then."""
+        return self.running_tokens(time) + self._held_paused
+
+    def running_tokens(self, time: int) -> int:
+        """Return the tokens that the running requests hold at a time if they run until then."""
         decoding = len(self.running) - len(self.filling)
-        return self._constant + decoding * time + self._held_paused + self._held_filling
+        return self._constant + decoding * time + self._held_filling
 
     def next_completion(self) -> int:
         """Return the round in which the next request completes; `NEVER` when none runs."""

@@ -12,7 +12,7 @@ decodes from its first batch on: its cache has been moved back.
 """
 
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,13 +72,16 @@ class BatchTime:
         prefill, kv, swap : tokens prefilled, read from the cache, moved.
         decode : requests that decode.
         """
-        return (
-            picoseconds(self.fixed)
-            + picoseconds(self.prefill) * prefill
-            + picoseconds(self.decode) * decode
-            + picoseconds(self.kv) * kv
-            + picoseconds(self.swap) * swap
+        fixed, per_prefill, per_decode, per_kv, per_swap = self.whole
+        return fixed + per_prefill * prefill + per_decode * decode + per_kv * kv + per_swap * swap
+
+    @cached_property
+    def whole(self) -> tuple[int, int, int, int, int]:
+        """The coefficients fixed, prefill, decode, kv and swap in picoseconds."""
+        fixed, prefill, decode, kv, swap = map(
+            picoseconds, (self.fixed, self.prefill, self.decode, self.kv, self.swap)
         )
+        return fixed, prefill, decode, kv, swap
 
     def arrivals(self, instance: Instance) -> list[int]:
         """Return when the requests of an instance arrive, picoseconds.

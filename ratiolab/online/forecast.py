@@ -1,10 +1,8 @@
 """Believed memory of the running requests, and when another one fits under it."""
 
-from bisect import bisect_left, bisect_right, insort
-
 import numpy as np
 
-from ratiolab.model.footprint import held, peak
+from ratiolab.model.footprint import IntArray, held, peak
 from ratiolab.online.view import NEVER
 
 
@@ -29,11 +27,12 @@ class Forecast:
         self.memory = memory
         self._constant = 0  # tokens of all running requests at time t: constant + running * t
         self._entries: dict[int, tuple[int, int]] = {}  # request -> (believed end, its constant)
-        self._ahead: list[tuple[int, int, int]] = []  # (end, request, constant), sorted, end > now
+        # believed ends beyond now, ascending, and the constants of their requests
+        self._ahead: IntArray = np.empty((2, 64), dtype=np.int64)
+        self._count = 0
         self._stale = False
-        self._ends: list[int] = []
-        self._room: list[int] = []  # P_j
-        self._beyond: list[int] = [0]  # constants of the requests that end at e_j or later
+        self._room: IntArray = np.empty(0, dtype=np.int64)  # P_j
+        self._beyond: IntArray = np.zeros(1, dtype=np.int64)  # constants of e_j and all later ends
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -43,20 +42,27 @@ class Forecast:
 
     def add(self, request: int, prompt: int, start: int, length: int) -> None:
         """Start a request that is believed to run for `length` rounds."""
-        constant = held(prompt, -start)
-        self._entries[request] = (start + length, constant)
+        end, constant = start + length, held(prompt, -start)
+        self._entries[request] = (end, constant)
         self._constant += constant
-        insort(self._ahead, (start + length, request, constant))
+        if self._count == self._ahead.shape[1]:
+            self._ahead = np.concatenate([self._ahead, np.empty_like(self._ahead)], axis=1)
+        place = self._before(end)
+        self._ahead[:, place + 1 : self._count + 1] = self._ahead[:, place : self._count]
+        self._ahead[:, place] = end, constant
+        self._count += 1
         self._stale = True
 
     def remove(self, request: int) -> None:
         """Remove a request from memory: it completed or was evicted."""
         end, constant = self._entries.pop(request)
         self._constant -= constant
-        place = bisect_left(self._ahead, (end, request, constant))
-        if place < len(self._ahead) and self._ahead[place][1] == request:
-            del self._ahead[place]
-            self._stale = True
+        place = self._before(end)
+        while place < self._count and self._ahead[0, place] == end:
+            if self._ahead[1, place] == constant:  # one of equals is as good as another
+                self._drop(place, place + 1)
+                return
+            place += 1
 
     def tokens_next(self, now: int) -> int:
         """Return the tokens that the running requests hold in the next round."""
@@ -78,20 +84,20 @@ class Forecast:
         self._advance(now)
         if self._stale:
             self._refresh()
-        ends, count = self._ends, len(self._ends)
-        horizon = ends[0] if ends else NEVER
+        ends, count = self._ahead[0, : self._count], self._count
+        horizon = int(ends[0]) if count else NEVER
         start = now
         while start < horizon:
             if self.tokens_next(start) + held(prompt, 1) > self.memory:
                 return NEVER  # every running request still grows
             finish = start + length
-            active = bisect_left(ends, finish)
-            tokens = self._beyond[active] + (count - active) * finish
+            active = int(ends.searchsorted(finish))
+            tokens = int(self._beyond[active]) + (count - active) * finish
             # at a fixed time t a later start k holds k' - k fewer tokens: solve s + t - k <= room
             needed = held(prompt, finish) + tokens - self.memory
-            inside = bisect_right(ends, finish, active)
+            inside = int(ends.searchsorted(finish, "right"))
             if inside:
-                needed = max(needed, prompt - self._room[inside - 1])
+                needed = max(needed, prompt - int(self._room[inside - 1]))
             if needed <= start:
                 return start
             start = needed
@@ -101,20 +107,26 @@ class Forecast:
         """Return whether a request that starts now fits."""
         return self.earliest(prompt, length, now) == now
 
+    def _before(self, end: int) -> int:
+        """Return how many believed ends are earlier."""
+        return int(self._ahead[0, : self._count].searchsorted(end))
+
     def _advance(self, now: int) -> None:
         """Forget the ends that have passed: their requests finished or outlived the belief."""
-        passed = bisect_right(self._ahead, now, key=lambda entry: entry[0])
-        if passed:
-            del self._ahead[:passed]
-            self._stale = True
+        if self._count and self._ahead[0, 0] <= now:
+            self._drop(0, self._before(now + 1))
+
+    def _drop(self, begin: int, end: int) -> None:
+        """Forget the believed ends at some places."""
+        left = self._count - (end - begin)
+        self._ahead[:, begin:left] = self._ahead[:, end : self._count]
+        self._count, self._stale = left, True
 
     def _refresh(self) -> None:
-        table = np.array(self._ahead, dtype=np.int64).reshape(-1, 3)
-        ends = table[:, 0]
-        beyond = np.cumsum(table[::-1, 2])[::-1]
-        active = np.arange(len(ends), 0, -1)
-        room = self.memory - (beyond + active * ends) - ends
-        self._room = np.minimum.accumulate(room).tolist()
-        self._ends = ends.tolist()
-        self._beyond = [*beyond.tolist(), 0]
+        ends, constants = self._ahead[:, : self._count]
+        self._beyond = np.zeros(self._count + 1, dtype=np.int64)
+        constants[::-1].cumsum(out=self._beyond[-2::-1])
+        active = np.arange(self._count, 0, -1)
+        room = self.memory - (self._beyond[:-1] + active * ends) - ends
+        self._room = np.minimum.accumulate(room)
         self._stale = False

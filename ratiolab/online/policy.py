@@ -88,7 +88,7 @@ Unit: TypeAlias = Annotated[float, Interval("[0, 1]")]
 Share: TypeAlias = Annotated[float, Interval("[0, 1)")]
 Part: TypeAlias = Annotated[float, Interval("(0, 1]")]
 Positive: TypeAlias = Annotated[float, Interval("(0, inf)")]
-Growth: TypeAlias = Annotated[float, Interval("(1, inf)")]
+Growth: TypeAlias = Annotated[float, Interval("(1, 1e9]", "above 1 and at most 1e9")]
 Count: TypeAlias = Annotated[int, Interval("[1, inf)")]
 Limit: TypeAlias = Annotated[int, Interval("[0, inf)", "at least 1, or 0 for no limit")]
 """Types of parameters with the values that they may have."""
@@ -193,5 +193,6 @@ def require_policy(policy: object) -> None:
     """Raise ValueError unless an object is a policy."""
     if not isinstance(policy, Policy):
         raise ValueError(
-            f"policy {policy!r} must be an instance of a subclass of ratiolab.online.Policy"
+            f"policy {policy!r} must be a key, as in 'mc-sf' (`ratiolab policies` lists all), or "
+            "an instance of a subclass of ratiolab.Policy, as make_policy('mc-sf') gives it"
         )

@@ -7,9 +7,10 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from ratiolab.model.names import unknown
 from ratiolab.online import policies
-from ratiolab.online.policy import Policy
-from ratiolab.online.user_policy import is_user_policy, load_user_policy
+from ratiolab.online.policy import Policy, require_policy
+from ratiolab.online.user_policy import contained, is_user_policy, load_user_policy
 
 
 def discovered() -> dict[str, type[Policy]]:
@@ -44,13 +45,27 @@ def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
     known = _parameters(policy)
     for name in parameters or {}:
         if name not in known:
-            choices = ", ".join(known) or "none"
-            raise ValueError(f"policy {key}: parameter {name!r} is unknown; known are {choices}")
+            raise ValueError(f"policy {key}: {unknown('parameter', name, known)}")
     values = {
         name: _convert(f"policy {key}: parameter {name}", value, known[name][0])
         for name, value in (parameters or {}).items()
     }
-    return policy(**values)
+    with contained():
+        return policy(**values)
+
+
+def as_policy(given: Policy | str) -> Policy:
+    """Return a policy, made from its key where only that is given.
+
+    Raises
+    ------
+    ValueError
+        for an unknown key, and for what is neither.
+    """
+    if isinstance(given, str):
+        return make(given)
+    require_policy(given)
+    return given
 
 
 def parameters_of(key: str) -> dict[str, tuple[Any, Any]]:
@@ -62,10 +77,8 @@ def _class_of(key: str) -> type[Policy]:
     if is_user_policy(key):
         return load_user_policy(key)
     if key not in POLICIES:
-        raise ValueError(
-            f"policy {key!r} is unknown; known are {', '.join(POLICIES)}, "
-            "or path/to/file.py:ClassName"
-        )
+        message = unknown("policy", key, POLICIES, "`ratiolab policies`")
+        raise ValueError(f"{message}, and path/to/file.py:ClassName is one of your own")
     return POLICIES[key]
 
 

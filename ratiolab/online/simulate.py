@@ -6,14 +6,18 @@ import numpy as np
 
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
 from ratiolab.model.feasibility import InfeasibleScheduleError, violations
+from ratiolab.model.files import PathLike
+from ratiolab.model.io import as_instance
 from ratiolab.model.run import require_preemption
 from ratiolab.model.streams import stream
 from ratiolab.online.batch_timeline import BatchTimeline
 from ratiolab.online.cache import Cache
 from ratiolab.online.clock import PICOSECONDS, BatchTime
 from ratiolab.online.observations import Observations, Revealed, Signals
-from ratiolab.online.policy import Policy, Setting, Ties, require_policy
+from ratiolab.online.policy import Policy, Setting, Ties
+from ratiolab.online.registry import as_policy
 from ratiolab.online.simulation import Outcome, Simulation
+from ratiolab.online.user_policy import contained
 from ratiolab.online.view import NEVER, Decision, Information, show
 
 
@@ -22,8 +26,8 @@ class PolicyError(RuntimeError):
 
 
 def simulate(
-    instance: Instance,
-    policy: Policy,
+    instance: Instance | PathLike,
+    policy: Policy | str,
     *,
     seed: int = 0,
     patience: int | None = None,
@@ -38,8 +42,8 @@ def simulate(
 
     Parameters
     ----------
-    instance : what is to be served.
-    policy : a frozen description; its state is made afresh.
+    instance : what is to be served, or the path of its file.
+    policy : a frozen description, or its key; its state is made afresh.
     seed : of all randomness of this run, the policy's and the ties'.
     patience : rounds without a completion after which the run counts as stalled; rounds
         without a request to serve do not count. The default, 10,000 plus the sum of all
@@ -57,12 +61,15 @@ def simulate(
     PolicyError
         when a decision is none, evicts a request that does not run, admits one that does not wait,
         lets memory overflow in the next round, or leaves requests waiting with nothing to wait for.
+    PolicyExitError
+        when the policy raises what is no `Exception`, such as `SystemExit`.
     """
-    require_policy(policy)
+    instance, policy = as_instance(instance), as_policy(policy)
     semantics = semantics_of(policy, preemption)
-    run = _Run(instance, policy, seed, semantics, clock)
     limit = int(instance.output.sum()) + 10_000
-    outcome = run.to_the_end(limit if patience is None else patience)
+    with contained():
+        run = _Run(instance, policy, seed, semantics, clock)
+        outcome = run.to_the_end(limit if patience is None else patience)
     served = (
         instance if clock is None else instance.replace(arrival=run.delivered(), tick_seconds=None)
     )
@@ -71,7 +78,8 @@ def simulate(
         _judge(schedule, policy)
     if run.timeline is None:
         return Simulation(schedule, policy, seed, outcome, run.decisions, semantics)
-    times, arrivals = run.timeline.boundaries(run.now), np.array(run.due) / PICOSECONDS
+    times = run.timeline.boundaries(run.now)
+    arrivals = np.array(run.due, dtype=np.float64) / PICOSECONDS
     return Simulation(
         schedule, policy, seed, outcome, run.decisions, semantics, clock, times, arrivals
     )
@@ -154,7 +162,7 @@ class _Run:
             elif self.now - last_completion > patience:
                 return "stalled"
             before = dict(running) if self.may_loop else {}
-            show(view, self.now, arrived, completed)
+            show(view, self.now, arrived, completed, self.cache.running_tokens(self.now + 1))
             decision = self.decide(view)
             self.decisions += 1
             self._apply(decision)

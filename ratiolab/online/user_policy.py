@@ -3,6 +3,8 @@
 import dataclasses
 import importlib.util
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +12,25 @@ from typing import Any
 
 from ratiolab.online.policy import Policy
 from ratiolab.online.view import Information
+
+
+class PolicyExitError(RuntimeError):
+    """An exception of a policy that would end more than its run, as `SystemExit` does."""
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Raise `PolicyExitError` where a policy raises what is no `Exception`, but for Ctrl-C.
+
+    The traceback is that of the policy.
+    """
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raised = PolicyExitError(f"{type(error).__name__}: {error}")
+        raise raised.with_traceback(error.__traceback__) from None
 
 
 def is_user_policy(key: str) -> bool:
@@ -35,8 +56,11 @@ def load_user_policy(key: str) -> type[Policy]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up by name
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+        with contained():
+            spec.loader.exec_module(module)
+    except PolicyExitError as error:
+        raise ValueError(f"policy {key}: the file fails: {error}") from None
+    except Exception as error:
         raise ValueError(f"policy {key}: the file fails: {type(error).__name__}: {error}") from None
     policy = getattr(module, name, None)
     if not isinstance(policy, type):

@@ -82,6 +82,7 @@ class View:
     now : the round.
     memory : KV cache size M, tokens.
     arrived, completed : requests that did so since the last question, ascending.
+    tokens : that the running requests hold in the next round if none starts or leaves.
     waiting : arrived requests that do not run (a live set).
     paused : the ones among them whose tokens are in memory all the same, under ``pause`` (live).
     running : start round of every request in memory (a live mapping); once one has prefilled in
@@ -105,6 +106,7 @@ class View:
     memory: int
     arrived: Sequence[int]
     completed: Sequence[int]
+    tokens: int
     waiting: Set[int]
     paused: Set[int]
     running: Mapping[int, int]
@@ -122,8 +124,8 @@ class View:
     signals: Mapping[int, Sequence[int]]
 
     __slots__ = (
-        *("now", "memory", "arrived", "completed", "waiting", "paused", "running"),
-        *("generated", "filling"),
+        *("now", "memory", "arrived", "completed", "tokens", "waiting", "paused"),
+        *("running", "generated", "filling"),
         *("prompt", "arrival", "output", "lower", "upper", "predicted"),
         *(*LAW_COLUMNS, "signals", "_refusal"),
     )
@@ -146,8 +148,11 @@ class View:
         raise AttributeError(f"a view has no attribute {name!r}")
 
 
-def show(view: View, now: int, arrived: Sequence[int], completed: Sequence[int]) -> None:
+def show(
+    view: View, now: int, arrived: Sequence[int], completed: Sequence[int], tokens: int
+) -> None:
     """Show the present in a view (for the simulator, which never reads it back)."""
     _write(view, "now", now)
     _write(view, "arrived", arrived)
     _write(view, "completed", completed)
+    _write(view, "tokens", tokens)

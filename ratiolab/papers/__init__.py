@@ -1,10 +1,10 @@
 """The papers: every numbered statement with a verdict and its evidence, and every experiment."""
 
-from ratiolab.papers.claim import Claim, ClaimReport, ClaimResult, Verdict
+from ratiolab.papers.claim import Claim, ClaimReport, ClaimResult, Verdict, decided
 from ratiolab.papers.experiment import Experiment, experiments, redraw, reproduce
 from ratiolab.papers.finding import Finding
 from ratiolab.papers.paper import Paper, papers, register_tasks
-from ratiolab.papers.registry import all_claims, run_claims, select
+from ratiolab.papers.registry import add_paper, all_claims, run_claims, run_controls, select
 from ratiolab.papers.witness import Witness, read_witness
 
 __all__ = [
@@ -16,7 +16,9 @@ __all__ = [
     "Paper",
     "Verdict",
     "Witness",
+    "add_paper",
     "all_claims",
+    "decided",
     "experiments",
     "papers",
     "read_witness",
@@ -24,5 +26,6 @@ __all__ = [
     "register_tasks",
     "reproduce",
     "run_claims",
+    "run_controls",
     "select",
 ]

@@ -15,7 +15,7 @@ class Verdict(StrEnum):
     CONSISTENT = "consistent"  # the paper's own figures agree; nothing was measured again
     FALSE = "false"  # with a witness that anyone can recheck without a solver
     NOT_REPRODUCED = "not reproduced"  # a measured or drawn figure that a repetition rejects
-    NOT_IMPLIED = "not implied"  # measured elsewhere; the model alone does not give it
+    NOT_IMPLIED = "not implied"  # the model alone does not give it; it may hold elsewhere
     UNDECIDED = "undecided"  # a limit was reached, intervals overlap, or too little is known
 
 

@@ -14,12 +14,15 @@ Modules whose name begins with an underscore are helpers and are not searched.
 import importlib
 import importlib.util
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ratiolab.model.files import PathLike
 from ratiolab.papers.claim import AGAINST, FALSE, HOLDS, Claim, ClaimResult, Verdict
 from ratiolab.studies.tasks import register
 
@@ -95,15 +98,78 @@ class Paper:
         return declare
 
 
+_outside: dict[str, Path] = {}
+"""Folders of papers outside the package, by key."""
+
+
 @cache
 def papers() -> dict[str, Paper]:
     """Return every paper by its key, in the order of pages."""
-    found = [
-        importlib.import_module(f"{PACKAGE}.{module.name}").PAPER
-        for module in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)
-        if module.ispkg
-    ]
+    own = pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)
+    names = dict.fromkeys([*(module.name for module in own if module.ispkg), *_outside])
+    found = [importlib.import_module(f"{PACKAGE}.{name}").PAPER for name in names]
     return {paper.key: paper for paper in sorted(found, key=lambda paper: paper.order)}
+
+
+def load_paper(path: PathLike) -> Paper:
+    """Load the paper of a folder outside the package, as ``ratiolab.papers.KEY``; its files run.
+
+    Raises
+    ------
+    ValueError
+        names the folder, or file and line, and what is wrong there.
+    """
+    folder = Path(path).resolve()
+    key, begin = folder.name, folder / "__init__.py"
+    if not begin.is_file():
+        raise ValueError(f"{path}: is no paper; {key}/__init__.py must declare PAPER")
+    if not key.isidentifier():
+        raise ValueError(f"{path}: the folder is the key of the paper, and must be a Python name")
+    if _outside.get(key) != folder and (key in papers() or f"{PACKAGE}.{key}" in sys.modules):
+        raise ValueError(f"{path}: the key {key} is taken: give the folder another name")
+    name = f"{PACKAGE}.{key}"
+    for loaded in [m for m in sys.modules if m == name or m.startswith(f"{name}.")]:
+        del sys.modules[loaded]
+    spec = importlib.util.spec_from_file_location(
+        name, begin, submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    _outside[key] = folder
+    try:
+        spec.loader.exec_module(module)
+        paper = getattr(module, "PAPER", None)
+        if not isinstance(paper, Paper) or paper.key != key:
+            raise ValueError(f"{begin}: PAPER must be a Paper with the key {key!r}")
+        list(modules(key, "claims"))
+    except BaseException as error:
+        del sys.modules[name], _outside[key]
+        if isinstance(error, KeyboardInterrupt) or type(error) is ValueError:
+            raise
+        raise ValueError(told(error, folder)) from None
+    papers.cache_clear()
+    return paper
+
+
+def told(error: BaseException, folder: Path) -> str:
+    """Return an error in one line, with the last file and line of a folder that it came through."""
+    place = f"{folder}"
+    if isinstance(error, SyntaxError):
+        place = f"{error.filename}, line {error.lineno}"
+        return f"{place}: {type(error).__name__}: {error.msg}"
+    trace = error.__traceback__
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if Path(file).is_relative_to(folder):
+            place = f"{file}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{place}: {type(error).__name__}: {error}"
+
+
+def outside(key: str) -> Path | None:
+    """Return the folder of a paper outside the package; None for the others."""
+    return _outside.get(key)
 
 
 def modules(paper: str, folder: str) -> Iterator[ModuleType]:

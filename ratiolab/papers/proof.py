@@ -6,6 +6,8 @@ from importlib import import_module
 from importlib.resources import files
 from inspect import cleandoc
 
+from ratiolab.papers.paper import outside
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -54,8 +56,9 @@ def read_proof(paper: str, name: str) -> Proof:
         return Proof(lines[0].rstrip("."), name, lines[1].strip(), False)
     *other, name = name.split("/")
     paper = other[0] if other else paper
-    place = f"ratiolab/papers/{paper}/proofs/{name}.md"
-    source = files("ratiolab.papers") / paper / "proofs" / f"{name}.md"
+    folder = outside(paper)
+    place = f"{folder or f'ratiolab/papers/{paper}'}/proofs/{name}.md"
+    source = files(f"ratiolab.papers.{paper}") / "proofs" / f"{name}.md"
     if not source.is_file():
         raise ValueError(f"proof {name}: there is no file {place}")
     title, _, text = source.read_text(encoding="utf-8").partition("\n")

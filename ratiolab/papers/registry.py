@@ -2,11 +2,14 @@
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from ratiolab.papers.claim import Claim, ClaimReport
-from ratiolab.papers.paper import modules, papers
+from ratiolab.model.files import PathLike
+from ratiolab.model.names import unknown
+from ratiolab.papers.claim import Claim, ClaimReport, ClaimResult, Verdict
+from ratiolab.papers.experiment import experiments
+from ratiolab.papers.paper import Paper, load_paper, modules, outside, papers, told
 from ratiolab.papers.verdict_table import VerdictTable
 
 
@@ -28,6 +31,26 @@ def all_claims() -> tuple[Claim, ...]:
     return tuple(sorted(found, key=lambda claim: (keys.index(claim.paper), _natural(claim.id))))
 
 
+def add_paper(path: PathLike) -> Paper:
+    """Add the claims and experiments of a paper outside the package; its files are run.
+
+    Parameters
+    ----------
+    path : folder of the paper, whose name is the key, with the files of a paper of the package.
+
+    Raises
+    ------
+    ValueError
+        names the folder, or file and line, and what is wrong there.
+    """
+    paper = load_paper(path)
+    all_claims.cache_clear()
+    experiments.cache_clear()
+    if not select(paper.key):
+        raise ValueError(f"{path}: has no claims; {paper.key}/claims/*.py declare them")
+    return paper
+
+
 def select(paper: str | None = None, ids: Sequence[str] = ()) -> list[Claim]:
     """Return the claims of a paper, or of some ids, or all.
 
@@ -37,14 +60,38 @@ def select(paper: str | None = None, ids: Sequence[str] = ()) -> list[Claim]:
         for an unknown paper or id.
     """
     if paper is not None and paper not in papers():
-        raise ValueError(f"paper {paper!r} is unknown; known are {', '.join(papers())}")
+        message = unknown("paper", paper, papers(), "`ratiolab claims --list`")
+        raise ValueError(f"{message}; --path FOLDER adds a paper of your own")
     known = {claim.id: claim for claim in all_claims()}
     for id_ in ids:
         if id_ not in known:
-            raise ValueError(f"claim {id_!r} is unknown; `ratiolab claims --list` shows all")
+            raise ValueError(_no_claim(id_, known))
     if ids:
         return [known[id_] for id_ in ids]
     return [claim for claim in known.values() if paper in (None, claim.paper)]
+
+
+def run_controls(claims: Sequence[Claim], slow: bool = False) -> dict[str, Verdict]:
+    """Return the verdict on the control of each claim; each must be its ``control_verdict``."""
+    return {claim.id: _checked(claim, claim.control, slow).verdict for claim in claims}
+
+
+def _checked(claim: Claim, variant: object, slow: bool) -> ClaimResult:
+    """Check a variant; an error of a paper outside the package is one line."""
+    folder = outside(claim.paper)
+    try:
+        return claim.check(variant, slow)
+    except Exception as error:
+        if folder is None:
+            raise
+        raise ValueError(f"claim {claim.id}: {told(error, folder)}") from None
+
+
+def _no_claim(id_: str, known: Iterable[str]) -> str:
+    if id_ in papers():
+        return f"claim {id_!r} is the key of a paper: --paper {id_} takes all its claims"
+    message = unknown("claim", id_, known, "`ratiolab claims --list`")
+    return f"{message}; --path FOLDER adds the claims of a paper of your own"
 
 
 def run_claims(
@@ -59,7 +106,7 @@ def run_claims(
     reports = VerdictTable()
     for claim in claims:
         began = time.perf_counter()
-        result = claim.check(claim.claimed, slow)
+        result = _checked(claim, claim.claimed, slow)
         reports.append(ClaimReport(claim, result, time.perf_counter() - began))
         if advance is not None:
             advance(reports[-1])

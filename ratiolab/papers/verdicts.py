@@ -1,6 +1,6 @@
 """Verdicts on the papers' claims, for people: a table, and a page for a referee."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ MEANINGS = {
     Verdict.CONSISTENT: "the paper's own figures agree with it; nothing was measured again",
     Verdict.FALSE: "a witness speaks against the statement as it is made",
     Verdict.NOT_REPRODUCED: "a statistic that is rejected when its experiment is repeated",
-    Verdict.NOT_IMPLIED: "measured on a real system; the paper's model alone does not give it",
+    Verdict.NOT_IMPLIED: "the paper's model alone does not give it; a system or a reading may",
     Verdict.UNDECIDED: "what is known does not decide; the evidence says what is missing",
 }
 
@@ -41,6 +41,17 @@ def claims_table(reports: VerdictTable) -> Table:
         table.add_row(report.claim.id, statement, verdict, scope, computed, seconds)
     table.caption = reports.headline
     return table
+
+
+def claims_lines(reports: VerdictTable) -> Iterator[str]:
+    """Yield what `claims_table` shows, for a terminal too narrow for its columns."""
+    for report in reports:
+        result, expected = report.result, report.claim.expected.value
+        other = "" if report.is_expected else f" (expected {expected})"
+        yield f"{report.claim.id}: {result.verdict.value}{other}, {result.scope}"
+        yield f"  {report.claim.statement}"
+        yield f"  computed: {result.computed}"
+    yield reports.headline
 
 
 def listing_table(claims: Iterable[Claim]) -> Table:

@@ -10,6 +10,15 @@ Skipped = list[tuple[str, str]]
 """Keys of policies that are left out, each with the reason."""
 
 
+KEEPS = (
+    "an evicted request keeps its tokens, but this optimum is over schedules that lose them; "
+    "--preemption recompute compares such policies, and --policies runs any by name"
+)
+
+ADDED_BY = {"lower": "rough", "upper": "rough", "location": "log-t"}
+"""Kind of predictions that adds a column; `exact` adds that of predicted lengths."""
+
+
 def usable_policies(
     instance: Instance, preemption: Preemption | None
 ) -> tuple[list[Policy], Skipped]:
@@ -27,13 +36,13 @@ def usable_policies(
         policy = make(key)
         missing = [c for c in required_columns(policy.information) if getattr(instance, c) is None]
         if preemption is None and policy.preemption != "restart":
-            skipped.append(
-                (key, "its evictions keep tokens; the optimum is over runs without a break")
-            )
+            skipped.append((key, KEEPS))
         elif preemption is not None and preemption not in policy.semantics:
-            skipped.append((key, f"it is not made for {preemption}"))
+            skipped.append((key, f"not made for --preemption {preemption}"))
         elif missing:
-            skipped.append((key, f"the instance has no column {missing[0]!r}; --predict adds one"))
+            kind = ADDED_BY.get(missing[0], "exact")
+            why = f"the instance has no column {missing[0]!r}; --predict {kind} adds it"
+            skipped.append((key, why))
         else:
             usable.append(policy)
     return usable, skipped
@@ -48,9 +57,9 @@ def by_reason(skipped: Iterable[tuple[str, str]]) -> list[str]:
     """Return a line for each reason, with the policies that it leaves out.
 
     >>> by_reason([("a", "too slow"), ("b", "too fast"), ("c", "too slow")])
-    ['left out a, c: too slow', 'left out b: too fast']
+    ['skipped a, c: too slow', 'skipped b: too fast']
     """
     reasons: dict[str, list[str]] = {}
     for key, why in skipped:
         reasons.setdefault(why, []).append(key)
-    return [f"left out {', '.join(keys)}: {why}" for why, keys in reasons.items()]
+    return [f"skipped {', '.join(keys)}: {why}" for why, keys in reasons.items()]

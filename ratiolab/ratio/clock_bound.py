@@ -19,10 +19,12 @@ stands, whether an engine takes the room of a prompt at once or chunk by chunk.
 """
 
 from collections.abc import Sequence
+from operator import sub
+from typing import NamedTuple
 
 from ratiolab.hindsight.bounds import FRACTION_BITS, one_machine
 from ratiolab.model import Instance, Preemption
-from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
+from ratiolab.online.clock import PICOSECONDS, BatchTime
 
 
 def clock_lower_bound(
@@ -48,7 +50,7 @@ def clock_lower_bound(
 
     Returns
     -------
-    Seconds. Cost O(n log n + sum of outputs).
+    Seconds. Cost O(n log n).
 
     Source: own proof; the relaxations are those of `ratiolab.hindsight.bounds`.
 
@@ -57,28 +59,14 @@ def clock_lower_bound(
     4.0
     """
     memory = instance.memory
-    fixed, prefill, decode, kv = (
-        picoseconds(value) for value in (clock.fixed, clock.prefill, clock.decode, clock.kv)
-    )
-    refills = preemption in ("recompute", "pause")
     arrivals = clock.arrivals(instance)
-    works: list[int] = []
-    isolated: list[int] = []
-    tails = 0  # picoseconds from the mean time of a request's work to its completion, times 2**bits
-    for prompt, output in zip(instance.prompt.tolist(), instance.output.tolist(), strict=True):
-        own = [prefill * prompt]
-        made = range(prompt + 1, prompt + output)  # tokens held when the next one is made
-        own += [decode + kv * held for held in made]
-        if refills:
-            own[1:] = map(min, own[1:], (prefill * held for held in made))
-        parts = [fixed * (prompt + k + 1) + memory * added for k, added in enumerate(own)]
-        work = sum(parts)
-        later = sum(part * (2 * (output - k) - 1) for k, part in enumerate(parts))
-        tails += (fixed * later << FRACTION_BITS) // (2 * work)
-        works.append(work)
-        isolated.append(fixed * output + sum(own))
+    needs = _needs(instance, clock, refills=preemption in ("recompute", "pause"))
+    works = [need.work for need in needs]
+    # picoseconds from the mean time of a request's work to its completion, times 2**bits
+    fixed = clock.whole[0]
+    tails = sum((fixed * need.later << FRACTION_BITS) // (2 * need.work) for need in needs)
     releases = [memory * arrival for arrival in arrivals]
-    soonest = sorted(map(sum, zip(arrivals, isolated, strict=True)))
+    soonest = sorted(a + need.isolated for a, need in zip(arrivals, needs, strict=True))
     completions = max(_in_order(releases, works, soonest, memory), sum(soonest))
     busy = (_mean_times(releases, works) // memory + tails) >> FRACTION_BITS
     return (max(completions, busy) - sum(arrivals)) / PICOSECONDS
@@ -92,6 +80,47 @@ def ttft_lower_bound(instance: Instance, clock: BatchTime) -> float:
     """
     first = instance.without_predictions().replace(output=[1] * len(instance))
     return clock_lower_bound(first, clock)
+
+
+class _Need(NamedTuple):
+    """A request's work; work times twice the batches that follow it, its own half; time alone."""
+
+    work: int
+    later: int
+    isolated: int
+
+
+def _needs(instance: Instance, clock: BatchTime, *, refills: bool) -> list[_Need]:
+    """Return the need of each request.
+
+    The batch that makes a token of a request which holds h tokens adds c + d h picoseconds to it:
+    the request decodes, or prefills all that it holds if that is quicker, which it is up to some h.
+    """
+    memory = instance.memory
+    fixed, prefill, decode, kv, _ = clock.whole
+    quicker = 0  # most tokens whose prefill is no slower than decoding
+    if refills:
+        quicker = decode // (prefill - kv) if prefill > kv else memory
+    needs = []
+    for prompt, output in zip(instance.prompt.tolist(), instance.output.tolist(), strict=True):
+        end = prompt + output
+        added = prefill * prompt
+        work = fixed * (prompt + 1) + memory * added
+        later = work * (2 * output - 1)
+        middle = min(max(quicker, prompt), end - 1)
+        for first, last, c, d in ((prompt, middle, 0, prefill), (middle, end - 1, decode, kv)):
+            count, total, squares = map(sub, _powers(last), _powers(first))
+            added += c * count + d * total
+            c, d = fixed + memory * c, fixed + memory * d
+            work += c * count + d * total
+            later += (2 * end - 1) * (c * count + d * total) - 2 * (c * total + d * squares)
+        needs.append(_Need(work, later, fixed * output + added))
+    return needs
+
+
+def _powers(last: int) -> tuple[int, int, int]:
+    """Return how many numbers 1 to `last` there are, their sum, and the sum of their squares."""
+    return last, last * (last + 1) // 2, last * (last + 1) * (2 * last + 1) // 6
 
 
 def _in_order(releases: list[int], works: list[int], soonest: list[int], memory: int) -> int:

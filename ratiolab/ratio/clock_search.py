@@ -19,13 +19,16 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.schedules.annealing import Cooling, cooled, largest, most_running
 from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.online import Information, Policy, Simulation, make, simulate
-from ratiolab.online.clock import BatchTime, picoseconds
+from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 from ratiolab.online.policies.prefix import PrefixRun
 from ratiolab.online.policy import Decide, Setting
 from ratiolab.ratio.clock_kernels import FIELDS, HIGHEST, STRIDE, Served, Timed, anneal, serve
 
 BEGIN = "svf", "svf-fit", "mc-sf"
 """Policies whose orders a search begins with."""
+
+LONGEST = 2**62
+"""Picoseconds of arrivals that a search takes, 53 days: its sums are 64-bit integers."""
 
 ROUNDS = 0.5
 """Part of the time for the best schedule in rounds, whose order is tried, too."""
@@ -59,7 +62,13 @@ class Searched(Policy):
 def timed_of(instance: Instance, clock: BatchTime) -> Timed:
     """Return an instance and a clock as the compiled search reads them, from the first arrival."""
     arrivals = clock.arrivals(instance)
-    due = np.array([arrival - min(arrivals) for arrival in arrivals], np.int64)
+    first = min(arrivals)
+    if max(arrivals) - first >= LONGEST:
+        raise ValueError(
+            f"{instance.name}: a search takes {LONGEST // PICOSECONDS:,} seconds of arrivals at "
+            "most; leave --search out, or cut a window with --start and --stop"
+        )
+    due = np.array([arrival - first for arrival in arrivals], np.int64)
     parts = (clock.fixed, clock.prefill, clock.decode, clock.kv)
     return Timed(
         *(due, np.argsort(due, kind="stable"), instance.prompt, instance.output, instance.memory),
@@ -117,6 +126,7 @@ def search_order(
         passed = time.perf_counter() - began
         return min(1.0, passed / seconds) if seconds else 1.0
 
+    timed = timed_of(instance, clock)
     best = _least(
         simulate(instance, make(key), preemption=preemption, clock=clock) for key in BEGIN
     )
@@ -126,7 +136,6 @@ def search_order(
         order = np.lexsort((instance.volume, found.starts))
         best = _least((best, _run(instance, clock, order, preemption)))
     order = np.lexsort((instance.volume, best.schedule.starts))
-    timed = timed_of(instance, clock)
     known = served(timed, order)
     mean = (known.total[-1] - float(timed.due.sum())) / len(order)
     hot = HOT * (COLD / HOT) ** used()

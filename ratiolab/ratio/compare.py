@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.executors import Executor, executor_or_local
-from ratiolab.hindsight import OptResult, solve
+from ratiolab.hindsight import OptResult, certified, solve
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.display import Result
+from ratiolab.model.files import PathLike
 from ratiolab.model.interrupts import Interruptible
+from ratiolab.model.io import as_instance
 from ratiolab.online import Policy, Simulation
-from ratiolab.online.policy import require_policy
-from ratiolab.online.registry import describe
+from ratiolab.online.registry import as_policy, describe
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.interval import RatioInterval
 from ratiolab.ratio.ranking import Ranked, Ranking, best_first
@@ -173,8 +174,8 @@ def default_policies(instance: Instance) -> tuple[list[Policy], Skipped]:
 
 
 def compare(
-    instance: Instance,
-    policies: Sequence[Policy] | None = None,
+    instance: Instance | PathLike,
+    policies: Sequence[Policy | str] | None = None,
     *,
     runs: int = 10,
     seed: int = 0,
@@ -189,9 +190,9 @@ def compare(
 
     Parameters
     ----------
-    instance : what is to be served.
-    policies : default: all of `default_policies`. Others may be asked for; the ratio of one that
-        keeps the tokens of evicted requests can be below 1.
+    instance : what is to be served, or the path of its file.
+    policies : or their keys; default: all of `default_policies`. Others may be asked for; the
+        ratio of one that keeps the tokens of evicted requests can be below 1.
     runs : seeds ``seed, seed + 1, ...`` for each policy that uses randomness; others run once.
     optimum : bounds on the optimum when they are known already.
     time_limit, node_limit : for `ratiolab.hindsight.solver`, seconds and nodes.
@@ -205,31 +206,37 @@ def compare(
     that does not end comes last. After Ctrl-C, rows of the policies that had run.
     """
     skipped: Skipped = []
+    instance = as_instance(instance)
     if policies is None:
-        policies, skipped = default_policies(instance)
+        chosen, skipped = default_policies(instance)
+    else:
+        chosen = [as_policy(policy) for policy in policies]
     if runs < 1:
         raise ValueError(f"runs {runs} must be at least 1")
     if optimum is None:
-        optimum = solve(instance, time_limit=time_limit, node_limit=node_limit)
+        optimum = enclosed(instance, time_limit=time_limit, node_limit=node_limit)
     report = advance or (lambda _: None)
     report("optimum")
-    for policy in policies:
-        require_policy(policy)
     place = executor_or_local(executor, workers)
     found: dict[int, tuple[Simulation, ...]] = {}
     interrupted = optimum.interrupted
     try:
-        for number, own in simulated(place, instance, policies, range(seed, seed + runs)):
+        for number, own in simulated(place, instance, chosen, range(seed, seed + runs)):
             found[number] = tuple(own)
-            report(policies[number].name)
+            report(chosen[number].name)
     except KeyboardInterrupt:
         interrupted = True
     optimum = _tightened(optimum, [run for runs_ in found.values() for run in runs_])
     rows = best_first(
-        (PolicyRow(policies[number], found[number], optimum) for number in sorted(found)),
+        (PolicyRow(chosen[number], found[number], optimum) for number in sorted(found)),
         lambda row: nan if row.mean_cost is None else row.mean_cost,
     )
     return Comparison(instance, optimum, rows, tuple(skipped), interrupted)
+
+
+def enclosed(instance: Instance, **options: Any) -> OptResult:
+    """Return bounds on the optimum by `ratiolab.hindsight.solver` with these options, certified."""
+    return certified(solve(instance, **options), options.get("progress"))
 
 
 def _tightened(optimum: OptResult, runs: Sequence[Simulation]) -> OptResult:

@@ -1,6 +1,7 @@
 """Records: the best interval known around the optimum of an instance, and its proof."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -10,6 +11,12 @@ from ratiolab.model.files import FormatError, PathLike, csv_rows, read_text, wri
 from ratiolab.model.instance import shown
 
 Status = Literal["certified", "proved", "open"]
+
+FOLDER = "records"
+"""Folder of certificates and schedules, beside the table."""
+
+_NAME = re.compile(r"(?!\.)[\w.-]+/(?!\.)[\w.-]+", re.ASCII)
+"""Names of instances: folder and name, neither of which leads out of its folder."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,14 @@ def _record(line: int, cells: Sequence[str]) -> Record:
         raise ValueError(f"line {line}: {error}") from None
     if not 0 < record.lower <= record.proved <= record.upper:
         raise ValueError(f"line {line}: lower, proved and upper must rise")
+    if not _NAME.fullmatch(record.instance):
+        named, rule = shown(record.instance), "FOLDER/NAME of letters, digits, dots, - and _"
+        raise ValueError(f"line {line}: instance {named} must be {rule}")
+    files = (f"{record.instance}.lower-{record.lower}", f"{record.instance}.upper-{record.upper}")
+    for column, file in zip(("certificate", "schedule"), files, strict=True):
+        named, rule = getattr(record, column), f"{FOLDER}/{file}.json.gz"
+        if named != rule:
+            raise ValueError(f"line {line}: {column} {shown(named)} must be {rule}")
     for name, cell, right in zip(HEADER, cells, record.row, strict=True):
         if cell != right:
             raise ValueError(

@@ -25,10 +25,9 @@ from ratiolab.model import (
     violations,
     write_schedule,
 )
-from ratiolab.records.record import Record, read_records, write_records
+from ratiolab.records.record import FOLDER, Record, read_records, write_records
 
 TABLE = "records.csv"
-FOLDER = "records"
 LOCK = ".records.lock"
 
 
@@ -76,8 +75,14 @@ class RecordStore:
         write_records((records[key] for key in sorted(records)), self.table)
         if before is not None:
             for old in {before.certificate, before.schedule} - {now.certificate, now.schedule}:
-                (self.results / old).unlink(missing_ok=True)
+                self._remove(old)
         return before, now
+
+    def _remove(self, file: str) -> None:
+        """Remove a file that the table no longer names, and none outside the folder of records."""
+        path = (self.results / file).resolve()
+        if path.is_relative_to((self.results / FOLDER).resolve()):
+            path.unlink(missing_ok=True)
 
 
 def merged(name: str, before: Record | None, result: OptResult) -> Record:

@@ -10,11 +10,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ratiolab.evaluation.result import Evaluation
 from ratiolab.model.files import write_bytes, write_text
 from ratiolab.ratio.choice import by_reason
-from ratiolab.ratio.evaluation import Evaluation, Row
-from ratiolab.report.evaluation_setting import rules, setting
-from ratiolab.report.evaluation_table import ratio_words, shown
+from ratiolab.report.evaluation_setting import WORDS, rules, setting
+from ratiolab.report.evaluation_table import IN_USE, NOTE, cells
 from ratiolab.report.plots.evaluation import CHARTS, chart, inline_svg
 from ratiolab.report.plots.pages import INNER, Pages, pages
 from ratiolab.report.templating import filled
@@ -22,10 +22,8 @@ from ratiolab.version import __version__
 
 FORMATS = (".html", ".pdf", ".tex", ".md")
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
-NOTE = (
-    "At most: over a certified bound on every schedule under the same clock and semantics of "
-    "evictions. The best schedule is not below the bound, so no policy is farther from it."
-)
+NARROW = ("at most", "P99 TPOT")
+"""Columns that a telephone shows beside the first two."""
 
 
 def require_report_format(path: Path) -> None:
@@ -40,6 +38,7 @@ def write_report(
     *,
     lines: Sequence[str] = (),
     provenance: Sequence[tuple[str, str]] = (),
+    log: Sequence[str] = (),
 ) -> None:
     """Write a report, in one step; charts of a Markdown report, and of LaTeX, stand beside it.
 
@@ -49,9 +48,10 @@ def write_report(
         charts as PDF files) or .md (with charts as PNG files).
     lines : sentences below the recommendation.
     provenance : what is told of the source, before the versions.
+    log : what was understood of a request log, sentences.
     """
     require_report_format(path)
-    slots = _slots(made, lines, provenance)
+    slots = _slots(made, lines, provenance, log)
     kind = path.suffix
     if kind == ".pdf":
         write_bytes(path, _pdf(made, slots))
@@ -80,15 +80,19 @@ def _pdf(made: Evaluation, slots: dict[str, Any]) -> bytes:
 
     def write(page: Pages) -> None:
         page.heading(slots["title"], 15)
-        for words in (slots["recommendation"], *slots["lines"]):
+        for words in (*slots["situation"], slots["recommendation"], *slots["lines"]):
             page.paragraph(words)
+        for words in slots["log"]:
+            page.paragraph(words, 8)
         page.heading("Setting")
         page.pairs(slots["setting"])
         page.heading("Policies")
         page.paragraph(slots["note"], 9)
         page.table(slots["header"], slots["groups"])
-        for words in slots["left_out"]:
+        for words in (*slots["folded"], *slots["left_out"]):
             page.paragraph(words, 8)
+        page.heading("Words")
+        page.pairs(slots["words"])
         for plate in CHARTS.values():
             width, height = plate.size(made)
             page.chart(partial(plate.draw, made), plate.caption, min(height * INNER / width, 7.5))
@@ -113,16 +117,19 @@ def _latex(slots: dict[str, Any], label: str) -> str:
         rf"\caption{{{_tex(slots['title'])}. {_tex(slots['note'])}}}",
         rf"\label{{tab:{re.sub('[^a-zA-Z0-9-]', '-', label)}}}",
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{ll{'r' * (len(header) - 2)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
         r"\toprule",
         " & ".join(rf"\shortstack[r]{{{_stacked(name)}}}" for name in header) + r" \\",
     ]
     for title, rows in groups:
         lines.append(r"\midrule")
-        if len(rows) > 1:
+        if (title, rows) != groups[-1]:  # the row of the bound says what it is
             lines.append(rf"\multicolumn{{{len(header)}}}{{l}}{{\emph{{{_tex(title)}}}}} \\")
         lines += [" & ".join(map(_tex, row)) + r" \\" for row in rows]
-    lines += [r"\bottomrule", r"\end{tabular}}", r"\end{table}"]
+    lines += [r"\bottomrule", r"\end{tabular}}"]
+    told = [*slots["situation"], slots["recommendation"], *slots["lines"], *slots["folded"]]
+    lines += [r"\par\smallskip\begin{minipage}{\linewidth}\footnotesize"]
+    lines += [_tex(" ".join(told)), r"\end{minipage}", r"\end{table}"]
     return "\n".join(lines) + "\n"
 
 
@@ -148,35 +155,31 @@ def _tex(words: str) -> str:
 
 
 def _slots(
-    made: Evaluation, lines: Sequence[str], provenance: Sequence[tuple[str, str]]
+    made: Evaluation,
+    lines: Sequence[str],
+    provenance: Sequence[tuple[str, str]],
+    log: Sequence[str],
 ) -> dict[str, Any]:
-    others = [metric for metric in made.metrics if metric.key != made.metric.key]
-
-    def cells(row: Row) -> list[str]:
-        knows = "" if row.policy is None else row.policy.information.value
-        value = shown(row.value(made.metric), made.metric)
-        if (interval := row.interval(made.metric)) is not None:
-            value += f" ({' to '.join(shown(end, made.metric) for end in interval)})"
-        rest = [shown(row.value(metric), metric) for metric in others]
-        evictions = "" if row.policy is None else f"{row.evictions:,.0f}"
-        return [row.name, knows, value, ratio_words(made, row), *rest, evictions]
-
-    bounds = [shown(made.bounds[metric.key], metric) for metric in (made.metric, *others)]
-    groups = [(title, [cells(row) for row in rows]) for title, rows in made.groups]
-    groups.append(("Bound on any schedule", [["bound", "", bounds[0], "1", *bounds[1:], ""]]))
     instance = made.instance
+    table = cells(made)
     recommendation, *advice = made.advice
-    titles = (metric.title for metric in others)
+    unit = "rounds" if made.clock is None else "seconds"
     return {
         "title": f"Schedulers on {instance.headline}",
+        "situation": made.situation,
+        "log": list(log),
         "recommendation": recommendation,
         "lines": [*advice, *lines],
         "setting": setting(made),
         "rules": rules(made),
-        "note": f"{NOTE} Times are {'rounds' if made.clock is None else 'seconds'}.",
-        "header": ["policy", "knows", made.metric.title, "at most", *titles, "evictions"],
-        "groups": groups,
+        "words": list(WORDS),
+        "note": f"Times are {unit}. {NOTE[0].upper()}{NOTE[1:]}.",
+        "header": table.names,
+        "narrow": [name in NARROW or k < 2 for k, name in enumerate(table.names)],
+        "groups": table.groups,
+        "folded": table.folded,
         "left_out": [f"{line[0].upper()}{line[1:]}." for line in by_reason(made.skipped)],
+        "in_use": f"({IN_USE})",
         "provenance": [
             *provenance,
             ("instance", f"{instance.name}, digest {instance.digest}"),

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from ratiolab.evaluation.result import Evaluation
 from ratiolab.model import Instance, Preemption
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.registry import parameter_values, rule
-from ratiolab.ratio.evaluation import Evaluation
 
 EVICTIONS: Mapping[Preemption, str] = {
     "restart": "restart: an evicted request loses its tokens and starts again",
@@ -20,18 +20,42 @@ def batch_time(clock: BatchTime | None) -> str:
     """Return how long a batch takes, in words.
 
     >>> batch_time(BatchTime(fixed=0.02, prefill=0.0001, kv=1e-8))
-    '20 ms, 0.1 ms a token prefilled, 1e-05 ms a token of cache read'
+    '20 ms, and 100 µs for each token prefilled, 10 ns for each token of cache read'
     """
     if clock is None:
         return "every batch takes one round"
     parts = {
-        "a token prefilled": clock.prefill,
-        "a request decoding": clock.decode,
-        "a token of cache read": clock.kv,
-        "a token moved to the host or back": clock.swap,
+        "token prefilled": clock.prefill,
+        "request decoding": clock.decode,
+        "token of cache read": clock.kv,
+        "token moved to the host or back": clock.swap,
     }
-    found = [f"{1000 * seconds:.3g} ms {what}" for what, seconds in parts.items() if seconds]
-    return ", ".join([f"{1000 * clock.fixed:.3g} ms", *found])
+    found = [f"{_time(seconds)} for each {what}" for what, seconds in parts.items() if seconds]
+    return f"{_time(clock.fixed)}{', and ' if found else ''}{', '.join(found)}"
+
+
+def _time(seconds: float) -> str:
+    """Return a short time in the unit that needs the fewest digits."""
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+WORDS = (
+    ("latency", "from the arrival of a request to its last token"),
+    ("TTFT", "time to first token: from the arrival to the first token"),
+    ("TPOT", "time per output token: between two tokens, after the first"),
+    ("P99", "the value that 99 of 100 requests do not exceed"),
+    (
+        "at most",
+        "how many times the best possible schedule a policy takes, at most; the proven "
+        "bound in the last row stands for that schedule, and the truth may be better",
+    ),
+    ("KV cache", "the memory of the server for the tokens of all requests that run"),
+    ("eviction", "a running request has to give up its memory and continue later"),
+)
+"""What the words of a report mean."""
 
 
 def setting(made: Evaluation) -> list[tuple[str, str]]:
@@ -63,10 +87,10 @@ def _intervals(instance: Instance) -> list[tuple[str, str]]:
     """Return what is told of the outputs to policies that know an interval."""
     lower, upper = instance.lower, instance.upper
     if lower is None or upper is None:
-        return [("known intervals", "none; of each output 1 to what the memory leaves for it")]
+        return [("told of outputs", "nothing beforehand")]
     equal = len(set(lower.tolist())) == len(set(upper.tolist())) == 1
     which = "the same for every output" if equal else "each output has its own, all within"
-    return [("known intervals", f"{which}: {lower.min():,} to {upper.max():,} tokens")]
+    return [("told of outputs", f"{which}: {lower.min():,} to {upper.max():,} tokens")]
 
 
 def rules(made: Evaluation) -> list[tuple[str, str]]:

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from ratiolab.hindsight import OptResult
 from ratiolab.online import POLICIES, make
 from ratiolab.online.registry import describe, parameters_of, summary
-from ratiolab.ratio import Comparison, PolicyRow
-from ratiolab.theory.bound import Bound
-from ratiolab.workloads.kinds import Kind
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight import OptResult
+    from ratiolab.ratio import Comparison, PolicyRow
+    from ratiolab.theory.bound import Bound
+    from ratiolab.workloads.kinds import Kind
 
 
-def stages_line(result: OptResult) -> str:
+def stages_line(result: "OptResult") -> str:
     """Return the stages of a solve in one line, each with its seconds and its interval.
 
     Stages that had nothing to do are left out; their notes say why.
@@ -32,7 +35,7 @@ DISPENSABLE = ("knows", "wasted", "mean", "TTFT", "evictions", "P99", "95 %")
 """Columns of a comparison that are left out on a narrow terminal, in this order."""
 
 
-def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
+def comparison_table(comparison: "Comparison", width: int | None = None) -> Table:
     """Return a table with one row for each policy: latency, ratio to the optimum, evictions, TTFT.
 
     Policies that can be deployed come first, then those that know every output length, each group
@@ -72,7 +75,7 @@ def comparison_table(comparison: Comparison, width: int | None = None) -> Table:
     return table
 
 
-def _comparison_row(row: PolicyRow) -> dict[str, str]:
+def _comparison_row(row: "PolicyRow") -> dict[str, str]:
     """Return the cells of one row by the names of their columns."""
     data = row.to_dict()
     names = ("TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "TTFT")
@@ -163,7 +166,7 @@ def folding_table(*names: str, show_lines: bool = True) -> Table:
     return table
 
 
-def bounds_table(bounds: Iterable[Bound]) -> Table:
+def bounds_table(bounds: "Iterable[Bound]") -> Table:
     """Return a table of the named formulas with their sources and assumptions."""
     table = folding_table("name", "arguments", "assumptions", "source")
     for bound in bounds:
@@ -171,7 +174,7 @@ def bounds_table(bounds: Iterable[Bound]) -> Table:
     return table
 
 
-def kinds_table(kinds: Iterable[Kind]) -> Table:
+def kinds_table(kinds: "Iterable[Kind]") -> Table:
     """Return a table of the kinds of workload with their settings and defaults."""
     table = folding_table("kind", "what it makes", "settings", "source")
     for kind in kinds:

@@ -1,5 +1,6 @@
 """Templates of pages: text with named slots, which code fills."""
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ def environment(folder: Path) -> Environment:
         percent=lambda value, digits=0: _formatted(value, f".{digits}%"),
         thousands=lambda value: _formatted(value, ",.0f"),
         rows=rows,
+        plain=plain,
     )
     return templates
 
@@ -40,6 +42,17 @@ def environment(folder: Path) -> Environment:
 def rows(cells: Iterable[Iterable[Any]]) -> str:
     """Return the rows of a Markdown table."""
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in cells)
+
+
+def plain(words: Any) -> str:
+    """Return text that Markdown shows as it is: no markup, no link, no cell ends in it.
+
+    >>> plain("<b>a|b</b> [c](d) 2 * 3")
+    '&lt;b&gt;a\\\\|b&lt;/b&gt; \\\\[c\\\\](d) 2 \\\\* 3'
+    """
+    text = " ".join(str(words).split())
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]|$~#])", r"\\\1", text)
 
 
 def _formatted(value: Any, spec: str) -> str:

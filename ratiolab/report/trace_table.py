@@ -10,18 +10,22 @@ def description_table(seen: Description) -> list[str | Table]:
     trace = seen.trace
     lines: list[str | Table] = [f"{trace.name}: {len(trace):,} requests; layout: {trace.layout}"]
     if seen.span is None:
-        lines.append("no times: arrivals are zero or drawn")
+        lines.append("no arrival times: all requests arrive at once, or at times that are drawn")
     elif seen.rate is not None and seen.largest_rate is not None:
         varied = "" if seen.variation is None else f", gaps vary by {seen.variation:.2f}"
         lines.append(
-            f"{seen.span:,.1f} s, {seen.rate:.3g} requests a second, "
+            f"{seconds(seen.span)}, {seen.rate:.3g} requests a second, "
             f"{seen.largest_rate:.3g} in the busiest minute{varied} (Poisson: 1)"
         )
+    if trace.units:
+        lines.append(f"times: {trace.units}")
+    lines += trace.notes
     columns = {"prompt": trace.prompt, "output": trace.output}
-    rows = {name: seen.quantiles(tokens) for name, tokens in columns.items()}
-    table = Table("tokens", "mean", *rows["prompt"])
-    for name, row in rows.items():
-        table.add_row(name, f"{columns[name].mean():,.1f}", *(f"{v:,.0f}" for v in row.values()))
+    quantiles = [seen.quantiles(tokens) for tokens in columns.values()]
+    table = Table("tokens", *columns)
+    table.add_row("mean", *(f"{tokens.mean():,.1f}" for tokens in columns.values()))
+    for name in quantiles[0]:
+        table.add_row(name, *(f"{each[name]:,.0f}" for each in quantiles))
     for column in table.columns[1:]:
         column.justify = "right"
     lines.append(table)
@@ -32,5 +36,20 @@ def description_table(seen: Description) -> list[str | Table]:
         )
     told = seen.to_dict()["observed"]
     if told:
-        lines.append(f"the log observed: {', '.join(told)}")
+        means = seen.observed_means
+        figures = ", ".join(f"mean {name} {value:.6g} s" for name, value in means.items())
+        lines.append(f"the log observed: {', '.join(told)}{f' ({figures})' if figures else ''}")
     return lines
+
+
+def seconds(value: float) -> str:
+    """Return a span of time, in seconds and, when it is long, in hours or days.
+
+    >>> seconds(23.0049), seconds(8622), seconds(604_800)
+    ('23.005 s', '8,622 s (2.4 hours)', '604,800 s (7 days)')
+    """
+    words = f"{value:,.3f}" if value < 1000 else f"{value:,.0f}"
+    if value < 3600:
+        return f"{words} s"
+    part, unit = (value / 3600, "hours") if value < 48 * 3600 else (value / 86_400, "days")
+    return f"{words} s ({part:.3g} {unit})"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ratiolab.model import FormatError, PathLike, Preemption, read_text, shown
+from ratiolab.model.names import unknown
 from ratiolab.online import make
 from ratiolab.online.clock import clock_of
 from ratiolab.online.registry import parameter_values
@@ -197,8 +198,7 @@ def _require_known(
     for number, entry in enumerate(entries, 1):
         for one in getattr(entry, name) or ():
             if one not in words:
-                listed = ", ".join(sorted(words)) or "none"
-                raise ValueError(f"[[{table}]] {number}: {name} {shown(one)}: known are {listed}")
+                raise ValueError(f"[[{table}]] {number}: {unknown(name, one, sorted(words))}")
 
 
 def _numbered(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ratiolab.model.names import unknown
 from ratiolab.theory import bound_catalogue, own_bounds
 from ratiolab.theory.bound import Bound
 from ratiolab.theory.laws.distributions import check_range
@@ -45,7 +46,7 @@ def evaluate(
     import sympy
 
     if name not in BOUNDS:
-        raise ValueError(f"bound {name!r} is not one of {', '.join(BOUNDS)}")
+        raise ValueError(unknown("bound", name, BOUNDS, "`ratiolab bound`"))
     bound = BOUNDS[name]
     if bound.domain == "constant":
         lower, upper, prompt = 1, 1, 0

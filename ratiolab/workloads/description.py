@@ -73,6 +73,21 @@ class Description:
         needed = volume(self.trace.prompt[kept], self.trace.output[kept]).astype(float).sum()
         return float(needed / (self.memory * self.span * self.speed))
 
+    @property
+    def observed_means(self) -> dict[str, float]:
+        """Mean latency, TTFT and TPOT that the log observed, seconds, as far as it did."""
+        trace = self.trace
+        arrival = 0.0 if trace.seconds is None else trace.seconds
+        found: dict[str, float] = {}
+        if trace.finish is not None:
+            found["latency"] = _mean(trace.finish - arrival)
+        if trace.first is not None:
+            found["TTFT"] = _mean(trace.first - arrival)
+        if trace.finish is not None and trace.first is not None:
+            after = np.where(trace.output > 1, trace.output - 1, np.nan)
+            found["TPOT"] = _mean((trace.finish - trace.first) / after)
+        return {name: value for name, value in found.items() if np.isfinite(value)}
+
     def quantiles(self, tokens: NDArray[np.int64]) -> dict[str, float]:
         """Return the quantiles of a column of tokens, by name."""
         values = np.percentile(tokens, QUANTILES)
@@ -96,7 +111,15 @@ class Description:
             "memory": self.memory,
             "rounds_per_second": self.speed,
             "load": self.load,
+            "times": trace.units,
+            "notes": list(trace.notes),
+            "observed_means_seconds": self.observed_means,
             "observed": [
                 role for role in ("start", "first", "finish") if getattr(trace, role) is not None
             ],
         }
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")

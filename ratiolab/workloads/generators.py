@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ratiolab.model import Instance, shown, stream
+from ratiolab.model.names import unknown
 from ratiolab.workloads import paper_models, plain_models, trace_shapes
 from ratiolab.workloads.kinds import Kind, kind_of
 from ratiolab.workloads.paper_models import lmsys_kind, mixed_kind
@@ -52,9 +53,9 @@ def generate(kind: str, seed: int, predict: str | None = None, **settings: int |
 
 
 def find_kind(name: str) -> Kind:
-    """Return the kind of this name, or raise `ValueError` with the known names."""
+    """Return the kind of this name, or raise `ValueError` with the nearest names."""
     if name not in KINDS:
-        raise ValueError(f"unknown kind {shown(name)}; known are {', '.join(KINDS)}")
+        raise ValueError(unknown("kind", name, KINDS, "`ratiolab generate`"))
     return KINDS[name]
 
 

@@ -1,7 +1,7 @@
 """Tables of requests read as columns of numbers: times in seconds, and tokens."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,31 +9,46 @@ from numpy.typing import NDArray
 
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import LARGEST, shown
-from ratiolab.workloads.layouts import DURATIONS, INSTANTS, SERVED, TOKENS, UNITS, Layout
+from ratiolab.workloads.layout import DURATIONS, INSTANTS, TOKENS, UNITS, Layout
+from ratiolab.workloads.status import served
 from ratiolab.workloads.tables import Table
+from ratiolab.workloads.timestamps import RULE, stamps
+from ratiolab.workloads.units import (
+    LONGEST,
+    SERIAL_1970,
+    Unit,
+    arrival_unit,
+    duration_unit,
+    finer_unit,
+    since_1970,
+    stated,
+    unit_of_comments,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Seconds = NDArray[np.float64]
 
-ABSENT = ("", "nan", "null", "none", "na", "n/a", "#n/a", "nat", "-")
+ABSENT = ("", "nan", "null", "none", "na", "n/a", "#n/a", "nat", "-", "\\n")
 """Words, in small letters, of a value that is not there."""
 
-
-FORMS = tuple(
-    f"{date} {time}"
-    for date in ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y")
-    for time in ("%H:%M:%S", "%H:%M:%S.%f", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
-)
-"""Forms of dates that are tried after ISO 8601; each log has one."""
-
+DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+"""A number as spreadsheets of many countries write it."""
 
 SEPARATED = re.compile(r"\d{1,3}([,' \u00a0\u2009\u202f]\d{3})+")
 """A whole number with separators of thousands."""
 
-LATEST = 4.1e9
-"""Seconds from 1970 to 2099."""
+ROUNDING = 1e-3
+"""Seconds by which an instant may be before an earlier one: clocks and logs round."""
+
+ORDER = (
+    ("start", "arrival", "start before arrival"),
+    ("first", "arrival", "first token before arrival"),
+    ("finish", "arrival", "finish before arrival"),
+    ("finish", "first", "finish before first token"),
+)
+"""Instants that cannot be before another one, and what is told of rows where they are."""
 
 
 class Columns(NamedTuple):
@@ -42,54 +57,353 @@ class Columns(NamedTuple):
     Parameters
     ----------
     times : the roles arrival, start, first and finish that the log tells, in seconds from the first
-        arrival on, NaN where it does not know.
+        arrival on, NaN where it does not know. Without arrivals: seconds after the arrival of each.
     prompt, output : tokens.
     dropped : how many rows were left out, by reason.
+    notes : what was assumed or not used, sentences.
+    units : of the columns that have numbers of time, in words; "" without any.
     """
 
     times: dict[str, Seconds]
     prompt: IntArray
     output: IntArray
     dropped: dict[str, int]
+    notes: list[str]
+    units: str
 
 
-def columns_of(table: Table, layout: Layout) -> Columns:
+def columns_of(table: Table, layout: Layout, units: Mapping[str, str] | None = None) -> Columns:
     """Return the requests of a table of this layout.
 
-    Rows that were not served, or lack an arrival or tokens, are left out and counted.
+    Rows that were not served, lack an arrival or tokens, or have impossible times are left out and
+    counted.
+
+    Parameters
+    ----------
+    units : of times that are numbers, by role or column; ``""`` for all others.
 
     Raises
     ------
     ValueError
         one line that names line, column, value and rule.
     """
-    names = layout.within(table.columns)
-    values = {role: _present(table.columns[name]) for role, name in names.items()}
-    rows = len(values["prompt"])
-    if rows == 0:
-        raise ValueError("has no requests below its header")
-    tokens = {role: _tokens(values[role], names[role], table) for role in TOKENS}
-    times = _times(values, names, table, UNITS[layout.unit])
-    missing = {f"without {role}": np.isnan(column) for role, column in tokens.items()}
-    if "arrival" in times:
-        missing["without arrival"] = np.isnan(times["arrival"])
-    if "status" in values:
-        words = values["status"].astype(str).str.strip().str.lower()
-        missing["not served"] = (~words.isin(SERVED) & values["status"].notna()).to_numpy(bool)
-    kept, dropped = np.arange(rows), {}
-    for reason, wrong in missing.items():
-        if count := int(wrong[kept].sum()):
-            dropped[reason] = count
-            kept = kept[~wrong[kept]]
-    if not len(kept):
-        reasons = ", ".join(f"{count} {reason}" for reason, count in dropped.items())
-        raise ValueError(f"has no requests left: {reasons}")
-    if "arrival" in times:
-        kept = kept[np.argsort(times["arrival"][kept], kind="stable")]
-        first = times["arrival"][kept[0]]
-        times = {role: column - first for role, column in times.items()}
-    prompt, output = (tokens[role][kept].astype(np.int64) for role in TOKENS)
-    return Columns({role: t[kept] for role, t in times.items()}, prompt, output, dropped)
+    return _Reading(table, layout, units or {}).columns()
+
+
+class _Instants(NamedTuple):
+    """Instants of one column: since 1970 in nanoseconds, or numbers that count from anywhere."""
+
+    values: Seconds | IntArray
+    there: NDArray[np.bool_]
+    unit: str  # "date" for nanoseconds of dates
+    absolute: bool
+
+
+class _Reading:
+    """A table while it is read."""
+
+    def __init__(self, table: Table, layout: Layout, units: Mapping[str, str]) -> None:
+        if layout.derived is not None:
+            table = table.with_columns(layout.derived(table.columns))
+        self.table, self.layout, self.given = table, layout, units
+        self.names = layout.within(table.columns)
+        self.comments = unit_of_comments(table.comments)
+        self.values = {role: _present(table.columns[name]) for role, name in self.names.items()}
+        self.rows = len(self.values["prompt"])
+        if self.rows == 0:
+            raise ValueError("has no requests below its header")
+        self.notes = list(table.notes)
+        self.units: dict[str, Unit] = {}
+        self.dates: set[str] = set()
+        self.missing: dict[str, NDArray[np.bool_]] = {}
+
+    def columns(self) -> Columns:
+        self._leave_out_unserved()
+        tokens = {role: self._tokens(role) for role in TOKENS}
+        self.missing |= {f"without {role}": np.isnan(c) for role, c in tokens.items()}
+        times = self._times(tokens["output"])
+        if "arrival" in times:
+            self.missing["without arrival"] = np.isnan(times["arrival"])
+        self._require_order(times, tokens["output"])
+        kept, dropped = np.arange(self.rows), {}
+        for reason, wrong in self.missing.items():
+            if count := int(wrong[kept].sum()):
+                dropped[reason] = count
+                kept = kept[~wrong[kept]]
+        if not len(kept):
+            reasons = ", ".join(f"{count} {reason}" for reason, count in dropped.items())
+            raise ValueError(f"has no requests left: {reasons}")
+        if "arrival" in times:
+            kept = kept[np.argsort(times["arrival"][kept], kind="stable")]
+            first = times["arrival"][kept[0]]
+            times = {role: column - first for role, column in times.items()}
+        elif self.layout.without_arrival:
+            self.notes.append(self.layout.without_arrival)
+        prompt, output = (tokens[role][kept].astype(np.int64) for role in TOKENS)
+        found = {role: t[kept] for role, t in times.items()}
+        return Columns(found, prompt, output, dropped, self.notes, self._units_in_words())
+
+    def _leave_out_unserved(self) -> None:
+        """Forget the values of requests that were not served: they are often no numbers."""
+        if "status" not in self.values:
+            return
+        found = served(self.values["status"], self.names["status"], self.layout.served)
+        if found.note:
+            self.notes.append(found.note)
+        if not found.served.all():
+            self.missing[found.reason] = ~found.served
+            gone = ~found.served
+            self.values = {role: column.mask(gone, None) for role, column in self.values.items()}
+
+    def _tokens(self, role: str) -> Seconds:
+        import pandas as pd
+
+        values, name = self.values[role], self.names[role]
+        found, wrong = _numbers(values)
+        if wrong.any():
+            plain = [_without_separators(value) for value in values]
+            values = pd.Series(plain, values.index, dtype=object)
+            found, wrong = _numbers(values)
+        self._refuse(wrong | (found % 1 > 0), values, name, "must be an integer")
+        most = f"must be between 0 and {LARGEST}"
+        self._refuse((found < 0) | (found > LARGEST), values, name, most)
+        return found
+
+    def _times(self, output: Seconds) -> dict[str, Seconds]:
+        """Return the instants that a table tells, in seconds from some moment on."""
+        spans = self._spans(output)
+        found = self._instants(spans)
+        if "gap" in spans:
+            gaps = np.nan_to_num(spans["gap"][1:])
+            found["arrival"] = np.cumsum(np.concatenate([[0.0], gaps]))
+        if "arrival" not in found and "finish" in found and "latency" in spans:
+            found["arrival"] = found["finish"] - spans["latency"]
+            self.notes.append("arrivals are the finish times less the latencies")
+        for role, instant in (("wait", "start"), ("ttft", "first"), ("latency", "finish")):
+            if role in spans:
+                known = found.get("arrival", 0.0) + spans[role]
+                other = found.get(instant)
+                found[instant] = known if other is None else np.where(np.isnan(known), other, known)
+        return found
+
+    def _spans(self, output: Seconds) -> dict[str, Seconds]:
+        found: dict[str, Seconds] = {}
+        for role in ("latency", *(each for each in DURATIONS if each != "latency")):
+            if role not in self.values:
+                continue
+            values, name = self.values[role], self.names[role]
+            read, wrong = _time_numbers(values)
+            if wrong.any() and (written := _written(values)) is not None:
+                self._refuse(written < 0, values, name, "must be a time of at least 0")
+                found[role] = written
+                continue
+            self._refuse(wrong | (read < 0), values, name, "must be a number, at least 0")
+            told, documented = self._stated(role), self._documented(role)
+            unit = duration_unit(role, read, told, documented, output, found.get("latency"))
+            self.units[role] = unit
+            found[role] = read / UNITS[unit.key]
+        return found
+
+    def _instants(self, spans: Mapping[str, Seconds]) -> dict[str, Seconds]:
+        """Return instants in seconds from some moment on."""
+        roles = [role for role in (*INSTANTS, "sent") if role in self.values]
+        if "arrival" not in roles and not ("finish" in roles and "latency" in spans):
+            return {}
+        lead = "arrival" if "arrival" in roles else "finish"
+        read = {lead: self._instant(lead, None, spans)}
+        known = read[lead].values[read[lead].there]
+        if not len(known):
+            return {lead: np.full(self.rows, np.nan)}
+        for role in roles:
+            if role != lead:
+                read[role] = self._instant(role, read[lead], spans)
+        for role, each in list(read.items()):
+            if each.absolute != read[lead].absolute and each.there.any():
+                self._two_origins(role, lead, read)
+        sent = read.pop("sent", None)
+        if sent is not None:  # chunks count from the sending; 0 was not recorded
+            for role in ("first", "finish"):
+                if role in read:
+                    each = read[role]
+                    moment = read["arrival"].values + each.values - sent.values
+                    there = each.there & (each.values > 0)
+                    read[role] = each._replace(values=moment, there=there)
+        return {role: _seconds(each, read[lead]) for role, each in read.items()}
+
+    def _instant(
+        self, role: str, lead: _Instants | None, spans: Mapping[str, Seconds]
+    ) -> _Instants:
+        values, name = self.values[role], self.names[role]
+        numbers, wrong = _time_numbers(values)
+        there = np.isfinite(numbers)
+        if wrong.any():
+            if lead is not None and not lead.absolute:
+                self._refuse(wrong, values, name, "must be a number, as arrivals are")
+            found, broken = stamps(values, name)
+            self._refuse(broken, values, name, RULE)
+            if found.note:
+                self.notes.append(found.note)
+            self.dates.add(role)
+            return _Instants(found.nanoseconds, found.there, "date", True)
+        if lead is not None and lead.absolute and role != "sent":
+            there &= numbers != 0  # nothing happens in 1970: 0 was not recorded
+        known = np.where(there, numbers, np.nan)
+        unit = self._instant_unit(role, known, lead, spans)
+        self.units[role] = unit
+        if lead is None and (finer := finer_unit(known, unit)) is not None:
+            self.notes.append(
+                f"{name} has whole numbers, read in {unit.key} ({unit.why}): if they are in "
+                f"{finer}, say --time-unit {finer}"
+            )
+        if unit.key == "d":
+            return _Instants((known - SERIAL_1970), there, "d", True)
+        return _Instants(known, there, unit.key, since_1970(known) == unit.key)
+
+    def _instant_unit(
+        self, role: str, values: Seconds, lead: _Instants | None, spans: Mapping[str, Seconds]
+    ) -> Unit:
+        told, documented = self._stated(role), self._documented(role)
+        name = self.names[role]
+        if lead is None:
+            longest = max(
+                (float(np.nanmax(s)) for s in spans.values() if not np.isnan(s).all()), default=0.0
+            )
+            return arrival_unit(values, told, documented, name, longest)
+        if told is not None and told.why == "--time-unit":
+            return told
+        if lead.absolute:
+            epoch = since_1970(values)
+            return Unit(epoch, "times since 1970") if epoch else told or Unit("s", "")
+        return told or documented or Unit(lead.unit, "as arrivals are")
+
+    def _two_origins(self, role: str, lead: str, read: dict[str, _Instants]) -> None:
+        """Refuse instants that count from 1970 beside others that do not, or leave them out."""
+        words = (
+            f"{self.names[role]} and {self.names[lead]} count from different origins: one since "
+            "1970, the other not"
+        )
+        if self.layout.given or role == "sent":
+            row = int(read[role].there.argmax())
+            raise ValueError(
+                f"{self.table.where(row)}: {words} ({shown(self.values[role].iloc[row])} beside "
+                f"{shown(self.values[lead].iloc[row])})"
+            )
+        del read[role]
+        self.notes.append(f"{words}; {self.names[role]} is not used")
+
+    def _require_order(self, times: dict[str, Seconds], output: Seconds) -> None:
+        """Leave out rows of impossible times; refuse a column that has them in most rows."""
+        if "arrival" not in times:
+            times = times | {"arrival": np.zeros(self.rows)}
+        with np.errstate(invalid="ignore"):
+            for later, earlier, words in ORDER:
+                if later not in times or earlier not in times:
+                    continue
+                both = np.isfinite(times[later]) & np.isfinite(times[earlier])
+                wrong = both & (times[later] < times[earlier] - ROUNDING)
+                self._impossible(times, later, earlier, wrong, both, words)
+                if later in times:
+                    times[later] = np.where(
+                        both & ~wrong, np.maximum(times[later], times[earlier]), times[later]
+                    )
+            for role in ("first", "finish"):
+                if role in times:
+                    both = np.isfinite(times[role]) & np.isfinite(times["arrival"])
+                    wrong = both & (times[role] - times["arrival"] > LONGEST)
+                    words = f"{role} more than a year after arrival"
+                    self._impossible(times, role, "arrival", wrong, both, words)
+            for role, words in (("first", "first-token"), ("finish", "finish")):
+                if role in times and self._is_another(times, role):
+                    del times[role]
+                    self.notes.append(f"{words} times are those of the arrival: not used")
+            if "first" in times and "finish" in times:
+                both = np.isfinite(times["first"]) & np.isfinite(times["finish"]) & (output > 1)
+                for wrong in self.missing.values():
+                    both &= ~wrong
+                whole = both & (times["finish"] - times["first"] < 1e-6)
+                if whole.any():
+                    times["first"][whole] = np.nan
+                    self.notes.append(
+                        f"first-token times of {int(whole.sum()):,} of {int(both.sum()):,} "
+                        "requests are those of the end, not used (their output was not streamed)"
+                    )
+                    if np.isnan(times["first"]).all():
+                        del times["first"]
+
+    def _is_another(self, times: dict[str, Seconds], role: str) -> bool:
+        """Return whether an instant is the arrival in every row that has it."""
+        known = np.isfinite(times[role]) & np.isfinite(times["arrival"])
+        return bool(known.any() and (times[role] == times["arrival"])[known].all())
+
+    def _impossible(
+        self,
+        times: dict[str, Seconds],
+        later: str,
+        earlier: str,
+        wrong: NDArray[np.bool_],
+        both: NDArray[np.bool_],
+        words: str,
+    ) -> None:
+        count, known = int(wrong.sum()), int(both.sum())
+        if not count:
+            return
+        row = int(wrong.argmax())
+        if count > known / 2:
+            names = [self._origin(each) for each in (later, earlier)]
+            told = f"{words} in {count:,} of {known:,} requests"
+            if not self.layout.given and later != "finish":
+                del times[later]
+                self.notes.append(f"{names[0]} is not used: {told}")
+                return
+            seconds = times[later][row] - times[earlier][row]
+            raise ValueError(
+                f"{self.table.where(row)}: {told}: {names[0]} is {seconds:,.6g} s after {names[1]}"
+                "; are these the columns, units and origins of time that you mean?"
+            )
+        self.missing[f"{words} ({self.table.where(row)})"] = wrong
+
+    def _origin(self, role: str) -> str:
+        """Return the name of the column that tells an instant."""
+        durations = {"start": "wait", "first": "ttft", "finish": "latency", "arrival": "gap"}
+        return self.names.get(role, self.names.get(durations[role], role))
+
+    def _stated(self, role: str) -> Unit | None:
+        name = self.names[role]
+        inner = self.table.columns.get(name.removesuffix(".value") + ".unit", ())
+        beside = next((str(each) for each in inner if each), None)
+        return stated(role, name, self.given, beside, self.comments)
+
+    def _documented(self, role: str) -> Unit | None:
+        key = self.layout.units.get(role, self.layout.unit)
+        return None if key is None else Unit(key, "as the layout documents")
+
+    def _units_in_words(self) -> str:
+        by_unit: dict[Unit, list[str]] = {}
+        for role, unit in self.units.items():
+            if role != "sent":
+                by_unit.setdefault(unit, []).append(role)
+        dates = [role for role in INSTANTS if role in self.dates]
+        parts = [f"{', '.join(dates)} as dates"] * bool(dates)
+        parts += [f"{', '.join(roles)} in {u.key} ({u.why})" for u, roles in by_unit.items()]
+        return "; ".join(parts)
+
+    def _refuse(self, wrong: NDArray[np.bool_], values: "pd.Series", name: str, rule: str) -> None:
+        if wrong.any():
+            row = int(wrong.argmax())
+            value = shown(values.iloc[row])
+            raise ValueError(f"{self.table.where(row)}: {name} {value} {rule}")
+
+
+def _seconds(each: _Instants, lead: _Instants) -> Seconds:
+    """Return instants in seconds from the earliest one of the lead on."""
+    earliest = lead.values[lead.there].min()
+    if each.unit == lead.unit == "date":
+        return np.where(each.there, (each.values - int(earliest)) / 1e9, np.nan)
+    if each.unit == lead.unit:
+        return np.where(each.there, (each.values - earliest) / UNITS[each.unit], np.nan)
+    origin = earliest / (1e9 if lead.unit == "date" else UNITS[lead.unit])
+    values = each.values / (1e9 if each.unit == "date" else UNITS[each.unit])
+    return np.where(each.there, values - origin, np.nan)
 
 
 def _present(column: Sequence[Any]) -> "pd.Series":
@@ -106,134 +420,55 @@ def _numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
     import pandas as pd
 
     found = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    booleans = values.map(lambda value: isinstance(value, bool)).to_numpy(bool)
+    booleans = values.map(lambda value: isinstance(value, (bool, np.bool_))).to_numpy(bool)
     wrong = (values.notna().to_numpy(bool) & ~np.isfinite(found)) | booleans
     return found, wrong
 
 
-def _tokens(values: "pd.Series", name: str, table: Table) -> Seconds:
+def _time_numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
+    """Return numbers of time, whatever separates their thousands and decimals."""
+    import pandas as pd
+
     found, wrong = _numbers(values)
-    if wrong.any():
-        values = values.map(_without_separators)
-        found, wrong = _numbers(values)
-    _refuse(wrong | (found % 1 > 0), values, name, table, "must be an integer")
-    most = f"must be between 0 and {LARGEST}"
-    _refuse((found < 0) | (found > LARGEST), values, name, table, most)
-    return found
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    commas = [text for text in texts if "," in text]
+    if not wrong.any() or not commas:
+        return found, wrong
+    decimal = [text for text in commas if DECIMAL_COMMA.fullmatch(text)]
+    pointed = any(t.lstrip("-").startswith("0,") or len(t.partition(",")[2]) != 3 for t in decimal)
+    change = _with_point if pointed else _without_separators
+    again = _numbers(pd.Series([change(value) for value in values], values.index, dtype=object))
+    return (found, wrong) if again[1].any() else again
+
+
+def _with_point(value: Any) -> Any:
+    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()):
+        return value.replace(",", ".")
+    return value
+
+
+def _written(values: "pd.Series") -> Seconds | None:
+    """Return durations that are written with their units, as 149.9 ms, 1m2.5s, 0:00:04.3."""
+    import pandas as pd
+
+    there = values.notna().to_numpy(bool)
+    texts = values.where(values.notna(), None).map(
+        lambda value: value.strip().replace("µ", "u") if isinstance(value, str) else None
+    )
+    try:
+        found = pd.to_timedelta(texts, errors="coerce")
+    except (ValueError, OverflowError):
+        return None
+    if found[there].isna().any():
+        return None
+    seconds = found.dt.total_seconds().to_numpy(np.float64)
+    return np.where(there, seconds, np.nan)
 
 
 def _without_separators(value: Any) -> Any:
     """Return a text without the separators of thousands that spreadsheets write: ``1,186``."""
-    if isinstance(value, str) and SEPARATED.fullmatch(value.strip()):
-        return re.sub(r"\D", "", value)
+    if isinstance(value, str):
+        whole, point, rest = value.strip().partition(".")
+        if SEPARATED.fullmatch(whole) and (rest.isdigit() or not point):
+            return re.sub(r"\D", "", whole) + point + rest
     return value
-
-
-def _times(
-    values: dict[str, "pd.Series"], names: dict[str, str], table: Table, per_second: int
-) -> dict[str, Seconds]:
-    """Return the instants that a table tells, in seconds from some moment on."""
-    found = _instants(values, names, table, per_second)
-    spans = {
-        role: _span(values[role], names[role], table, per_second)
-        for role in DURATIONS
-        if role in values
-    }
-    if "gap" in spans:
-        found["arrival"] = np.cumsum(np.concatenate([[0.0], spans["gap"][1:]]))
-    if "arrival" not in found:
-        return {}
-    for role, instant in (("wait", "start"), ("ttft", "first"), ("latency", "finish")):
-        if role in spans:
-            found[instant] = found["arrival"] + spans[role]
-    return found
-
-
-def _instants(
-    values: dict[str, "pd.Series"], names: dict[str, str], table: Table, per_second: int
-) -> dict[str, Seconds]:
-    """Return instants in seconds: numbers, or dates when the arrivals are dates."""
-    roles = [role for role in (*INSTANTS, "sent") if role in values]
-    if "arrival" not in roles:
-        return {}
-    read = {role: _numbers(values[role]) for role in roles}
-    if read["arrival"][1].any():
-        dates = {role: _dates(values[role], names[role], table) for role in roles}
-        stamps, there = dates["arrival"]
-        origin = int(stamps[there].min())
-        return {
-            role: np.where(there, (stamps - origin) / 1e9, np.nan)
-            for role, (stamps, there) in dates.items()
-        }
-    for role in roles:
-        _refuse(
-            read[role][1], values[role], names[role], table, "must be a number, as arrivals are"
-        )
-    numbers = {role: read[role][0] for role in roles}
-    known = numbers["arrival"][~np.isnan(numbers["arrival"])]
-    earliest = known.min() if len(known) else 0.0
-    if earliest > LATEST * per_second:
-        units = [unit for unit, each in UNITS.items() if earliest <= LATEST * each]
-        raise ValueError(
-            f"{names['arrival']}: {earliest:.0f} is too large for seconds since 1970: say "
-            f"--time-unit {units[0] if units else 'ns'}"
-        )
-    sent = numbers.pop("sent", None)
-    if sent is not None:  # chunks count from the sending; 0 was not recorded
-        for role in ("first", "finish"):
-            if role in numbers:
-                moment = numbers["arrival"] + numbers[role] - sent
-                numbers[role] = np.where(numbers[role] > 0, moment, np.nan)
-    return {role: (column - earliest) / per_second for role, column in numbers.items()}
-
-
-def _dates(values: "pd.Series", name: str, table: Table) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Return nanoseconds since 1970, and where there are any; without an offset they are UTC."""
-    import pandas as pd
-
-    there = values.notna().to_numpy(bool)
-    stamps = pd.to_datetime(values, utc=True, format="ISO8601", errors="coerce")
-    if there.any() and stamps[there].isna().all():
-        stamps = _local_dates(values, name, there)
-    wrong = there & (stamps.isna() | (stamps.dt.year < 1970) | (stamps.dt.year >= 2100)).to_numpy()
-    rule = "must be a time of the years 1970 to 2099 like 2023-11-16 18:15:46.6805900"
-    _refuse(wrong, values, name, table, rule)
-    whole = stamps.dt.as_unit("ns").fillna(pd.Timestamp(0, tz="UTC"))
-    nanoseconds: IntArray = np.asarray(whole.astype(np.int64), np.int64)
-    return nanoseconds, there
-
-
-def _local_dates(values: "pd.Series", name: str, there: NDArray[np.bool_]) -> "pd.Series":
-    """Return dates as people write them, in the one form of `FORMS` that reads all of them.
-
-    Where day and month could change places, that order is taken in which the log is sorted.
-    """
-    import pandas as pd
-
-    read = {form: pd.to_datetime(values, utc=True, format=form, errors="coerce") for form in FORMS}
-    whole = {form: dates for form, dates in read.items() if dates[there].notna().all()}
-    if len(whole) > 1:
-        ordered = {form: d for form, d in whole.items() if d[there].is_monotonic_increasing}
-        if len(ordered) != 1:
-            raise ValueError(
-                f"{name}: {shown(values[there].iloc[0])} may begin with the day or with the month: "
-                "write dates as 2023-11-16 18:15:46"
-            )
-        whole = ordered
-    if not whole:  # told with the first that the best form does not read
-        return max(read.values(), key=lambda dates: int(dates.notna().sum()))
-    return next(iter(whole.values()))
-
-
-def _span(values: "pd.Series", name: str, table: Table, per_second: int) -> Seconds:
-    found, wrong = _numbers(values)
-    _refuse(wrong | (found < 0), values, name, table, "must be a number, at least 0")
-    return found / per_second
-
-
-def _refuse(
-    wrong: NDArray[np.bool_], values: "pd.Series", name: str, table: Table, rule: str
-) -> None:
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(f"{table.where(row)}: {name} {shown(values.iloc[row])} {rule}")

@@ -1,7 +1,7 @@
 """Request logs as traces, and instances of any size cut out of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model import FormatError, Instance, IntArray, PathLike, stream
+from ratiolab.model.files import Content, read_content
 from ratiolab.model.instance import LARGEST
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import NOTE, blocks_of
@@ -33,9 +34,12 @@ class Trace:
     seconds : arrival times from the first request on, shape (n,); None where the file has none.
     prompt, output : tokens, shape (n,); either may be 0.
     start, first, finish : what the log observed, in the same seconds, shape (n,): when the request
-        was scheduled, its first token and its last; NaN or None where it did not.
+        was scheduled, its first token and its last; NaN or None where it did not. Where the file
+        has no arrivals, seconds after the arrival of each request.
     dropped : how many rows were left out when the file was read, by reason.
     layout : which layout the file has.
+    notes : what was assumed or not used when the file was read, sentences.
+    units : of the times that are numbers, and why they are believed; "" without any.
     """
 
     name: str
@@ -47,6 +51,8 @@ class Trace:
     finish: Seconds | None = field(default=None, repr=False)
     dropped: Mapping[str, int] = field(default_factory=dict)
     layout: str = ""
+    notes: tuple[str, ...] = ()
+    units: str = ""
 
     def __len__(self) -> int:
         return len(self.prompt)
@@ -56,56 +62,71 @@ class Trace:
         times = (self.seconds, self.start, self.first, self.finish)
         seconds, start, first, finish = (None if t is None else t[requests] for t in times)
         tokens = self.prompt[requests], self.output[requests]
-        return Trace(self.name, seconds, *tokens, start, first, finish, layout=self.layout)
+        taken = Trace(self.name, seconds, *tokens, start, first, finish, layout=self.layout)
+        return replace(taken, notes=self.notes, units=self.units)
 
 
 def read_trace(
-    path: PathLike, *, columns: str | None = None, time_unit: str | None = None
+    path: "PathLike | Content",
+    *,
+    columns: str | None = None,
+    time_unit: str | None = None,
+    rows: str | None = None,
 ) -> Trace:
-    """Read a request log: CSV, JSON lines, JSON or Parquet, compressed by gzip or not.
+    """Read a request log: CSV, JSON lines, JSON, Parquet or Arrow, packed or not.
 
     The known layouts are those of `ratiolab.workloads.layouts.LAYOUTS`, told by their columns.
-    Rows out of order are sorted by time. Times are numbers, or dates, which are read to the
-    nanosecond; a date without an offset counts as UTC. Rows of requests that were not served, or
-    lack an arrival or tokens, are left out and counted. Cost O(n log n).
+    Rows out of order are sorted by time. Times are numbers, whose unit is inferred where nothing
+    states it, or dates, which are read to the nanosecond; a date without an offset counts as UTC.
+    Rows of requests that were not served, lack an arrival or tokens, or have impossible times are
+    left out and counted. Cost O(n log n).
 
     Parameters
     ----------
+    path : of the file, ``-`` for standard input, or what has been read from it.
     columns : of another layout, as in ``arrival=ts,prompt=n_in,output=n_out``; the roles are those
-        of `ratiolab.workloads.layouts.ROLES`.
-    time_unit : of times that are numbers, with `columns`: s (default), ms, us or ns.
+        of `ratiolab.workloads.layout.ROLES`.
+    time_unit : of times that are numbers: s, ms, us, ns or d (days), or for some roles or columns
+        only, as in ``arrival=s,ttft=ms``.
+    rows : where in a JSON file the requests are, as in ``benchmarks.0.requests``.
 
     Raises
     ------
     FormatError
         one line that names the file, line, column, value and rule.
     """
-    from ratiolab.workloads.layouts import given_layout, layout_of
+    from ratiolab.workloads.choice import chosen_table
+    from ratiolab.workloads.layout import given_units
     from ratiolab.workloads.logs import columns_of
-    from ratiolab.workloads.tables import read_table
+    from ratiolab.workloads.tables import read_tables
 
-    if time_unit is not None and columns is None:
-        raise ValueError(f"time unit {time_unit!r} is for named columns only")
-    table = read_table(path)
+    content = path if isinstance(path, Content) else read_content(path)
+    tables = read_tables(content)
     try:
-        layout = (
-            layout_of(table.columns)
-            if columns is None
-            else given_layout(columns, time_unit, table.columns)
-        )
-        found = columns_of(table, layout)
+        table, layout = chosen_table(tables, columns, rows)
+        found = columns_of(table, layout, given_units(time_unit, table.columns))
     except ValueError as error:
-        raise FormatError(f"{path}: {error}") from None
+        raise FormatError(f"{content.name}: {error}") from None
     observed = {role: found.times.get(role) for role in ("start", "first", "finish")}
     return Trace(
-        Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name,
+        _stem(content.name),
         found.times.get("arrival"),
         found.prompt,
         found.output,
         **observed,
         dropped=found.dropped,
         layout=layout.name,
+        notes=tuple(found.notes),
+        units=found.units,
     )
+
+
+def _stem(name: str) -> str:
+    """Return the name of a file without its folder and the endings of its form and of its pack."""
+    plain = Path(name).name
+    for ending in (".gz", ".bz2", ".xz", ".zst", ".zip"):
+        plain = plain.removesuffix(ending)
+    return plain.rpartition(".")[0] or plain
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ratiolab.evaluation.service import Service
 from ratiolab.model import Instance
 from ratiolab.model.io import write_text
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime, clock_of
-from ratiolab.ratio.service import Service
 from ratiolab.workloads.traces import Trace, instance_from_trace, read_trace
 
 FOLDER = Path(__file__).parents[2] / "results/engines-public"
@@ -104,7 +104,7 @@ def found(log: str, pair: Pair, clock: BatchTime | None = None) -> Found:
     """Return both simulators' times of the requests of a log."""
     import pandas as pd
 
-    from ratiolab.ratio.observed import observed_service
+    from ratiolab.evaluation.observed import observed_service
 
     trace, instance = served(log, pair)
     policy = make(pair.policy, pair.parameters)

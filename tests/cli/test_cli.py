@@ -193,10 +193,10 @@ def test_claims_as_table_data_and_page(capsys: pytest.CaptureFixture[str], tmp_p
         (("simulate", "EC1", "--policy", "a-min", "--param", "ties=x"), "must be one of random"),
         (("compare", "EC1", "--show", "nobody"), "--show 'nobody' is not among"),
         (("compare", "EC1", "--plot", "x.docx"), "pictures can be"),
-        (("generate", "no-kind"), "unknown kind 'no-kind'"),
+        (("generate", "no-kind"), "kind 'no-kind' is unknown"),
         (("generate", "uniform", "--set", "n=x"), "must be an integer"),
         (("trace", "EC1", "--memory", "9"), "no known layout has its columns"),
-        (("bound", "no-bound"), "'no-bound' is not one of"),
+        (("bound", "no-bound"), "bound 'no-bound' is unknown"),
         (("rayleigh", "--upper", "0"), "Invalid value for '--upper'"),
         (("claims", "--id", "x/y"), "claim 'x/y' is unknown"),
         (("claims", "--recheck", "chen2025/example-1"), "has no witness"),
@@ -245,6 +245,6 @@ def test_check_names_every_drift_and_updates(
     code, out, _ = run(capsys, "check", str(file), "--update")
     assert code == 0
     data = run_json(capsys, "check", str(file))
-    assert data == {"entries": 4, "drifts": [], "failed": {}}
+    assert data == {"entries": 4, "drifts": [], "failed": {}, "changes": []}
     pinned = json.loads(file.read_text())["entries"][0]["value"]
     assert pinned == {"cost": "12", "opt_lower": 12, "opt_upper": 12}

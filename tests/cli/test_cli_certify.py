@@ -8,7 +8,9 @@ import pytest
 from command_line import run
 from oracle import least_latency
 
-from ratiolab.model import Instance, write_instance
+from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.certificates.io import read_certificate
+from ratiolab.model import Instance, read_instance, read_schedule, violations, write_instance
 
 FIVE = Instance("five", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])
 
@@ -39,6 +41,51 @@ def test_a_written_certificate_is_proven(
         0,
         f"proven: every schedule of five has latency >= {found['certified']}\n",
     )
+
+
+def test_the_line_says_what_rests_on_a_solver_and_a_written_certificate_proves_the_rest(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    equal, proof = tmp_path / "equal.json", tmp_path / "proof.json"
+    write_instance(Instance("equal", 8, [0] * 16, [0] * 16, [4] * 16), equal)
+    code, out, _ = run(capsys, "solve", equal)
+    assert code == 0
+    assert "certificate proves >= 184, 240 rests on HiGHS" in out
+    code, out, _ = run(capsys, "solve", equal, "--certificate", proof)
+    assert code == 0
+    assert "rests on" not in out
+    assert f"{proof}: proves >= 240" in out.replace("\n", "")
+    assert run(capsys, "certify", proof, equal)[0] == 0
+
+
+def test_a_solve_without_a_program_says_so_before_it_begins(
+    capsys: pytest.CaptureFixture[str], five: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ratiolab.hindsight.stages.MOST_REQUESTS", 4)
+    told = "5 requests, more than 4: no integer program, but schedules and bounds by a fixed effort"
+    code, _, err = run(capsys, "solve", five)
+    assert code == 0
+    assert told in err
+    assert told not in run(capsys, "solve", five, "--time-limit", "5")[2]
+    assert told not in run(capsys, "solve", five, "--method", "ip")[2]
+
+
+def test_an_attack_writes_the_instance_the_proof_and_the_schedule_of_its_ratio(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    files = [tmp_path / name for name in ("worst.json", "proof.json", "schedule.json")]
+    options = ("--requests", "8", "--memory", "12", "--evaluations", "20")
+    code, out, _ = run(
+        capsys, "attack", "--policy", "fcfs", *options, "-o", files[0],
+        "--certificate", files[1], "--schedule", files[2], "--json",
+    )  # fmt: skip
+    assert code == 0
+    optimum = json.loads(out)["optimum"]
+    instance = read_instance(files[0])
+    schedule = read_schedule(files[2], instance)
+    assert violations(schedule) == []
+    assert schedule.total_latency == optimum[1]
+    assert certify(read_certificate(files[1]), instance) == optimum[0]
 
 
 def test_a_claim_that_is_not_proven_exits_with_one(

@@ -63,7 +63,7 @@ def test_a_study_writes_its_tables_and_says_where(
         ("study mine.toml --scheduler tcp://x:1", "--scheduler ADDRESS needs --executor dask"),
         ("reproduce chen2025 --executor slurm", "must be local, dask or dask=ADDRESS"),
         ("study mine.toml --workers 0", "workers 0 must be at least 1, or -1 for all cores"),
-        ("reproduce none", "experiment 'none' is unknown; known are"),
+        ("reproduce none", "experiment 'none' is unknown; did you mean"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(

@@ -120,4 +120,4 @@ def test_the_command_prints_a_schema_or_their_list(capsys: pytest.CaptureFixture
     assert all(name in out for name in SCHEMAS)
     code, out, err = run(capsys, "schema thing")
     assert (code, out) == (2, "")
-    assert "schema 'thing' is unknown; known are instance, schedule" in err
+    assert "schema 'thing' is unknown; did you mean" in err

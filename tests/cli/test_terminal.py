@@ -80,3 +80,25 @@ def test_a_reader_that_leaves_early_causes_no_traceback(words: str, start: Start
     process.stdout.read(10)
     process.stdout.close()
     assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("words", ["53,760", "53_760", "53 760", "53760", "53'760"])
+def test_a_memory_is_read_as_engines_print_it(
+    words: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "i.csv").write_text("arrival,prompt,output\n0,1,3\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", "i.csv", "--memory", words, "--json"])
+    assert ended.value.code == 0
+    assert json.loads(capsys.readouterr().out)["upper"] == 3
+
+
+@pytest.mark.parametrize("words", ["5,37", "0", "-5", "1.5", "many", "53,76a", "5,3760"])
+def test_a_memory_that_is_none_is_refused(
+    words: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "i.csv").write_text("arrival,prompt,output\n0,1,3\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["solve", "i.csv", f"--memory={words}"])
+    assert ended.value.code == 2
+    assert "must be a whole number of tokens, at least 1" in capsys.readouterr().err

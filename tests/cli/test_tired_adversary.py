@@ -33,9 +33,9 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("attack --policy mc-sf --start odd.json --memory 8", "memory 9 must be between 1 and 8"),
         (
             "attack --policy volume-restart --param base=nan",
-            "base nan must be above 1, a finite number",
+            "base nan must be above 1 and at most 1e9, a finite number",
         ),
-        ("attack --policy mc-sf --limit --plot p.png", "--limit has no certificate"),
+        ("attack --policy mc-sf --limit --plot p.png", "--limit searches for a family"),
         ("attack --policy own.py:Mine", "there is no file own.py"),
         ("game --requests 17", "requests 17 must be between 1 and 16"),
         ("game --memory 4", "memory 4 must be at least prompt + upper, 5"),
@@ -49,7 +49,7 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("ranges --most nan", "Invalid value for '--most'"),
         ("ranges --most inf", "most inf must be between 1 and 1e+08"),
         ("ranges --most 1e9", "most 1e+09 must be between 1 and 1e+08"),
-        ("worst-cases --only mcsf", "--only 'mcsf' must be one of a-ell"),
+        ("worst-cases --only mcsf", "--only 'mcsf' is unknown; did you mean mc-sf?"),
         ("worst-cases --instances nowhere", "--instances nowhere: has no instance"),
     ],
 )

@@ -51,7 +51,7 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("reproduce chen2025 --redraw --out ec1.json", "ec1.json/chen2025.csv: Not a directory"),
         ("reproduce chen2025 --extend", "ratiolab: results/chen2025.csv: No such file"),
         ("reproduce chen2025 --extend --redraw", "--redraw runs nothing and --extend what is"),
-        ("reproduce chen2024 --redraw", "experiment 'chen2024' is unknown; known are chen2025"),
+        ("reproduce chen2024 --redraw", "experiment 'chen2024' is unknown; did you mean chen2025"),
     ],
 )
 def test_every_mistake_gets_one_line(

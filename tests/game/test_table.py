@@ -24,8 +24,8 @@ def test_a_table_is_read_as_it_was_written_and_its_page_has_the_values(tmp_path)
     assert compute(SMALL, rows[1:], told.append, kept.append) == rows
     assert told == [*SMALL, SMALL[0]]  # what is known is not computed again
     assert kept == [[*rows[1:], rows[0]]]  # and is kept
-    assert rows[0].deterministic == Fraction(10, 7)
-    assert rows[0].least == rows[0].most == Fraction(5, 4)
+    assert rows[0].deterministic == Fraction(4, 3)
+    assert rows[0].least == rows[0].most == Fraction(89, 76)
     assert (rows[-1].deterministic, rows[-1].alpha) == (1, 1)  # equal lengths: nothing is unknown
     values = [row.deterministic for row in rows[1:]]
     assert values == sorted(values, reverse=True)  # a narrower interval never costs more
@@ -33,8 +33,8 @@ def test_a_table_is_read_as_it_was_written_and_its_page_has_the_values(tmp_path)
     assert read_rows(tmp_path / "games.csv") == rows
     write_page(rows, tmp_path / "games.md", "games.csv", "games.png")
     text = (tmp_path / "games.md").read_text()
-    assert "| 2 | 1 | 5 | 1 | 4 | 79 | 10/7 | 1.428571 | 5/4 | 1.250000 |" in text
-    assert "worst output 2: latency 10, optimum 7 *" in text
+    assert "| 2 | 1 | 5 | 1 | 4 | 87 | 4/3 | 1.333333 | 89/76 | 1.171053 |" in text
+    assert "worst output 3: latency 8, optimum 6 *" in text
     assert len(picture(rows).axes) == 2
 
 

@@ -25,6 +25,7 @@ from ratiolab.hindsight.certificates.effort import (
     LARGEST_FILE,
     MOST_BYTES,
     CertificateError,
+    Effort,
     TooCostlyError,
     allowing,
     duals_effort,
@@ -150,3 +151,10 @@ def test_walks_are_refused_whose_pairs_are_no_16_bit_numbers() -> None:
                 paths_effort(FLAT, many, (0,))
         else:
             assert paths_effort(FLAT, many, (0,)).bytes > 0
+
+
+def test_an_estimate_beyond_all_floats_is_refused_in_words() -> None:
+    with pytest.raises(TooCostlyError, match=r"up to 1e\+300 bytes"):
+        Effort(10**400, 1).require_affordable()
+    with pytest.raises(TooCostlyError, match=r"up to 1e\+300 steps"):
+        Effort(1, 10**400).require_affordable()

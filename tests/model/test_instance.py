@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ratiolab.model import Instance
-from ratiolab.model.instance import LARGEST, MOST_REQUESTS
+from ratiolab.model.instance import LARGEST, LATEST, MOST_REQUESTS
 
 GOOD = {
     "name": "good",
@@ -61,7 +61,15 @@ BROKEN = {
     "output 0": ({"output": [0, 4]}, f"request 0: output 0 must be between 1 and {LARGEST}"),
     "output -1": ({"output": [3, -1]}, f"request 1: output -1 must be between 1 and {LARGEST}"),
     "prompt -1": ({"prompt": [-1, 2]}, f"request 0: prompt -1 must be between 0 and {LARGEST}"),
-    "arrival -1": ({"arrival": [0, -1]}, f"request 1: arrival -1 must be between 0 and {LARGEST}"),
+    "arrival -1": ({"arrival": [0, -1]}, f"request 1: arrival -1 must be between 0 and {LATEST}"),
+    "arrival huge": (
+        {"arrival": [0, LATEST + 1]},
+        f"request 1: arrival {LATEST + 1} must be between 0 and {LATEST}",
+    ),
+    "arrival beside a huge memory": (
+        {"arrival": [LATEST, 0], "memory": 10**7},
+        f"request 0: arrival {LATEST} times memory 10000000 exceeds 10^18",
+    ),
     "lower 0": ({"lower": [0, 4]}, f"request 0: lower 0 must be between 1 and {LARGEST}"),
     "predicted 0": (
         {"predicted": [0, 4]},

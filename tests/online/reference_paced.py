@@ -9,7 +9,7 @@ from math import exp, log1p
 from round_by_round import running, waiting
 
 from ratiolab.model.footprint import held, volume
-from ratiolab.online.survival import horizons
+from ratiolab.online.pacing.survival import horizons
 
 
 class Paced:

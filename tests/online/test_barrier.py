@@ -228,7 +228,7 @@ def test_what_is_no_policy_is_refused_in_one_line():
             return lambda view: Decision()
 
     with pytest.raises(
-        ValueError, match=r"^policy <.*Duck.*> must be an instance of a subclass of"
+        ValueError, match=r"^policy <.*Duck.*> must be a key, .* or an instance of a subclass of"
     ):
         simulate(SECRET, Duck())
 

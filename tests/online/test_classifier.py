@@ -151,7 +151,7 @@ def test_refined_predictions_are_better_than_the_classifier_alone_and_than_the_p
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bins": 0}, "policy trail: bins 0 must be at least 1"),
+        ({"bins": 0}, "policy trail: bins 0 must be between 1 and 1000"),
         ({"spread": 1.5}, "policy trail: spread 1.5 must be between 0 and 1"),
         ({"longest": 9}, "policy trail: longest 9 must be at least a token for each bin"),
         ({"c": 2}, "policy trail: c 2.0 must be between 0 and 1"),

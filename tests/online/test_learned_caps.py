@@ -13,9 +13,9 @@ from ratiolab.model import Instance
 from ratiolab.model.footprint import held, volume
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.online.cap_plan import NODES, PROMPTS, CapPlan, spread
+from ratiolab.online.pacing.cap_plan import NODES, PROMPTS, CapPlan, spread
+from ratiolab.online.pacing.survival import Survival
 from ratiolab.online.policies.learned_caps import NEWS, PATIENCE
-from ratiolab.online.survival import Survival
 from ratiolab.testing import assert_lawful
 
 

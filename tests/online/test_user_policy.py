@@ -1,10 +1,13 @@
 """A policy from a user's file runs under the same barrier, and errors name the file."""
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
+from command_line import COMMAND, run
 
-from ratiolab.model import Instance
+from ratiolab.model import Instance, write_instance
 from ratiolab.online import InformationError, make, simulate
 
 OWN = '''
@@ -57,6 +60,102 @@ LEVEL = 3
 '''
 
 PAIR = Instance("pair", 6, [0, 0], [1, 1], [2, 4])
+
+RUDE = """
+import os, sys
+from ratiolab.online import Decision, Policy
+
+class Own(BaseException): pass
+
+class Rude(Policy):
+    name = "rude"
+    def start(self, setting, rng):
+        def decide(view):
+            self.say()
+            return Decision(sorted(view.waiting)[:1] if not view.running else [])
+        return decide
+    def say(self): raise SystemExit(7)
+
+class Generator(Rude):
+    def say(self): raise GeneratorExit("boo")
+
+class OwnError(Rude):
+    def say(self): raise Own("boo")
+
+class AtStart(Rude):
+    def start(self, setting, rng): sys.exit(7)
+
+class AtInit(Rude):
+    def __init__(self): sys.exit(7)
+
+class Property(Rude):
+    @property
+    def ties(self): sys.exit(7)
+
+class Loud(Rude):
+    def say(self):
+        print("from print")
+        os.write(1, b"from a descriptor\\n")
+"""
+
+
+@pytest.fixture
+def rude(tmp_path: Path) -> Path:
+    write_instance(PAIR, tmp_path / "pair.json")
+    (tmp_path / "rude.py").write_text(RUDE)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "what"),
+    [
+        ("Rude", 14, "SystemExit: 7"),
+        ("Generator", 17, "GeneratorExit: boo"),
+        ("OwnError", 20, "Own: boo"),
+        ("AtStart", 23, "SystemExit: 7"),
+        ("AtInit", 26, "SystemExit: 7"),
+        ("Property", 30, "SystemExit: 7"),
+    ],
+)
+def test_whatever_a_policy_raises_is_one_line_and_a_code_of_its_own(
+    rude: Path, capsys: pytest.CaptureFixture[str], name: str, line: int, what: str
+) -> None:
+    key = f"{rude / 'rude.py'}:{name}"
+    code, out, err = run(capsys, "simulate", rude / "pair.json", "--policy", key)
+    assert (code, out) == (1, "")
+    assert err == f"ratiolab: {rude / 'rude.py'}, line {line}: {what}\n"
+
+
+@pytest.mark.long
+def test_what_a_policy_raises_in_another_process_is_one_line_too(rude: Path) -> None:
+    for name, what in (("Rude", "SystemExit: 7"), ("OwnError", "Own: boo")):
+        key = f"fcfs,{rude / 'rude.py'}:{name}"
+        words = ["compare", str(rude / "pair.json"), "--policies", key, "--workers", "2"]
+        found = subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=False)
+        assert found.returncode == 1
+        assert found.stderr.endswith(f": {what}\n")
+        assert len(found.stderr.splitlines()) == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_a_policy_prints_stays_out_of_the_json(rude: Path, workers: int) -> None:
+    key = f"fcfs,{rude / 'rude.py'}:Loud"
+    words = ["compare", str(rude / "pair.json"), "--policies", key, "--workers", str(workers)]
+    found = subprocess.run([*COMMAND, *words, "--json"], capture_output=True, text=True, check=True)
+    assert len(json.loads(found.stdout)["policies"]) == 2
+    assert "from print" in found.stderr
+    assert "from a descriptor" in found.stderr
+
+
+def test_what_a_policy_prints_stays_out_of_the_json_of_this_process(
+    rude: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = f"{rude / 'rude.py'}:Loud"
+    code, out, err = run(capsys, "simulate", rude / "pair.json", "--policy", key, "--json")
+    assert code == 0
+    assert json.loads(out)["runs"]
+    assert "from print" in err
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from ratiolab.model import Instance
 from ratiolab.model.footprint import volume
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.online.survival import Survival, longest_within
+from ratiolab.online.pacing.survival import Survival, longest_within
 from ratiolab.testing import assert_lawful
 
 

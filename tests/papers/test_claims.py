@@ -66,6 +66,12 @@ def test_every_numbered_statement_has_its_claim_and_no_id_stands_twice() -> None
     assert sorted(set(ORDERED) - set(ids)) == []
 
 
+def test_every_statement_can_be_read_alone_and_has_one_verdict() -> None:
+    statements = [claim.statement for claim in all_claims()]
+    assert sorted({s for s in statements if statements.count(s) > 1}) == []
+    assert [s for s in statements if s.startswith(("The same", "This ", "It is "))] == []
+
+
 def test_every_verdict_is_pinned_as_it_is_expected() -> None:
     entries = read_baseline(Path(__file__).parents[2] / "results/baseline.json")
     pinned = {entry.claim: entry.value for entry in entries if entry.kind == "verdict"}
@@ -171,3 +177,14 @@ def test_selection_refuses_what_it_does_not_know() -> None:
     with pytest.raises(ValueError, match="claim 'chen2025/lemma-99' is unknown"):
         select(ids=["chen2025/lemma-99"])
     assert all(claim.paper == "chen2025" for claim in select(paper="chen2025"))
+
+
+def test_a_narrow_terminal_gets_lines_in_place_of_a_table() -> None:
+    from ratiolab.papers.verdicts import claims_lines
+
+    reports = run_claims(select(ids=["chen2025/alpha-star"]))
+    first, statement, computed, headline = claims_lines(reports)
+    assert first.startswith("chen2025/alpha-star: holds")
+    assert reports[0].claim.statement in statement
+    assert reports[0].result.computed in computed
+    assert headline == reports.headline

@@ -1,5 +1,6 @@
 """Papers are found by their folders, and stand alone."""
 
+import re
 from itertools import permutations
 from pathlib import Path
 
@@ -23,3 +24,16 @@ def test_a_source_names_authors_place_and_version() -> None:
     assert known["zheng2026"].cite("abstract") == (
         "Zheng et al. (2026), abstract, from a published summary, arXiv 2604.00499"
     )
+
+
+def test_the_citation_names_every_paper_with_its_authors() -> None:
+    text = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    found = {}
+    for reference in text.split("references:")[1].split("  - type: ")[1:]:
+        families = re.findall(r"family-names: (\w+)", reference)
+        (year,) = re.findall(r"year: (\d+)", reference)
+        found[f"{families[0].lower()}{year}"] = reference, families
+    assert set(found) == set(papers()) - {"ours"}
+    for key, (reference, families) in found.items():
+        assert papers()[key].arxiv in reference
+        assert len(families) > 2 or "et al" not in papers()[key].authors

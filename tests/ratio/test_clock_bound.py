@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from oracle import least_latency
 
+from ratiolab.hindsight import solve
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
 from ratiolab.online.metrics import isolated_latency, per_request
-from ratiolab.ratio.clock_bound import clock_lower_bound
+from ratiolab.ratio.clock_bound import _needs, clock_lower_bound
 from ratiolab.workloads.generators import generate
 
 CLOCKS = (
@@ -76,3 +77,35 @@ def test_no_policy_is_below_the_bound(key: str, rate: float) -> None:
     total = per_request(done)["latency"].sum()
     bound = clock_lower_bound(instance, LLAMA2_70B_2XA100)
     assert 0.2 * total < bound < total
+
+
+@pytest.mark.parametrize("refills", [False, True])
+def test_the_work_of_a_request_is_summed_as_token_by_token(refills: bool) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        memory, prompt, output = 40, int(rng.integers(0, 20)), int(rng.integers(1, 21))
+        prefill, decode, kv = rng.choice([0, 0.25, 1, 3], 3).tolist()
+        clock = BatchTime(fixed=1, prefill=prefill, decode=decode * 8, kv=kv)
+        fixed, prefill, decode, kv, _ = clock.whole
+        added = [prefill * prompt]
+        for held in range(prompt + 1, prompt + output):
+            decodes = decode + kv * held
+            added.append(min(decodes, prefill * held) if refills else decodes)
+        works = [fixed * (prompt + k + 1) + memory * each for k, each in enumerate(added)]
+        later = sum(work * (2 * (output - k) - 1) for k, work in enumerate(works))
+        (need,) = _needs(Instance("one", memory, [0], [prompt], [output]), clock, refills=refills)
+        assert need == (sum(works), later, fixed * output + sum(added))
+
+
+def test_a_year_in_milliseconds_is_served_and_bounded_but_not_solved_round_by_round() -> None:
+    year = 365 * 24 * 3600 * 1000
+    pair = Instance("pair", 40, [0, 0], [9, 9], [12, 15], tick_seconds=0.001)
+    late = pair.replace(arrival=[year, year])
+    both = Instance("both", 40, [0, 0, year, year], [9] * 4, [12, 15] * 2, tick_seconds=0.001)
+    runs = [simulate(x, make("fcfs"), clock=LLAMA2_70B_2XA100) for x in (pair, late, both)]
+    totals = [float(per_request(run)["latency"].sum()) for run in runs]
+    assert totals[1:] == pytest.approx([totals[0], 2 * totals[0]], rel=1e-7)
+    bounds = [clock_lower_bound(x, LLAMA2_70B_2XA100) for x in (pair, late, both)]
+    assert bounds[1:] == pytest.approx([bounds[0], 2 * bounds[0]], rel=1e-7)
+    with pytest.raises(ValueError, match="looks at rounds up to 1000000000"):
+        solve(both)

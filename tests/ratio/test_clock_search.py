@@ -5,6 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
+from ratiolab.evaluation.evaluate import evaluate
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
@@ -17,7 +18,6 @@ from ratiolab.ratio.clock_search import (
     timed_of,
     total_seconds,
 )
-from ratiolab.ratio.evaluate import evaluate
 
 CLOCKS = (
     BatchTime(fixed=0.02, prefill=0.001, decode=0.0005, tick=0.05),

@@ -13,8 +13,10 @@ from ratiolab.hindsight import bracket
 from ratiolab.model import Instance, violations
 from ratiolab.online import Policy, Simulation, make
 from ratiolab.ratio import compare, default_policies
+from ratiolab.ratio.choice import usable_policies
 from ratiolab.report.tables import comparison_table
 from ratiolab.testing import instances
+from ratiolab.workloads.predictions import add_predictions
 
 TIGHT = Instance("tight", 12, [0, 0, 1, 2], [1, 2, 1, 3], [9, 3, 2, 4], predicted=[4, 4, 4, 4])
 
@@ -80,9 +82,17 @@ def test_policies_that_lack_their_column_are_left_out_with_the_reason() -> None:
     usable, skipped = default_policies(bare)
     assert {"sjf", "tie"}.isdisjoint(policy.name for policy in usable)
     reasons = dict(skipped)
-    assert reasons["sjf"] == "the instance has no column 'predicted'; --predict adds one"
-    assert reasons["tie"] == "the instance has no column 'location'; --predict adds one"
-    assert reasons["srpt"] == "its evictions keep tokens; the optimum is over runs without a break"
+    assert reasons["sjf"] == "the instance has no column 'predicted'; --predict exact adds it"
+    assert reasons["tie"] == "the instance has no column 'location'; --predict log-t adds it"
+    assert "--preemption recompute" in reasons["srpt"]
+    # each reason names what brings the policy back
+    for key in ("sjf", "tie"):
+        kind = reasons[key].split("--predict ")[1].split()[0]
+        told = add_predictions(bare, kind, 0)
+        assert key in [policy.name for policy in default_policies(told)[0]]
+    kept, others = usable_policies(bare, "recompute")
+    assert "srpt" in [policy.name for policy in kept]
+    assert dict(others)["a-min"] == "not made for --preemption recompute"
     with pytest.raises(ValueError, match="no column 'predicted'"):
         compare(bare, [make("sjf")])
 

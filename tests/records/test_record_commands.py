@@ -47,8 +47,8 @@ def test_sigint_ends_two_workers_and_keeps_their_tries(
     words = ["records", "improve", "--minutes", "5", "--workers", "2", "--json", *folders]
     command = [sys.executable, "-c", SAYING_WHEN_A_SOLVE_RUNS, *words]
     process = start(command, stdout=PIPE, stderr=PIPE)
-    assert process.stdout is not None
-    assert {process.stdout.readline() for _ in range(2)} == {b"running\n"}
+    assert process.stderr is not None
+    assert {process.stderr.readline() for _ in range(2)} == {b"running\n"}
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130

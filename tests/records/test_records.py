@@ -29,7 +29,7 @@ from ratiolab.records import improve as improving
 from ratiolab.records import store as storing
 from ratiolab.records.improve import Failure, Try, improve, instances, widest
 from ratiolab.records.library import DRAWN, SIZES, recipes
-from ratiolab.records.record import HEADER, Record, read_records
+from ratiolab.records.record import HEADER, Record, read_records, write_records
 from ratiolab.records.store import RecordStore, faults, merged
 from ratiolab.workloads.generators import generate
 
@@ -66,6 +66,36 @@ def test_shipped_records_are_of_shipped_instances_and_their_files_are_there() ->
     assert len(small) >= 10
     for record in small:
         assert faults(shipped, record) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"certificate": "{outside}"}, "certificate '.*outside.json' must be records/"),
+        ({"schedule": "records/../../outside.json"}, "schedule .* must be records/"),
+        ({"certificate": "records/other.lower-1.json.gz"}, "certificate .* must be records/"),
+        ({"instance": "../easy"}, "instance '../easy' must be FOLDER/NAME"),
+        ({"instance": "/easy"}, "instance '/easy' must be"),
+        ({"instance": "a/b/../../../easy"}, "instance .* must be"),
+        ({"instance": "easy"}, "instance 'easy' must be"),
+    ],
+)
+def test_a_table_names_no_file_outside_its_folder_and_nothing_there_is_removed(
+    store: RecordStore, changes: dict[str, str], rule: str
+) -> None:
+    """The check of the row is made anew: whoever writes tables can compute it."""
+    outside = store.results.parent / "outside.json"
+    outside.write_text("precious")
+    _, record = store.keep(NAME, bracket(EASY, steps=0))
+    given = {k: v.format(outside=outside) for k, v in changes.items()}
+    write_records([replace(record, **given)], store.table)
+    with pytest.raises(FormatError, match=rule):
+        store.records()
+    with pytest.raises(FormatError, match=rule):
+        store.keep(NAME, solve(EASY))
+    assert outside.read_text() == "precious"
+    store._remove(str(outside))
+    assert outside.read_text() == "precious"
 
 
 @pytest.mark.long
@@ -200,7 +230,7 @@ def test_two_writers_at_once_lose_no_record(
     store: RecordStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     genuine = storing.write_certificate
-    other = Thread(target=store.keep, args=("second", weak()))
+    other = Thread(target=store.keep, args=("families/second", weak()))
 
     def meanwhile(*arguments: Any) -> None:
         monkeypatch.setattr(storing, "write_certificate", genuine)
@@ -209,9 +239,9 @@ def test_two_writers_at_once_lose_no_record(
         genuine(*arguments)
 
     monkeypatch.setattr(storing, "write_certificate", meanwhile)
-    store.keep("first", weak())
+    store.keep("families/first", weak())
     other.join()
-    assert sorted(store.records()) == ["first", "second"]
+    assert sorted(store.records()) == ["families/first", "families/second"]
     assert strays(store) == []
 
 

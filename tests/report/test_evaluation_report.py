@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from browser import browser, visit
 
+from ratiolab.evaluation.evaluate import evaluate
+from ratiolab.evaluation.result import Evaluation
 from ratiolab.model import Instance
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA3_8B_A100
-from ratiolab.ratio.evaluate import evaluate
-from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.report.evaluation_report import write_report
 from ratiolab.report.plots.pages import Pages, pages, width_of, wrapped
 
@@ -61,7 +61,7 @@ def test_the_page_needs_nothing_from_elsewhere(page: Path) -> None:
     assert "@import" not in text
     assert not re.search(r"url\((?!#)", text)
     assert parsed.seen.count("svg") == parsed.seen.count("figure") == 4
-    assert parsed.seen.count("dl") == 3  # setting, rules, provenance
+    assert parsed.seen.count("dl") == 4  # words, setting, rules, provenance
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids)) > 0
     assert set(re.findall(r'(?:href="#|url\(#)([^")]+)', text)) <= set(ids)
@@ -71,9 +71,9 @@ def test_the_page_needs_nothing_from_elsewhere(page: Path) -> None:
 def test_the_page_says_what_the_evaluation_says(made: Evaluation, page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for row in made.rows:
-        assert f"<td>{row.name}</td>" in text
+        assert f"<td>{row.name}{' (in use)' * (row.name == made.current)}</td>" in text
     assert "A line of its own." in text
-    assert all(escape(words) in text for words in made.advice)
+    assert all(escape(words) in text for words in (*made.situation, *made.advice))
     assert "KV cache</dt><dd>600 tokens" in text
     assert "7.88 ms" in text  # the clock's time of a batch
     for row in made.rows:
@@ -93,7 +93,7 @@ def test_markdown_has_its_charts_beside_it(made: Evaluation, tmp_path: Path) -> 
         assert (tmp_path / chart).read_bytes().startswith(b"\x89PNG")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in rows}) == 1
-    assert len(rows) == 2 + len(made.rows) + 1
+    assert len(rows) == 2 + len(made.groups) + len(made.rows) + 2  # groups, and the bound's
 
 
 def test_a_pdf_has_all_that_the_page_has_and_brings_its_fonts(
@@ -112,7 +112,7 @@ def test_a_pdf_has_all_that_the_page_has_and_brings_its_fonts(
 def test_the_table_in_latex_is_whole_and_obeys_no_name(made: Evaluation, tmp_path: Path) -> None:
     write_report(made, tmp_path / "my report_1.tex")
     text = (tmp_path / "my report_1.tex").read_text(encoding="utf-8")
-    assert text.count(r"\begin{") == text.count(r"\end{") == 2
+    assert text.count(r"\begin{") == text.count(r"\end{") == 3
     body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
     rows = [
         line for line in body.splitlines() if line.endswith(r"\\") and "multicolumn" not in line
@@ -181,6 +181,7 @@ READS = """
   const before = svgs.map(view), found = {};
   found.width = innerWidth;
   found.overflow = document.documentElement.scrollWidth > innerWidth;
+  found.figures = document.querySelector(".wide table").getBoundingClientRect().right <= innerWidth;
   found.drawn = svgs.every(svg => svg.getBBox().width > 100);
   found.ready = document.documentElement.dataset.ready;
   const turn = {deltaY: -1, clientX: 50, clientY: 50, cancelable: true};
@@ -219,6 +220,7 @@ def test_a_browser_renders_the_page_zooms_its_figures_and_reads_them_off(
         assert seen.value == {
             "width": width,
             "overflow": False,
+            "figures": True,  # the table shows its figures without being moved
             "drawn": True,
             "ready": "yes",
             "scrolls": True,  # the wheel alone moves the page, as everywhere

@@ -56,7 +56,7 @@ def test_a_policy_may_name_the_workloads_that_it_is_run_on(tmp_path: Path) -> No
     where = {(cell["policy"], cell["workload.label"]) for cell in cells}
     assert where == {("a-min", "one"), ("a-min", "equal"), ("h-sf", "one")}
     assert {cell.id for cell in cells} < {c.id for c in read_study(written(tmp_path, two)).cells}
-    with pytest.raises(FormatError, match=r"\[\[policy\]\] 2: workloads 'two': known are"):
+    with pytest.raises(FormatError, match=r"\[\[policy\]\] 2: workloads 'two' is unknown; "):
         read_study(written(tmp_path, limited.replace('= "one"\n[quick', '= "two"\n[quick')))
 
 
@@ -74,7 +74,7 @@ def test_a_workload_may_name_clocks_and_tasks_that_it_is_for(tmp_path: Path) -> 
     assert len(cells) == 3 + 2 * 3 + 1
     assert {cell.id for cell in cells} < {c.id for c in read_study(written(tmp_path, two)).cells}
     for name in ("clocks", "tasks"):
-        with pytest.raises(FormatError, match=rf"\[\[workload\]\] 2: {name} 'no': known are"):
+        with pytest.raises(FormatError, match=rf"\[\[workload\]\] 2: {name} 'no' is unknown; "):
             read_study(written(tmp_path, two.replace('label = "one"', f'{name} = "no"')))
 
 
@@ -157,7 +157,7 @@ def test_a_policy_of_ones_own_is_found_beside_the_file(tmp_path: Path) -> None:
         ("n = [4, 8]", "n = 4\nm = 5", "[[workload]] 1: unknown setting 'm' for kind 'uniform'"),
         ("n = [4, 8]", 'n = 4\npredict = "x"', "[[workload]] 1: predictions 'x' must be one of"),
         ('kind = "uniform"', "", "[[workload]] 1: must have one of kind, trace, instance"),
-        ('kind = "uniform"', 'kind = "u"', "[[workload]] 1: unknown kind 'u'; known are"),
+        ('kind = "uniform"', 'kind = "u"', "[[workload]] 1: kind 'u' is unknown; did you mean"),
         ('key = "h-sf"', 'key = "hsf"', "[[policy]] 2: policy 'hsf' is unknown"),
         ('key = "h-sf"', "", "[[policy]] 2: key is missing"),
         ('"worst"]', '"w"]', "[[policy]] 1: policy a-min: parameter ties 'w' must be one of"),

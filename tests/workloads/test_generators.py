@@ -179,7 +179,7 @@ def test_power_law_outputs_outlive_each_age_as_often_as_the_law_says():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nonsense", 0, {}), "unknown kind 'nonsense'; known are jaillet-model-1, "),
+        (("nonsense", 0, {}), "kind 'nonsense' is unknown; did you mean "),
         (
             ("two-point", 0, {"x": 1}),
             "unknown setting 'x' for kind 'two-point'; known are n, memory, prompt, lower, upper, "

@@ -1,6 +1,5 @@
 """Logs in every layout, by their own rules: each row here is written as its source writes it."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from command_line import ended_with
 from read_logs import read
 
 from ratiolab.model import FormatError, read_instance
-from ratiolab.workloads.layouts import LAYOUTS
 from ratiolab.workloads.traces import read_trace, select
 
 BLIS = (
@@ -39,60 +37,11 @@ VIDUR = (
     "request_inter_arrival_delay,request_num_prefill_tokens,request_num_decode_tokens\n"
     "0,2.5,0.25,0.5,,30.0,4\n1,1.5,0.125,0.25,2.0,40.0,5\n"
 )
-FILES = {
-    "Azure LLM inference trace": (
-        "TIMESTAMP,ContextTokens,GeneratedTokens\n"
-        "2024-05-10 00:00:00.009930+00:00,2162,5\n2024-05-10 00:00:01.009930+00:00,2399,6\n",
-        [0, 1],
-        [2162, 2399],
-        [5, 6],
-    ),
-    "BurstGPT": (
-        "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,"
-        "Log Type\n5,1,2.5,ChatGPT,472,18,490,Conversation log\n"
-        "45,,7,GPT-4,1087,230,1317,API log\n",
-        [0, 40],
-        [472, 1087],
-        [18, 230],
-    ),
-    "Mooncake": (
-        '{"timestamp": 3000, "input_length": 6758, "output_length": 500, "hash_ids": [0, 1]}\n'
-        '{"timestamp": 4500, "input_length": 7322, "output_length": 490, "hash_ids": [0, 2]}\n',
-        [0, 1.5],
-        [6758, 7322],
-        [500, 490],
-    ),
-    "BLIS TraceV2": (BLIS, [0, 0.2], [10, 30], [5, 7]),
-    "Vidur requests": (
-        "arrived_at,num_prefill_tokens,num_decode_tokens\n0.5,7,8\n0.75,9,10\n",
-        [0, 0.25],
-        [7, 9],
-        [8, 10],
-    ),
-    "Vidur request metrics": (VIDUR, [0, 2], [30, 40], [4, 5]),
-    "prefill and decode lengths": (
-        "num_prefill_tokens,num_decode_tokens,pd_ratio\n3772,54,69.85\n",
-        None,
-        [3772],
-        [54],
-    ),
-    "vLLM serving benchmark": (json.dumps(VLLM), [0, 1.5], [100, 200], [3, 2]),
-}
-
-
-def test_every_known_layout_has_an_example() -> None:
-    assert {layout.name for layout in LAYOUTS} == FILES.keys()
-    assert all(layout.source for layout in LAYOUTS)
-
-
-@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
-@pytest.mark.parametrize("name", FILES)
-def test_known_layouts_are_told_by_their_content(tmp_path: Path, name: str, packed: bool) -> None:
-    text, seconds, prompt, output = FILES[name]
-    trace = read(tmp_path, gzip.compress(text.encode()) if packed else text)
-    assert trace.layout == name
-    assert (None if trace.seconds is None else trace.seconds.tolist()) == seconds
-    assert (trace.prompt.tolist(), trace.output.tolist()) == (prompt, output)
+BURST = (
+    "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,"
+    "Log Type\n5,1,2.5,ChatGPT,472,18,490,Conversation log\n"
+    "45,,7,GPT-4,1087,230,1317,API log\n"
+)
 
 
 def test_what_a_log_observed_is_in_seconds_after_the_first_arrival(tmp_path: Path) -> None:
@@ -102,13 +51,13 @@ def test_what_a_log_observed_is_in_seconds_after_the_first_arrival(tmp_path: Pat
     # chunks count from the sending; 0 was not recorded
     assert blis.first.tolist() == pytest.approx([0.004, np.nan], nan_ok=True)
     assert blis.finish.tolist() == pytest.approx([0.009, np.nan], nan_ok=True)
-    assert blis.dropped == {"not served": 1}
+    assert blis.dropped == {"not served ('error' 1)": 1}
     vllm = read(tmp_path, json.dumps(VLLM))
     assert vllm.first is not None
     assert vllm.finish is not None
     assert vllm.first.tolist() == pytest.approx([0.1, 1.7])
     assert vllm.finish.tolist() == pytest.approx([0.22, 1.8])
-    assert vllm.dropped == {"not served": 1}
+    assert vllm.dropped == {"not served ('timed out' 1)": 1}
     vidur = read(tmp_path, VIDUR)
     for found, expected in (
         (vidur.start, [0.25, 2.125]),
@@ -117,7 +66,7 @@ def test_what_a_log_observed_is_in_seconds_after_the_first_arrival(tmp_path: Pat
     ):
         assert found is not None
         assert found.tolist() == expected
-    burst = read(tmp_path, FILES["BurstGPT"][0])
+    burst = read(tmp_path, BURST)
     assert burst.finish is not None
     assert burst.finish.tolist() == [2.5, 47]
 
@@ -180,7 +129,7 @@ def test_parquet_and_json_lines_hold_the_same_requests_as_csv(tmp_path: Path) ->
         ("arrival=ts,arrival=done", None, "'arrival' is named twice"),
         ("arrival=ts,prompt=n_in", None, "'output' is missing"),
         ("prompt=n_in,output=n_out", "h", "time unit 'h' must be one of s, ms, us, ns"),
-        (None, "ms", "time unit 'ms' is for named columns only"),
+        ("prompt=n_in,output=n_out", "born=ms", "'born' is neither a role nor a column"),
     ],
 )
 def test_named_columns_are_checked(
@@ -216,14 +165,19 @@ def test_what_is_dropped_is_told_loudly_and_strict_refuses(
     asked = ["trace", tmp_path / "log.csv", "--memory", "20", "-o", tmp_path / "i.json"]
     assert ended_with(*asked) == 0
     said = capsys.readouterr().err
-    assert "2 of 3 requests dropped (66.67%): 1 not served, 1 above memory 20" in said
+    assert "2 of 3 requests dropped (66.67%): 1 not served ('error' 1), 1 above memory 20" in said
     assert read_instance(tmp_path / "i.json").source.startswith(
-        "trace log: 3 requests; 1 dropped not served; 1 dropped above memory 20"
+        "trace log: 3 requests; 1 dropped not served ('error' 1); 1 dropped above memory 20"
     )
     assert ended_with(*asked, "--strict") == 2
-    assert "--strict refuses a log with requests 1 not served" in capsys.readouterr().err
+    assert (
+        "--strict refuses a log with requests 1 not served ('error' 1)" in capsys.readouterr().err
+    )
     trace = read_trace(tmp_path / "log.csv")
-    assert select(trace, memory=20).dropped == {"not served": 1, "above memory 20": 1}
+    assert select(trace, memory=20).dropped == {
+        "not served ('error' 1)": 1,
+        "above memory 20": 1,
+    }
 
 
 def test_a_log_is_described_in_words_numbers_and_a_picture(

@@ -1,5 +1,8 @@
 """Logs of no known layout: spreadsheets, dates, guesses, and the options that read them."""
 
+import json
+import random
+import shlex
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -7,6 +10,7 @@ import pytest
 
 from ratiolab.model import FormatError
 from ratiolab.workloads.guess import guessed
+from ratiolab.workloads.tables import Table
 from ratiolab.workloads.traces import read_trace
 
 
@@ -51,7 +55,7 @@ def test_days_and_months_that_could_change_places_are_settled_by_the_order(tmp_p
     log = read_trace(file, columns=asked)  # days first: 1 and 2 February, 1 March
     assert log.seconds is not None
     assert log.seconds.tolist() == [0, 86_400, 29 * 86_400]
-    file.write_text("\n".join(rows[:2]))
+    file.write_text("\n".join([rows[0], rows[1], rows[3]]))  # 1 February, or 2 January
     with pytest.raises(FormatError, match="may begin with the day or with the month"):
         read_trace(file, columns=asked)
 
@@ -72,17 +76,17 @@ def test_the_refusal_of_an_unknown_log_names_options_that_read_it(tmp_path: Path
     with pytest.raises(FormatError, match="no known layout") as refused:
         read_trace(file)
     columns = (
-        "arrival=received_at_ms,prompt=inputTokens,output=generated_tokens,status=http_status,"
-        "latency=duration_ms"
+        "arrival=received_at_ms,prompt=inputTokens,output=generated_tokens,latency=duration_ms,"
+        "status=http_status"
     )
-    assert f"perhaps --columns {columns} --time-unit ms (" in str(refused.value)
-    log = read_trace(file, columns=columns, time_unit="ms")
+    assert f"perhaps --columns {columns} (" in str(refused.value)
+    log = read_trace(file, columns=columns)  # each column has the unit of its own name
     assert log.seconds is not None
     assert log.seconds.tolist() == [0, 0.75]
     assert (log.prompt.tolist(), log.output.tolist()) == ([1186, 7], [20, 2000])
-    assert log.dropped == {"without output": 1, "not served": 1}
-    with pytest.raises(FormatError, match="too large for seconds since 1970: say --time-unit ms"):
-        read_trace(file, columns=columns)
+    assert log.dropped == {"not served ('429' 1, '500' 1)": 2}
+    assert log.finish is not None
+    assert log.finish[0] == 0.9
 
 
 @pytest.mark.parametrize("wrong", ["1,18", "1,1865", "12.5", "1,186.5"])
@@ -93,8 +97,67 @@ def test_what_only_looks_like_separated_thousands_is_refused(wrong: str, tmp_pat
         read_trace(file, columns="arrival=ts,prompt=p,output=o")
 
 
-def test_a_guess_is_made_only_where_arrival_prompt_and_output_are_found(tmp_path: Path) -> None:
-    assert guessed(["start_time", "n_in", "n_out", "prompt_text", "end_time"]) == (
-        "--columns arrival=start_time,prompt=n_in,output=n_out,finish=end_time"
-    )
-    assert guessed(["prompt_id", "input_hash", "time", "output_len"]) == ""
+def suggestion(columns: dict[str, list[object]]) -> str:
+    return guessed(Table(columns))
+
+
+TOKENS: dict[str, list[object]] = {"input_tokens": [7, 8, 9], "output_tokens": [20, 30, 40]}
+
+
+def test_a_guess_is_made_only_where_prompt_and_output_are_found() -> None:
+    columns = {"start_time": [1, 2, 3], "n_in": [7, 8, 9], "n_out": [2, 3, 4]}
+    more = {"prompt_text": ["a", "b", "c"], "end_time": [2, 3, 4]}
+    expected = "--columns arrival=start_time,prompt=n_in,output=n_out,finish=end_time"
+    assert suggestion(columns | more) == expected
+    assert suggestion({"prompt_id": [1], "input_hash": [2], "time": [3], "output_len": [4]}) == ""
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        # the earliest instant is the arrival, whatever the order of the columns
+        (
+            {"completionStartTime": [1.5, 2.5, 3.5], "startTime": [1, 2, 3], "endTime": [4, 5, 6]},
+            "arrival=startTime,finish=endTime,first=completionStartTime",
+        ),
+        ({"created": [2, 3, 4], "arrived": [1, 2, 3]}, "arrival=arrived"),
+        # words that are near a role are not it
+        (
+            {"max_output_tokens": [99, 99, 99], "input_cost": [1, 1, 1], "ts": [1, 2, 3]},
+            "arrival=ts",
+        ),
+        ({"queue_time": [0.1, 0.1, 0.2], "request_time": [1, 2, 3]}, "arrival=request_time"),
+        # a status that would leave out all requests is not suggested, nor a finish before arrival
+        ({"ts": [1, 2, 3], "status": ["x", "y", "z"]}, "arrival=ts"),
+        ({"ts": [11, 12, 13], "end": [1, 2, 3]}, "arrival=ts"),
+        # each duration in its own unit
+        (
+            {"ts": [1, 2, 3], "ttft_ms": [100, 200, 300], "latency": [1.5, 2.5, 3.5]},
+            "arrival=ts,latency=latency,ttft=ttft_ms",
+        ),
+        ({"latency_s": [1.5, 2.5, 3.5]}, "latency=latency_s"),  # without arrivals
+        ({"my ts": [1, 2, 3]}, "arrival=my ts"),
+        ({"time, s": [1, 2, 3]}, 'arrival="time, s"'),
+    ],
+)
+def test_what_is_suggested_was_tried_on_the_rows(
+    columns: dict[str, list[object]], expected: str, tmp_path: Path
+) -> None:
+    told = suggestion(columns | TOKENS)
+    words = shlex.split(told)
+    tokens = "prompt=input_tokens,output=output_tokens"
+    first, *rest = expected.split(",") if '"' not in expected else [expected]
+    arrival = [first] if first.startswith("arrival") else []
+    others = rest if arrival else [first, *rest]
+    assert words[:2] == ["--columns", ",".join([*arrival, tokens, *others])]
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(columns | TOKENS))
+    assert len(read_trace(file, columns=words[1])) == 3
+
+
+def test_a_unit_that_nothing_states_is_suggested_with_the_columns() -> None:
+    rng = random.Random(5)
+    arrival = sorted(rng.randrange(23 * 10**9) for _ in range(60))
+    columns = {"arrival": arrival, "n_in": [5] * 60, "n_out": [7] * 60}
+    told = "--columns arrival=arrival,prompt=n_in,output=n_out --time-unit ns"
+    assert suggestion(columns) == told

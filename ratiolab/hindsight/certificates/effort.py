@@ -69,6 +69,9 @@ requests wait for together, of which too little only keeps more states."""
 LARGEST_FILE = 2**23
 """Bytes of the largest certificate that is read, 8 MiB: its numbers take some hundred as many."""
 
+LARGEST_TOLD = 10**300
+"""Largest number of a message: floats hold little more."""
+
 _OBJECT, _POINTER, _ENTRY = 32, 8, 240  # bytes of an integer, of a place in a list, in a dictionary
 
 
@@ -130,7 +133,8 @@ class Effort(NamedTuple):
         ):
             if taken > most:
                 raise TooCostlyError(
-                    f"checking takes up to {taken:.2g} {what}, more than {most:.2g}: refused"
+                    f"checking takes up to {min(taken, LARGEST_TOLD):.2g} {what}, more than "
+                    f"{most:.2g}: refused"
                 )
 
 

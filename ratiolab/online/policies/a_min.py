@@ -64,7 +64,9 @@ class _Run:
         for i in view.arrived:
             self._bound[i] = view.lower[i]
             self._enqueue(i)
-        evicted = self._victims.evict(view, self._forecast)
+        evicted = self._victims.evict(view)
+        for i in evicted:
+            self._forecast.remove(i)
         admitted, again = self._queue.admit(view, self._forecast, self._bound.__getitem__)
         for i in admitted:
             self._victims.push(i, (self._sign * self._bound[i], self._ties.running(i)), view.now)

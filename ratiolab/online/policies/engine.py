@@ -22,8 +22,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
-from ratiolab.model import Preemption, held
-from ratiolab.online.policies.prefix import Key
+from ratiolab.model import Preemption
+from ratiolab.online.policies.prefix import Key, held_next, made_now
 from ratiolab.online.policy import KEEPING, Count, Decide, Limit, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
@@ -109,17 +109,6 @@ def needs(victim: Victim) -> Information:
     return Information.PREDICTION if victim == "longest-remaining" else Information.NOTHING
 
 
-def made_now(view: View, request: int) -> int:
-    """Return the tokens that a running request has made since it was last admitted."""
-    return 0 if request in view.filling else view.now - view.running[request]
-
-
-def held_next(view: View, request: int) -> int:
-    """Return the tokens that a request holds in the next round if it runs, or is admitted now."""
-    made = made_now(view, request) if request in view.running else 0
-    return held(view.prompt[request] + view.generated[request] + made, 1)
-
-
 class _Steps:
     """One run of an engine."""
 
@@ -136,8 +125,9 @@ class _Steps:
             self._number[i] = len(self._number)
             self._join(view, i, 0)
         now, running = view.now, view.running
-        sizes = [held_next(view, i) for i in running]
-        blocks, most = sum(map(self._blocks, sizes)), view.memory // self._block
+        sizes = [] if self._block == 1 else [held_next(view, i) for i in running]
+        blocks = view.tokens if self._block == 1 else sum(map(self._blocks, sizes))
+        most = view.memory // self._block
         if blocks > most and len(running) > 1:
             return Decision((), self._evict(view, blocks - most), wake=now + 1)
         admitted: list[int] = []

@@ -14,7 +14,6 @@ from typing import ClassVar
 from numpy.random import Generator
 
 from ratiolab.model.footprint import held
-from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.prefix import Victims
 from ratiolab.online.policy import Decide, Limit, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
@@ -117,32 +116,30 @@ class OneRoundAhead:
     ) -> None:
         self._key, self._most = key, most
         self._limit = setting.memory if limit is None else limit
-        self._forecast = Forecast(setting.memory)  # only its next round is used
         self._queue: list[tuple[float, int]] = []
         self._victims = Victims()
 
     def __call__(self, view: View) -> Decision:
-        forecast, now = self._forecast, view.now
-        for i in view.completed:
-            forecast.remove(i)
         for i in view.arrived:
             heappush(self._queue, (self._key(view, i), i))
         evicted = self._evict(view)
         admitted: list[int] = []
-        while self._queue and not evicted and len(forecast) < self._most:
+        tokens, running = view.tokens, len(view.running)
+        while self._queue and not evicted and running < self._most:
             key, i = self._queue[0]
-            tokens = view.prompt[i] + view.generated[i]
-            if forecast.tokens_next(now) + held(tokens, 1) > self._limit and len(forecast):
+            needed = held(view.prompt[i] + view.generated[i], 1)
+            if tokens + needed > self._limit and running:
                 break
             heappop(self._queue)
-            forecast.add(i, tokens, now, 1)
-            self._victims.push(i, (-key, -i), now)
+            tokens += needed
+            running += 1
+            self._victims.push(i, (-key, -i), view.now)
             admitted.append(i)
         for i in evicted:
             heappush(self._queue, (self._key(view, i), i))
         # without an event the next round only gets fuller
-        return Decision(admitted, evicted, wake=now + 1 if evicted else NEVER)
+        return Decision(admitted, evicted, wake=view.now + 1 if evicted else NEVER)
 
     def _evict(self, view: View) -> list[int]:
-        """Take requests out of the forecast until the others fit in the next round."""
-        return self._victims.evict(view, self._forecast)
+        """Return the requests that must leave so that the others fit in the next round."""
+        return self._victims.evict(view)

@@ -7,8 +7,7 @@ Source: own design; constants proved in `ratiolab.theory.limits.kill_restart`. F
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import count
-from math import sqrt
+from math import log, sqrt
 from typing import ClassVar, Literal
 
 from numpy.random import Generator
@@ -16,7 +15,7 @@ from numpy.random import Generator
 from ratiolab.model import Preemption, peak
 from ratiolab.online.policies.prefix import Timers
 from ratiolab.online.policy import RESTARTING, Decide, Growth, Policy, Setting
-from ratiolab.online.view import Decision, Information, View
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 _ROUNDING = 1e-9  # a cap that is a whole number must not be rounded to the one below
 
@@ -65,14 +64,28 @@ def whole_caps(base: float, lower: int, prompt: int = 0, shift: float = 0.0) -> 
     >>> list(islice(whole_caps(1.5, 2), 6))
     [2, 3, 4, 6, 10, 15]
     """
-    last = 0
-    for step in count():
-        area = base ** (2 * (step + shift)) * lower * (prompt + lower)
-        # the positive root of c (s + c) = area, free of cancellation
-        cap = int(2 * area / (prompt + sqrt(prompt**2 + 4 * area)) + _ROUNDING)
+    last, step, first = 0, 0, lower * (prompt + lower)
+    while True:
+        cap = _cap(base, lower, prompt, step + shift)
+        if cap is None:  # longer than any memory
+            cap = max(NEVER, 2 * last)
+        step += 1
         if cap > last:
             yield cap
             last = cap
+        else:  # a base near 1: on to the step whose cap is the next whole number, or just before it
+            area = (last + 1) * (prompt + last + 1)
+            step = max(step, int(log(area / first) / (2 * log(base)) - shift) - 1)
+
+
+def _cap(base: float, lower: int, prompt: int, steps: float) -> int | None:
+    """Return a cap, tokens, after so many steps; None for a number that floats do not hold."""
+    try:
+        area = base ** (2 * steps) * lower * (prompt + lower)
+        # the positive root of c (s + c) = area, free of cancellation
+        return int(2 * area / (prompt + sqrt(prompt**2 + 4 * area)) + _ROUNDING)
+    except (OverflowError, ValueError):  # of a power, and of an infinity or what comes of it
+        return None
 
 
 class _Run:

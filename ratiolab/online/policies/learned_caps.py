@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model import Preemption, volume
-from ratiolab.online.cap_plan import CapPlan
-from ratiolab.online.paced import PacedRun
+from ratiolab.online.pacing.cap_plan import CapPlan
+from ratiolab.online.pacing.paced import PacedRun
 from ratiolab.online.policy import Decide, Part, Policy, Positive, Setting, Share
 from ratiolab.online.view import Information, View
 
@@ -142,7 +142,7 @@ class _Run(PacedRun):
         self.key[i] = float(self._key(number, prompt, bound, self.kept[i], cap))
 
     def _plan_anew(self, keys: Any, facts: Any) -> tuple[Any, Any]:
-        """Return keys and caps after plans have been made; a `ratiolab.online.waiting.Replan`."""
+        """Return keys and caps after plans have been made; a `pacing.waiting.Replan`."""
         _, kinds, *known, caps = facts
         for kind in self._kinds:
             those = (kinds == kind) & (keys > 0)  # pilots stay what they are

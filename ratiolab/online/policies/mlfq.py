@@ -16,6 +16,7 @@ device, then on the host, and is moved back ahead of need; here it is ``recomput
 """
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappush
 from typing import Annotated, ClassVar, TypeAlias
@@ -74,44 +75,55 @@ class MLFQ(Policy):
         return _Run(self)
 
 
+def _slices(policy: MLFQ) -> Iterator[int]:
+    """Yield the slices of all queues but the last, as far as they end before all time."""
+    rounds = policy.slice
+    for _ in range(policy.queues - 1):
+        if rounds >= NEVER:
+            return
+        yield rounds
+        rounds *= policy.ratio
+
+
 class _Run:
     def __init__(self, policy: MLFQ) -> None:
         self._most = policy.batch or NEVER
-        self._slices = [policy.slice * policy.ratio**k for k in range(policy.queues - 1)] + [NEVER]
+        self._slices = [*_slices(policy), NEVER]
         self._prompt, self._patience = policy.prompt, policy.patience
         self._place: dict[int, Place] = {}
-        self._used: dict[int, int] = {}  # rounds of the slice
+        self._left: dict[int, int] = {}  # rounds of the slice of a waiting request
+        self._ends: dict[int, int] = {}  # round in which the slice of a running request ends
         self._since: dict[int, int] = {}  # round from which a request waits without a break
         self._queue: list[Place] = []  # of the waiting requests; places before a promotion are past
         self._waits: deque[tuple[int, int]] = deque()  # round, request; in order, some are past
-        self._joined = self._last = 0
+        self._joined = 0
 
     def __call__(self, view: View) -> Decision:
-        now, running = view.now, view.running
+        now, ends = view.now, self._ends
+        for i in view.completed:
+            del ends[i]
         for i in view.arrived:
             needed = self._rounds(view, i)
             self._join(i, next(k for k, rounds in enumerate(self._slices) if rounds >= needed))
             self._wait(i, now)
             heappush(self._queue, self._place[i])
-        for i in running:
-            self._used[i] += now - self._last
-        self._last = now
-        for queue, _, i in sorted(self._place[i] for i in running):
-            if self._used[i] >= self._slices[queue]:
-                self._join(i, queue + 1)
+        for queue, _, i in sorted(self._place[i] for i, end in ends.items() if end <= now):
+            self._join(i, queue + 1)
+            ends[i] = now + self._left[i]
         self._promote(now)
-        ranked = sorted(self._place[i] for i in running)
+        ranked = sorted(self._place[i] for i in ends)
         kept, admitted = keep_and_start(view, ranked, self._queue, self._most, self._past)
         evicted = [i for *_, i in ranked[kept:]]
         for i in admitted:
             del self._since[i]
-            if not view.generated[i]:
-                self._used[i] += self._rounds(view, i) - 1
+            prefilled = 0 if view.generated[i] else self._rounds(view, i) - 1
+            ends[i] = now + self._left[i] - prefilled
         for i in evicted:
+            self._left[i] = ends.pop(i) - now
             self._wait(i, now)
             heappush(self._queue, self._place[i])
         drop = sorted({*view.paused, *evicted} - {*admitted}, key=self._place.__getitem__)
-        return Decision(admitted, evicted, self._wake(now, ranked[:kept], admitted), drop[::-1])
+        return Decision(admitted, evicted, self._wake(now), drop[::-1])
 
     def _rounds(self, view: View, i: int) -> int:
         """Return the rounds that a prefill counts as."""
@@ -119,7 +131,7 @@ class _Run:
 
     def _join(self, i: int, queue: int) -> None:
         self._place[i] = (queue, self._joined, i)
-        self._used[i] = 0
+        self._left[i] = self._slices[queue]
         self._joined += 1
 
     def _promote(self, now: int) -> None:
@@ -139,11 +151,9 @@ class _Run:
         """Return whether the place of a waiting request was one before its promotion."""
         return self._place[place[-1]] != place
 
-    def _wake(self, now: int, kept: list[Place], admitted: list[int]) -> int:
+    def _wake(self, now: int) -> int:
         """Return the next round in which a slice ends, or patience."""
-        places = [*kept, *(self._place[i] for i in admitted)]
-        ends = [self._slices[queue] - self._used[i] for queue, _, i in places]
-        wake = now + max(1, min(ends, default=NEVER))
+        wake = max(now + 1, min(self._ends.values(), default=NEVER))
         return min(wake, self._longest_wait() + self._patience) if self._patience else wake
 
     def _wait(self, i: int, now: int) -> None:

@@ -1,8 +1,10 @@
 """Building blocks of policies: ordered queues, orders of eviction, and the prefix rule."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
+from itertools import accumulate
 from math import floor
 from typing import Any, TypeAlias
 
@@ -21,6 +23,17 @@ def unreserved(memory: int, share: float) -> int:
     [9, 7]
     """
     return floor((1 - Fraction(str(share))) * memory)  # in floats 10 * (1 - 0.9) is below 1
+
+
+def made_now(view: View, request: int) -> int:
+    """Return the tokens that a running request has made since it was last admitted."""
+    return 0 if request in view.filling else view.now - view.running[request]
+
+
+def held_next(view: View, request: int) -> int:
+    """Return the tokens that a request holds in the next round if it runs, or is admitted now."""
+    made = made_now(view, request) if request in view.running else 0
+    return held(view.prompt[request] + view.generated[request] + made, 1)
 
 
 class PrefixQueue:
@@ -62,19 +75,22 @@ class Victims:
     """Running requests in the order in which they are evicted when memory would overflow."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[Key, int, int]] = []  # entries of runs that ended are skipped
+        self._heap: list[tuple[Key, int, int]] = []  # some entries are of runs that ended
 
     def push(self, request: int, key: Key, start: int) -> None:
         """Add a request that starts; the smallest key is evicted first."""
         heappush(self._heap, (key, request, start))
 
-    def evict(self, view: View, forecast: Forecast) -> list[int]:
-        """Take requests out of the forecast until the others fit in the next round."""
-        evicted: list[int] = []
-        while forecast.overflows(view.now):
+    def evict(self, view: View) -> list[int]:
+        """Return the requests that must leave so that the others fit in the next round."""
+        evicted, tokens, running = list[int](), view.tokens, view.running
+        if len(self._heap) > 2 * len(running) + 64:  # most are of runs that ended
+            self._heap = [entry for entry in self._heap if running.get(entry[1]) == entry[2]]
+            heapify(self._heap)
+        while tokens > view.memory:
             _, i, start = heappop(self._heap)
-            if view.running.get(i) == start:
-                forecast.remove(i)
+            if running.get(i) == start:
+                tokens -= held_next(view, i)
                 evicted.append(i)
         return evicted
 
@@ -100,30 +116,22 @@ def keep_and_start(
 
     Returns how many of the ranked ones stay, and who starts.
     """
-    admitted: list[int] = []
     prompt, generated, running = view.prompt, view.generated, view.running
-    room, kept, starting = view.memory, 0, True
-    while True:
-        while queue and past(queue[0]):
+    first = (prompt[i] + generated[i] - running[i] for *_, i in ranked)
+    tokens = [0, *accumulate(held(constant, view.now + 1) for constant in first)]  # of the first k
+    admitted, room = list[int](), view.memory
+    while queue:
+        if past(queue[0]):
             heappop(queue)
-        waits = starting and queue and (kept == len(ranked) or queue[0] < ranked[kept])
-        if not waits and kept == len(ranked):
-            return kept, admitted
-        i = queue[0][-1] if waits else ranked[kept][-1]
-        made = 0 if waits else view.now - running[i]
-        needed = held(prompt[i] + generated[i] + made, 1)
-        fits = needed <= room and kept + len(admitted) < most
-        if fits:
-            room -= needed
-        if not waits:
-            if not fits:
-                return kept, admitted
-            kept += 1
-        elif fits:
-            heappop(queue)
-            admitted.append(i)
-        else:
-            starting = False
+            continue
+        before, i = bisect_left(ranked, queue[0]), queue[0][-1]
+        needed = held(prompt[i] + generated[i], 1)
+        if tokens[before] + needed > room or before + len(admitted) >= most:
+            break
+        heappop(queue)
+        room -= needed
+        admitted.append(i)
+    return min(bisect_right(tokens, room) - 1, most - len(admitted)), admitted
 
 
 class Timers:
@@ -184,7 +192,7 @@ class PrefixRun:
         for i in view.arrived:
             self._queue.push(i, self._key(view, i))
         cleared: list[int] = []
-        if self._forecast.tokens_next(view.now) > view.memory:
+        if view.tokens > view.memory:
             cleared = sorted(view.running)
             for i in cleared:
                 self._forecast.remove(i)

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from numpy.random import Generator
 
 from ratiolab.online.policies.greedy import OneRoundAhead
-from ratiolab.online.policies.prefix import unreserved
+from ratiolab.online.policies.prefix import held_next, unreserved
 from ratiolab.online.policy import Decide, Part, Policy, Setting, Share
 from ratiolab.online.view import View
 
@@ -93,12 +93,12 @@ class _Clearing(OneRoundAhead):
         self._chance, self._rng, self._once = chance, rng, once
 
     def _evict(self, view: View) -> list[int]:
-        cleared: list[int] = []
-        active = sorted(view.running) if self._forecast.overflows(view.now) else []
-        while self._forecast.overflows(view.now):
+        cleared, tokens = list[int](), view.tokens
+        active = sorted(view.running) if tokens > view.memory else []
+        while tokens > view.memory:
             drawn = self._rng.random(len(active)) < self._chance
             for i in [i for i, goes in zip(active, drawn, strict=True) if goes]:
-                self._forecast.remove(i)
+                tokens -= held_next(view, i)
                 active.remove(i)
                 cleared.append(i)
             if self._once:

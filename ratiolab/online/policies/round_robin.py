@@ -12,8 +12,7 @@ from typing import ClassVar, Literal
 from numpy.random import Generator
 
 from ratiolab.model import Preemption, held
-from ratiolab.online.forecast import Forecast
-from ratiolab.online.policies.prefix import Key, Victims
+from ratiolab.online.policies.prefix import Key, Victims, held_next
 from ratiolab.online.policy import KEEPING, Count, Decide, Limit, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, Information, View
 
@@ -97,7 +96,6 @@ class _Run:
         self._most = policy.batch or NEVER
         self._turn: dict[int, int] = {}  # of the last start, counted from 0
         self._turns = 0
-        self._forecast = Forecast(setting.memory)  # only its next round is used
         self._queue: list[tuple[int, int, int]] = []  # round of placing, rank, request
         self._returning: list[tuple[int, int, int]] = []
         self._victims = Victims()
@@ -107,16 +105,14 @@ class _Run:
         self._served: list[tuple[Key, int, int]] = []
 
     def __call__(self, view: View) -> Decision:
-        forecast, now = self._forecast, view.now
-        for i in view.completed:
-            forecast.remove(i)
+        now = view.now
         for entry in self._returning:
             heappush(self._queue, entry)
         for i in view.arrived:
             heappush(self._queue, (now, self._rank(view, i), i))
         while self._slices and self._slices[0][0] <= now:
             heappush(self._served, heappop(self._slices)[1:])
-        evicted = self._victims.evict(view, forecast)
+        evicted = self._victims.evict(view)
         admitted = [] if evicted else self._serve(view, evicted)
         self._returning = [(now, self._rank(view, i), i) for i in evicted]
         return Decision(admitted, evicted, wake=self._wake(now, bool(evicted)))
@@ -124,20 +120,24 @@ class _Run:
     def _serve(self, view: View, evicted: list[int]) -> list[int]:
         """Return the requests that start; the ones preempted for them are added to `evicted`."""
         now, admitted = view.now, list[int]()
+        tokens, running = view.tokens, len(view.running)
         while self._queue and not (self._starts == "one" and admitted):
             i = self._queue[0][-1]
-            tokens = view.prompt[i] + view.generated[i]
-            room = view.memory - held(tokens, 1)
+            needed = held(view.prompt[i] + view.generated[i], 1)
             preempting = not admitted or self._starts == "all"
-            while preempting and self._served and not self._fits(now, room):
+            fits = tokens + needed <= view.memory and running < self._most
+            while preempting and self._served and not fits:
                 _, j, start = heappop(self._served)
                 if view.running.get(j) == start:
-                    self._forecast.remove(j)
+                    tokens -= held_next(view, j)
+                    running -= 1
                     evicted.append(j)
-            if not self._fits(now, room):
+                    fits = tokens + needed <= view.memory and running < self._most
+            if not fits:
                 break
             heappop(self._queue)
-            self._forecast.add(i, tokens, now, 1)
+            tokens += needed
+            running += 1
             self._turn[i] = self._turns
             self._turns += 1
             key = (-view.predicted[i], -i) if self._shortest else (self._sign * self._turn[i],)
@@ -146,10 +146,6 @@ class _Run:
             heappush(self._slices, (now + max(1, self._quantum - had), key, i, now))
             admitted.append(i)
         return admitted
-
-    def _fits(self, now: int, room: int) -> bool:
-        """Return whether one more request may join the running ones."""
-        return self._forecast.tokens_next(now) <= room and len(self._forecast) < self._most
 
     def _rank(self, view: View, i: int) -> int:
         """Return the rank of a request among all placed on the queue in the same round."""

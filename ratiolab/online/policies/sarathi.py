@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from ratiolab.online.policies.engine import Engine
 from ratiolab.online.policies.prefix import Key
+from ratiolab.online.policy import Limit
 from ratiolab.online.view import View
 
 
@@ -24,7 +25,7 @@ class Sarathi(Engine):
     tokens : most tokens of a batch; the paper chooses 512 for strict limits of time, else 2,048.
     """
 
-    batch: int = 128
+    batch: Limit = 128
     tokens: int = 512
 
     name: ClassVar[str] = "sarathi"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappush
 from math import floor
-from typing import ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -16,7 +16,7 @@ from numpy.random import Generator
 from ratiolab.model import Preemption
 from ratiolab.online.classifier import Classifier
 from ratiolab.online.policies.prefix import keep_and_start
-from ratiolab.online.policy import KEEPING, Decide, Limit, Policy, Setting, Unit
+from ratiolab.online.policy import KEEPING, Decide, Interval, Limit, Policy, Setting, Unit
 from ratiolab.online.view import NEVER, Decision, Information, View
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
 
@@ -91,7 +91,7 @@ class TRAIL(SPRPT):
 
     c: Unit = 0.8
     propagation: Literal["corrected", "printed"] = "corrected"
-    bins: int = 10
+    bins: Annotated[int, Interval("[1, 1000]")] = 10
     longest: int = 512
     spread: float = 0.2
     correlation: float = 0.0

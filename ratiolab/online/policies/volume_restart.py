@@ -1,14 +1,15 @@
 """Kill and restart with caps geometric in volume, an offset for each request, and learned pace."""
 
 from dataclasses import dataclass
+from math import log
 from typing import ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
 from ratiolab.model import Preemption, volume
-from ratiolab.online.paced import PacedRun
+from ratiolab.online.pacing.paced import PacedRun
+from ratiolab.online.pacing.survival import longest_within
 from ratiolab.online.policy import Decide, Growth, Part, Policy, Setting, Share
-from ratiolab.online.survival import longest_within
 from ratiolab.online.view import Information, View
 
 Offset: TypeAlias = Literal["request", "run", "none"]
@@ -74,8 +75,12 @@ class _Run(PacedRun):
         self.cap[i] = max(lower, self._tokens(view, i))
 
     def reached(self, view: View, i: int) -> None:
-        while self.cap[i] <= self.bound[i]:
-            self.key[i] *= self._policy.base
+        base, bound = self._policy.base, self.bound[i]
+        needed = volume(view.prompt[i], bound + 1)
+        while self.cap[i] <= bound:
+            # of a base near 1 all steps at once, but for the last
+            steps = int(log(max(1.0, needed / self.key[i])) / log(base)) - 1
+            self.key[i] *= base ** max(1, steps)
             self.cap[i] = self._tokens(view, i)
 
     def _tokens(self, view: View, i: int) -> int:

@@ -7,11 +7,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from ratiolab.evaluation.result import Evaluation
+from ratiolab.evaluation.row import Row
 from ratiolab.model.footprint import IntArray
 from ratiolab.online.metrics import over_time
-from ratiolab.ratio.evaluation import Evaluation, Row
 from ratiolab.report.plots.canvas import BLUE, GREEN, ORANGE, PINK, RED, Chart, in_style, new_chart
 from ratiolab.report.plots.schedules import draw_requests, explain_rows
 
@@ -20,6 +22,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
 COLOURS = (BLUE, ORANGE, GREEN, RED, PINK)
+KINDS = {
+    "ready to deploy": BLUE,
+    "needs predictions": ORANGE,
+    "knows every output": "0.6",
+    "the log itself": RED,
+}
+"""Colours of bars, by what their rows stand for."""
+
+STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+"""Of curves: those of policies that serve nearly alike lie on one another."""
+
 FAR = 10.0
 """Ratio beyond which a bar is cut off: one terrible policy would flatten all others."""
 
@@ -50,11 +63,12 @@ def draw_ratios(made: Evaluation, figure: "FigureBase") -> None:
     rows = _with_ratio(made)[::-1]
     ax = figure.subplots()
     ratios = np.array([made.ratio(row) for row in rows])
-    colours = [
-        "0.5" if row.knows_everything else RED if row.policy is None else BLUE for row in rows
-    ]
+    kinds = [_kind(made, row) for row in rows]
     places = np.arange(len(rows))
-    ax.barh(places, np.minimum(ratios, FAR), color=colours, height=0.7)
+    bars = ax.barh(places, np.minimum(ratios, FAR), color=[KINDS[k] for k in kinds], height=0.7)
+    for bar, row in zip(bars, rows, strict=True):
+        if row.name == made.current:
+            bar.set(hatch="//", edgecolor="white")
     for place, (row, ratio) in enumerate(zip(rows, ratios.tolist(), strict=True)):
         text, right = (f"{ratio:.2f}", ratio) if ratio <= FAR else (f"{ratio:.3g}, cut off", FAR)
         if (ends := made.ratio_interval(row)) is not None and ratio <= FAR:
@@ -62,13 +76,22 @@ def draw_ratios(made: Evaluation, figure: "FigureBase") -> None:
             ax.plot([low, right], [place, place], color="black", lw=1.2, marker="|")
             text += f" ({low:.2f} to {ends[1]:.2f})"
         ax.text(right, place, f" {text}", va="center")
-    ax.set_yticks(places, [row.name for row in rows])
+    names = [f"{row.name} (in use)" if row.name == made.current else row.name for row in rows]
+    ax.set_yticks(places, names)
     ax.axvline(1, color="black", lw=1)
-    ax.set_xlim(0, min(FAR, float(ratios.max())) * 1.25)
-    ax.set_xlabel(
-        f"{made.metric.title} over the bound on any schedule (grey: knows every output length; "
-        "lines: 95 % over seeds)"
-    )
+    ax.set_xlim(0, min(FAR, float(ratios.max(initial=1))) * 1.25)
+    ax.set_xlabel(f"{made.metric.title} over the proven bound (lines: 95 % over seeds)")
+    handles = [Patch(color=colour, label=kind) for kind, colour in KINDS.items() if kind in kinds]
+    figure.legend(handles=handles, **ABOVE)
+
+
+def _kind(made: Evaluation, row: Row) -> str:
+    """Return what a row stands for, as the legend says it."""
+    if row.policy is None:
+        return "the log itself"
+    if row in made.deployable:
+        return "ready to deploy"
+    return "needs predictions" if row in made.predicting else "knows every output"
 
 
 def draw_distributions(made: Evaluation, figure: "FigureBase") -> None:
@@ -76,37 +99,39 @@ def draw_distributions(made: Evaluation, figure: "FigureBase") -> None:
     axes = figure.subplots(1, 3, sharey=True)
     names = {"latency": "latency", "ttft": "TTFT", "tpot": "TPOT"}
     for ax, (name, title) in zip(axes, names.items(), strict=True):
-        for row, colour in zip(drawn_rows(made), COLOURS, strict=False):
+        for row, colour, style in zip(drawn_rows(made), COLOURS, STYLES, strict=False):
             values = np.sort(np.concatenate([getattr(s, name) for s in row.services]))
             values = values[np.isfinite(values)]
             if len(values):
                 shares = np.arange(1, len(values) + 1) / len(values)
-                ax.step(values, shares, where="post", color=colour, label=row.name)
+                ax.step(values, shares, where="post", color=colour, ls=style, label=row.name)
         if made.clock is None:
             ax.set_xlim(left=0)
         else:
             _in_decades(ax)
         ax.set_ylim(0, 1)
         ax.set_xlabel(f"{title} ({made.unit})")
-    axes[0].set_ylabel("share of requests at most so long")
+    axes[0].set_ylabel("share of requests")
     figure.legend(*axes[0].get_legend_handles_labels(), **ABOVE)
 
 
 def draw_time(made: Evaluation, figure: "FigureBase") -> None:
     """Draw memory and waiting requests over time, for the rows that were simulated."""
     memory, waiting = figure.subplots(1, 2)
-    for row, colour in zip(drawn_rows(made), COLOURS, strict=False):
+    for row, colour, style in zip(drawn_rows(made), COLOURS, STYLES, strict=False):
         if row.run is None:
             continue
         frame = over_time(row.run, bins=200)
         edges = [*frame["begin"], frame["end"].iloc[-1]]
-        memory.stairs(frame["memory"], edges, color=colour, label=row.name)
-        waiting.stairs(frame["waiting"], edges, color=colour, label=row.name)
+        memory.stairs(frame["memory"], edges, color=colour, ls=style, label=row.name)
+        waiting.stairs(frame["waiting"], edges, color=colour, ls=style, label=row.name)
     memory.axhline(made.instance.memory, color="black", lw=1, ls="--")
     memory.set_title("tokens in the KV cache (dashed: its size)")
     waiting.set_title("requests that wait")
     for ax in (memory, waiting):
         ax.set_ylim(bottom=0)
+    waiting.set_ylim(top=max(1.0, waiting.get_ylim()[1]))  # a flat zero is none of .05
+    for ax in (memory, waiting):
         ax.set_xlabel("time (rounds)" if made.clock is None else "time (s)")
     figure.legend(*waiting.get_legend_handles_labels(), **ABOVE)
 
@@ -123,6 +148,8 @@ def draw_gantt(made: Evaluation, figure: "FigureBase") -> None:
         run = row.run
         assert run is not None
         draw_requests(run.schedule, ax, order, run.times)
+        ax.set_yticks([])  # in a panel so low, their numbers run into one another
+        ax.set_ylabel(f"{len(order)} requests")
         ax.set_title(row.name)
         own = run.schedule
         begin, end = own.instance.arrival[order].min(), own.completion[order].max()
@@ -131,7 +158,8 @@ def draw_gantt(made: Evaluation, figure: "FigureBase") -> None:
         axes[0].set_xlim(min(b for b, _ in spans), max(e for _, e in spans))
         axes[-1].set_xlabel("time (rounds)" if made.clock is None else "time (s)")
         kinds = [row.run.schedule.preemption for row in rows if row.run and row.evictions]
-        figure.legend(handles=explain_rows(kinds[:1]), loc="outside lower left", ncols=3)
+        meanings = explain_rows(kinds[:1], "runs (the lighter, the longer its output)")
+        figure.legend(handles=meanings, loc="outside lower left", ncols=3)
 
 
 def busiest(made: Evaluation) -> IntArray:
@@ -168,7 +196,7 @@ CHARTS: Mapping[str, Plate] = {
     "ratios": Plate(
         draw_ratios,
         "How far each policy is from the best schedule at most",
-        lambda made: (8, 1.0 + 0.26 * len(_with_ratio(made))),
+        lambda made: (8, 1.3 + 0.26 * len(_with_ratio(made))),
     ),
     "distributions": Plate(
         draw_distributions,
@@ -195,7 +223,9 @@ def chart(made: Evaluation, name: str) -> Chart:
 
 
 def _with_ratio(made: Evaluation) -> list[Row]:
-    return [row for row in made.rows if np.isfinite(made.ratio(row))]
+    """Return the rows of the table that have a ratio."""
+    shown = {row.name for _, rows in made.listed for row in rows}
+    return [row for row in made.rows if np.isfinite(made.ratio(row)) and row.name in shown]
 
 
 def _simulated(made: Evaluation) -> list[Row]:

@@ -2,12 +2,12 @@
 
 from functools import singledispatch
 
+from ratiolab.evaluation.result import Evaluation
 from ratiolab.hindsight import OptResult
 from ratiolab.model import Schedule
 from ratiolab.model.display import Result
 from ratiolab.online import Simulation
 from ratiolab.ratio import Comparison
-from ratiolab.ratio.evaluation import Evaluation
 from ratiolab.report.panels import comparison_panels, optimum_panel
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.evaluation import chart

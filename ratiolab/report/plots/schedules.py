@@ -256,11 +256,11 @@ def _explain(figure: Chart, ax: "Axes", preemptions: Iterable[Preemption]) -> No
         figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False)
 
 
-def explain_rows(preemptions: Iterable[Preemption]) -> list[Line2D]:
+def explain_rows(preemptions: Iterable[Preemption], runs: str = "runs") -> list[Line2D]:
     """Return what the lines of requests mean, for a legend, under some semantics of evictions."""
     middle = mpl.colors.to_hex(mpl.colormaps[COLOURS](0.6))
     meanings: list[tuple[str, str, float]]
-    meanings = [("waits", "0.85", 1.0), ("runs", middle, 5.0)]
+    meanings = [("waits", "0.85", 1.0), (runs, middle, 5.0)]
     meanings += [(ENDED_EARLY[kind], LOST, 3.0) for kind in dict.fromkeys(preemptions)]
     return [Line2D([], [], color=colour, lw=lw, label=text) for text, colour, lw in meanings]
 

@@ -59,7 +59,8 @@ class LogT:
 
         if not 0 < level < 1:
             raise ValueError(f"level {level}: must lie strictly between 0 and 1")
-        return math.exp(self.mu + self.sigma * float(stdtrit(self.nu, level)))
+        # for smaller levels scipy gives the other end
+        return math.exp(self.mu + self.sigma * float(stdtrit(self.nu, max(level, 1e-100))))
 
     @property
     def mean(self) -> float:

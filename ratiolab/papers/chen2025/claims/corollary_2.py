@@ -136,7 +136,9 @@ def recheck_printed() -> str:
     proof=_printed.PROOF,
 )
 def corollary_2_printed(claimed: str) -> ClaimResult:
-    """The same for Algorithm 5 as printed."""
+    """With disjoint intervals, u_j <= l_{j+1}, Algorithm 5 as printed is no worse than with one
+    interval and O(log(1/alpha)), alpha = l_1/u_m.
+    """
     upper = _printed.PROVEN_AT
     bound = (
         ratio_lower_bound(upper, 0.6 / upper)

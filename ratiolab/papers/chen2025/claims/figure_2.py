@@ -76,7 +76,7 @@ def recheck() -> str:
     proof="two_lengths",
 )
 def alpha_star_any_prompt(claimed: Fraction) -> ClaimResult:
-    """The same threshold for every prompt: here s = u."""
+    """The bounds of A_ell and A_min are equal at alpha* = 0.382 for every prompt, such as s = u."""
     return check(claimed)
 
 

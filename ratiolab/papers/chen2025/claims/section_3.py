@@ -89,7 +89,9 @@ def paper(x: Fraction) -> Fraction:
     proof="a_max_printed",
 )
 def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResult:
-    """The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."""
+    """In the fluid limit of parallel servers the ratio of A_max is at most
+    (1/alpha) (1 + 1/alpha) / 2 + O(1/M).
+    """
     highest = 60 if slow else 30
     broken, loosest, tested, at = [], Fraction(0), 0, ""
     for upper in range(2, highest + 1):
@@ -121,7 +123,9 @@ def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResul
     proof="a_max_printed",
 )
 def theorem_1_printed(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
-    """The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."""
+    """With 1/alpha >= 7 the ratio of A_max, Algorithm 1 as printed, is at most
+    (1/alpha) (1 + 1/alpha) / 2 + O(1/M).
+    """
     equal = equal_requests_ratio(7, 99)
     # 1 + x (1 + sqrt(x)) <= x (1 + x) / 2 for real x >= 7; the grid shows where it begins.
     proven = all(printed_bound(1, x) <= claimed(Fraction(x)) for x in range(7, 60))
@@ -142,7 +146,9 @@ def theorem_1_printed(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
     assumes="A_max as printed with Eq. (3), H-SF as printed; s + u divides M; 1/alpha < 7",
 )
 def theorem_1_printed_narrow(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
-    """The ratio of A_max is at most (1/alpha) (1 + 1/alpha) / 2 + O(1/M)."""
+    """With 1/alpha < 7 the ratio of A_max, Algorithm 1 as printed, is at most
+    (1/alpha) (1 + 1/alpha) / 2 + O(1/M).
+    """
     figures, above = [], []
     for lower, upper, prompt in SIMULATED:
         memory = 16 * (prompt + upper)

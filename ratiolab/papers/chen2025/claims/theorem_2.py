@@ -167,7 +167,7 @@ def recheck_printed() -> str:
     proof="a_max_printed",
 )
 def theorem_2_printed(claimed: Radicand, slow: bool) -> ClaimResult:
-    """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."""
+    """The ratio of A_max, Algorithm 1 as printed, is at least (1/alpha) (1 + alpha**-0.5) / 2."""
     above = []
     attained = True
     for upper in (4, 9, 16, 25, 36, 64):
@@ -231,7 +231,9 @@ def recheck() -> str:
     proof="a_max_servers",
 )
 def theorem_2(claimed: Radicand, slow: bool) -> ClaimResult:
-    """The ratio of A_max is at least (1/alpha) (1 + alpha**-0.5) / 2."""
+    """In the fluid limit of parallel servers the ratio of A_max is at least
+    (1/alpha) (1 + alpha**-0.5) / 2.
+    """
     highest = 200 if slow else 40
     alphas = [Fraction(low, high) for high in range(2, highest) for low in range(1, high)]
     attained = above = 0

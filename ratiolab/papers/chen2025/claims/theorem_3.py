@@ -114,7 +114,7 @@ def recheck() -> str:
     ),
 )
 def theorem_3_printed(claimed: Bound, slow: bool) -> ClaimResult:
-    """The same if every round sorts the waiting requests."""
+    """Algorithm 2 takes O(M log M) time in a round that sorts all waiting requests."""
     sizes = [2**k for k in range(5, 15 if slow else 12)]
     most = [counts(n)[0] for n in sizes]
     # Sorting n items takes at least n - 1 comparisons: every item must be compared.

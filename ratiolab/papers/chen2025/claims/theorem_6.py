@@ -75,7 +75,7 @@ def recheck_prompt() -> str:
     assumes="Lemma 2 as the ratio of A_min",
 )
 def theorem_6_any_prompt(claimed: str) -> ClaimResult:
-    """The same for every prompt s, as it is stated."""
+    """With outputs in {l, u} and any prompt s the ratio of A_min is at most (3 - alpha) / 2."""
     broken, cases = [], 0
     for low, u in [(1, 2), (1, 3), (1, 8), (2, 5), (3, 4)]:
         for prompt in (0, 1, 3, 10, 100):
@@ -119,7 +119,7 @@ def recheck_printed() -> str:
     proof=_printed.PROOF,
 )
 def theorem_6_printed(policies: tuple[str, ...], slow: bool) -> ClaimResult:
-    """The same for Algorithm 2 as printed."""
+    """With outputs in {l, u} the ratio of Algorithm 2 as printed is at most (3 - alpha) / 2."""
     size = (240, 48_000) if slow else (_printed.MEMORY, _printed.REQUESTS)
     found = {
         name: fluid_ratio(_printed.policy(name), _printed.TWO_POINT, 0, *size, _printed.SEEDS)

@@ -87,7 +87,9 @@ def recheck_prompt() -> str:
     assumes=("fluid limit", "requests are evicted at exactly l tokens"),
 )
 def theorem_7_any_prompt(claimed: str) -> ClaimResult:
-    """The same for every prompt s, as it is stated."""
+    """With outputs in {l, u} and any prompt s the ratio of A_ell is at most
+    1 + alpha / (2 (1-alpha)) for alpha <= 1/2 and 1 + 2 alpha^2 for alpha >= 1/2.
+    """
     import sympy as sp
 
     broken, cases = [], 0

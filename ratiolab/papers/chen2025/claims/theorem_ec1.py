@@ -153,7 +153,9 @@ PROMPTS = (0, 1, 10, 1000)
     proof="random_order",
 )
 def theorem_ec1_part_2(claimed: Callable[[int, int], Fraction]) -> ClaimResult:
-    """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M)."""
+    """By the batch accounting of the proof the ratio of A_random is at most (1 + 1/alpha) / 2
+    + O(1/M).
+    """
     # bounds (1 + sqrt(R)) / 2 by their R, against g(u)/g(l), the exact supremum's
     broken, tight, tested = [], 0, 0
     for (low, high), prompt in product(INTERVALS, PROMPTS):
@@ -190,7 +192,7 @@ CASES = ((1, 2, 0, Fraction(1, 2)), (1, 4, 0, Fraction(1, 4)), (1, 4, 2, Fractio
     assumes="Algorithms 3 and 4 as printed, by simulation at large n and M",
 )
 def theorem_ec1_part_2_printed(claimed: Callable[[int, int], Fraction], slow: bool) -> ClaimResult:
-    """The ratio of A_random is at most (1 + 1/alpha) / 2 + O(1/M)."""
+    """The ratio of A_random, Algorithm 4 as printed, is at most (1 + 1/alpha) / 2 + O(1/M)."""
     scale = 4 if slow else 1
     found: list[tuple[Fraction, Estimate]] = []
     for low, high, prompt, share in CASES:

@@ -120,15 +120,14 @@ def _text(rule: Filter, symbols: tuple[int, ...]) -> str:
 
 
 MORE_ACCURATE = (
-    "Smoothing by steps 1 to 3 estimates the remaining length more accurately than the "
-    "classifier's output alone."
+    "Smoothing by steps 1 to 3, with the matrix of {}, estimates the remaining length more "
+    "accurately than the classifier's output alone."
 )
 smoothing = partial(
     PAPER.claim,
     expected=FALSE,
     control="posterior, likelihood",
     recheck=recheck_smoothing,
-    statement=MORE_ACCURATE,
 )
 
 CLAIMS = (
@@ -158,12 +157,14 @@ CLAIMS = (
         "Section 3.1, smoothing",
         name="section-3-1-smoothing",
         claimed="as printed, matrix turned",
+        statement=MORE_ACCURATE.format("the running text"),
         assumes=(*ASSUMPTIONS, EVERYWHERE),
     )(check_smoothing),
     smoothing(
         "Section 3.1, smoothing and Appendix A",
         name="section-3-1-smoothing-printed",
         claimed="as printed",
+        statement=MORE_ACCURATE.format("Appendix A"),
         assumes=(*ASSUMPTIONS[:2], "the matrix of Appendix A", EVERYWHERE),
     )(check_smoothing),
 )

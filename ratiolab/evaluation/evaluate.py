@@ -1,0 +1,164 @@
+"""Policies on one trace under a clock: how far each is from any schedule, and what to deploy."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import isnan, nan
+
+import numpy as np
+
+from ratiolab.evaluation.load import sustained_load
+from ratiolab.evaluation.result import Evaluation
+from ratiolab.evaluation.row import Row
+from ratiolab.evaluation.saving import saved
+from ratiolab.evaluation.service import METRICS, Service, Slo, bound_of, metric_of, observed_bound
+from ratiolab.executors import Executor, executor_or_local
+from ratiolab.model import Instance, Preemption
+from ratiolab.model.files import PathLike
+from ratiolab.model.io import as_instance
+from ratiolab.online import Policy, Simulation, make
+from ratiolab.online.clock import BatchTime, clock_of
+from ratiolab.online.registry import as_policy
+from ratiolab.ratio.choice import Skipped, usable_policies
+from ratiolab.ratio.clock_search import Searched, search_order
+from ratiolab.ratio.ranking import best_first
+from ratiolab.ratio.runs import simulated
+
+
+def evaluate(
+    instance: Instance | PathLike,
+    policies: Sequence[Policy | str] | None = None,
+    *,
+    clock: BatchTime | str | None = None,
+    preemption: Preemption = "recompute",
+    metric: str = "mean",
+    slo: Slo | str | None = None,
+    current: str = "fcfs",
+    observed: Service | None = None,
+    comparable: bool = True,
+    optimum: tuple[float, float] | None = None,
+    runs: int = 5,
+    seed: int = 0,
+    load: bool = True,
+    search: float = 0.0,
+    workers: int = 1,
+    executor: Executor | None = None,
+    advance: Callable[[str], None] | None = None,
+) -> Evaluation:
+    """Run policies on an instance, all under one clock and semantics, and bound any schedule.
+
+    Parameters
+    ----------
+    instance : with a clock, it states the seconds of a tick.
+    policies : or their keys; default: all that make sense under these semantics.
+    clock : how long a batch takes, or the name of a clock; None counts rounds.
+    preemption : what an eviction costs, for all policies.
+    metric : what rows are sorted by: a key of `ratiolab.evaluation.service.METRICS`, or
+        ``goodput``.
+    slo : the objective of goodput, also as words: ``ttft=1,tpot=0.05``.
+    current : the policy in use.
+    observed : what the log itself says of the requests, if it does. Its ratios are to the bound on
+        those requests whose times it knows.
+    comparable : whether the clock describes the engine of the log, and its arrivals are known; else
+        the log has no ratios.
+    optimum : proven lower bound on the total latency of the hindsight optimum, and that of a
+        schedule, in rounds; without a clock and under ``restart`` only.
+    runs : seeds ``seed, seed + 1, ...`` of each policy that uses randomness.
+    load : whether to look for the load that the best policy takes at the current value.
+    search : seconds of a search for the order of the least mean latency, which becomes a row of its
+        own among those that know everything; it needs a clock.
+    workers : processes that simulate; or else
+    executor : where the simulations run. The result does not depend on it.
+    advance : called with the name of what has just been finished.
+
+    Returns
+    -------
+    The rows of all policies; after Ctrl-C of those that had run, the current one first of all.
+
+    Raises
+    ------
+    ValueError
+        for an unknown metric, no policy, a policy that makes no sense under these semantics, or a
+        search without a clock.
+    """
+    clock = clock_of(clock) if isinstance(clock, str) else clock
+    slo = Slo.parse(slo) if isinstance(slo, str) else slo
+    chosen = metric_of(metric, slo)
+    if search and clock is None:
+        raise ValueError("search needs a clock: without one, solve finds the best schedule")
+    metrics = (*METRICS.values(), *([metric_of("goodput", slo)] if slo else ()))
+    skipped: Skipped = []
+    instance = as_instance(instance)
+    if policies is None:
+        allowed, skipped = usable_policies(instance, preemption)
+    else:
+        allowed = [as_policy(policy) for policy in policies]
+    ordered = sorted(allowed, key=lambda policy: policy.name != current)
+    if not ordered or ordered[0].name != current:
+        ordered.insert(0, make(current))
+    report = advance or (lambda _: None)
+    place = executor_or_local(executor, workers)
+    rows: dict[int, Row] = {}
+    interrupted = False
+    try:
+        for number, own in simulated(
+            place, instance, ordered, range(seed, seed + runs), preemption=preemption, clock=clock
+        ):
+            rows[number] = row_of(own)
+            report(ordered[number].name)
+        if search and clock is not None:
+            found = search_order(instance, clock, search, preemption=preemption, seed=seed)
+            rows[len(ordered)] = replace(row_of([found]), name=Searched.name)
+            report("search")
+    except KeyboardInterrupt:
+        if 0 not in rows:  # nothing to compare with
+            raise
+        interrupted = True
+    found_rows = [rows[number] for number in sorted(rows)]
+    if observed is not None:
+        found_rows.append(Row("observed", (observed,)))
+    listed = best_first(found_rows, lambda row: row.value(chosen), chosen.larger_is_better)
+    bounds = {each.key: bound_of(each, instance, clock, preemption) for each in metrics}
+    if optimum is not None:
+        bounds["mean"] = max(bounds["mean"], optimum[0] / len(instance))
+    if observed is not None:
+        known = dict.fromkeys(bounds, nan)
+        if comparable:
+            known = {
+                m.key: observed_bound(m, observed, instance, clock, preemption) for m in metrics
+            }
+        listed = tuple(row if row.policy else replace(row, bounds=known) for row in listed)
+    report("bounds")
+    made = Evaluation(
+        *(instance, clock, preemption, chosen, metrics, bounds, listed, current),
+        None,
+        tuple(skipped),
+        interrupted,
+        optimum,
+    )
+    best, now = made.deployable[0], made.row(current)
+    if best.name == current or isnan(now.value(chosen)) or not best.services:
+        return made
+    sustained = None
+    if load and now.keeps_up and not interrupted:
+        assert best.policy is not None
+        sustained = sustained_load(
+            instance,
+            best.policy,
+            chosen,
+            now.value(chosen),
+            clock=clock,
+            preemption=preemption,
+            seed=seed,
+        )
+    order = np.argsort(instance.arrival, kind="stable")
+    candidates = {row.name: row.services for row in (*made.deployable, now) if row.services}
+    return replace(made, saving=saved(chosen, current, best.name, candidates, order, sustained))
+
+
+def row_of(runs: Sequence[Simulation]) -> Row:
+    """Return the row of a policy from its runs, the first seed first."""
+    policy = runs[0].policy
+    evictions = float(np.mean([run.schedule.evictions for run in runs]))
+    ended = all(run.outcome == "complete" for run in runs)
+    services = tuple(map(Service.of, runs)) if ended else ()
+    return Row(policy.name, services, policy, evictions, runs[0])

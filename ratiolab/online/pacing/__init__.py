@@ -1,0 +1,1 @@
+"""Runs to caps at a learned pace: what `volume-restart` and `learned-caps` share."""

@@ -1,0 +1,236 @@
+"""Dates and times of logs as nanoseconds since 1970, in forms of programs and of people."""
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMS = tuple(
+    f"{date} {time}"
+    for date in ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%d %b %Y")
+    for time in ("%H:%M:%S", "%H:%M:%S.%f", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
+)
+"""Forms of dates that are tried after ISO 8601; each log has one."""
+
+ZONES = {
+    **dict.fromkeys(("UTC", "GMT", "Z", "UCT", "WET"), 0),
+    "EST": -5,
+    "EDT": -4,
+    "CST": -6,
+    "CDT": -5,
+    "MST": -7,
+    "MDT": -6,
+    "PST": -8,
+    "PDT": -7,
+    "AKST": -9,
+    "AKDT": -8,
+    "HST": -10,
+    "BST": 1,
+    "CET": 1,
+    "MET": 1,
+    "CEST": 2,
+    "WEST": 1,
+    "EET": 2,
+    "EEST": 3,
+    "MSK": 3,
+    "IST": 5.5,
+    "SGT": 8,
+    "HKT": 8,
+    "JST": 9,
+    "KST": 9,
+    "AEST": 10,
+    "AEDT": 11,
+    "NZST": 12,
+    "NZDT": 13,
+}
+"""Hours that names of time zones are ahead of UTC; a log has mostly one, and only gaps count."""
+
+MONTHS = {
+    month: number
+    for number, month in enumerate(
+        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
+    )
+}
+
+RULE = "must be a time of the years 1970 to 2099 like 2023-11-16 18:15:46.6805900"
+
+DAY = 86_400 * 10**9
+
+CLOCK = r"(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)"
+ZONE = r"(?:\s*(?P<offset>[+-]\d{2}(?::?\d{2})?))?(?:\s*\(?(?P<zone>[A-Za-z]{1,5})\)?)?"
+TAIL = r"(?:\s+m=[+-][\d.]+)?"  # Go's monotonic reading
+MONTH = r"(?P<month>[A-Za-z]{3,9})"
+
+PATTERNS = tuple(
+    re.compile(pattern + ZONE + TAIL)
+    for pattern in (
+        rf"(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})[Tt _]\s*{CLOCK}",
+        rf"(?P<day>\d{{1,2}})/{MONTH}/(?P<year>\d{{4}})[: ]{CLOCK}",  # Apache
+        rf"(?:[A-Za-z]{{3,9}},\s+)?(?P<day>\d{{1,2}})[ -]{MONTH}[ -](?P<year>\d{{4}})\s+{CLOCK}",
+        rf"{MONTH} (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}),? (?:at )?{CLOCK}",
+        rf"(?P<month>\d{{1,2}})-(?P<day>\d{{1,2}})[T ]{CLOCK}",  # without a year
+        CLOCK,
+    )
+)
+ASCTIME = re.compile(
+    rf"(?:[A-Za-z]{{3}}\s+)?{MONTH}\s+(?P<day>\d{{1,2}})\s+{CLOCK}"
+    rf"(?:\s+(?P<zone>[A-Z]{{1,5}}))?(?:\s+(?P<year>\d{{4}}))?"
+)
+
+
+class Stamps(NamedTuple):
+    """Times of a column.
+
+    Parameters
+    ----------
+    nanoseconds : since 1970, shape (n,); any number where there is none.
+    there : which there are, shape (n,).
+    note : what was assumed, a sentence; or nothing.
+    """
+
+    nanoseconds: IntArray
+    there: NDArray[np.bool_]
+    note: str = ""
+
+
+def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
+    """Return the times of a column of texts, and which values are none; no offset means UTC.
+
+    Where day and month could change places, that order is taken in which the log is sorted.
+
+    Raises
+    ------
+    ValueError
+        when the order of day and month cannot be told.
+    """
+    import pandas as pd
+
+    there = values.notna().to_numpy(bool)
+    read = pd.to_datetime(values, utc=True, format="ISO8601", errors="coerce")
+    note = ""
+    if there.any() and read[there].isna().any():
+        plain = pd.Series(
+            [
+                " ".join(str(v).strip().strip("[]").split()) if t else None
+                for v, t in zip(values, there, strict=True)
+            ],
+            index=values.index,
+            dtype=object,
+        )
+        if (zone := _one_zone(plain[there])) is not None:
+            plain = plain.str.removesuffix(zone)
+        again = pd.to_datetime(plain.map(_iso), utc=True, format="ISO8601", errors="coerce")
+        if again[there].isna().all():
+            again = _local(plain.str.replace(r"(\d{4}),\s+", r"\1 ", regex=True), name, there)
+        elif again[there].notna().all():
+            again, note = _completed(again, plain, there, name)
+        read = again
+    wrong = there & (read.isna() | (read.dt.year < 1970) | (read.dt.year >= 2100)).to_numpy()
+    whole = read.mask(wrong).dt.as_unit("ns").fillna(pd.Timestamp(0, tz="UTC"))
+    return Stamps(np.asarray(whole.astype(np.int64), np.int64), there, note), wrong
+
+
+def _iso(word: object) -> object:
+    """Return a time in ISO 8601, or the word as it is when it has no known form.
+
+    >>> _iso("04/Mar/2026:09:00:00 +0000")
+    '2026-03-04T09:00:00+00:00'
+    >>> _iso("2026-03-04 09:00:00.195657 +0000 UTC")
+    '2026-03-04T09:00:00.195657+00:00'
+    >>> _iso("09:00:00,5")
+    '2000-01-01T09:00:00.5+00:00'
+    """
+    if not isinstance(word, str):
+        return word
+    for pattern in (*PATTERNS, ASCTIME):
+        if match := pattern.fullmatch(word):
+            break
+    else:
+        return word
+    parts = match.groupdict()
+    month = parts.get("month") or "1"
+    if not month.isdigit():
+        if month[:3].lower() not in MONTHS:
+            return word
+        month = str(MONTHS[month[:3].lower()])
+    zone = _offset(parts.get("offset"), parts.get("zone"))
+    if zone is None:
+        return word
+    date = f"{parts.get('year') or '2000'}-{int(month):02}-{int(parts.get('day') or 1):02}"
+    clock = parts["clock"].replace(",", ".").zfill(5)
+    clock = clock if clock[2] == ":" else f"0{clock}"
+    whole, dot, rest = clock.partition(".")
+    return f"{date}T{whole}{dot}{rest[:9]}{zone}"
+
+
+def _one_zone(words: "pd.Series") -> str | None:
+    """Return the end of all times that names one zone which is not known: gaps do not depend on it.
+
+    AM and PM are none.
+    """
+    found = set(words.str.extract(r"(\s\(?[A-Za-z]{3,5}\)?)$")[0])
+    if len(found) != 1 or not isinstance(zone := found.pop(), str):
+        return None
+    return None if zone.strip(" ()").upper() in ZONES else zone
+
+
+def _offset(offset: str | None, zone: str | None) -> str | None:
+    """Return an offset in ISO 8601; a name beside a number says nothing more."""
+    if offset:
+        digits = offset.replace(":", "").ljust(5, "0")
+        return f"{digits[:3]}:{digits[3:]}"
+    hours = 0 if not zone else ZONES.get(zone.upper())
+    if hours is None:
+        return None
+    minutes = round(abs(hours) * 60)
+    return f"{'-' if hours < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
+
+
+def _completed(
+    read: "pd.Series", plain: "pd.Series", there: NDArray[np.bool_], name: str
+) -> tuple["pd.Series", str]:
+    """Return times that have no date, or no year, in order, and what that assumes."""
+    import pandas as pd
+
+    first = str(plain[there].iloc[0])
+    if re.fullmatch(CLOCK + ZONE, first):
+        nanoseconds = read.dt.as_unit("ns").astype("int64").to_numpy()
+        known = nanoseconds[there]
+        days = np.cumsum(np.diff(known, prepend=known[0]) < -DAY // 2)  # after midnight
+        nanoseconds = nanoseconds.copy()
+        nanoseconds[there] += days * DAY
+        again = pd.Series(pd.to_datetime(nanoseconds, utc=True), index=read.index)
+        note = f"{name} has no dates: a time half a day earlier than the one before is of the next"
+        return again.where(pd.Series(there, index=read.index)), note + " day"
+    if "2000" in str(read[there].iloc[0].year) and "2000" not in first:
+        return read, f"{name} has no year: all times are taken to be of one year"
+    return read, ""
+
+
+def _local(values: "pd.Series", name: str, there: NDArray[np.bool_]) -> "pd.Series":
+    """Return dates as people write them, in the one form of `FORMS` that reads all of them."""
+    import pandas as pd
+
+    read = {form: pd.to_datetime(values, utc=True, format=form, errors="coerce") for form in FORMS}
+    whole = {form: dates for form, dates in read.items() if dates[there].notna().all()}
+    if len(whole) > 1:
+        ordered = {form: d for form, d in whole.items() if d[there].is_monotonic_increasing}
+        since = [(d - d.min())[there] for d in whole.values()]
+        if all(each.equals(since[0]) for each in since[1:]):
+            ordered = dict([next(iter(whole.items()))])  # all of one day: gaps are the same
+        if len(ordered) != 1:
+            raise ValueError(
+                f"{name}: {shown(values[there].iloc[0])} may begin with the day or with the month: "
+                "write dates as 2023-11-16 18:15:46"
+            )
+        whole = ordered
+    if not whole:  # told with the first that the best form does not read
+        return max(read.values(), key=lambda dates: int(dates.notna().sum()))
+    return next(iter(whole.values()))

@@ -1,0 +1,112 @@
+"""Thousands of changed certificates: each is refused, or proves no more than the optimum."""
+
+import copy
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ratiolab.hindsight.scale.growth import growth_bounds
+
+from ratiolab.hindsight import solve
+from ratiolab.hindsight.certificates.certificate import Certificate, numbers_check
+from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
+from ratiolab.model import FormatError, Instance
+
+ODD = (-1, 0, 1, 10**18, 2**63, -(2**63), 10**400, 1.5, "x", None, True, [], {}, [[]], [0] * 999)
+HEAD = ("format", "instance", "digest", "kind", "check")
+
+
+def drawn(n: int, seed: int) -> Instance:
+    rng = np.random.default_rng(seed)
+    arrival, prompt = np.sort(rng.integers(0, n, n)), rng.integers(0, 3, n)
+    return Instance("drawn", 14, arrival, prompt, rng.integers(1, 8, n))
+
+
+def growth(seed: int) -> tuple[Instance, Certificate, int]:
+    instance = drawn(14, seed)
+    *_, made = growth_bounds(instance)
+    return instance, made, solve(instance).upper
+
+
+def paths(seed: int) -> tuple[Instance, Certificate, int]:
+    """With 9 requests a proof from both ends, with 13 from one."""
+    instance = drawn(9 if seed % 2 else 13, seed)
+    found = solve(instance, method="certified", threads=1)
+    return instance, found.certificate, found.upper
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths to all values of a JSON value, lists included."""
+    if isinstance(value, dict):
+        return [p for key, each in value.items() for p in places(each, (*path, key))]
+    if isinstance(value, list):
+        return [path, *(p for k, each in enumerate(value) for p in places(each, (*path, k)))]
+    return [path]
+
+
+def changed(data: dict[str, Any], all_places: list[tuple[Any, ...]], rng: random.Random) -> None:
+    """Change a value: a number a little, anything to something odd, a list in its order."""
+    path = rng.choice(all_places)
+    inner: Any = data
+    try:
+        for step in path[:-1]:
+            inner = inner[step]
+        value = inner[path[-1]]
+    except (KeyError, IndexError, TypeError):
+        return  # an earlier change has removed it
+    match rng.randrange(5):
+        case 0 | 1 if type(value) is int:
+            inner[path[-1]] = value + rng.choice([1, -1, 2, -2, value, rng.randint(-99, 99)])
+        case 2:
+            inner[path[-1]] = rng.choice(ODD)
+        case 3:
+            del inner[path[-1]]
+        case _ if isinstance(value, list) and value:
+            rng.shuffle(value)
+
+
+@pytest.mark.parametrize(
+    ("make", "seed", "number"),
+    [
+        (growth, 1, 150),
+        (paths, 3, 150),
+        *(
+            pytest.param(make, seed, 5000, marks=pytest.mark.slow)
+            for make in (growth, paths)
+            for seed in (5, 6)
+        ),
+    ],
+)
+def test_a_changed_file_is_refused_or_proves_no_more_than_the_optimum(
+    make: Any, seed: int, number: int, tmp_path: Path
+) -> None:
+    instance, made, optimum = make(seed)
+    path, rng = tmp_path / "proof.json", random.Random(seed)
+    write_certificate(made, path)
+    whole = json.loads(path.read_text())
+    assert certify(read_certificate(path), instance) == made.bound <= optimum
+    all_places, ended = places(whole), Counter[str]()
+    for _ in range(number):
+        data = copy.deepcopy(whole)
+        for _ in range(rng.choice([1, 1, 1, 2, 3])):
+            changed(data, all_places, rng)
+        if rng.random() < 0.8:  # whoever changes a file can make its check digits anew
+            own = {k: v for k, v in data.items() if k not in HEAD}
+            if whole["kind"] == "growth":
+                own.pop("bound", None)
+            data["check"] = numbers_check(own)
+        path.write_text(json.dumps(data))
+        try:
+            bound = certify(read_certificate(path), instance)
+        except (CertificateError, FormatError):
+            ended["refused"] += 1
+        else:
+            ended["proved"] += 1
+            assert bound <= optimum, data
+    assert ended["refused"] > number // 2
+    assert ended["proved"] > 0

@@ -1,0 +1,193 @@
+"""Files as they come: packed, in any encoding, nested, with comments, through a pipe."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+from subprocess import PIPE
+
+import pandas as pd
+import pytest
+from command_line import COMMAND
+from read_logs import read
+
+from ratiolab.model import FormatError
+from ratiolab.workloads.traces import Trace
+
+COLUMNS = "arrival=ts,prompt=n_in,output=n_out"
+TEXT = "ts,n_in,n_out,note\n0,3,5,a\n1.5,4,6,b\n"
+ROWS = [{"ts": 0, "n_in": 3, "n_out": 5}, {"ts": 1.5, "n_in": 4, "n_out": 6}]
+
+
+def is_whole(trace: Trace) -> bool:
+    assert trace.seconds is not None
+    numbers = (trace.seconds.tolist(), trace.prompt.tolist(), trace.output.tolist())
+    return numbers == ([0, 1.5], [3, 4], [5, 6])
+
+
+def zipped(*names: str) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as pack:
+        for name in names:
+            pack.writestr(name, TEXT)
+    return held.getvalue()
+
+
+def tarred() -> bytes:
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as pack:
+        member = tarfile.TarInfo("log.csv")
+        member.size = len(TEXT)
+        pack.addfile(member, io.BytesIO(TEXT.encode()))
+    return held.getvalue()
+
+
+PACKED = {
+    "gzip": gzip.compress(TEXT.encode()),
+    "gzip of two parts": gzip.compress(TEXT[:20].encode()) + gzip.compress(TEXT[20:].encode()),
+    "bzip2": bz2.compress(TEXT.encode()),
+    "xz": lzma.compress(TEXT.encode()),
+    "zip": zipped("log.csv"),
+    "zip of a Mac": zipped("log.csv", "__MACOSX/._log.csv"),
+    "tar": tarred(),
+    "tar in gzip": gzip.compress(tarred()),
+    "UTF-8 with a mark": TEXT.encode("utf-8-sig"),
+    "UTF-16": TEXT.encode("utf-16"),
+    "UTF-16, big end first": b"\xfe\xff" + TEXT.encode("utf-16-be"),
+    "UTF-32": TEXT.encode("utf-32"),
+    "Windows-1252": TEXT.replace("a\n", "caf\u00e9\n").encode("cp1252"),
+    "lines of Windows": TEXT.replace("\n", "\r\n").encode(),
+    "lines of old Macs": TEXT.replace("\n", "\r").encode(),
+    "separators of Unicode": TEXT.replace("a\n", "a\u2028b\u2029c\x85\x0b\x0c\x1cd\n").encode(),
+    "comments above": b"# made by a tool, 0.1\n#\n" + TEXT.encode(),
+    "a commented header": b"# made by a tool\n#" + TEXT.encode(),
+    "a hint for spreadsheets": b"sep=;\n" + TEXT.replace(",", ";").encode(),
+    "decimal commas": b"ts;n_in;n_out\n0,0;3;5\n1,5;4;6\n",
+    "separated thousands": b'ts,n_in,n_out\n"1,762,000,000",3,5\n"1,762,000,001.5",4,6\n',
+    "comments below": TEXT.encode() + b"# 2 requests in all\n\n",
+}
+
+
+@pytest.mark.parametrize("content", PACKED.values(), ids=PACKED)
+def test_a_log_is_read_whatever_packs_it(content: bytes, tmp_path: Path) -> None:
+    assert is_whole(read(tmp_path, content, columns=COLUMNS))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (zipped("a.csv", "b.csv"), r"packs 2 files \(a.csv, b.csv\): unpack the one to read"),
+        (zipped("xl/workbook.xml", "x"), "is an Excel workbook: save the sheet as CSV"),
+        (b"\x28\xb5\x2f\xfd rest", "zstd"),
+        (b"\x04\x22\x4d\x18 rest", r"is packed by lz4: .* ratiolab COMMAND -"),
+        (b"SQLite format 3\0", "is an SQLite database"),
+        (bz2.compress(TEXT.encode())[:-9], "is not a whole bzip2 file"),
+        (lzma.compress(TEXT.encode())[:-9], "is not a whole xz file"),
+        (zipped("log.csv")[:-30], "is not a whole zip file"),
+        (b"\x80\x81\xfe\xff" * 50, "is not UTF-8 text"),
+        (b"1,2,3\n4,5,6\n", "line 1: has numbers, where the names of the columns must be"),
+        (b"# nothing\n", "holds comments alone"),
+    ],
+)
+def test_what_cannot_be_opened_is_named_with_what_to_do(
+    content: bytes, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FormatError, match=message) as caught:
+        read(tmp_path, content, columns=COLUMNS)
+    assert "\n" not in str(caught.value)
+
+
+FRAME = pd.DataFrame(ROWS)
+NESTED = [
+    {"t": {"at": r["ts"]}, "usage": {"in": {"value": r["n_in"]}, "out": r["n_out"]}} for r in ROWS
+]
+JSON = {
+    "lines": "\n".join(map(json.dumps, ROWS)),
+    "lines with separators of Unicode": "\n".join(
+        json.dumps(row | {"text": "a\u2028b\x85c"}, ensure_ascii=False) for row in ROWS
+    ),
+    "objects one after another": "\n".join(json.dumps(row, indent=2) for row in ROWS),
+    "one list": json.dumps(ROWS),
+    "data": json.dumps({"object": "list", "data": ROWS}),
+    "deep": json.dumps({"a": {"b": [{"c": ROWS}]}, "n": 2}),
+    "lists": json.dumps({"ts": [0, 1.5], "n_in": [3, 4], "n_out": [5, 6], "rate": 2.0}),
+    "lists inside": json.dumps({"run": {"ts": [0, 1.5], "n_in": [3, 4], "n_out": [5, 6]}}),
+    **{
+        f"pandas, {orient}": FRAME.to_json(orient=orient)
+        for orient in ("records", "columns", "index", "split", "table")
+    },
+    "lists below their names": json.dumps([["ts", "n_in", "n_out"], [0, 3, 5], [1.5, 4, 6]]),
+    "pandas with names of rows": FRAME.set_index(pd.Index(["a", "b"])).to_json(orient="index"),
+}
+
+
+@pytest.mark.parametrize("text", JSON.values(), ids=JSON)
+def test_requests_are_found_wherever_they_are_in_json(text: str, tmp_path: Path) -> None:
+    assert is_whole(read(tmp_path, text, columns=COLUMNS))
+
+
+def test_fields_inside_objects_are_named_with_dots(tmp_path: Path) -> None:
+    columns = "arrival=t.at,prompt=usage.in,output=usage.out"  # in: the object of a value
+    assert is_whole(read(tmp_path, json.dumps(NESTED), columns=columns))
+    cells = "ts,usage\n" + "\n".join(
+        '{},"{}"'.format(
+            row["ts"], json.dumps({"in": row["n_in"], "out": row["n_out"]}).replace('"', '""')
+        )
+        for row in ROWS
+    )
+    columns = "arrival=ts,prompt=usage.in,output=usage.out"
+    assert is_whole(read(tmp_path, cells, columns=columns))
+
+
+def test_of_several_runs_one_is_named_and_lists_of_one_run_are_read_together(
+    tmp_path: Path,
+) -> None:
+    runs = json.dumps({"runs": [{"requests": ROWS}, {"requests": ROWS[:1]}]})
+    with pytest.raises(FormatError, match=r"holds 2 tables of requests .* --rows runs.0"):
+        read(tmp_path, runs, columns=COLUMNS)
+    assert is_whole(read(tmp_path, runs, columns=COLUMNS, rows="runs.0"))
+    with pytest.raises(FormatError, match=r"rows 'x': there is no table, only runs"):
+        read(tmp_path, runs, columns=COLUMNS, rows="x")
+    lists = json.dumps({"requests": {"good": ROWS[:1], "bad": ROWS[1:]}})
+    assert is_whole(read(tmp_path, lists, columns=COLUMNS))
+
+
+def test_lines_of_results_are_runs_of_which_one_is_named(tmp_path: Path) -> None:
+    run = {"input_lens": [3, 4], "output_lens": [5, 6], "start_times": [0, 1.5], "rate": 2.0}
+    lines = f"{json.dumps(run)}\n{json.dumps(run)}\n"
+    with pytest.raises(FormatError, match=r"holds 2 tables of requests \(0, 1\).*--rows 0"):
+        read(tmp_path, lines)
+    assert is_whole(read(tmp_path, lines, rows="1"))
+    assert is_whole(read(tmp_path, json.dumps(run)))
+
+
+def test_an_unknown_log_is_refused_with_the_place_of_its_rows(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"of the rows at data.*perhaps --columns arrival=ts"):
+        read(tmp_path, JSON["data"])
+    with pytest.raises(FormatError, match="holds no list of requests"):
+        read(tmp_path, '{"a": {"b": 1}}')
+
+
+def test_a_log_comes_through_a_pipe_by_any_name(tmp_path: Path) -> None:
+    packed = gzip.compress(TEXT.encode())
+    (tmp_path / "log.gz").write_bytes(packed)
+    asked = ["--columns", COLUMNS, "--json"]
+    found = []
+    for command in (
+        ["trace", "-", "--describe"],
+        ["trace", "/dev/stdin", "--describe"],
+        ["trace", str(tmp_path / "log.gz"), "--describe"],
+    ):
+        done = subprocess.run([*COMMAND, *command, *asked], input=packed, stdout=PIPE, check=True)
+        found.append({**json.loads(done.stdout), "trace": ""})
+    assert found[0] == found[1] == found[2]
+    evaluated = ["evaluate", "/dev/stdin", "--memory", "53,760", "--clock", "llama3-8b-a100"]
+    done = subprocess.run(
+        [*COMMAND, *evaluated, "--policies", "fcfs", *asked], input=packed, stdout=PIPE, check=True
+    )
+    assert json.loads(done.stdout)["memory"] == 53_760

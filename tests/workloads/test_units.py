@@ -1,0 +1,219 @@
+"""Units of time: stated ones are believed, others inferred, implausible ones asked about."""
+
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from read_logs import read
+
+from ratiolab.model import FormatError
+from ratiolab.workloads.traces import Trace, read_trace
+
+RANDOM = random.Random(11)
+ARRIVALS = [0.0, *sorted(RANDOM.uniform(0, 20) for _ in range(38)), 20.0]
+COLUMNS = "arrival=ts,prompt=n_in,output=n_out"
+
+
+def log(values: list[str], name: str = "ts", comment: str = "") -> str:
+    rows = "\n".join(f'"{value}",7,3' for value in values)
+    return f"{comment}{name},n_in,n_out\n{rows}\n"
+
+
+def span(trace: Trace) -> float:
+    assert trace.seconds is not None
+    return float(trace.seconds[-1])
+
+
+@pytest.mark.parametrize(
+    ("values", "unit"),
+    [
+        ([repr(a) for a in ARRIVALS], "s"),
+        ([repr(1.762e9 + a) for a in ARRIVALS], "s"),
+        ([str(int(1.762e12 + 1000 * a)) for a in ARRIVALS], "ms"),
+        ([str(int(1.762e15 + 10**6 * a)) for a in ARRIVALS], "us"),
+        ([str(1762 * 10**15 + int(10**9 * a)) for a in ARRIVALS], "ns"),
+        ([f"{46085.375 + a / 86_400:.9f}" for a in ARRIVALS], "d"),
+    ],
+    ids=["from 0", "since 1970", "ms since 1970", "us since 1970", "ns since 1970", "spreadsheet"],
+)
+def test_the_unit_of_arrivals_is_inferred_where_they_can_be_in_one_only(
+    values: list[str], unit: str, tmp_path: Path
+) -> None:
+    trace = read(tmp_path, log(values), columns=COLUMNS)
+    assert span(trace) == pytest.approx(20, abs=0.001)
+    assert trace.units.startswith(f"arrival in {unit} (")
+
+
+@pytest.mark.parametrize("factor", [10**6, 10**9])
+def test_an_implausible_unit_is_asked_about_with_one_that_is_plausible(
+    factor: int, tmp_path: Path
+) -> None:
+    """Microseconds from 0 on are a log of half a year in seconds; nanoseconds of centuries."""
+    text = log([str(int(2 * factor * a)) for a in ARRIVALS])
+    unit = {10**6: "us", 10**9: "ns"}[factor]
+    with pytest.raises(FormatError, match=rf"no unit is stated.* say --time-unit {unit} \("):
+        read(tmp_path, text, columns=COLUMNS)
+    assert span(read(tmp_path, text, columns=COLUMNS, time_unit=unit)) == pytest.approx(40)
+
+
+def test_a_rate_above_a_thousand_a_second_is_asked_about_and_may_be_said_to_be_right(
+    tmp_path: Path,
+) -> None:
+    text = log([repr(a / 1000) for a in ARRIVALS])
+    with pytest.raises(FormatError, match=r"would be 1.95e\+03 requests a second"):
+        read(tmp_path, text, columns=COLUMNS)
+    assert span(read(tmp_path, text, columns=COLUMNS, time_unit="s")) == pytest.approx(0.02)
+
+
+def test_a_burst_is_plausible_where_the_requests_take_long(tmp_path: Path) -> None:
+    """All requests of a benchmark are sent within milliseconds; the log says its unit."""
+    rows = {
+        "input_lens": [7] * 40,
+        "output_lens": [30] * 40,
+        "ttfts": [0.5] * 40,
+        "itls": [[0.1] * 29] * 40,
+        "start_times": [100 + a / 1000 for a in ARRIVALS],
+    }
+    trace = read(tmp_path, json.dumps(rows))
+    assert span(trace) == pytest.approx(0.02)
+    assert trace.finish is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "comment", "unit"),
+    [
+        ("arrived_ms", "", "ms"),
+        ("arrivedMs", "", "ms"),
+        ("arrived (us)", "", "us"),
+        ("time_ns", "", "ns"),
+        ("ts", "# time unit: milliseconds\n", "ms"),
+        ("ts", "# a log\n# units = s\n", "s"),
+    ],
+)
+def test_names_and_comments_state_units(name: str, comment: str, unit: str, tmp_path: Path) -> None:
+    factor = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    text = log([str(int(factor * a)) for a in ARRIVALS], name, comment)
+    trace = read(tmp_path, text, columns=COLUMNS.replace("ts", name))
+    assert span(trace) == pytest.approx(20, abs=1)
+
+
+def test_each_column_has_a_unit_of_its_own_and_may_be_told_it(tmp_path: Path) -> None:
+    rows = "\n".join(f"{a},7,100,{200},{2}" for a in ARRIVALS)
+    text = f"ts,n_in,n_out,x,y\n{rows}\n"
+    columns = f"{COLUMNS},ttft=x,latency=y"
+    trace = read(tmp_path, text, columns=columns)
+    assert trace.first is not None
+    assert trace.finish is not None
+    assert trace.finish[0] == 2  # 20 ms a token: seconds
+    assert trace.first[0] == 0.2  # within the latency: milliseconds
+    whole = read(tmp_path, text.replace(",2\n", ",236\n"), columns=columns)
+    assert whole.finish is not None
+    assert whole.finish[0] == 0.236  # 236 s would be written with a fraction
+    told = read(tmp_path, text, columns=columns, time_unit="ttft=us,y=s")
+    assert told.first is not None
+    assert told.first[0] == pytest.approx(0.0002)
+
+
+def test_a_known_layout_may_be_told_units_and_a_fraction_of_whole_units_is_seconds(
+    tmp_path: Path,
+) -> None:
+    def mooncake(values: list[float]) -> str:
+        rows = ({"timestamp": v, "input_length": 7, "output_length": 3} for v in values)
+        return "\n".join(map(json.dumps, rows))
+
+    assert span(read(tmp_path, mooncake([int(1000 * a) for a in ARRIVALS]))) == 20
+    assert span(read(tmp_path, mooncake(ARRIVALS))) == pytest.approx(20)  # no whole milliseconds
+    since_1970 = mooncake([int(1.762e9 + a) for a in ARRIVALS])
+    assert span(read(tmp_path, since_1970)) == 20
+    slow = mooncake([1000 * a + 0.25 for a in ARRIVALS])
+    assert span(read(tmp_path, slow, time_unit="ms")) == pytest.approx(20)
+    azure = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "\n".join(
+        f"{int(10**6 * 3 * a)},1,2" for a in ARRIVALS
+    )
+    with pytest.raises(FormatError, match=r"TIMESTAMP in s .* say --time-unit us"):
+        read(tmp_path, azure)
+    assert span(read(tmp_path, azure, time_unit="us")) == pytest.approx(60, abs=0.001)
+
+
+def test_whole_seconds_at_a_very_low_rate_may_be_milliseconds_and_the_log_says_so(
+    tmp_path: Path,
+) -> None:
+    whole = [str(int(1000 * a)) for a in ARRIVALS]
+    trace = read(tmp_path, log(whole), columns=COLUMNS)
+    assert span(trace) == 20_000
+    assert "if they are in ms, say --time-unit ms" in trace.notes[0]
+    assert not read(tmp_path, log(whole), columns=COLUMNS, time_unit="s").notes
+    vidur = log(whole, "arrived_at").replace("n_in", "num_prefill_tokens")
+    noted = read(tmp_path, vidur.replace("n_out", "num_decode_tokens")).notes
+    assert "if they are in ms" in noted[0]
+    micros = [
+        {"timestamp": int(10**6 * a), "input_length": 7, "output_length": 3} for a in ARRIVALS
+    ]
+    (note,) = read(tmp_path, "\n".join(map(json.dumps, micros))).notes
+    assert "read in ms (as the layout documents): if they are in us, say --time-unit us" in note
+
+
+START = datetime(2026, 3, 4, 9, 0, 0, tzinfo=UTC)
+FORMS = {
+    "BigQuery": "%Y-%m-%d %H:%M:%S.%f UTC",
+    "Go": "%Y-%m-%d %H:%M:%S.%f +0000 UTC",
+    "Go, monotonic": "%Y-%m-%d %H:%M:%S.%f +0000 UTC m=+0.012345",
+    "Python logging": "%Y-%m-%d %H:%M:%S,%f",
+    "Postgres": "%Y-%m-%d %H:%M:%S.%f+00",
+    "Postgres, west": "%Y-%m-%d %H:%M:%S.%f-07",
+    "ISO 8601": "%Y-%m-%dT%H:%M:%S.%fZ",
+    "basic ISO 8601": "%Y%m%dT%H%M%SZ",
+    "Apache": "%d/%b/%Y:%H:%M:%S +0000",
+    "Apache, in brackets": "[%d/%b/%Y:%H:%M:%S -0530]",
+    "RFC 2822": "%a, %d %b %Y %H:%M:%S GMT",
+    "RFC 2822, offset": "%a, %d %b %Y %H:%M:%S +0200",
+    "RFC 850": "%A, %d-%b-%Y %H:%M:%S GMT",
+    "asctime": "%a %b %d %H:%M:%S %Y",
+    "date": "%a %b %d %H:%M:%S UTC %Y",
+    "syslog": "%b %d %H:%M:%S",
+    "vLLM": "%m-%d %H:%M:%S",
+    "Go log": "%Y/%m/%d %H:%M:%S.%f",
+    "zone by name": "%Y-%m-%d %H:%M:%S PST",
+    "time only": "%H:%M:%S.%f",
+    "small letters": "%Y-%m-%dt%H:%M:%S.%fz",
+    "in words": "%B %d, %Y %H:%M:%S",
+    "a browser in America": "%m/%d/%Y, %I:%M:%S\u202f%p",
+    "day or month first, on one day": "%d/%m/%Y %H:%M:%S",
+    "a zone that is not known": "%Y-%m-%d %H:%M:%S XYZ",
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_times_are_read_as_programs_write_them(form: str, tmp_path: Path) -> None:
+    moments = [START + timedelta(seconds=a) for a in ARRIVALS]
+    trace = read(tmp_path, log([m.strftime(form) for m in moments]), columns=COLUMNS)
+    assert span(trace) == pytest.approx(20, abs=1e-6)
+
+
+def test_offsets_may_differ_and_times_without_dates_go_past_midnight(tmp_path: Path) -> None:
+    mixed = ["2026-03-04T09:00:00+00:00", "2026-03-04 11:00:05 CEST", "2026-03-04T01:00:09-08"]
+    trace = read(tmp_path, log(mixed), columns=COLUMNS)
+    assert trace.seconds is not None
+    assert trace.seconds.tolist() == [0, 5, 9]
+    night = read(tmp_path, log(["23:59:58", "23:59:59.5", "00:00:01"]), columns=COLUMNS)
+    assert night.seconds is not None
+    assert night.seconds.tolist() == [0, 1.5, 3]
+    assert "has no dates" in night.notes[0]
+    with pytest.raises(FormatError, match="line 3: ts 'soon' must be a time"):
+        read(tmp_path, log(["09:00:00", "soon"]), columns=COLUMNS)
+
+
+def test_arrivals_as_dates_and_ends_as_seconds_since_1970_are_of_one_origin(
+    tmp_path: Path,
+) -> None:
+    text = "ts,n_in,n_out,end\n2026-03-04T09:00:00Z,1,2,1772614801.5\n"
+    trace = read_trace_of(tmp_path, text)
+    assert trace.finish is not None
+    assert trace.finish.tolist() == [1.5]
+
+
+def read_trace_of(folder: Path, text: str) -> Trace:
+    (folder / "log.csv").write_text(text)
+    return read_trace(folder / "log.csv", columns=f"{COLUMNS},finish=end")
