@@ -116,7 +116,7 @@ def solve(
     proven: Certificate | None = None,
     guide: PathCertificate | None = None,
     progress: Report | None = None,
-    params: SolveParams = DEFAULT,
+    params: SolveParams | None = None,
 ) -> OptResult:
     """Return the hindsight optimum, or the proven interval that the limits allow.
 
@@ -157,7 +157,7 @@ def solve(
         longer to check than to find, are not, and its bound does not count until it is proven anew.
     progress : called when a stage begins, whenever a bound or the schedule gets better, and every
         few tenths of a second while HiGHS runs.
-    params : the tunable numbers of all stages.
+    params : the tunable numbers of all stages; by default those of `SolveParams()`.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def solve(
         solver = pulp.require_solver(solver or pulp.DEFAULT_SOLVER)
         options = replace(options, method="ip", backend=f"pulp:{solver}")
         plan = (ORDERS, DUALS, ("program", PulpProgram(solver)))
-    state = SolveState(instance, options, progress, params)
+    state = SolveState(instance, options, progress, params or DEFAULT)
     if guide is not None:
         state.walked = guide
         duals = dual_certificate(instance, guide.duals, guide.value)
