@@ -221,7 +221,7 @@ class DynamicProgramming:
             return Found(note=note)
         if duals is None:
             return Found(note="no dynamic programming: there are no duals of cuts to guide it")
-        if state.options.method == "auto" and labels_follow(state):
+        if state.options.method in ("auto", "certified") and labels_follow(state):
             return Found(note="no dynamic programming: the labelling loop has done as much")
         if state.memory_budget is not None:
             makespan, budget = state.schedule.makespan, state.memory_budget

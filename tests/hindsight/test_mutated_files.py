@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ratiolab.hindsight.scale.growth import growth_bounds
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certificate import Certificate, numbers_check
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
+from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.model import FormatError, Instance
 
 ODD = (-1, 0, 1, 10**18, 2**63, -(2**63), 10**400, 1.5, "x", None, True, [], {}, [[]], [0] * 999)
