@@ -47,14 +47,14 @@ def test_the_line_says_what_rests_on_a_solver_and_a_written_certificate_proves_t
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     equal, proof = tmp_path / "equal.json", tmp_path / "proof.json"
-    write_instance(Instance("equal", 8, [0] * 16, [0] * 16, [4] * 16), equal)
+    write_instance(Instance("equal", 7, [0] * 8, [1] * 8, [3] * 8), equal)
     code, out, _ = run(capsys, "solve", equal)
     assert code == 0
-    assert "certificate proves >= 184, 240 rests on HiGHS" in out
+    assert "certificate proves >= 52, 64 rests on HiGHS" in out
     code, out, _ = run(capsys, "solve", equal, "--certificate", proof)
     assert code == 0
     assert "rests on" not in out
-    assert f"{proof}: proves >= 240" in out.replace("\n", "")
+    assert f"{proof}: proves >= 64" in out.replace("\n", "")
     assert run(capsys, "certify", proof, equal)[0] == 0
 
 
