@@ -153,7 +153,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in (ROOT / "notebooks").glob("my_*"):
         shutil.copy(path, folder)
     (folder / "results").mkdir()
-    for instance in ("mine", "azure-12", "azure-2000"):
+    for instance in ("mine", "twelve", "azure-12", "azure-2000"):
         shutil.copy(folder / "instances/chen2025/example-1.json", folder / f"{instance}.json")
     header, *requests = (folder / "my_trace.csv").read_text().splitlines()
     for trace in ("conv.csv", "AzureLLMInferenceTrace_conv.csv"):
