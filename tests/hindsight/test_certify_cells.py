@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from mutations import Change, breaks_each_rule, outcomes
 from oracle import least_latency
-from ratiolab.hindsight.cells.params import CellsParams
 from tiny_instances import tiny
 
 from ratiolab.cli.schema import schema_of
@@ -20,6 +19,7 @@ from ratiolab.hindsight.certificates.certificate import CellCertificate, cell_ce
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
+from ratiolab.hindsight.params import CellsParams
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model import Instance
