@@ -141,7 +141,7 @@ def test_an_enclosure_is_closer_than_a_bound_and_the_same_when_computed_again(
         raise KeyboardInterrupt
 
     store, cell = Store(tmp_path / "s"), Cell(fields | {"task": "enclosure"})
-    monkeypatch.setattr("ratiolab.hindsight.relaxation.growth.growth_bounds", interrupted)
+    monkeypatch.setattr("ratiolab.hindsight.stages.growth_bounds", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_study(Study("one", (cell,)), store, workers=1)
     assert store.load(cell) is None
