@@ -86,11 +86,11 @@ def _left(seconds: float | None) -> Left:
 
 
 def _orders(state: SolveState, found: Callable[[Schedule], None], stop: Callable[[], bool]) -> None:
-    """Anneal priority lists instead, once without a time limit."""
+    """Anneal priority lists instead: again and again, or twice without a time limit."""
     options, number, budget = state.options, 0, state.memory_budget
     if not options.steps or (budget is not None and memory.order_bytes(state.instance) > budget):
         return
-    while not stop() and (not number or state.time_left is not None):
+    while not stop() and (number < 2 or state.time_left is not None):
         rng = stream(options.seed, "search", number)
         improved_schedule(state.schedule, rng, options.steps, stop=stop, found=found)
         number += 1

@@ -243,7 +243,7 @@ def test_large_instances_get_their_interval_without_a_program() -> None:
     rng = np.random.default_rng(2)
     n = 2000
     prompt, output = rng.integers(1, 60, n), rng.integers(1, 200, n)
-    result = solve(Instance("large", 5000, [0] * n, prompt, output), steps=1_000)
+    result = solve(Instance("large", 5000, [0] * n, prompt, output))
     check(result)
     assert result.status == "bounded"
     assert result.lower_source == "growth rows"
