@@ -61,7 +61,7 @@ def test_every_ratio_encloses_one_that_is_at_least_one(tmp_path: Path) -> None:
 
 @pytest.mark.studies
 def test_rows_of_the_shipped_table_are_those_of_a_fresh_run() -> None:
-    """Both ends of a sample, too: their effort is counted in steps."""
+    """Simulations repeat exactly; intervals enclose the same optimum."""
     study = REAL_TRACES.study(traces=TRACES)
     shipped = REAL_TRACES.stored(study, ROOT / "results")
     policies = ("svf", "mc-sf, noisy prediction", "tie", "a-min", "kill-restart", "rr-sjf")
@@ -77,7 +77,10 @@ def test_rows_of_the_shipped_table_are_those_of_a_fresh_run() -> None:
         if task == "simulate":
             row = row[row["policy.label"] == label]
         assert len(row) == 1
-        for name in ("requests", "total_latency", "evictions", "opt_lower", "opt_upper"):
+        if task != "simulate":  # a solver of another version encloses the same optimum
+            lower = max(fresh["opt_lower"], row["opt_lower"].item())
+            assert lower <= min(fresh["opt_upper"], row["opt_upper"].item())
+        for name in ("requests", "total_latency", "evictions"):
             assert fresh.get(name) == (None if row[name].isna().all() else row[name].item()), name
         checked += 1
     assert checked == 1 + len(policies)
