@@ -20,6 +20,7 @@ import numpy as np
 
 from ratiolab.model import Instance
 from ratiolab.model.files import FormatError, PathLike, csv_rows, read_text, require_keys
+from ratiolab.model.footprint import volume
 
 PICOSECONDS = 10**12
 """In a second. The clock counts them in integers: sums are exact, whatever their order."""
@@ -74,6 +75,27 @@ class BatchTime:
         """
         fixed, per_prefill, per_decode, per_kv, per_swap = self.whole
         return fixed + per_prefill * prefill + per_decode * decode + per_kv * kv + per_swap * swap
+
+    def work(self, prompt: int, output: int, memory: int) -> int:
+        """Return the work of a request that is never evicted, in M-ths of a picosecond.
+
+        The work of a request is what it adds to its batches, and of the fixed time of each batch
+        the share of the memory that the request holds at its end.
+
+        Parameters
+        ----------
+        prompt, output, memory : tokens.
+
+        Examples
+        --------
+        >>> BatchTime(fixed=1, prefill=1).work(1, 2, 10)  # (1 + (2 + 3) / 10) s
+        15000000000000
+        """
+        fixed, prefill, decode, kv, _ = self.whole
+        later = output - 1
+        read = prompt * later + later * output // 2  # of the cache: s + 1, ..., s + o - 1
+        added = prefill * prompt + decode * later + kv * read
+        return memory * added + fixed * volume(prompt, output)
 
     @cached_property
     def whole(self) -> tuple[int, int, int, int, int]:

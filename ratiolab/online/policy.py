@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.online.classifier import Classifier
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.view import Decision, Information, View
 
 TieBreak: TypeAlias = Literal["random", "worst", "best", "index"]
@@ -62,11 +63,13 @@ class Setting:
     memory : KV cache size M, tokens.
     ties : how they are broken.
     keeps : whether an evicted request keeps its tokens: all semantics but ``restart``.
+    clock : how long a batch takes; None counts rounds.
     """
 
     memory: int
     ties: Ties
     keeps: bool = False
+    clock: BatchTime | None = None
 
 
 class Interval:

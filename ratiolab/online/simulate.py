@@ -145,7 +145,7 @@ class _Run:
             stream(seed, "ties"),
             self.output if policy.ties in ("worst", "best") else None,
         )
-        setting = Setting(instance.memory, ties, preemption != "restart")
+        setting = Setting(instance.memory, ties, preemption != "restart", clock)
         self.decide = policy.start(setting, stream(seed, "policy"))
 
     def to_the_end(self, patience: int) -> Outcome:

@@ -26,8 +26,11 @@ from round_by_round import (
 )
 
 from ratiolab.model.footprint import held
+from ratiolab.online.clock import BatchTime
 
 __all__ = ["believed_by", "jobs_of", "largest_cardinality", "satisfies", "serve", "serve_by_clock"]
+
+ROUNDS = BatchTime(fixed=1)
 
 
 def mc_sf(now: int, memory: int, jobs: list[Job], lengths: str = "true", margin: str = "0") -> Any:
@@ -39,31 +42,47 @@ def mc_benchmark(now: int, memory: int, jobs: list[Job], lengths: str = "true") 
     return ordered(now, memory, jobs, lambda job: (job.arrival,), believed_by(lengths, memory))
 
 
-def svf(now: int, memory: int, jobs: list[Job], lengths: str = "true") -> Any:
+def work(job: Job, output: int, memory: int, clock: BatchTime) -> Fraction:
+    """Seconds of the machine: the share of each batch's fixed time, and what the job adds to it."""
+    cost = {
+        name: Fraction(round(getattr(clock, name) * 10**12), 10**12)
+        for name in ("fixed", "prefill", "decode", "kv")
+    }
+    shares = [Fraction(held(job.prompt, age), memory) for age in range(1, output + 1)]
+    added = [
+        cost["prefill"] * job.prompt,
+        *(cost["decode"] + cost["kv"] * held(job.prompt, age) for age in range(1, output)),
+    ]
+    return cost["fixed"] * sum(shares) + sum(added)
+
+
+def swf(
+    now: int, memory: int, jobs: list[Job], lengths: str = "true", clock: BatchTime = ROUNDS
+) -> Any:
+    """Take the longest prefix in order of work; in rounds, the volume over the memory."""
     believed = believed_by(lengths, memory)
-
-    def key(job: Job) -> tuple[int]:
-        return (sum(held(job.prompt, age) for age in range(1, believed(job) + 1)),)
-
-    return ordered(now, memory, jobs, key, believed)
+    return ordered(
+        now, memory, jobs, lambda job: (work(job, believed(job), memory, clock),), believed
+    )
 
 
-def svf_fit(
+def swf_fit(
     now: int,
     memory: int,
     jobs: list[Job],
     lengths: str = "true",
     ratio: str = "1.75",
     candidates: str = "20",
+    clock: BatchTime = ROUNDS,
 ) -> Any:
-    """Start the shortest that fits of the first few by volume, again and again."""
+    """Start the shortest that fits of the first few by work, again and again."""
     believed = believed_by(lengths, memory)
     active = running(jobs)
     cleared = active if tokens_next(now, active) > memory else []
     kept = [job for job in active if job not in cleared]
 
-    def size(job: Job) -> int:
-        return sum(held(job.prompt, age) for age in range(1, believed(job) + 1))
+    def size(job: Job) -> Fraction:
+        return work(job, believed(job), memory, clock)
 
     queue = sorted(waiting(now, jobs), key=lambda job: (size(job), job.index))
     admitted: list[Job] = []
@@ -257,8 +276,10 @@ RULES: dict[str, Callable[..., Any]] = {
     "a-switch": a_switch,
     "fcfs": fcfs,
     "sjf": sjf,
-    "svf": svf,
-    "svf-fit": svf_fit,
+    "svf": swf,
+    "svf-fit": swf_fit,
+    "swf": swf,
+    "swf-fit": swf_fit,
     "sorted-f": sorted_f,
     "gsa": gsa,
     "alpha-protection": alpha_protection,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import reference
-from drawn import drawn, ended
+from drawn import drawn, ended, word
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
@@ -24,6 +24,10 @@ CASES = [
     ("fcfs", {}, ("restart", "recompute", "swap")),
     ("sjf", {}, ("restart", "recompute", "swap")),
     ("mc-sf", {"lengths": "true"}, ("restart",)),
+    ("swf", {"lengths": "true"}, ("restart",)),
+    ("swf", {"lengths": "upper"}, ("restart",)),
+    ("swf-fit", {"lengths": "true"}, ("restart",)),
+    ("swf-fit", {"lengths": "true", "ratio": "3", "candidates": "2"}, ("restart",)),
     ("a-min", {"ties": "index"}, ("restart",)),
     ("gsa", {"base": "2"}, ("restart",)),
     ("rr", {"quantum": "2"}, ("recompute", "swap")),
@@ -33,10 +37,11 @@ CASES = [
 
 
 @pytest.mark.parametrize("clock", CLOCKS.values(), ids=CLOCKS)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+@pytest.mark.parametrize("case", CASES, ids=word)
 def test_jumps_of_the_clock_are_literal_batches(case, clock):
     key, parameters, semantics = case
-    policy, rule = make(key, parameters), reference.rule_of(key, **parameters)
+    reading = {"clock": clock} if key.startswith("swf") else {}
+    policy, rule = make(key, parameters), reference.rule_of(key, **parameters, **reading)
     for seed in range(30):
         for preemption in semantics:
             expected, complete, times = reference.serve_by_clock(

@@ -21,6 +21,8 @@ CASES: list[tuple[str, dict[str, str]]] = [
     *(("mc-benchmark", {"lengths": lengths}) for lengths in LENGTHS),
     *(("svf", {"lengths": lengths}) for lengths in LENGTHS),
     *(("svf-fit", {"lengths": lengths}) for lengths in LENGTHS),
+    ("swf", {"lengths": "predicted"}),
+    ("swf-fit", {"lengths": "predicted"}),
     ("svf-fit", {"lengths": "predicted", "ratio": "3", "candidates": "2"}),
     *(("mc-sf", {"lengths": lengths, "margin": "0.1"}) for lengths in LENGTHS),
     ("mc-sf", {"lengths": "predicted", "margin": "0.5"}),

@@ -10,11 +10,12 @@ from drawn import drawn
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.policies.sorted_f import exact_batch
 
 
-def runs_of(instance, key, **parameters):
-    simulation = simulate(instance, make(key, parameters))
+def runs_of(instance, key, clock=None, **parameters):
+    simulation = simulate(instance, make(key, parameters), clock=clock)
     return [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
 
 
@@ -52,6 +53,36 @@ def test_svf_fit_starts_the_shortest_of_nearly_equal_volumes_that_fits():
     instance = Instance("nearly", 10, [0] * 2, [3, 8], [3, 2])
     assert runs_of(instance, "svf-fit") == [(1, 0, 2), (0, 2, 5)]
     assert runs_of(instance, "svf-fit", ratio=1.2) == runs_of(instance, "svf")
+
+
+def test_swf_prefers_a_long_output_to_a_long_prompt_where_prefilling_is_dear():
+    # Work 0.4 s + 4 s prefilled, and 0.6 s + 2 s decoded; the two never fit together, 5 + 1 > 5.
+    instance = Instance("two", 5, [0, 0], [4, 0], [1, 3])
+    clock = BatchTime(fixed=0.5, prefill=1, decode=1)
+    assert runs_of(instance, "swf", clock=clock) == [(1, 0, 3), (0, 3, 4)]
+    assert runs_of(instance, "svf", clock=clock) == [(0, 0, 1), (1, 1, 4)]
+
+
+@pytest.mark.parametrize("key", ["swf", "swf-fit"])
+@pytest.mark.parametrize("clock", [None, BatchTime(fixed=2, tick=1)])
+def test_where_batches_take_equally_long_work_is_volume(key, clock):
+    for seed in range(100):
+        instance = drawn(seed)
+        assert runs_of(instance, key, clock=clock) == (
+            runs_of(instance, key.replace("swf", "svf"), clock=clock)
+        )
+
+
+@pytest.mark.parametrize("key", ["swf", "mc-sf"])
+def test_with_equal_prompts_or_one_candidate_work_orders_as_output_does(key):
+    clock = BatchTime(fixed=1, prefill=0.5, decode=0.25, kv=0.125, tick=1)
+    for seed in range(100):
+        instance = drawn(seed)
+        if key == "mc-sf":
+            instance = instance.replace(prompt=[int(instance.prompt.min())] * len(instance))
+        assert runs_of(instance, "swf-fit", clock=clock, candidates=1) == (
+            runs_of(instance, key, clock=clock)
+        )
 
 
 WIDE = Instance("wide", 6, [0] * 4, [5, 0, 0, 0], [1, 2, 2, 2])

@@ -1,5 +1,6 @@
 """Smallest volume first: order by what a request uses of memory and time together."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,13 +27,17 @@ class SVF(Believing):
     source: ClassVar[str] = "after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        length = believed(self.lengths)
+        length, size = believed(self.lengths), self._size(setting)
         return PrefixRun(
             setting,
-            key=lambda view, i: (volume(view.prompt[i], length(view, i)),),
+            key=lambda view, i: (size(view.prompt[i], length(view, i)),),
             length=length,
             queue=self._queue(),
         )
+
+    def _size(self, setting: Setting) -> Callable[[int, int], int]:
+        """Return what the queue is ordered by, a function of prompt and output."""
+        return volume
 
     def _queue(self) -> PrefixQueue:
         return PrefixQueue()

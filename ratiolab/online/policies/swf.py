@@ -1,0 +1,46 @@
+"""Shortest work first: order by the seconds of a batch that a request uses up."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ratiolab.online.clock import BatchTime
+from ratiolab.online.policies.svf import SVF
+from ratiolab.online.policies.svf_fit import SVFFit
+from ratiolab.online.policy import Setting
+
+ROUNDS = BatchTime(fixed=1)
+"""The clock that counts rounds."""
+
+
+@dataclass(frozen=True)
+class SWF(SVF):
+    """Shortest work first: the longest prefix that fits for ever.
+
+    The work of a request is what it adds to its batches under the clock (its prompt prefilled, its
+    tokens decoded, its cache read), and of the fixed time of each batch the share of the memory
+    that it holds. Admission is that of ``svf``; without a clock, so is the order.
+    """
+
+    name: ClassVar[str] = "swf"
+    source: ClassVar[str] = "ratiolab, after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
+
+    def _size(self, setting: Setting) -> Callable[[int, int], int]:
+        clock = ROUNDS if setting.clock is None else setting.clock
+        return lambda prompt, output: clock.work(prompt, output, setting.memory)
+
+
+@dataclass(frozen=True)
+class SWFFit(SWF, SVFFit):
+    """Shortest work first, with a choice among the next few so that memory is filled.
+
+    As ``svf-fit``, with the work of ``swf`` in place of the volume.
+
+    Parameters
+    ----------
+    ratio : largest work that is looked at over the smallest, at least 1, read as a decimal.
+    candidates : requests that are looked at, at least 1.
+    """
+
+    name: ClassVar[str] = "swf-fit"
+    source: ClassVar[str] = "ratiolab, after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
