@@ -44,7 +44,12 @@ class Case:
 
     @classmethod
     def of_instance(cls, instance: Instance) -> "Case":
-        """Return the case of an instance."""
+        """Return the case of an instance; `ValueError` when it has weights or deadlines."""
+        if instance.promises:
+            raise ValueError(
+                f"{instance.name}: an adversary changes requests and knows no column "
+                f"{instance.promises[0]}; leave it out"
+            )
         return cls.of(instance.memory, ((*request, 1) for request in instance.requests))
 
     @property

@@ -4,6 +4,7 @@ from math import isnan
 
 from ratiolab.evaluation.service import Metric, Service
 from ratiolab.model import Instance, Preemption
+from ratiolab.model.instance import DATES
 from ratiolab.online import Policy, Simulation, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
@@ -48,9 +49,12 @@ def sustained_load(
 
     Load is changed by letting the same requests arrive that much faster; a server that does not
     keep up with them does not take the load, however short the log is. Only logs with a clock and
-    with arrivals at different times have a load; others give None.
+    with arrivals at different times have a load; others give None, as do those with deadlines,
+    which would come faster, too.
     """
     if clock is None or instance.tick_seconds is None or not instance.arrival.any():
+        return None
+    if set(instance.promises) & set(DATES):
         return None
     low, high = 1.0, MOST_LOAD
     for _ in range(STEPS):

@@ -7,12 +7,11 @@ from pydantic.types import FailFast
 from pydantic_core import PydanticCustomError
 
 from ratiolab.model.instance import (
-    COLUMNS,
+    ALL_COLUMNS,
     LARGEST,
     LATEST,
     LONGEST_TICK,
     MOST_REQUESTS,
-    OPTIONAL_COLUMNS,
     SHORTEST_TICK,
     is_one_line,
 )
@@ -34,15 +33,16 @@ Column = Annotated[
 Positive = Annotated[
     list[Annotated[int, Field(ge=1, le=LARGEST)]], FailFast(), Field(max_length=MOST_REQUESTS)
 ]
+Dates = Annotated[
+    list[Annotated[int, Field(ge=1, le=2 * LATEST)]], FailFast(), Field(max_length=MOST_REQUESTS)
+]
 RunColumn = Annotated[list[Annotated[int, Field(ge=0, le=LARGEST_ROUND)]], FailFast()]
 
 
 class InstanceFields(Strict):
     """Memory and requests, a column for each of their properties, all of the same length."""
 
-    nouns: ClassVar[dict[str, str]] = {
-        name: f"request {{}}: {name}" for name in COLUMNS + OPTIONAL_COLUMNS
-    }
+    nouns: ClassVar[dict[str, str]] = {name: f"request {{}}: {name}" for name in ALL_COLUMNS}
 
     name: Line
     """What tables and pictures call the instance."""
@@ -70,6 +70,12 @@ class InstanceFields(Strict):
     """Scales of these laws, thousandths."""
     freedom: Positive = absent()
     """Degrees of freedom of these laws, thousandths; 10^9 stands for the normal law."""
+    weight: Positive = absent()
+    """What serving the requests is worth; 1 each without the column."""
+    deadline: Dates = absent()
+    """Latest completions, in the unit of the arrivals."""
+    first_by: Dates = absent()
+    """Latest first tokens, in the unit of the arrivals."""
     source: Line = absent()
     """Where the instance comes from."""
 

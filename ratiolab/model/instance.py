@@ -34,8 +34,14 @@ SHORTEST_TICK, LONGEST_TICK = 1e-9, 1e6
 COLUMNS = ("arrival", "prompt", "output")
 LAW_COLUMNS = ("location", "scale", "freedom")
 OPTIONAL_COLUMNS = ("lower", "upper", "predicted", *LAW_COLUMNS)
+"""Columns of predictions."""
+DATES = ("deadline", "first_by")
+PROMISES = ("weight", *DATES)
+"""Columns of promises: what a request is worth, and until when it must be served."""
+LATER_COLUMNS = (*LAW_COLUMNS, *PROMISES)
+ALL_COLUMNS = COLUMNS + OPTIONAL_COLUMNS + PROMISES
 _LEAST = {"arrival": 0, "prompt": 0, "location": 0}  # of every other column: 1
-_MOST = {"arrival": LATEST}  # of every other column: LARGEST
+_MOST = {"arrival": LATEST} | dict.fromkeys(DATES, 2 * LATEST)  # of every other column: LARGEST
 
 
 class Request(NamedTuple):
@@ -66,6 +72,9 @@ class Instance(Tabular):
     location, scale, freedom : optional predicted law of the output, in thousandths, all three or
         none: ln o is location + scale * (Student's t with so many degrees of freedom). The largest
         value of `freedom`, a million degrees, stands for the normal law.
+    weight : optional value of serving a request, at least 1; 1 where the column is absent.
+    deadline : optional latest completion of a request, in the unit of the arrivals.
+    first_by : optional latest first token of a request, in the unit of the arrivals.
     source : where the instance comes from, one line of free text.
     tick_seconds : seconds of a tick, the unit of the arrivals; None when they are rounds without a
         length, which no clock can place in time.
@@ -94,6 +103,9 @@ class Instance(Tabular):
     location: IntArray | None = field(repr=False)
     scale: IntArray | None = field(repr=False)
     freedom: IntArray | None = field(repr=False)
+    weight: IntArray | None = field(repr=False)
+    deadline: IntArray | None = field(repr=False)
+    first_by: IntArray | None = field(repr=False)
     source: str = field(repr=False)
     tick_seconds: float | None = field(repr=False)
 
@@ -112,6 +124,9 @@ class Instance(Tabular):
         scale: Column | None = None,
         freedom: Column | None = None,
         tick_seconds: float | None = None,
+        weight: Column | None = None,
+        deadline: Column | None = None,
+        first_by: Column | None = None,
     ) -> None:
         if tick_seconds is not None:
             tick_seconds = require_tick(tick_seconds)
@@ -128,9 +143,9 @@ class Instance(Tabular):
             raise ValueError(f"memory {shown(int(memory))} must be between 1 and {LARGEST}")
         object.__setattr__(self, "memory", int(memory))
         given: tuple[Column | None, ...] = (arrival, prompt, output, lower, upper, predicted)
-        law = (location, scale, freedom)
-        for column, values in zip(COLUMNS + OPTIONAL_COLUMNS, given + law, strict=True):
-            absent = values is None and column in OPTIONAL_COLUMNS
+        given += (location, scale, freedom, weight, deadline, first_by)
+        for column, values in zip(ALL_COLUMNS, given, strict=True):
+            absent = values is None and column not in COLUMNS
             stored = None if absent else _read(column, values)
             object.__setattr__(self, column, stored)
             if stored is not None and len(stored) != len(self):
@@ -194,11 +209,14 @@ class Instance(Tabular):
         Name, source and the length of a tick are left out: schedules and proofs are in rounds.
         """
         sha = hashlib.sha256(str(self.memory).encode())
-        for name in COLUMNS + OPTIONAL_COLUMNS:
+        for name in ALL_COLUMNS:
             column = getattr(self, name)
             if column is not None:
                 sha.update(name.encode() + column.astype("<i8").tobytes())
-            elif name not in LAW_COLUMNS:  # their absence leaves older digests as they were
+            elif name not in (
+                *LAW_COLUMNS,
+                *PROMISES,
+            ):  # their absence leaves older digests as they were
                 sha.update(b"-")
         return sha.hexdigest()[:12]
 
@@ -224,7 +242,7 @@ class Instance(Tabular):
     @property
     def columns(self) -> dict[str, IntArray]:
         """Return the columns that the instance has, by name."""
-        values = {name: getattr(self, name) for name in COLUMNS + OPTIONAL_COLUMNS}
+        values = {name: getattr(self, name) for name in ALL_COLUMNS}
         return {name: column for name, column in values.items() if column is not None}
 
     def take(self, requests: Column, name: str | None = None) -> "Instance":
@@ -238,8 +256,30 @@ class Instance(Tabular):
         """Return the same requests with nothing said of their outputs beforehand."""
         return self.replace(**dict.fromkeys(OPTIONAL_COLUMNS))
 
+    def without_promises(self) -> "Instance":
+        """Return the same requests without weights and deadlines."""
+        return self.replace(**dict.fromkeys(PROMISES))
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """The names of the columns of promises that the instance has."""
+        return tuple(name for name in PROMISES if getattr(self, name) is not None)
+
     def replace(self, **changes: Any) -> "Instance":
-        """Return a validated copy with some fields changed."""
+        """Return a validated copy with some fields changed.
+
+        Raises
+        ------
+        ValueError
+            when a new value breaks a rule, or arrivals move while deadlines, which are dates as
+            they are, do not.
+        """
+        stale = [name for name in set(self.promises) & set(DATES) if name not in changes]
+        if "arrival" in changes and stale:
+            raise ValueError(
+                f"{self.name}: new arrivals leave the dates of column {min(stale)} behind; give it "
+                "anew, or None to drop it"
+            )
         return replace(self, **changes)
 
 

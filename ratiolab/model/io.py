@@ -22,7 +22,7 @@ from ratiolab.model.files import (
     require_keys,
     write_text,
 )
-from ratiolab.model.instance import COLUMNS, OPTIONAL_COLUMNS, Instance, shown
+from ratiolab.model.instance import COLUMNS, OPTIONAL_COLUMNS, PROMISES, Instance, shown
 from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def read_instance(path: PathLike | Content, memory: int | None = None) -> Instan
     ----------
     path : the file, or what has been read from it. JSON holds the fields format
         (``ratiolab-instance/1``), name, memory, arrival, prompt and output, and optionally
-        tick_seconds, lower, upper, predicted, location, scale, freedom and source; CSV has the
-        columns of the same names in its header line, and no memory.
+        tick_seconds, lower, upper, predicted, location, scale, freedom, weight, deadline, first_by
+        and source; CSV has the columns of the same names in its header line, and no memory.
     memory : tokens; required for CSV, and replaces the memory of a JSON file.
 
     Raises
@@ -143,7 +143,7 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
 def _csv_fields(text: str, name: str) -> dict[str, Any]:
     rows = csv_rows(text)
     _, header = next(rows)
-    require_keys(dict.fromkeys(header), COLUMNS, OPTIONAL_COLUMNS)
+    require_keys(dict.fromkeys(header), COLUMNS, (*OPTIONAL_COLUMNS, *PROMISES))
     columns: list[list[int]] = [[] for _ in header]
     for line, row in rows:
         for column, title, value in zip(columns, header, row, strict=True):

@@ -7,6 +7,7 @@ import numpy as np
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
 from ratiolab.model.feasibility import InfeasibleScheduleError, violations
 from ratiolab.model.files import PathLike
+from ratiolab.model.instance import DATES
 from ratiolab.model.io import as_instance
 from ratiolab.model.run import require_preemption
 from ratiolab.model.streams import stream
@@ -70,9 +71,10 @@ def simulate(
     with contained():
         run = _Run(instance, policy, seed, semantics, clock)
         outcome = run.to_the_end(limit if patience is None else patience)
-    served = (
-        instance if clock is None else instance.replace(arrival=run.delivered(), tick_seconds=None)
-    )
+    served = instance
+    if clock is not None:  # in batches, of which no date is known
+        dates = dict.fromkeys(DATES)
+        served = instance.replace(arrival=run.delivered(), tick_seconds=None, **dates)
     schedule = run.cache.schedule(served)
     if outcome == "complete":
         _judge(schedule, policy)

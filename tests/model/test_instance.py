@@ -18,6 +18,9 @@ GOOD = {
     "location": [1099, 0],
     "scale": [500, 1],
     "freedom": [3500, 10**9],
+    "weight": [5, 1],
+    "deadline": [3, 2 * 10**12],
+    "first_by": [1, 9],
 }
 COLUMNS = [name for name in GOOD if name not in ("name", "memory")]
 
@@ -156,6 +159,10 @@ def test_digest_tells_every_column_apart_and_ignores_names():
         {"freedom": [3500, 3500]},
         {"location": None, "scale": None, "freedom": None},
         moved,
+        {"weight": None},
+        {"deadline": None},
+        {"first_by": None},
+        {"deadline": GOOD["first_by"], "first_by": None},
     ]
     assert len({Instance(**GOOD | change).digest for change in variants}) == len(variants)
 
@@ -168,6 +175,23 @@ def test_a_law_is_given_whole_or_not_at_all():
 
 def test_instances_without_a_law_keep_the_digest_that_files_of_theirs_state():
     assert Instance("any", 10, [0, 1], [1, 2], [3, 4]).digest == "fccdb8ec1041"
+
+
+def test_promises_are_no_predictions():
+    promised = Instance(**GOOD)
+    assert promised.promises == promised.without_predictions().promises
+    assert promised.without_predictions().columns.keys() == {
+        *("arrival", "prompt", "output", "weight", "deadline", "first_by")
+    }
+    assert promised.without_promises().promises == ()
+
+
+def test_arrivals_do_not_move_away_from_dates_in_silence():
+    promised = Instance(**GOOD)
+    with pytest.raises(ValueError, match="leave the dates of column deadline behind"):
+        promised.replace(arrival=[1, 1])
+    moved = promised.replace(arrival=[1, 1], deadline=[4, 9], first_by=None)
+    assert moved.promises == ("weight", "deadline")
 
 
 def test_take_keeps_every_column_in_the_order_asked():

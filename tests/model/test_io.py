@@ -135,7 +135,7 @@ CHANGES = {
     "unknown key": (
         {"colour": 1},
         "unknown key 'colour'; known are name, memory, tick_seconds, arrival, prompt, output, "
-        "lower, upper, predicted, location, scale, freedom, source",
+        "lower, upper, predicted, location, scale, freedom, weight, deadline, first_by, source",
     ),
     "column of text": ({"output": "34"}, "output '34' must be a list"),
     "column null": ({"lower": None}, "lower None must be a list"),
