@@ -80,7 +80,7 @@ class Observations:
         policy: Policy,
         running: Mapping[int, int],
         waiting: Mapping[int, None],
-        paused: Mapping[int, int],
+        paused: Mapping[int, None],
         kept: dict[int, int],
         filling: Mapping[int, int],
     ) -> None:

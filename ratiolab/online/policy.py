@@ -1,7 +1,7 @@
 """The base class of all policies, and what a policy is given when a run begins."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf, isfinite
@@ -12,6 +12,7 @@ from numpy.random import Generator
 from ratiolab.model import Preemption
 from ratiolab.online.classifier import Classifier
 from ratiolab.online.clock import BatchTime
+from ratiolab.online.rules import Rule
 from ratiolab.online.view import Decision, Information, View
 
 TieBreak: TypeAlias = Literal["random", "worst", "best", "index"]
@@ -190,6 +191,16 @@ class Policy(ABC):
     @abstractmethod
     def start(self, setting: Setting, rng: Generator) -> Decide:
         """Return fresh state for one run."""
+
+    def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
+        """Return a rule that decides as `start` does and also runs compiled; None has none.
+
+        Parameters
+        ----------
+        memory : KV cache size M, tokens.
+        known : columns that the level of information reveals, a value for each request.
+        """
+        return None
 
 
 def require_policy(policy: object) -> None:

@@ -1,5 +1,6 @@
 """The event loop: asks a policy, refuses what is illegal, returns what ran when."""
 
+from collections.abc import Sequence
 from operator import index
 
 import numpy as np
@@ -11,12 +12,15 @@ from ratiolab.model.instance import DATES
 from ratiolab.model.io import as_instance
 from ratiolab.model.run import require_preemption
 from ratiolab.model.streams import stream
-from ratiolab.online.batch_timeline import BatchTimeline
-from ratiolab.online.cache import Cache
+from ratiolab.online import account
+from ratiolab.online.account import LEFT, MEMORY, NEXT, NOW, PAUSE, SEMANTICS
+from ratiolab.online.accounts import Ended, boundaries, opened, schedule_of
 from ratiolab.online.clock import PICOSECONDS, BatchTime
+from ratiolab.online.compiled import MANY, serve_compiled
 from ratiolab.online.observations import Observations, Revealed, Signals
 from ratiolab.online.policy import Policy, Setting, Ties
 from ratiolab.online.registry import as_policy
+from ratiolab.online.rules import OnLists
 from ratiolab.online.simulation import Outcome, Simulation
 from ratiolab.online.user_policy import contained
 from ratiolab.online.view import NEVER, Decision, Information, show
@@ -67,24 +71,25 @@ def simulate(
     """
     instance, policy = as_instance(instance), as_policy(policy)
     semantics = semantics_of(policy, preemption)
-    limit = int(instance.output.sum()) + 10_000
-    with contained():
-        run = _Run(instance, policy, seed, semantics, clock)
-        outcome = run.to_the_end(limit if patience is None else patience)
+    patience = int(instance.output.sum()) + 10_000 if patience is None else patience
+    ended = None
+    if len(instance) >= MANY:
+        ended = serve_compiled(instance, policy, semantics, clock, patience)
+    if ended is None:
+        with contained():
+            ended = _Run(instance, policy, seed, semantics, clock).to_the_end(patience)
+    s, outcome, decisions, delivered = ended
     served = instance
     if clock is not None:  # in batches, of which no date is known
         dates = dict.fromkeys(DATES)
-        served = instance.replace(arrival=run.delivered(), tick_seconds=None, **dates)
-    schedule = run.cache.schedule(served)
+        served = instance.replace(arrival=delivered, tick_seconds=None, **dates)
+    schedule = schedule_of(s, served, semantics)
     if outcome == "complete":
         _judge(schedule, policy)
-    if run.timeline is None:
-        return Simulation(schedule, policy, seed, outcome, run.decisions, semantics)
-    times = run.timeline.boundaries(run.now)
-    arrivals = np.array(run.due, dtype=np.float64) / PICOSECONDS
-    return Simulation(
-        schedule, policy, seed, outcome, run.decisions, semantics, clock, times, arrivals
-    )
+    if clock is None:
+        return Simulation(schedule, policy, seed, outcome, decisions, semantics)
+    times, arrivals = boundaries(s), np.array(s.due, dtype=np.float64) / PICOSECONDS
+    return Simulation(schedule, policy, seed, outcome, decisions, semantics, clock, times, arrivals)
 
 
 def _judge(schedule: Schedule, policy: Policy) -> None:
@@ -116,151 +121,150 @@ class _Run:
         preemption: Preemption,
         clock: BatchTime | None,
     ) -> None:
-        self.memory = NEVER if policy.may_overflow else instance.memory
-        self.name = policy.name
-        self.due: list[int] = instance.arrival.tolist()
-        self.output: list[int] = instance.output.tolist()
-        self.order: list[int] = np.argsort(instance.arrival, kind="stable").tolist()
-        self.next_arrival = 0
-        self.timeline: BatchTimeline | None = None
-        if clock is not None:
-            self.due = clock.arrivals(instance)
-            self.timeline = BatchTimeline(clock, self.due[self.order[0]])
-        self.now = self.due[self.order[0]] if clock is None else 0
-        self.waiting: dict[int, None] = {}
-        self.kept = Revealed("kept tokens", policy.name)
-        self.budget = policy.budget
+        self.name, self.budget = policy.name, policy.budget
         if self.budget and preemption not in ("restart", "recompute"):
             raise ValueError(f"policy {policy.name}: a budget of tokens needs restart or recompute")
-        self.cache = Cache(instance, self.kept, preemption, self.budget)
-        self.running = self.cache.running
-        memory = (self.running, self.waiting, self.cache.paused, self.kept, self.cache.filling)
-        self.observations = Observations(instance, policy, *memory)
-        self.left = len(instance)
+        self.limit = NEVER if policy.may_overflow else instance.memory
+        self.account = opened(instance, preemption, self.budget, clock, OnLists())
+        # what the view shows of the account
+        self.running: dict[int, int] = {}
+        self.waiting: dict[int, None] = {}
+        self.paused: dict[int, None] = {}
+        self.filling: dict[int, int] = {}
+        self.kept = Revealed("kept tokens", policy.name)
+        self.observations = Observations(
+            instance, policy, self.running, self.waiting, self.paused, self.kept, self.filling
+        )
         self.decisions = 0
         refined = policy.information is Information.REFINED
-        self.signals = Signals(policy, self.output, seed) if refined else None
+        self.signals = Signals(policy, self.account.output, seed) if refined else None
         # a request that keeps its tokens comes nearer to its end with every round that it runs
         self.may_loop = preemption == "restart" and policy.may_loop
         ties = Ties(
             policy.ties or "random",
             stream(seed, "ties"),
-            self.output if policy.ties in ("worst", "best") else None,
+            self.account.output if policy.ties in ("worst", "best") else None,
         )
         setting = Setting(instance.memory, ties, preemption != "restart", clock)
         self.decide = policy.start(setting, stream(seed, "policy"))
 
-    def to_the_end(self, patience: int) -> Outcome:
-        running, waiting, view = self.running, self.waiting, self.observations.view
-        last_completion = self.now
+    def to_the_end(self, patience: int) -> Ended:
+        """Serve until all have completed, or none does for too long."""
+        outcome = self._outcome(patience)
+        now, arrival = self.account.v[NOW], self.observations.arrival
+        delivered = [arrival.get(i, now) for i in range(len(self.account.due))]
+        return Ended(self.account, outcome, self.decisions, delivered)
+
+    def _outcome(self, patience: int) -> Outcome:
+        s, running, view = self.account, self.running, self.observations.view
+        last_completion = s.v[NOW]
         seen: set[frozenset[tuple[int, int]]] = set()
         while True:
-            completed, arrived = self._complete(), self._arrive()
-            if completed:
-                last_completion = self.now
+            account.begin(s)
+            now = s.v[NOW]
+            self._reveal()
+            if s.completed:
+                last_completion = now
                 seen.clear()
-                if self.left == 0:
+                if s.v[LEFT] == 0:
                     return "complete"
-            elif self.now - last_completion > patience:
+            elif now - last_completion > patience:
                 return "stalled"
             before = dict(running) if self.may_loop else {}
-            show(view, self.now, arrived, completed, self.cache.running_tokens(self.now + 1))
+            tokens = account.running_tokens(s, now + 1)
+            show(view, now, tuple(s.arrived), tuple(s.completed), tokens)
             decision = self.decide(view)
             self.decisions += 1
             self._apply(decision)
-            if self.may_loop and len(decision.evict) and self.next_arrival == len(self.order):
+            if self.may_loop and len(decision.evict) and s.v[NEXT] == len(s.order):
                 # All have arrived and none has completed since: the running say which wait.
-                state = frozenset((i, self.now - start) for i, start in before.items())
+                state = frozenset((i, now - start) for i, start in before.items())
                 if state in seen:
                     return "looping"
                 seen.add(state)
             following = self._next_event(decision.wake)
             if following >= NEVER:
                 raise self._error(
-                    f"{len(waiting)} requests wait, nothing runs or arrives, and no wake-up is "
-                    "asked for"
+                    f"{len(self.waiting)} requests wait, nothing runs or arrives, and no wake-up "
+                    "is asked for"
                 )
-            if not running and not waiting:
+            if not running and not self.waiting:
                 last_completion = following  # there was no request to serve
-            if self.timeline is not None:
-                self.timeline.advance(following)
-            self.now = following
+            account.advance(s, following)
 
     def _error(self, rule: str) -> PolicyError:
-        return PolicyError(f"{self.name}, round {self.now}: {rule}")
+        return PolicyError(f"{self.name}, round {self.account.v[NOW]}: {rule}")
 
-    def _complete(self) -> tuple[int, ...]:
-        """End the runs that complete in this round."""
-        completed = self.cache.complete(self.now)
-        for i in completed:
-            self.observations.output[i] = self.output[i]
-        self.left -= len(completed)
+    def _reveal(self) -> None:
+        """Show what this round has brought."""
+        s = self.account
+        for i in s.completed:
+            del self.running[i]
+            self.observations.output[i] = s.output[i]
+        for i in s.arrived:
+            self.observations.reveal(i, s.v[NOW])
+            self.waiting[i] = None
+        if self.budget:
+            for i in self.filling:
+                self.filling[i] = s.left[i]
         if self.signals is not None:
             for i, start in self.running.items():
-                tokens = self.kept[i] + (0 if i in self.cache.filling else self.now - start)
+                tokens = self.kept[i] + (0 if i in self.filling else s.v[NOW] - start)
                 self.observations.signals[i] = self.signals.up_to(i, tokens)
-        return tuple(completed)
-
-    def _arrive(self) -> tuple[int, ...]:
-        """Let the requests of this round arrive."""
-        arrived: list[int] = []
-        present = self.now if self.timeline is None else self.timeline.time
-        while self.next_arrival < len(self.order):
-            i = self.order[self.next_arrival]
-            if self.due[i] > present:
-                break
-            self.observations.reveal(i, self.now)
-            self.waiting[i] = None
-            arrived.append(i)
-            self.next_arrival += 1
-        return tuple(arrived)
 
     def _apply(self, decision: Decision) -> None:
         if not isinstance(decision, Decision):
             raise self._error(f"answers {decision!r}, which is no Decision")
-        now, cache = self.now, self.cache
+        s = self.account
         for i in decision.evict:
             if i not in self.running:
                 raise self._error(f"evicts {i}, which does not run")
-            cache.evict(i, now)
+            account.evict(s, i)
+            del self.running[i]
+            self.filling.pop(i, None)
             self.waiting[i] = None
+            self.kept[i] = s.kept[i]
         for i in decision.admit:
             if i not in self.waiting:
                 raise self._error(f"admits {i}, which does not wait")
+            account.admit(s, i)
             del self.waiting[i]
-            cache.admit(i, now)
-        cache.make_room(decision.drop, now)
-        tokens = cache.tokens(now + 1)
-        if tokens > self.memory:
-            raise self._error(f"{tokens} tokens in the next round exceed memory {self.memory}")
+            self.running[i] = s.v[NOW]
+        if s.v[SEMANTICS] == PAUSE:
+            self._make_room(decision.drop)
+        tokens = account.tokens_next(s)
+        if tokens > self.limit:
+            raise self._error(f"{tokens} tokens in the next round exceed memory {self.limit}")
         if self.budget and len(self.running) > self.budget:
             raise self._error(
                 f"{len(self.running)} requests run in a batch of {self.budget} tokens"
             )
-        work = cache.begin_batch(now)
-        if self.timeline is not None:
-            self.timeline.add_batches(now, *work)
+        account.begin_batch(s)
+        if self.budget:
+            for i in self.filling:
+                self.running[i] = s.start[i]
+            self.filling.clear()
+            self.filling.update((i, s.left[i]) for i in s.filling)
+
+    def _make_room(self, order: Sequence[int]) -> None:
+        """Take the memory of paused requests until the rest fits in the next round.
+
+        Requests that are not paused are passed over; those not named in `order` come after the
+        others, the last to be paused first.
+        """
+        s = self.account
+        if account.tokens_next(s) > s.v[MEMORY]:
+            for i in dict.fromkeys((*order, *reversed(s.paused))):
+                if i in s.paused:
+                    account.release(s, i)
+                    if account.tokens_next(s) <= s.v[MEMORY]:
+                        break
+        self.paused.clear()
+        self.paused.update(dict.fromkeys(s.paused))
 
     def _next_event(self, wake: int | None) -> int:
-        if not self.running and not self.waiting:
-            arrives = self.due[self.order[self.next_arrival]]
-            if self.timeline is None:
-                return arrives
-            self.timeline.add_idle_round(self.now, arrives)
-            return self.now + 1
         try:
-            events = [self.now + 1 if wake is None else max(index(wake), self.now + 1)]
+            asked = self.account.v[NOW] + 1 if wake is None else index(wake)
         except TypeError:
             raise self._error(f"asks to be woken at {wake!r}, which is no round") from None
-        if self.running:
-            events.append(self.cache.next_completion())
-            events.append(max(self.cache.last_fitting(), self.now + 1))
-            events.append(self.cache.next_chunk)
-        if self.next_arrival < len(self.order):
-            due = self.due[self.order[self.next_arrival]]
-            events.append(due if self.timeline is None else self.timeline.reach(due))
-        return min(events)
-
-    def delivered(self) -> list[int]:
-        """Return the round in which each request arrived; the present one for all still to come."""
-        return [self.observations.arrival.get(i, self.now) for i in range(len(self.due))]
+        return account.next_event(self.account, asked)

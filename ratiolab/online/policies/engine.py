@@ -16,15 +16,17 @@ while here they make their tokens. Shared prefixes, speculation and batches in f
 """
 
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from typing import ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
 from ratiolab.model import Preemption
+from ratiolab.online import rules
 from ratiolab.online.policies.prefix import Key, held_next, made_now
 from ratiolab.online.policy import KEEPING, Count, Decide, Limit, Policy, Setting
+from ratiolab.online.rules import Containers, OnLists, Rule, Steps
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 Victim: TypeAlias = Literal["last", "least-computed", "most-computed", "longest-remaining"]
@@ -84,8 +86,24 @@ class Engine(Policy):
         """
         return tuple(-part for part in self.key(view, request))
 
+    @property
+    def last_leaves(self) -> bool:
+        """Whether the request that was admitted last leaves first."""
+        return False
+
+    def remember(self, make: Containers) -> Steps:
+        """Return what a run remembers before its first round."""
+        most, tokens = self.batch or NEVER, self.tokens or NEVER
+        return Steps.of(most, tokens, self.block, self.returns_first, make)
+
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Steps(self)
+
+    def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
+        """Return the rule of an engine in order of arrival whose last request leaves first."""
+        in_order = type(self).key is Engine.key and self.last_leaves and self.block == 1
+        zeros = [0] * len(known["prompt"])
+        return Rule(rules.engine_step, self.remember, zeros) if in_order else None
 
 
 def victim_key(victim: Victim, view: View, request: int, turn: int) -> Key:
@@ -113,73 +131,51 @@ class _Steps:
     """One run of an engine."""
 
     def __init__(self, policy: Engine) -> None:
-        self._policy = policy
-        self._most, self._block = policy.batch or NEVER, policy.block
-        self._queue: list[tuple[int, Key, int, int]] = []  # 0 or in front of it, key, number
-        self._number: dict[int, int] = {}  # of the request, in order of arrival
+        self._policy, self._block = policy, policy.block
+        self._own = policy.remember(OnLists())
         self._turn: dict[int, int] = {}
-        self._turns = self._returned = 0
 
     def __call__(self, view: View) -> Decision:
+        own, now, block = self._own, view.now, self._block
         for i in view.arrived:
-            self._number[i] = len(self._number)
-            self._join(view, i, 0)
-        now, running = view.now, view.running
-        sizes = [] if self._block == 1 else [held_next(view, i) for i in running]
-        blocks = view.tokens if self._block == 1 else sum(map(self._blocks, sizes))
-        most = view.memory // self._block
-        if blocks > most and len(running) > 1:
-            return Decision((), self._evict(view, blocks - most), wake=now + 1)
-        admitted: list[int] = []
-        decoding = len(running) - len(view.filling)
-        room = (self._policy.tokens or NEVER) - decoding - sum(view.filling.values())
-        while self._queue and room > 0 and len(running) + len(admitted) < self._most:
-            i = self._queue[0][-1]
-            size = held_next(view, i)
-            blocks += self._blocks(size)
-            if blocks > most and (running or admitted):
-                break
-            sizes.append(size)
-            room -= view.prompt[i] + view.generated[i]
-            heappop(self._queue)
-            self._turn[i] = self._turns
-            self._turns += 1
-            admitted.append(i)
-        # without an event the next round only gets fuller; who is left with a rest makes an event
-        wake = now + 1 if room == 0 and self._queue else NEVER
-        if self._block > 1 and len(sizes) > 1:
+            own.key[i] = self._policy.key(view, i)
+        rules.note_arrivals(view, own)
+        sizes = [] if block == 1 else [held_next(view, i) for i in view.running]
+        used = view.tokens if block == 1 else sum(rules.blocks_of(own, size) for size in sizes)
+        most = view.memory // block
+        if used > most and len(view.running) > 1:
+            self._evict(view, used - most)
+            return Decision((), list(own.evict), wake=now + 1)
+        wake = rules.join(view, own, used, sum(view.filling.values()))
+        admitted = list(own.admit)
+        for turn, i in enumerate(admitted, own.v[rules.TURNS] - len(admitted)):
+            self._turn[i] = turn
+        sizes += [held_next(view, i) for i in admitted] if block > 1 else []
+        if block > 1 and len(sizes) > 1:
             chunks = view.filling or (admitted and self._policy.tokens)
             wake = now + 1 if chunks else min(wake, now + 1 + self._last_fitting(sizes, most))
         return Decision(admitted, wake=wake)
-
-    def _blocks(self, tokens: int) -> int:
-        return -(-tokens // self._block)
 
     def _last_fitting(self, sizes: list[int], most: int) -> int:
         """Return for how many rounds after the next one the blocks fit, if all make tokens."""
 
         def blocks(rounds: int) -> int:
-            return sum(self._blocks(size + rounds) for size in sizes)
+            return sum(rules.blocks_of(self._own, size + rounds) for size in sizes)
 
         return bisect_right(range(1, most * self._block + 2), most, key=blocks)
 
-    def _evict(self, view: View, excess: int) -> list[int]:
-        """Return the victims in order, until so many blocks of the next round are free."""
-        policy, evicted = self._policy, list[int]()
+    def _evict(self, view: View, excess: int) -> None:
+        """Evict victims in order, until so many blocks of the next round are free."""
+        policy, own = self._policy, self._own
+        if policy.last_leaves:
+            rules.evict_last(view, own, excess)
+            return
 
         def leaves(i: int) -> tuple[Key, int]:
-            return policy.leaves(view, i, self._turn[i]), -self._number[i]
+            return policy.leaves(view, i, self._turn[i]), -own.number[i]
 
         order = sorted(view.running, key=leaves)
         for i in order[: len(order) - 1]:
             if excess <= 0:
                 break
-            excess -= self._blocks(held_next(view, i))
-            self._returned += 1
-            self._join(view, i, -self._returned if policy.returns_first else 0)
-            evicted.append(i)
-        return evicted
-
-    def _join(self, view: View, i: int, front: int) -> None:
-        """Put a request into the queue, or in front of it."""
-        heappush(self._queue, (front, self._policy.key(view, i), self._number[i], i))
+            excess -= rules.evict_request(view, own, i)

@@ -5,17 +5,16 @@ They admit while the next round fits and evict when it does not, as vLLM's sched
 practice: Kwon et al. (2023), arXiv 2309.06180.
 """
 
-from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from functools import partial
 from typing import ClassVar
 
 from numpy.random import Generator
 
-from ratiolab.model.footprint import held
-from ratiolab.online.policies.prefix import Victims
+from ratiolab.online import rules
 from ratiolab.online.policy import Decide, Limit, Policy, Setting
+from ratiolab.online.rules import Ahead, OnLists, Rule
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
@@ -30,12 +29,22 @@ class Greedy(Policy):
 
     batch: Limit = 0
 
-    @abstractmethod
+    order: ClassVar[str] = "arrival"
+    """The column whose least value goes first."""
+
     def key(self, view: View, request: int) -> float:
         """Return the key of a request that enters the queue; the least goes first."""
+        return getattr(view, self.order)[request]  # type: ignore[no-any-return]
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return OneRoundAhead(setting, self.key, self.batch or NEVER)
+
+    def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
+        """Return the rule of an order by a column."""
+        if type(self).key is not Greedy.key:
+            return None
+        remember = partial(Ahead.of, self.batch or NEVER, memory)
+        return Rule(rules.one_round_ahead, remember, known.get(self.order))
 
 
 @dataclass(frozen=True)
@@ -50,9 +59,6 @@ class FCFS(Greedy):
     name: ClassVar[str] = "fcfs"
     source: ClassVar[str] = "vLLM's scheduler: Kwon et al. (2023), arXiv 2309.06180"
 
-    def key(self, view: View, request: int) -> float:
-        return view.arrival[request]
-
 
 @dataclass(frozen=True)
 class SJF(Greedy):
@@ -65,9 +71,7 @@ class SJF(Greedy):
     name: ClassVar[str] = "sjf"
     source: ClassVar[str] = "shortest job first on predictions: Zheng et al. (2023), 2305.13144"
     information: ClassVar[Information] = Information.PREDICTION
-
-    def key(self, view: View, request: int) -> float:
-        return view.predicted[request]
+    order: ClassVar[str] = "predicted"
 
 
 @dataclass(frozen=True)
@@ -114,32 +118,20 @@ class OneRoundAhead:
         most: int = NEVER,
         limit: int | None = None,
     ) -> None:
-        self._key, self._most = key, most
-        self._limit = setting.memory if limit is None else limit
-        self._queue: list[tuple[float, int]] = []
-        self._victims = Victims()
+        self._key = key
+        limit = setting.memory if limit is None else limit
+        self._own = Ahead.of(most, limit, OnLists())
 
     def __call__(self, view: View) -> Decision:
+        own = self._own
         for i in view.arrived:
-            heappush(self._queue, (self._key(view, i), i))
-        evicted = self._evict(view)
-        admitted: list[int] = []
-        tokens, running = view.tokens, len(view.running)
-        while self._queue and not evicted and running < self._most:
-            key, i = self._queue[0]
-            needed = held(view.prompt[i] + view.generated[i], 1)
-            if tokens + needed > self._limit and running:
-                break
-            heappop(self._queue)
-            tokens += needed
-            running += 1
-            self._victims.push(i, (-key, -i), view.now)
-            admitted.append(i)
-        for i in evicted:
-            heappush(self._queue, (self._key(view, i), i))
-        # without an event the next round only gets fuller
-        return Decision(admitted, evicted, wake=view.now + 1 if evicted else NEVER)
+            own.key[i] = self._key(view, i)
+        rules.take_note(view, own)
+        wake = rules.fill(view, own, self._make_room(view, own))
+        for i in own.evict:
+            own.key[i] = self._key(view, i)
+        return Decision(list(own.admit), list(own.evict), wake)
 
-    def _evict(self, view: View) -> list[int]:
-        """Return the requests that must leave so that the others fit in the next round."""
-        return self._victims.evict(view)
+    def _make_room(self, view: View, own: Ahead) -> int:
+        """Evict until the others fit in the next round; return the tokens that they hold then."""
+        return rules.make_room(view, own)

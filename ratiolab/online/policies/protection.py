@@ -11,6 +11,7 @@ from numpy.random import Generator
 from ratiolab.online.policies.greedy import OneRoundAhead
 from ratiolab.online.policies.prefix import held_next, unreserved
 from ratiolab.online.policy import Decide, Part, Policy, Setting, Share
+from ratiolab.online.rules import Ahead, leave
 from ratiolab.online.view import View
 
 
@@ -92,15 +93,15 @@ class _Clearing(OneRoundAhead):
         super().__init__(setting, lambda view, i: view.arrival[i], limit=limit)
         self._chance, self._rng, self._once = chance, rng, once
 
-    def _evict(self, view: View) -> list[int]:
-        cleared, tokens = list[int](), view.tokens
+    def _make_room(self, view: View, own: Ahead) -> int:
+        tokens = view.tokens
         active = sorted(view.running) if tokens > view.memory else []
         while tokens > view.memory:
             drawn = self._rng.random(len(active)) < self._chance
             for i in [i for i, goes in zip(active, drawn, strict=True) if goes]:
                 tokens -= held_next(view, i)
                 active.remove(i)
-                cleared.append(i)
+                leave(own, i)
             if self._once:
                 break
-        return cleared
+        return tokens

@@ -32,5 +32,9 @@ class Sarathi(Engine):
     source: ClassVar[str] = "Agrawal et al. (2024), arXiv 2403.02310"
     returns_first: ClassVar[bool] = True
 
+    @property
+    def last_leaves(self) -> bool:
+        return True
+
     def leaves(self, view: View, request: int, turn: int) -> Key:
         return (-turn,)

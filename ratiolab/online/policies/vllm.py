@@ -37,6 +37,10 @@ class VLLMFCFS(Engine):
     def information(self) -> Information:
         return needs(self.victim)
 
+    @property
+    def last_leaves(self) -> bool:
+        return self.victim == "last"
+
     def leaves(self, view: View, request: int, turn: int) -> Key:
         return victim_key(self.victim, view, request, turn)
 

@@ -1,0 +1,175 @@
+"""Long runs of policies with a rule, compiled: account and rule on arrays, in one loop.
+
+What is compiled is the source that shorter runs execute as it stands. Compiling takes some seconds,
+once: the result is kept beside the source.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ratiolab.model import Instance, IntArray, Preemption
+from ratiolab.online import account, rules
+from ratiolab.online.account import LEFT, MEMORY, NOW, RUNNING, TIME, WAITING, Account
+from ratiolab.online.accounts import Ended, opened
+from ratiolab.online.clock import BatchTime
+from ratiolab.online.observations import observable_columns
+from ratiolab.online.policy import Policy
+from ratiolab.online.rules import Seen
+from ratiolab.online.view import NEVER
+
+MANY = 100_000
+"""Requests from which on a run is compiled. In Python it takes half as long as compiling does, and
+compiled a tenth; compiling happens once."""
+
+LATEST = 2**60
+"""Picoseconds, 13 days: times beyond them are left to Python, whose integers have no limit."""
+
+COMPLETE, STALLED, BROKEN, LATE = range(4)
+"""How a compiled run ends; after the last two, Python serves anew."""
+
+
+def serve_compiled(
+    instance: Instance,
+    policy: Policy,
+    preemption: Preemption,
+    clock: BatchTime | None,
+    patience: int,
+) -> Ended | None:
+    """Return a run of a policy, compiled.
+
+    None for a policy without a rule, under ``pause``, where times might not fit 64 bits, or when
+    the rule does what a simulation refuses: then Python says what.
+    """
+    rule = policy.rule(instance.memory, observable_columns(instance, policy))
+    if rule is None or policy.may_overflow or preemption == "pause":
+        return None
+    if clock is not None and not _fits(instance, clock, policy.budget):
+        return None
+    n = len(instance)
+    make = OnArrays(n)
+    s, own = opened(instance, preemption, policy.budget, clock, make), rule.remember(make)
+    key = make.copied([-1] * n if rule.key is None else rule.key)
+    arrival = np.full(n, -1)
+    run, table = _compiled(rule.decide)
+    outcome, decisions = run(s, own, make.column(), arrival, key, patience)
+    if outcome >= BROKEN:
+        return None
+    runs = table(s.runs)
+    ended = s._replace(runs=runs, released=runs[:, 2], stretches=table(s.stretches))
+    delivered = np.where(arrival < 0, s.v[NOW], arrival)
+    return Ended(ended, "complete" if outcome == COMPLETE else "stalled", decisions, delivered)
+
+
+class OnArrays:
+    """Containers for compiled code, for a number of requests."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def column(self) -> IntArray:
+        """Return a value for each request."""
+        return np.zeros(self._number, np.int64)
+
+    def copied(self, values: Any) -> IntArray:
+        """Return the values of all requests."""
+        return np.array(values, dtype=np.int64)
+
+    def scalars(self, number: int) -> IntArray:
+        """Return some numbers, all 0."""
+        return np.zeros(number, np.int64)
+
+    def heap(self, width: int) -> Any:
+        """Return an empty list, or heap, of tuples of so many numbers; or of single ones."""
+        from numba import types
+        from numba.typed import List
+
+        whole: Any = types.int64
+        several: Any = types.UniTuple
+        return List.empty_list(several(whole, width) if width > 1 else whole)
+
+
+def _fits(instance: Instance, clock: BatchTime, budget: int) -> bool:
+    """Return whether no time of a run leaves 64 bits: the arrivals, and a step from any of them.
+
+    A step ends with the run of a request, or with the chunks of a prompt that nothing else delays.
+    """
+    fixed, *each = clock.whole
+    batch = fixed + 2 * instance.memory * sum(each)
+    chunks = instance.memory // budget if budget else 0
+    step = batch * (int(instance.output.max()) + chunks)
+    return max(clock.arrivals(instance)) <= LATEST and step <= LATEST
+
+
+def _serving(decide: Callable[[Any, Any], int]) -> Callable[..., tuple[int, int]]:
+    """Return the loop that serves all requests by a rule."""
+
+    def serve(
+        s: Account, own: Any, prompt: IntArray, arrival: IntArray, key: IntArray, patience: int
+    ) -> tuple[int, int]:
+        # the rule sees `prompt`, and the key in `own`, of requests that have arrived
+        last, decisions = s.v[NOW], 0
+        while True:
+            account.begin(s)
+            now = s.v[NOW]
+            if len(s.completed):
+                last = now
+                if s.v[LEFT] == 0:
+                    return COMPLETE, decisions
+            elif now - last > patience:
+                return STALLED, decisions
+            for i in s.arrived:
+                prompt[i], arrival[i] = s.prompt[i], now
+                own.key[i] = now if key[i] < 0 else key[i]
+            unfilled = 0
+            for i in s.filling:
+                unfilled += s.left[i]
+            tokens = account.running_tokens(s, now + 1)
+            facts = prompt, s.kept, s.start
+            seen = Seen(
+                now, s.v[MEMORY], tokens, s.arrived, s.completed, *facts, s.filling, unfilled
+            )
+            wake = decide(seen, own)
+            decisions += 1
+            for i in own.evict:
+                account.evict(s, i)
+            for i in own.admit:
+                account.admit(s, i)
+            if account.tokens_next(s) > s.v[MEMORY]:
+                return BROKEN, decisions
+            account.begin_batch(s)
+            following = account.next_event(s, wake)
+            if following >= NEVER:
+                return BROKEN, decisions
+            if s.v[RUNNING] == 0 and s.v[WAITING] == 0:
+                last = following  # there was no request to serve
+            account.advance(s, following)
+            if s.v[TIME] > LATEST:
+                return LATE, decisions
+
+    return serve
+
+
+def _table(rows: Any) -> IntArray:
+    """Return a list of rows of five numbers as an array."""
+    table = np.empty((len(rows), 5), np.int64)
+    for k in range(len(rows)):
+        for c in range(5):
+            table[k, c] = rows[k][c]
+    return table
+
+
+@cache
+def _compiled(decide: Callable[[Any, Any], int]) -> tuple[Any, Any]:
+    """Return the loop of a rule and `_table`, compiled."""
+    from numba import njit
+    from numba.extending import register_jitable
+
+    for module in (account, rules):
+        for function in vars(module).values():
+            if isinstance(function, FunctionType) and function.__module__ == module.__name__:
+                register_jitable(function)
+    return njit(cache=True)(_serving(decide)), njit(cache=True)(_table)

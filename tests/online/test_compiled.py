@@ -1,0 +1,138 @@
+"""The loop that is compiled for long runs makes the runs that policies make when they are asked."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from ratiolab.model import Instance
+from ratiolab.online import InformationError, View, compiled, make, simulate
+from ratiolab.online.accounts import boundaries, opened, schedule_of
+from ratiolab.online.clock import BatchTime
+from ratiolab.online.compiled import COMPLETE, serve_compiled
+from ratiolab.online.observations import Revealed, observable_columns
+from ratiolab.online.policies.greedy import FCFS
+from ratiolab.online.rules import OnLists
+from ratiolab.online.view import NEVER
+
+POLICIES = [
+    ("fcfs", {}),
+    ("fcfs", {"batch": 3}),
+    ("sjf", {}),
+    ("vllm-fcfs", {}),
+    ("vllm-fcfs", {"batch": 4, "tokens": 9}),
+    ("vllm-fcfs", {"batch": 0, "tokens": 0}),
+    ("sarathi", {"batch": 3, "tokens": 5}),
+]
+CLOCKS = [None, BatchTime(0.031, 0.007, 0.002, 0.001, 0.005)]
+COLUMNS = ("request", "start", "stop", "release", "lead", "unfilled")
+
+
+def drawn(seed):
+    """Requests that compete for memory, some of them at once."""
+    rng = np.random.default_rng(seed)
+    number, memory = int(rng.integers(1, 30)), int(rng.integers(8, 60))
+    prompt, output = rng.integers(0, memory // 2, number), rng.integers(1, memory // 2 + 1, number)
+    arrival = rng.integers(0, int(rng.choice([1, 30, 900])), number)
+    predicted = np.maximum(1, output + rng.integers(-3, 4, number))
+    columns = (arrival, prompt, output)
+    return Instance("drawn", memory, *columns, predicted=predicted, tick_seconds=0.05)
+
+
+def uncompiled(instance, policy, preemption, clock, patience=10**6):
+    """What `serve_compiled` does, on lists; what has not arrived cannot be read."""
+    rule = policy.rule(instance.memory, observable_columns(instance, policy))
+    lists = OnLists()
+    s = opened(instance, preemption, policy.budget, clock, lists)
+    own, prompt = rule.remember(lists), Revealed("prompt", policy.name)
+    own = own._replace(key=Revealed("key", policy.name))
+    key = [-1] * len(instance) if rule.key is None else rule.key
+    arrival = [-1] * len(instance)
+    loop = compiled._serving(rule.decide)
+    outcome, decisions = loop(s, own, prompt, arrival, key, patience)
+    return s, outcome, decisions, arrival
+
+
+def same_runs(schedule, expected):
+    return all(
+        getattr(schedule, name).tolist() == getattr(expected, name).tolist() for name in COLUMNS
+    )
+
+
+@pytest.mark.parametrize("clock", CLOCKS, ids=["unit", "clock"])
+@pytest.mark.parametrize(("key", "parameters"), POLICIES)
+def test_the_loop_makes_the_runs_of_the_policy_that_is_asked(key, parameters, clock):
+    policy = make(key, parameters)
+    evictions = 0
+    for seed in range(40):
+        instance = drawn(seed)
+        for preemption in sorted({"restart", "recompute", "swap"} & {*policy.semantics}):
+            asked = simulate(instance, policy, preemption=preemption, clock=clock)
+            s, outcome, decisions, arrival = uncompiled(instance, policy, preemption, clock)
+            assert (outcome, decisions) == (COMPLETE, asked.decisions)
+            assert arrival == asked.schedule.instance.arrival.tolist()
+            assert same_runs(schedule_of(s, asked.schedule.instance, preemption), asked.schedule)
+            if clock is not None:
+                assert boundaries(s).tolist() == asked.times.tolist()
+            evictions += asked.schedule.evictions
+    assert evictions > 0
+
+
+def test_a_rule_that_reads_what_has_not_arrived_is_found_out():
+    def curious(seen, own):
+        return seen.prompt[1]
+
+    instance = Instance("two", 9, [0, 5], [1, 1], [2, 2])
+    policy = make("fcfs")
+    rule = policy.rule(9, observable_columns(instance, policy))
+    lists = OnLists()
+    s = opened(instance, "restart", 0, None, lists)
+    prompt, none = Revealed("prompt", "curious"), [-1, -1]
+    with pytest.raises(InformationError, match="prompt of request 1"):
+        compiled._serving(curious)(s, rule.remember(lists), prompt, none, none.copy(), 99)
+
+
+@dataclass(frozen=True)
+class OldestLast(FCFS):
+    """An order of one's own, on top of a policy with a rule."""
+
+    def key(self, view: View, request: int) -> float:
+        return -view.arrival[request]
+
+
+def test_python_serves_what_has_no_rule_or_leaves_64_bits():
+    instance, slow = drawn(1), BatchTime(fixed=1e6, kv=1e6)
+    assert OldestLast().rule(instance.memory, {"prompt": [1]}) is None
+    assert make("vllm-fcfs", {"block": 2}).rule(instance.memory, {"prompt": [1]}) is None
+    assert make("vllm-fcfs", {"victim": "least-computed"}).rule(9, {"prompt": [1]}) is None
+    for policy, preemption, clock in (
+        (make("mc-sf"), "restart", None),
+        (make("fcfs"), "pause", None),
+        (make("fcfs"), "restart", slow),
+    ):
+        assert serve_compiled(instance, policy, preemption, clock, NEVER) is None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("clock", CLOCKS, ids=["unit", "clock"])
+@pytest.mark.parametrize(("key", "parameters"), POLICIES)
+def test_compiled_it_makes_the_same_runs(key, parameters, clock):
+    policy = make(key, parameters)
+    for seed in range(60):
+        instance = drawn(seed)
+        asked = simulate(instance, policy, preemption="recompute", clock=clock)
+        ended = serve_compiled(instance, policy, "recompute", clock, 10**6)
+        assert (ended.outcome, ended.decisions) == ("complete", asked.decisions)
+        schedule = schedule_of(ended.account, asked.schedule.instance, "recompute")
+        assert same_runs(schedule, asked.schedule)
+        if clock is not None:
+            assert boundaries(ended.account).tolist() == asked.times.tolist()
+
+
+@pytest.mark.long
+def test_a_compiled_run_stalls_when_its_patience_ends():
+    instance = Instance("two", 9, [0, 0], [1, 1], [5, 5])
+    ended = serve_compiled(instance, make("fcfs"), "restart", None, 2)
+    asked = simulate(instance, make("fcfs"), patience=2)
+    assert (ended.outcome, ended.decisions) == (asked.outcome, asked.decisions)
+    assert asked.outcome == "stalled"
