@@ -78,8 +78,9 @@ class Logged:
     time_unit: Annotated[
         str | None,
         typer.Option(
-            help="Unit of times that are numbers: s, ms, us, ns or d (days); or for some roles or "
-            "columns only, as arrival=s,ttft=ms. Default: as the log states, or as is plausible."
+            help="Unit of times that are numbers: s, ms, us, ns, 100ns, min, h or d (days); or for "
+            "some roles or columns only, as arrival=s,ttft=ms. Default: as the log states, or as "
+            "is plausible."
         ),
     ] = None
     rows: Annotated[

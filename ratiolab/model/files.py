@@ -152,7 +152,11 @@ def require_no_pipe(path: Path) -> None:
 
 
 def csv_rows(
-    text: str, most: int = MOST_REQUESTS, delimiter: str = ",", comment: str | None = None
+    text: str,
+    most: int = MOST_REQUESTS,
+    delimiter: str = ",",
+    comment: str | None = None,
+    unique: bool = True,
 ) -> Iterator[tuple[int, list[str]]]:
     """Return line number and values of each row of a CSV text, the header first.
 
@@ -161,6 +165,7 @@ def csv_rows(
     most : rows below the header that are read.
     delimiter : between the values of a row.
     comment : how lines begin that are left out below the header, unless they have as many values.
+    unique : whether a name that the header has twice is refused.
     """
     if "\0" in text:
         raise ValueError("holds a NUL byte: is not CSV")
@@ -170,8 +175,9 @@ def csv_rows(
     rows = csv.reader(StringIO(text, newline=None), strict=True, delimiter=delimiter)
     try:
         header = [column.strip() for column in next(rows)]
-        if len(set(header)) != len(header):
-            raise ValueError(f"line {rows.line_num}: a column stands in the header twice")
+        if unique and len(set(header)) != len(header):
+            twice = next(name for name in header if header.count(name) > 1)
+            raise ValueError(f"line {rows.line_num}: {shown(twice)} stands in the header twice")
         yield rows.line_num, header
         for row in rows:
             if len(row) != len(header):

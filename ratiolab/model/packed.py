@@ -100,14 +100,30 @@ def _zstd(data: bytes, largest: int) -> bytes:
     try:
         zstandard = import_module("zstandard")  # not among the dependencies
     except ImportError:
+        if (found := _by_pyarrow(data, largest)) is not None:
+            return found
         raise ValueError(
             "is packed by zstd: pip install zstandard, or zstd -dc FILE | ratiolab COMMAND -"
         ) from None
     try:
         with zstandard.ZstdDecompressor().stream_reader(BytesIO(data)) as stream:
-            found: bytes = stream.read(largest + 1)
-            return found
+            return bytes(stream.read(largest + 1))
     except zstandard.ZstdError:
+        raise ValueError("is not a whole zstd file") from None
+
+
+def _by_pyarrow(data: bytes, largest: int) -> bytes | None:
+    """Return bytes that zstd packs, where pyarrow is installed and can do it."""
+    try:
+        pyarrow = import_module("pyarrow")
+    except ImportError:
+        return None
+    try:
+        with pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd") as stream:
+            return bytes(stream.read(largest + 1))
+    except pyarrow.ArrowNotImplementedError:
+        return None
+    except OSError:
         raise ValueError("is not a whole zstd file") from None
 
 

@@ -11,12 +11,13 @@ def description_table(seen: Description) -> list[str | Table]:
     lines: list[str | Table] = [f"{trace.name}: {len(trace):,} requests; layout: {trace.layout}"]
     if seen.span is None:
         lines.append("no arrival times: all requests arrive at once, or at times that are drawn")
-    elif seen.rate is not None and seen.largest_rate is not None:
-        varied = "" if seen.variation is None else f", gaps vary by {seen.variation:.2f}"
-        lines.append(
-            f"{seconds(seen.span)}, {seen.rate:.3g} requests a second, "
-            f"{seen.largest_rate:.3g} in the busiest minute{varied} (Poisson: 1)"
-        )
+    elif seen.rate is not None:
+        words = [seconds(seen.span), f"{seen.rate:.3g} requests a second"]
+        if seen.largest_rate is not None:
+            words.append(f"{seen.largest_rate:.3g} in the busiest minute")
+        if seen.variation is not None:
+            words.append(f"gaps vary by {seen.variation:.2f} (Poisson: 1)")
+        lines.append(", ".join(words))
     if trace.units:
         lines.append(f"times: {trace.units}")
     lines += trace.notes

@@ -86,7 +86,10 @@ def _together(tables: Sequence[Table]) -> Table:
         name: [v for t in tables for v in t.columns.get(name, [None] * len(t))] for name in every
     }
     here = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]
-    return replace(tables[0], columns={**columns, HERE: here}, lines=None, place=parents.pop())
+    told = " and ".join(f"{name} ({len(table)})" for name, table in zip(names, tables, strict=True))
+    notes = (*tables[0].notes, f"the rows of {told} are read together; --rows reads one of them")
+    whole = replace(tables[0], columns={**columns, HERE: here}, lines=None, place=parents.pop())
+    return replace(whole, notes=notes)
 
 
 def _unknown(table: Table) -> str:

@@ -45,9 +45,12 @@ class Description:
 
     @property
     def largest_rate(self) -> float | None:
-        """Requests a second in the busiest minute that begins with an arrival."""
+        """Requests a second in the busiest minute that begins with an arrival.
+
+        None for a log of less than a minute.
+        """
         seconds = self.trace.seconds
-        if seconds is None:
+        if seconds is None or seconds[-1] < WINDOW:
             return None
         ends = np.searchsorted(seconds, seconds + WINDOW, side="left")
         return float((ends - np.arange(len(seconds))).max() / WINDOW)

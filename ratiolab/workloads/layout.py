@@ -16,8 +16,9 @@ DURATIONS = ("gap", "wait", "ttft", "latency")
 TOKENS = ("prompt", "output")
 ROLES = (*INSTANTS, *DURATIONS, *TOKENS, "status")
 
-UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9, "d": 1 / 86_400}
-"""How many of each unit of time make a second; days are the dates of spreadsheets."""
+UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "100ns": 1e7, "ns": 1e9}
+UNITS |= {"min": 1 / 60, "h": 1 / 3600, "d": 1 / 86_400}
+"""How many of each unit of time make a second; 100 ns are the ticks of Windows."""
 
 Names: TypeAlias = "str | tuple[str, ...]"
 """The column of a role, or several names of which the first in the file counts."""

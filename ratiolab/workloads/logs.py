@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,12 +15,17 @@ from ratiolab.workloads.status import served
 from ratiolab.workloads.tables import Table
 from ratiolab.workloads.timestamps import RULE, stamps
 from ratiolab.workloads.units import (
+    LONG_WAIT,
     LONGEST,
     SERIAL_1970,
+    SLOWEST,
+    UNSTATED,
     Unit,
     arrival_unit,
     duration_unit,
     finer_unit,
+    later_unit,
+    require_quick_tokens,
     since_1970,
     stated,
     unit_of_comments,
@@ -116,10 +122,12 @@ class _Reading:
         self.units: dict[str, Unit] = {}
         self.dates: set[str] = set()
         self.missing: dict[str, NDArray[np.bool_]] = {}
+        self.output: Seconds = np.full(self.rows, np.nan)
 
     def columns(self) -> Columns:
         self._leave_out_unserved()
         tokens = {role: self._tokens(role) for role in TOKENS}
+        self.output = tokens["output"]
         self.missing |= {f"without {role}": np.isnan(c) for role, c in tokens.items()}
         times = self._times(tokens["output"])
         if "arrival" in times:
@@ -132,6 +140,8 @@ class _Reading:
                 kept = kept[~wrong[kept]]
         if not len(kept):
             reasons = ", ".join(f"{count} {reason}" for reason, count in dropped.items())
+            if any(reason.startswith("not served") for reason in dropped):
+                reasons += f"; --columns without status={self.names['status']} reads all rows"
             raise ValueError(f"has no requests left: {reasons}")
         if "arrival" in times:
             kept = kept[np.argsort(times["arrival"][kept], kind="stable")]
@@ -208,6 +218,8 @@ class _Reading:
         """Return instants in seconds from some moment on."""
         roles = [role for role in (*INSTANTS, "sent") if role in self.values]
         if "arrival" not in roles and not ("finish" in roles and "latency" in spans):
+            if unused := [self.names[role] for role in roles]:
+                self.notes.append(f"without arrivals, {' and '.join(unused)} are not used")
             return {}
         lead = "arrival" if "arrival" in roles else "finish"
         read = {lead: self._instant(lead, None, spans)}
@@ -220,6 +232,9 @@ class _Reading:
         for role, each in list(read.items()):
             if each.absolute != read[lead].absolute and each.there.any():
                 self._two_origins(role, lead, read)
+        if "finish" in read and lead == "arrival" and self.units.get(lead) == UNSTATED:
+            latency = _seconds(read["finish"], read[lead]) - _seconds(read[lead], read[lead])
+            require_quick_tokens(latency, self.output, self.names[lead])
         sent = read.pop("sent", None)
         if sent is not None:  # chunks count from the sending; 0 was not recorded
             for role in ("first", "finish"):
@@ -239,6 +254,8 @@ class _Reading:
         if wrong.any():
             if lead is not None and not lead.absolute:
                 self._refuse(wrong, values, name, "must be a number, as arrivals are")
+            if there.sum() > wrong.sum():
+                self._refuse(wrong, values, name, "must be a number, as most are")
             found, broken = stamps(values, name)
             self._refuse(broken, values, name, RULE)
             if found.note:
@@ -274,7 +291,11 @@ class _Reading:
         if lead.absolute:
             epoch = since_1970(values)
             return Unit(epoch, "times since 1970") if epoch else told or Unit("s", "")
-        return told or documented or Unit(lead.unit, "as arrivals are")
+        if told or documented or role not in ("first", "finish"):
+            return told or documented or Unit(lead.unit, "as arrivals are")
+        most = np.full(self.rows, LONG_WAIT) if role == "first" else SLOWEST * self.output
+        arrival = np.where(lead.there, lead.values, np.nan) / UNITS[lead.unit]
+        return later_unit(values, arrival, lead.unit, np.where(most > 0, most, np.nan))
 
     def _two_origins(self, role: str, lead: str, read: dict[str, _Instants]) -> None:
         """Refuse instants that count from 1970 beside others that do not, or leave them out."""
@@ -452,9 +473,7 @@ def _written(values: "pd.Series") -> Seconds | None:
     import pandas as pd
 
     there = values.notna().to_numpy(bool)
-    texts = values.where(values.notna(), None).map(
-        lambda value: value.strip().replace("µ", "u") if isinstance(value, str) else None
-    )
+    texts = values.where(values.notna(), None).map(_duration_text)
     try:
         found = pd.to_timedelta(texts, errors="coerce")
     except (ValueError, OverflowError):
@@ -463,6 +482,13 @@ def _written(values: "pd.Series") -> Seconds | None:
         return None
     seconds = found.dt.total_seconds().to_numpy(np.float64)
     return np.where(there, seconds, np.nan)
+
+
+def _duration_text(value: Any) -> Any:
+    """Return a written duration with the units that pandas knows, or one that Parquet holds."""
+    if not isinstance(value, str):
+        return value if isinstance(value, timedelta) else None
+    return re.sub(r"(?i)\b(m|u|n)?secs?\b", r"\1s", value.strip().replace("µ", "u"))
 
 
 def _without_separators(value: Any) -> Any:

@@ -19,13 +19,13 @@ SERVED = frozenset(
         *("eos", "eos_token", "eos_token_id", "length", "length_capped", "model_length"),
         *("max_tokens", "max_token", "max_length", "max_output_tokens", "max_new_tokens"),
         *("tool_calls", "tool_call", "tool_use", "function_call", "pause_turn", "refusal"),
-        *("content_filter", "no_error", "noerror", "none"),
+        *("content_filter", "safety", "recitation", "no_error", "noerror", "none", "2xx"),
     )
 )
 """Words of a request that was served, as `plain` writes them."""
 
 FLAGS = {"true": True, "t": True, "yes": True, "1": True, "false": False, "f": False}
-FLAGS |= {"no": False, "0": False}
+FLAGS |= {"no": False, "0": False, "y": True, "n": False}
 """Words of a flag."""
 
 OF_FAILURE = ("error", "exception", "fail", "cancel", "abort", "timeout", "timed_out", "reject")
@@ -40,7 +40,7 @@ CODES = ("code", "grpc", "exit")
 NAMED = 3
 """Words of requests that were not served that are named in a message."""
 
-HTTP = re.compile(r"(?:http/\d(?:\.\d)?\s+)?([1-5]\d\d)(?:\.0)?(?:\s.*)?")
+HTTP = re.compile(r"(?:http(?:/\d(?:\.\d)?)?\s+)?([1-5]\d\d)(?:\.0)?(?:\s.*)?")
 
 
 class Served(NamedTuple):
@@ -70,8 +70,12 @@ def plain(word: str) -> str:
 
     >>> [plain(w) for w in ("RequestStatus.FINISHED_STOPPED", "HTTP/1.1 200", "End-Turn")]
     ['stopped', '200', 'end_turn']
+    >>> plain("['stop']")  # a list of one word
+    'stop'
     """
     word = word.strip().lower()
+    if alone := re.fullmatch(r"""\[\s*(["'])([^"',]+)\1\s*\]""", word):
+        word = alone[2]
     if http := HTTP.fullmatch(word):
         return http[1]
     word = re.sub(r"[\s-]+", "_", word.rpartition(".")[2] if re.search(r"[a-z]\.", word) else word)

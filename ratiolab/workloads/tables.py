@@ -15,7 +15,14 @@ from ratiolab.workloads.json_tables import Found, flattened, found_tables
 MOST_ROWS = 4 * 10**6
 """Most rows of a log that are read."""
 
-PARQUET, ARROW = b"PAR1", b"ARROW1"
+PARQUET, ARROW, ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+
+NO_LOGS = {
+    "version https://git-lfs": "is a pointer of Git LFS, not the log: git lfs pull",
+    "<!doctype html": "is a web page, not a log: the download failed",
+    "<html": "is a web page, not a log: the download failed",
+}
+"""How texts begin that stand where a log should be, in small letters, and what to do."""
 
 DELIMITERS = ",;\t|"
 """Between the values of a row: those of spreadsheets of all countries, and of databases."""
@@ -65,9 +72,12 @@ def read_tables(content: Content) -> list[Table]:
         one line that names file, line and rule.
     """
     try:
-        if content.data[:4] == PARQUET or content.data[:6] == ARROW:
+        if content.data[:6].startswith((PARQUET, ARROW, ARROW_STREAM)):
             return [_frame(content.data)]
         text = content.text
+        for start, words in NO_LOGS.items():
+            if text[:100].lstrip().lower().startswith(start):
+                raise ValueError(words)
         if text.lstrip()[0] in "{[":
             return _json(text)
         return [_csv(text)]
@@ -90,7 +100,10 @@ def _csv(text: str) -> Table:
     head = _commented_header(comments, first, delimiter)
     if head:
         body, skipped, comments = f"{head}\n{body}", skipped - 1, comments[:-1]
-    rows = csv_rows(body, MOST_ROWS, delimiter, comment=COMMENT)
+    if not any(first.count(each) for each in DELIMITERS) and not hint:
+        body, delimiter = _between_spaces(body), "\t"
+    body, notes = _whole_rows(body, delimiter)
+    rows = csv_rows(body, MOST_ROWS, delimiter, comment=COMMENT, unique=False)
     _, header = next(rows)
     if len(header) > 1 and all(map(_is_number, header)):
         raise ValueError("line 1: has numbers, where the names of the columns must be")
@@ -99,8 +112,48 @@ def _csv(text: str) -> Table:
         lines.append(line + skipped)
         values.append(row)
     columns = zip(*values, strict=True) if values else ((),) * len(header)
-    named = dict(zip(header, columns, strict=True))
-    return Table(_unpacked(named), lines, comments=tuple(comments))
+    named, repeated = _named(header, list(columns))
+    return Table(_unpacked(named), lines, comments=tuple(comments), notes=(*notes, *repeated))
+
+
+def _between_spaces(body: str) -> str:
+    """Return a text with tabs for the spaces between values, if all rows have as many values."""
+    rows = [line.split() for line in body.split("\n")]
+    if len({len(row) for row in rows if row}) > 1 or '"' in body:
+        return body
+    return "\n".join("\t".join(row) for row in rows)
+
+
+def _whole_rows(body: str, delimiter: str) -> tuple[str, list[str]]:
+    """Return a text without a last row that was not written to its end, and what is told of it."""
+    head, _, rest = body.partition("\n")
+    above, _, last = body.rpartition("\n")
+    if not last.strip() or '"' in last or last.startswith(COMMENT) or not rest:
+        return body, []
+    if last.count(delimiter) >= head.count(delimiter) or '"' in head:
+        return body, []
+    return above + "\n", ["the last row is not whole: it is left out"]
+
+
+def _named(
+    header: Sequence[str], columns: Sequence[Sequence[str]]
+) -> tuple[dict[str, Sequence[str]], list[str]]:
+    """Return columns by name, and what is told of names that the header has more than once.
+
+    Equal columns are one; others get numbers, so that none is taken for another in silence.
+    """
+    named: dict[str, Sequence[str]] = {}
+    notes: list[str] = []
+    for name in dict.fromkeys(header):
+        found = [column for each, column in zip(header, columns, strict=True) if each == name]
+        if all(column == found[0] for column in found):
+            named[name] = found[0]
+            continue
+        numbered = [f"{name} ({number})" for number in range(1, len(found) + 1)]
+        named.update(zip(numbered, found, strict=True))
+        if name:
+            notes.append(f"the header has {name} {len(found)} times: {', '.join(numbered)}")
+    return named, notes
 
 
 def _above_header(text: str) -> tuple[list[str], str, int]:
@@ -154,23 +207,27 @@ def _unpacked(columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[Any]]:
 def _json(text: str) -> list[Table]:
     """Return what a JSON text, or JSON objects one after another, may hold as tables."""
     lines: list[int] | None = None
+    notes: tuple[str, ...] = ()
     try:
         whole = _loads(text)
     except ValueError:
-        lines, whole = _several(text)
+        lines, whole, notes = _several(text)
     found = found_tables(whole, MOST_ROWS)
     if not found:
         raise ValueError("holds no list of requests: a list of objects, or an object of lists")
-    return [_table(each, lines) for each in found]
+    return [_table(each, lines, notes) for each in found]
 
 
-def _table(found: Found, lines: list[int] | None) -> Table:
+def _table(found: Found, lines: list[int] | None, notes: tuple[str, ...]) -> Table:
     own = lines if not found.place and lines and len(lines) == found.rows else None
-    return Table(found.columns, own, found.place)
+    return Table(found.columns, own, found.place, notes=notes)
 
 
-def _several(text: str) -> tuple[list[int], list[Any]]:
-    """Return the values of a text that has one a line, or one after another over many lines."""
+def _several(text: str) -> tuple[list[int], list[Any], tuple[str, ...]]:
+    """Return the values of a text that has one a line, or one after another over many lines.
+
+    A last line that was not written to its end is left out, and told.
+    """
     rows: list[Any] = []
     lines: list[int] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -181,12 +238,14 @@ def _several(text: str) -> tuple[list[int], list[Any]]:
         except ValueError:
             found = list(_one_after_another(text))
             if found:
-                return [line for line, _ in found], [value for _, value in found]
+                return [line for line, _ in found], [value for _, value in found], ()
+            if rows and line.lstrip().startswith("{") and text.endswith(line):
+                return lines, rows, (f"line {number}, the last, is not whole: it is left out",)
             raise ValueError(f"line {number}: is not JSON") from None
         lines.append(number)
         if len(rows) > MOST_ROWS:
             raise ValueError(f"has more than {MOST_ROWS} rows, the most that are read")
-    return lines, rows
+    return lines, rows, ()
 
 
 def _one_after_another(text: str) -> Iterator[tuple[int, Any]]:
@@ -219,14 +278,21 @@ def _frame(data: bytes) -> Table:
     import pandas as pd
 
     try:
-        read = pd.read_parquet if data[:4] == PARQUET else pd.read_feather
-        frame = read(BytesIO(data))
+        if data[:4] == ARROW_STREAM:
+            from pyarrow import ipc
+
+            frame = ipc.open_stream(data).read_pandas()
+        else:
+            read = pd.read_parquet if data[:4] == PARQUET else pd.read_feather
+            frame = read(BytesIO(data))
     except ImportError:
         raise ValueError("Parquet needs pyarrow: pip install 'ratiolab[parquet]'") from None
     except Exception as error:
         raise ValueError(f"is not Parquet ({' '.join(str(error).split())})") from None
     if len(frame) > MOST_ROWS:
         raise ValueError(f"has more than {MOST_ROWS} rows, the most that are read")
+    if any(name is not None for name in frame.index.names):
+        frame = frame.reset_index()
     rows = {str(name): frame[name].tolist() for name in frame.columns}
     if any(isinstance(next(iter(values), None), dict) for values in rows.values()):
         objects = [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]

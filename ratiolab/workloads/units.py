@@ -38,6 +38,12 @@ SERIAL = (36_500.0, 73_000.0)
 SERIAL_1970 = 25_569
 """The day of spreadsheets on which 1970 began."""
 
+TICKS = ((1.2e17, 1.6e17), (6.2e17, 6.6e17))
+"""Hundreds of nanoseconds since 1601 and since the year 1, from 1980 to 2099."""
+
+LONG_WAIT = 60.0
+"""Seconds after which a first token is late enough to ask whether its unit is right."""
+
 SLOWEST, QUICKEST = 5.0, 2e-4
 """Seconds that a token may take in the mean."""
 
@@ -54,6 +60,8 @@ WORDS = {
     ),
     **dict.fromkeys(("us", "usec", "usecs", "micros", "microsecond", "microseconds", "µs"), "us"),
     **dict.fromkeys(("ns", "nsec", "nanos", "nanosecond", "nanoseconds"), "ns"),
+    **dict.fromkeys(("minute", "minutes", "mins"), "min"),  # min may be a minimum
+    **dict.fromkeys(("hour", "hours", "hrs"), "h"),
     **dict.fromkeys(("day", "days"), "d"),
 }
 """Words for units, in small letters."""
@@ -64,6 +72,9 @@ class Unit(NamedTuple):
 
     key: str
     why: str
+
+
+UNSTATED = Unit("s", "no unit is stated")
 
 
 def unit_of_name(name: str) -> str | None:
@@ -180,8 +191,11 @@ def arrival_unit(
     if serial_days(values) and plausible("d"):
         return Unit("d", "days of a spreadsheet")
     if believed is None and plausible("s"):
-        return Unit("s", "no unit is stated")
-    others = [unit for unit in ("s", "ms", "us", "ns") if plausible(unit)]
+        return UNSTATED
+    finer, coarser = ["s", "ms", "us", "ns"], ["min", "h", "d"]
+    if count and any(low <= known.min() and known.max() <= high for low, high in TICKS):
+        finer = ["100ns"]
+    others = [u for u in finer if plausible(u)] or [u for u in coarser if plausible(u)]
     rates = {unit: count / max(span / UNITS[unit], 1e-12) for unit in others}
     likely = min(others, key=lambda unit: abs(np.log(rates[unit])), default=None)
     if told is None and documented is not None and likely == "s" and (known % 1 > 0).any():
@@ -261,3 +275,53 @@ def duration_unit(
             why = "no unit is stated" if unit == "s" else "inferred: no other unit makes sense"
             return Unit(unit, why)
     return Unit("s", "no unit is stated")
+
+
+def require_quick_tokens(latency: Numbers, output: Numbers, name: str) -> None:
+    """Refuse instants in seconds, a unit that nothing states, when tokens would take too long.
+
+    Parameters
+    ----------
+    latency : from arrival to finish, seconds if the unit is right.
+    output : tokens of each request.
+    name : of the column of the arrivals.
+    """
+    known = np.isfinite(latency) & (output > 0)
+    if known.sum() < ENOUGH:
+        return
+    each = float(np.median(latency[known] / output[known]))
+    likely = next((u for u in ("ms", "us", "ns") if each / UNITS[u] <= SLOWEST), None)
+    if each > SLOWEST and likely is not None:
+        raise ValueError(
+            f"{name} and its finish in s (no unit is stated) would be {each:,.3g} s a token: say "
+            f"--time-unit {likely} ({each / UNITS[likely]:.3g} s), or s if that is so"
+        )
+
+
+def later_unit(values: Numbers, arrival: Numbers, unit: str, most: Numbers) -> Unit:
+    """Return the unit of instants after the arrivals, where nothing states it.
+
+    It is that of the arrivals, unless most requests would take too long and another unit fits.
+    Few requests, or times since 1970 beside arrivals that are none, do not tell.
+
+    Parameters
+    ----------
+    values : numbers that count from the origin of the arrivals.
+    arrival : seconds.
+    unit : of the arrivals.
+    most : seconds after the arrival that are plausible for each request.
+    """
+
+    def fits(key: str) -> bool:
+        after = values / UNITS[key] - arrival
+        known = np.isfinite(after) & np.isfinite(most)
+        if not known.any():
+            return True
+        within = (after[known] >= -1e-3).mean() >= MOST
+        return bool(within and np.median(after[known] / most[known]) <= 1)
+
+    told = np.isfinite(values).sum() >= ENOUGH and since_1970(values) is None
+    for key in ("s", "ms", "us", "ns"):
+        if told and key != unit and not fits(unit) and fits(key):
+            return Unit(key, f"inferred: not in {unit}, as arrivals are")
+    return Unit(unit, "as arrivals are")

@@ -69,6 +69,12 @@ PACKED = {
     "a hint for spreadsheets": b"sep=;\n" + TEXT.replace(",", ";").encode(),
     "decimal commas": b"ts;n_in;n_out\n0,0;3;5\n1,5;4;6\n",
     "separated thousands": b'ts,n_in,n_out\n"1,762,000,000",3,5\n"1,762,000,001.5",4,6\n',
+    "spaces between": TEXT.replace(",", "  ").encode(),
+    "a name twice, with equal values": TEXT.replace(",", ",n_in,", 1)
+    .replace("0,3", "0,3,3")
+    .replace("1.5,4", "1.5,4,4")
+    .encode(),
+    "empty columns at the end": TEXT.replace("\n", ",,\n").encode(),
     "comments below": TEXT.encode() + b"# 2 requests in all\n\n",
 }
 
@@ -84,6 +90,10 @@ def test_a_log_is_read_whatever_packs_it(content: bytes, tmp_path: Path) -> None
         (zipped("a.csv", "b.csv"), r"packs 2 files \(a.csv, b.csv\): unpack the one to read"),
         (zipped("xl/workbook.xml", "x"), "is an Excel workbook: save the sheet as CSV"),
         (b"\x28\xb5\x2f\xfd rest", "zstd"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+        (b"<!DOCTYPE html><html></html>", "is a web page, not a log"),
+        (TEXT.replace("note", "n_in").encode(), r"no column 'n_in', only ts, n_in \(1\), n_in"),
+        (b"ts n_in n_out\n2026-03-04 09:00 3 5\n", "there is no column 'ts', only ts n_in n_out"),
         (b"\x04\x22\x4d\x18 rest", r"is packed by lz4: .* ratiolab COMMAND -"),
         (b"SQLite format 3\0", "is an SQLite database"),
         (bz2.compress(TEXT.encode())[:-9], "is not a whole bzip2 file"),
@@ -191,3 +201,37 @@ def test_a_log_comes_through_a_pipe_by_any_name(tmp_path: Path) -> None:
         [*COMMAND, *evaluated, "--policies", "fcfs", *asked], input=packed, stdout=PIPE, check=True
     )
     assert json.loads(done.stdout)["memory"] == 53_760
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("\n".join([*map(json.dumps, ROWS), '{"ts": 2, "n_']), "line 3, the last, is not whole"),
+        (TEXT + "2,5", "the last row is not whole"),
+        (TEXT.replace("note", "ts"), "the header has ts 2 times: ts (1), ts (2)"),
+        (json.dumps({"data": ROWS[:1], "more": ROWS[1:]}), "the rows of data (1) and more (1) are"),
+    ],
+)
+def test_what_is_left_out_or_put_together_is_told(text: str, told: str, tmp_path: Path) -> None:
+    names = COLUMNS.replace("=ts,", '="ts (1)",') if "ts (1)" in told else COLUMNS
+    trace = read(tmp_path, text, columns=names)
+    assert is_whole(trace)
+    assert any(note.startswith(told) for note in trace.notes)
+
+
+def test_arrow_streams_zstd_and_the_index_of_parquet_are_read(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    stream = io.BytesIO()
+    table = pyarrow.Table.from_pandas(FRAME)
+    with pyarrow.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    assert is_whole(read(tmp_path, stream.getvalue(), columns=COLUMNS))
+    packed = pyarrow.compress(TEXT.encode(), codec="zstd", asbytes=True)
+    assert is_whole(read(tmp_path, packed, columns=COLUMNS))
+    FRAME.set_index("ts").to_parquet(tmp_path / "indexed")
+    assert is_whole(read(tmp_path, (tmp_path / "indexed").read_bytes(), columns=COLUMNS))
+    spans = FRAME.assign(l=pd.to_timedelta([4, 9], unit="s"))
+    spans.to_parquet(tmp_path / "spans")
+    read_spans = read(tmp_path, (tmp_path / "spans").read_bytes(), columns=COLUMNS + ",latency=l")
+    assert read_spans.finish is not None
+    assert read_spans.finish.tolist() == [4, 10.5]

@@ -128,7 +128,7 @@ def test_parquet_and_json_lines_hold_the_same_requests_as_csv(tmp_path: Path) ->
         ("arrival=when", None, "there is no column 'when', only ts, n_in, n_out, done"),
         ("arrival=ts,arrival=done", None, "'arrival' is named twice"),
         ("arrival=ts,prompt=n_in", None, "'output' is missing"),
-        ("prompt=n_in,output=n_out", "h", "time unit 'h' must be one of s, ms, us, ns"),
+        ("prompt=n_in,output=n_out", "w", "time unit 'w' must be one of s, ms, us"),
         ("prompt=n_in,output=n_out", "born=ms", "'born' is neither a role nor a column"),
     ],
 )

@@ -19,6 +19,9 @@ ALL_SERVED = {
     "cancellation": ("was_cancelled", [False, False]),
     "no error": ("error_code", [None, "", None]),
     "no exception": ("exception", ["", None]),
+    "a list of one reason": ("finish_reasons", ["['stop']", '["length"]', ["stop"]]),
+    "Gemini": ("finishReason", ["STOP", "MAX_TOKENS", "SAFETY", "RECITATION"]),
+    "classes of HTTP": ("status", ["2xx", "HTTP 200 OK"]),
 }
 SOME_FAILED = {
     "words": ("status", ["ok", "timeout", "error", "timeout"], [1, 0, 0, 0]),
@@ -29,6 +32,7 @@ SOME_FAILED = {
     "a flag of success": ("ok", [True, False], [1, 0]),
     "cancellation": ("was_cancelled", [False, True], [1, 0]),
     "codes of errors": ("error_code", [None, 429, 0], [1, 0, 1]),
+    "letters": ("ok", ["Y", "n"], [1, 0]),
     "aborted": ("finish_reason", ["stop", "abort", "FINISHED_ABORTED"], [1, 0, 0]),
 }
 

@@ -14,6 +14,7 @@ from ratiolab.workloads.traces import Trace, read_trace
 RANDOM = random.Random(11)
 ARRIVALS = [0.0, *sorted(RANDOM.uniform(0, 20) for _ in range(38)), 20.0]
 COLUMNS = "arrival=ts,prompt=n_in,output=n_out"
+ENDS = "first=first,finish=end"
 
 
 def log(values: list[str], name: str = "ts", comment: str = "") -> str:
@@ -56,6 +57,67 @@ def test_an_implausible_unit_is_asked_about_with_one_that_is_plausible(
     with pytest.raises(FormatError, match=rf"no unit is stated.* say --time-unit {unit} \("):
         read(tmp_path, text, columns=COLUMNS)
     assert span(read(tmp_path, text, columns=COLUMNS, time_unit=unit)) == pytest.approx(40)
+
+
+@pytest.mark.parametrize(
+    ("values", "unit"),
+    [
+        ([repr(2440587.5 + (1.762e9 + a) / 86_400) for a in ARRIVALS], "d"),
+        ([str(int((1.762e9 + 11_644_473_600 + a) * 1e7)) for a in ARRIVALS], "100ns"),
+        ([repr(a / 3600) for a in ARRIVALS], "h"),
+    ],
+    ids=["Julian days", "ticks of Windows", "hours"],
+)
+def test_rare_units_are_suggested_and_read(values: list[str], unit: str, tmp_path: Path) -> None:
+    text = log(values)
+    with pytest.raises(FormatError, match=rf"say --time-unit {unit} \("):
+        read(tmp_path, text, columns=COLUMNS)
+    assert span(read(tmp_path, text, columns=COLUMNS, time_unit=unit)) == pytest.approx(
+        20, rel=1e-3
+    )
+
+
+def rows_of(*columns: list[float]) -> str:
+    rows = "\n".join(",".join(map(repr, row)) for row in zip(*columns, strict=True))
+    return f"ts,n_in,n_out,first,end\n{rows}\n"
+
+
+@pytest.mark.parametrize("factor", [1e3, 1e6])
+def test_ends_in_another_unit_than_the_arrivals_are_told_by_their_sizes(
+    factor: float, tmp_path: Path
+) -> None:
+    """Every request waits 0.25 s and takes 4 s for 100 tokens."""
+    first, end = ([factor * (a + more) for a in ARRIVALS] for more in (0.25, 4.0))
+    tokens: list[list[float]] = [[7] * len(ARRIVALS), [100] * len(ARRIVALS)]
+    trace = read(tmp_path, rows_of(ARRIVALS, *tokens, first, end), columns=f"{COLUMNS},{ENDS}")
+    assert trace.first is not None
+    assert trace.finish is not None
+    assert trace.first[0] == pytest.approx(0.25)
+    assert trace.finish[-1] == pytest.approx(24)
+    assert "inferred" in trace.units
+
+
+def test_seconds_in_which_a_token_takes_too_long_are_asked_about(tmp_path: Path) -> None:
+    """Whole milliseconds without a word on it: 4,000 s for 100 tokens would be 40 s a token."""
+    whole = [[float(int(1000 * (a + more))) for a in ARRIVALS] for more in (0.0, 0.25, 4.0)]
+    tokens: list[list[float]] = [[7] * len(ARRIVALS), [100] * len(ARRIVALS)]
+    text = rows_of(whole[0], *tokens, *whole[1:])
+    with pytest.raises(FormatError, match=r"would be 40 s a token: say --time-unit ms \(0.04 s\)"):
+        read(tmp_path, text, columns=f"{COLUMNS},{ENDS}")
+    trace = read(tmp_path, text, columns=f"{COLUMNS},{ENDS}", time_unit="ms")
+    assert span(trace) == pytest.approx(20)
+
+
+def test_one_word_among_numbers_is_the_value_that_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="line 42: ts 'total' must be a number, as most are"):
+        read(tmp_path, log([*map(repr, ARRIVALS), "total"]), columns=COLUMNS)
+
+
+def test_instants_without_arrivals_are_told_to_be_unused(tmp_path: Path) -> None:
+    trace = read(
+        tmp_path, "n_in,n_out,end\n7,3,5.0\n", columns="prompt=n_in,output=n_out,finish=end"
+    )
+    assert trace.notes == ("without arrivals, end are not used",)
 
 
 def test_a_rate_above_a_thousand_a_second_is_asked_about_and_may_be_said_to_be_right(
