@@ -9,17 +9,28 @@ M slots (t - 1) M, ..., t M - 1. A request holding y tokens at time t fills y sl
 holds nothing before a + 1, its slots lie at a M or later. So a schedule gives each request
 ``volume`` slots of its own, after its release a M, and completes it no earlier than the time that
 owns its last slot: a preemptive schedule of one machine that does one slot at a time.
+
+Fleets. R replicas of memory M own R M slots of each time together, and every argument stands. More
+is seen when tokens are weighed by a dual feasible function f with cap F
+(`ratiolab.hindsight.dual_feasible`): each replica holds at most F at any time, so all own R F slots
+of it, and a request of s + g tokens fills f(s + g) of them. As f never falls, a request that fills
+any slot fills one at its completion. One that fills none is counted with its output alone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from ratiolab.hindsight.dual_feasible import dual_feasible, names
+from ratiolab.model.fleet import Fleet
 from ratiolab.model.instance import Instance
 
 FRACTION_BITS = 64
 """Binary digits kept of each fraction of `mean_busy_time`, always rounded down."""
+
+FUNCTIONS = 4
+"""Dual feasible functions that are tried by default: few, as each costs as much as two bounds."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,28 @@ class Piece(NamedTuple):
     last: bool
 
 
-def alone(instance: Instance) -> LowerBound:
+class Slots(NamedTuple):
+    """Slots that each time owns, and that each request fills.
+
+    Parameters
+    ----------
+    capacity : slots of a time.
+    sizes : slots of each request.
+    moments : sum of age times slots of each request.
+    """
+
+    capacity: int
+    sizes: list[int]
+    moments: list[int]
+
+    @classmethod
+    def of(cls, instance: Instance, replicas: int = 1, function: str = "identity") -> "Slots":
+        """Return the slots of so many replicas, tokens weighed by a dual feasible function."""
+        f = dual_feasible(function, instance.memory)
+        return cls(replicas * f.cap, *f.sums(instance.prompt, instance.output))
+
+
+def alone(instance: Instance, _: Slots | None = None) -> LowerBound:
     """Bound latency by the sum of all outputs: no request is faster than alone. Cost O(n).
 
     >>> alone(Instance("two", 10, [0, 3], [1, 1], [2, 4])).value
@@ -48,7 +80,7 @@ def alone(instance: Instance) -> LowerBound:
     return LowerBound(sum(instance.output.tolist()), "alone")
 
 
-def volume(instance: Instance) -> LowerBound:
+def volume(instance: Instance, slots: Slots | None = None) -> LowerBound:
     """Bound completions in order, each held back by memory volume and by its rank alone.
 
     Let C(1) <= ... <= C(n) be the completions of any schedule in order. (i) In slots the schedule
@@ -58,19 +90,25 @@ def volume(instance: Instance) -> LowerBound:
     C(j) is at least the j-th smallest a + o. The sum over j of the larger of the two is a bound.
     Cost O(n log n).
 
+    Parameters
+    ----------
+    slots : by default those of one replica, in tokens.
+
     >>> volume(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).value
     11
     """
-    ends = [piece.end for piece in preempt(instance, shortest_remaining=True) if piece.last]
-    memory = instance.memory
-    earliest = sorted((instance.arrival + instance.output).tolist())
-    total = sum(
-        max(-(-end // memory), soonest) for end, soonest in zip(sorted(ends), earliest, strict=True)
-    )
-    return LowerBound(total - sum(instance.arrival.tolist()), "volume")
+    slots = slots or Slots.of(instance)
+    filling, total = _filling(instance, slots)
+    capacity, arrivals = slots.capacity, instance.arrival.tolist()
+    pieces = _pieces(instance, slots, filling, shortest_remaining=True)
+    ends = sorted(piece.end for piece in pieces if piece.last)
+    earliest = (instance.arrival + instance.output).tolist()
+    for end, soonest in zip(ends, sorted(earliest[i] for i in filling), strict=True):
+        total += max(-(-end // capacity), soonest)
+    return LowerBound(total - sum(arrivals[i] for i in filling), "volume")
 
 
-def mean_busy_time(instance: Instance) -> LowerBound:
+def mean_busy_time(instance: Instance, slots: Slots | None = None) -> LowerBound:
     """Bound the sum of mean busy times, minimised over all ways to share the slots.
 
     A request that starts at p holds s + g tokens at p + g, so the mean of the times of its slots is
@@ -83,33 +121,74 @@ def mean_busy_time(instance: Instance) -> LowerBound:
     The fractions are rounded down to `FRACTION_BITS` binary digits, the sum of latencies, an
     integer, up.
 
+    Parameters
+    ----------
+    slots : by default those of one replica, in tokens.
+
     Source: the mean-busy-time relaxation of Goemans et al. (2002), Single machine scheduling with
     release dates, SIAM J. Discrete Math. 15, applied to memory volume.
 
     >>> mean_busy_time(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).value
     11
     """
-    memory = instance.memory
+    slots = slots or Slots.of(instance)
+    filling, total = _filling(instance, slots)
     weights = [0] * len(instance)  # sum of times of a request's slots
-    for piece in preempt(instance, shortest_remaining=False):
-        weights[piece.request] += _times(piece.end, memory) - _times(piece.begin, memory)
-    total = scaled = 0
-    columns = (instance.arrival, instance.prompt, instance.output, instance.volume)
-    for weight, arrival, prompt, output, tokens in zip(
-        weights, *(c.tolist() for c in columns), strict=True
-    ):
-        growth = prompt * output * (output + 1) // 2 + output * (output + 1) * (2 * output + 1) // 6
-        total += output - arrival
-        scaled += ((weight - growth) << FRACTION_BITS) // tokens
+    for piece in _pieces(instance, slots, filling, shortest_remaining=False):
+        begin, end = (_times(slot, slots.capacity) for slot in (piece.begin, piece.end))
+        weights[filling[piece.request]] += end - begin
+    arrival, output = instance.arrival.tolist(), instance.output.tolist()
+    scaled = 0
+    for i in filling:
+        total += output[i] - arrival[i]
+        scaled += ((weights[i] - slots.moments[i]) << FRACTION_BITS) // slots.sizes[i]
     return LowerBound(total - (-scaled >> FRACTION_BITS), "mean-busy-time")
 
 
-BOUNDS: tuple[Callable[[Instance], LowerBound], ...] = (alone, volume, mean_busy_time)
+def _filling(instance: Instance, slots: Slots) -> tuple[list[int], int]:
+    """Return the requests that fill slots, and the outputs of all others."""
+    filling = [i for i, size in enumerate(slots.sizes) if size]
+    if len(filling) == len(instance):
+        return filling, 0
+    rest = (o for o, size in zip(instance.output.tolist(), slots.sizes, strict=True) if not size)
+    return filling, sum(rest)
+
+
+Bound: TypeAlias = Callable[..., LowerBound]
+"""A bound of an instance and, but for `alone`, of slots."""
+
+BOUNDS: tuple[Bound, ...] = (alone, volume, mean_busy_time)
 
 
 def best_lower_bound(instance: Instance) -> LowerBound:
     """Return the largest of all bounds; the simplest among equals. Cost O(n log n)."""
     return max((bound(instance) for bound in BOUNDS), key=lambda bound: bound.value)
+
+
+def fleet_lower_bound(fleet: Fleet, most: int = FUNCTIONS) -> tuple[LowerBound, str]:
+    """Return the largest bound for a fleet, and the dual feasible function that it is found with.
+
+    Parameters
+    ----------
+    most : functions that are tried: the identity, and those after which the requests fill most.
+
+    Cost O(n log n) a function.
+
+    >>> big = Instance("big", 9, [0] * 3, [5] * 3, [2] * 3)  # two replicas, no two fit one
+    >>> fleet_lower_bound(Fleet(big, 2))
+    (LowerBound(value=8, source='mean-busy-time'), 'rounding-1')
+    """
+    instance, replicas = fleet.instance, fleet.replicas
+    slots = {name: Slots.of(instance, replicas, name) for name in names(instance.memory)}
+    first, *rest = slots
+    rest.sort(key=lambda name: -sum(slots[name].sizes) / slots[name].capacity)
+    best, function = alone(instance), first
+    for name in [first, *rest][:most]:
+        for bound in (volume, mean_busy_time):
+            found = bound(instance, slots[name])
+            if found.value > best.value:
+                best, function = found, name
+    return best, function
 
 
 def _times(slot: int, memory: int) -> int:
@@ -118,10 +197,14 @@ def _times(slot: int, memory: int) -> int:
     return memory * full * (full + 1) // 2 + rest * (full + 1)
 
 
-def preempt(instance: Instance, *, shortest_remaining: bool) -> Iterator[Piece]:
-    """Yield the slots of one machine that serves the least remaining (or else total) volume."""
-    releases = [a * instance.memory for a in instance.arrival.tolist()]
-    return one_machine(releases, instance.volume.tolist(), shortest_remaining=shortest_remaining)
+def _pieces(
+    instance: Instance, slots: Slots, filling: list[int], *, shortest_remaining: bool
+) -> Iterator[Piece]:
+    """Yield the slots of one machine that serves the requests which fill any."""
+    arrivals = instance.arrival.tolist()
+    releases = [slots.capacity * arrivals[i] for i in filling]
+    sizes = [slots.sizes[i] for i in filling]
+    return one_machine(releases, sizes, shortest_remaining=shortest_remaining)
 
 
 def one_machine(

@@ -6,12 +6,13 @@ wrong, run by run.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from ratiolab.model.fleet import FleetSchedule
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.schedule import Schedule
 
@@ -147,6 +148,37 @@ def is_feasible(schedule: Schedule) -> bool:
         axis=1,
     )
     return bool((_tokens_at_stops(pieces[:, pieces[1] > pieces[0]]) <= instance.memory).all())
+
+
+def fleet_violations(schedule: FleetSchedule) -> list[Violation]:
+    """Return every rule that a fleet schedule breaks.
+
+    The rules are those of `violations`; that of memory holds for each
+    replica.
+
+    >>> from ratiolab.model import Instance
+    >>> from ratiolab.model.fleet import Fleet
+    >>> pair = Fleet(Instance("pair", 3, [0, 0], [1, 1], [2, 2]), replicas=2)
+    >>> [str(v) for v in fleet_violations(FleetSchedule.from_starts(pair, [1, 1], [0, 0]))]
+    ['memory: replica 1: 6 tokens at round 2 exceed memory 3']
+    """
+    found = [v for v in violations(schedule.runs) if v.rule != "memory"]
+    for replica, part in schedule.parts:
+        found += [
+            replace(v, detail=f"replica {replica}: {v.detail}")
+            for v in violations(part)
+            if v.rule == "memory"
+        ]
+    return found
+
+
+def require_feasible_fleet(schedule: FleetSchedule) -> FleetSchedule:
+    """Return the schedule itself, or raise `InfeasibleScheduleError` with its first violations."""
+    if not all(is_feasible(part) for _, part in schedule.parts):
+        found = fleet_violations(schedule)
+        first = "; ".join(str(v) for v in found[:3])
+        raise InfeasibleScheduleError(f"{schedule.fleet.name}: {first}")
+    return schedule
 
 
 def _tokens_at_stops(pieces: IntArray) -> IntArray:

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field
 from pydantic.types import FailFast
 from pydantic_core import PydanticCustomError
 
+from ratiolab.model.fleet import MOST_REPLICAS
 from ratiolab.model.instance import (
     ALL_COLUMNS,
     LARGEST,
@@ -86,6 +87,14 @@ class InstanceFile(InstanceFields):
     format: Literal["ratiolab-instance/1"]
 
 
+class FleetFile(InstanceFields):
+    """A fleet: requests, and equal replicas that serve them, each with this memory."""
+
+    format: Literal["ratiolab-fleet/1"]
+    replicas: Annotated[int, Field(ge=2, le=MOST_REPLICAS)]
+    """Number of replicas R; one replica is an instance."""
+
+
 class ScheduleFile(Strict):
     """What ran when on an instance: a run of a request is the rounds start to stop, half open."""
 
@@ -113,3 +122,13 @@ class ScheduleFile(Strict):
     """Tokens that evicted runs left unprefilled."""
     total_latency: int = absent()
     """Total end-to-end latency (TEL), rounds; it follows from the runs."""
+
+
+class FleetScheduleFile(ScheduleFile):
+    """What ran when and where on a fleet; the digest is that of the fleet."""
+
+    format: Literal["ratiolab-fleet-schedule/1"]  # type: ignore[assignment]
+    replicas: Annotated[int, Field(ge=2, le=MOST_REPLICAS)]
+    """Number of replicas of the fleet."""
+    replica: RunColumn
+    """The replicas of the runs, 0 to R - 1, the same one for all runs of a request."""

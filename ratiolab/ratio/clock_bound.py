@@ -16,6 +16,13 @@ makes included, so it lasts as long as the work done in it; the work of a token 
 more where chunks read those before them or an eviction leaves them undone; and it is done no later
 than in the batch that makes the token, so that as much time as before follows it. Every argument
 stands, whether an engine takes the room of a prompt at once or chunk by chunk.
+
+Replicas. R equal replicas each make batches of their own. At any moment at most R batches are under
+way, each lasts at least as long as the work done in it, with M the memory of *one* replica, and so
+R replicas do at most R seconds of work in a second: their schedule is one of a machine that works
+at speed R. On that machine the same two rules are best. The batches that follow a token of a
+request are batches of this request, one after another, wherever it runs. A single replica of memory
+R M is no relaxation: it would do one after another what the replicas do at once.
 """
 
 from collections.abc import Sequence
@@ -28,7 +35,10 @@ from ratiolab.online.clock import PICOSECONDS, BatchTime
 
 
 def clock_lower_bound(
-    instance: Instance, clock: BatchTime, preemption: Preemption = "restart"
+    instance: Instance,
+    clock: BatchTime,
+    preemption: Preemption = "restart",
+    replicas: int = 1,
 ) -> float:
     """Return a lower bound on the total latency of every schedule under these semantics.
 
@@ -47,6 +57,7 @@ def clock_lower_bound(
     instance : it states the seconds of a tick, unless all requests arrive at 0.
     clock : how long a batch takes.
     preemption : what an eviction costs.
+    replicas : equal replicas that serve the requests, each with the memory of the instance.
 
     Returns
     -------
@@ -58,28 +69,28 @@ def clock_lower_bound(
     >>> clock_lower_bound(pair, BatchTime(fixed=1, tick=1))
     4.0
     """
-    memory = instance.memory
+    speed = instance.memory * replicas
     arrivals = clock.arrivals(instance)
     needs = _needs(instance, clock, refills=preemption in ("recompute", "pause"))
     works = [need.work for need in needs]
     # picoseconds from the mean time of a request's work to its completion, times 2**bits
     fixed = clock.whole[0]
     tails = sum((fixed * need.later << FRACTION_BITS) // (2 * need.work) for need in needs)
-    releases = [memory * arrival for arrival in arrivals]
+    releases = [speed * arrival for arrival in arrivals]
     soonest = sorted(a + need.isolated for a, need in zip(arrivals, needs, strict=True))
-    completions = max(_in_order(releases, works, soonest, memory), sum(soonest))
-    busy = (_mean_times(releases, works) // memory + tails) >> FRACTION_BITS
+    completions = max(_in_order(releases, works, soonest, speed), sum(soonest))
+    busy = (_mean_times(releases, works) // speed + tails) >> FRACTION_BITS
     return (max(completions, busy) - sum(arrivals)) / PICOSECONDS
 
 
-def ttft_lower_bound(instance: Instance, clock: BatchTime) -> float:
+def ttft_lower_bound(instance: Instance, clock: BatchTime, replicas: int = 1) -> float:
     """Return a lower bound on the total time to first token of every schedule, seconds.
 
     The first token of a request needs a batch after its arrival that prefills its prompt: the
     bound on the total latency of the same requests with one token of output.
     """
     first = instance.without_predictions().replace(output=[1] * len(instance))
-    return clock_lower_bound(first, clock)
+    return clock_lower_bound(first, clock, replicas=replicas)
 
 
 class _Need(NamedTuple):
@@ -123,10 +134,10 @@ def _powers(last: int) -> tuple[int, int, int]:
     return last, last * (last + 1) // 2, last * (last + 1) * (2 * last + 1) // 6
 
 
-def _in_order(releases: list[int], works: list[int], soonest: list[int], memory: int) -> int:
+def _in_order(releases: list[int], works: list[int], soonest: list[int], speed: int) -> int:
     pieces = one_machine(releases, works, shortest_remaining=True)
     ends = sorted(piece.end for piece in pieces if piece.last)
-    return sum(max(end // memory, least) for end, least in zip(ends, soonest, strict=True))
+    return sum(max(end // speed, least) for end, least in zip(ends, soonest, strict=True))
 
 
 def _mean_times(releases: Sequence[int], works: Sequence[int]) -> int:

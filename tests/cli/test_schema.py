@@ -14,6 +14,9 @@ import pytest
 from command_line import run
 
 from ratiolab.cli.schema import SCHEMAS
+from ratiolab.model import Instance
+from ratiolab.model.fleet import Fleet, FleetSchedule
+from ratiolab.model.fleet_io import write_fleet, write_fleet_schedule
 from ratiolab.records.record import read_records
 
 HERE = Path(__file__).parents[2]
@@ -58,9 +61,23 @@ def shipped(name: str) -> Iterator[Path]:
 ONE_IN = {"certificate": 20, "game": 20}  # jsonschema takes a third of a second for each
 
 
-@pytest.mark.parametrize("name", [name for name in SCHEMAS if name != "record"])
+NOT_SHIPPED = ("record", "fleet", "fleet-schedule")  # of which the last two are written here
+
+
+@pytest.mark.parametrize("name", [name for name in SCHEMAS if name not in NOT_SHIPPED])
 def test_shipped_files_are_of_their_schema(name: str) -> None:
     require_valid(name, sorted(shipped(name))[:: ONE_IN.get(name, 1)])
+
+
+def test_written_fleets_and_their_schedules_are_of_their_schemas(tmp_path: Path) -> None:
+    fleet = Fleet(Instance("pair", 3, [0, 0], [1, 1], [2, 2], predicted=[2, 3]), 2)
+    write_fleet(fleet, tmp_path / "fleet.json")
+    schedule = FleetSchedule.from_starts(fleet, [0, 1], [0, 0])
+    write_fleet_schedule(schedule, tmp_path / "schedule.json")
+    require_valid("fleet", [tmp_path / "fleet.json"])
+    require_valid("fleet-schedule", [tmp_path / "schedule.json"])
+    one = content(tmp_path / "fleet.json") | {"replicas": 1}
+    assert not validator("fleet").is_valid(one)
 
 
 @pytest.mark.slow

@@ -29,17 +29,22 @@ from typing import Any, ClassVar, TypeAlias
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
 
 @dataclass(frozen=True)
 class _Claim:
-    """A claim: no schedule of the instance with this digest has a total latency below ``bound``."""
+    """A claim: no schedule of the instance with this digest has a total latency below ``bound``.
+
+    With several replicas the claim is about their fleet, whose digest it has.
+    """
 
     instance: str
     digest: str
     bound: int
+    replicas: int = field(default=1, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,13 @@ class _DualClaim(_Claim):
 
 @dataclass(frozen=True)
 class FormulaCertificate(_Claim):
-    """The claim that a bound of `ratiolab.hindsight.bounds` has this value."""
+    """The claim that a bound of `ratiolab.hindsight.bounds` has this value.
+
+    ``function`` names the dual feasible function that tokens are weighed by.
+    """
 
     source: str
+    function: str = field(default="identity", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -154,7 +163,7 @@ def path_certificate(
     )
 
 
-def dual_certificate(instance: Instance, duals: Duals, value: int) -> DualCertificate:
+def dual_certificate(given: Instance | Fleet, duals: Duals, value: int) -> DualCertificate:
     """Return the certificate of duals whose exact bound is value over their denominator.
 
     Tables without a dual are left out.
@@ -168,7 +177,8 @@ def dual_certificate(instance: Instance, duals: Duals, value: int) -> DualCertif
         tuple((number[table], begin, end, dual) for table, begin, end, dual in duals.cuts),
     )
     bound = -(-value // duals.denominator)
-    return DualCertificate(instance.name, instance.digest, bound, value, kept)
+    _, replicas = replicas_of(given)
+    return DualCertificate(given.name, given.digest, bound, value, kept, replicas=replicas)
 
 
 def cell_certificate(

@@ -19,7 +19,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.model.validation import Strict
+from ratiolab.model.validation import Strict, absent
 
 _FROM_LIST = Strictness(False)  # JSON has no tuples
 
@@ -45,6 +45,8 @@ class _File(Strict):
     """Digest of the instance."""
     bound: int
     """No schedule has less total latency."""
+    replicas: int = absent()
+    """Number of replicas, if several; the digest is then that of their fleet."""
 
 
 class FormulaFile(_File):
@@ -53,10 +55,13 @@ class FormulaFile(_File):
     kind: Literal["formula"]
     source: str
     """The name of the formula among `ratiolab.hindsight.bounds`."""
+    function: str = "identity"
+    """The dual feasible function that tokens are weighed by."""
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
-        return FormulaCertificate(self.instance, self.digest, self.bound, self.source)
+        claim = self.instance, self.digest, self.bound, self.source
+        return FormulaCertificate(*claim, function=self.function)
 
 
 class ProofFile(_File):

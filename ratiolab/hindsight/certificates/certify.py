@@ -13,7 +13,7 @@ value is the Lagrangian bound, over every start of every request.
 
 from collections.abc import Iterator, Sequence
 
-from ratiolab.hindsight.bounds import BOUNDS
+from ratiolab.hindsight.bounds import BOUNDS, Slots
 from ratiolab.hindsight.certificates.certificate import (
     CellCertificate,
     Certificate,
@@ -26,13 +26,18 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import CertificateError as CertificateError
 from ratiolab.hindsight.certificates.effort import Effort, duals_effort, paths_effort, steps_effort
+from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
 
 Matrix = list[list[int]]
 
+FLEET_KINDS = FormulaCertificate, GrowthCertificate, DualCertificate
+"""Proofs that hold for several replicas. The others search over what one memory holds: under prices
+of several, what one of them leaves unpaid may be negative, which their proofs exclude."""
 
-def certify(certificate: Certificate, instance: Instance) -> int:
+
+def certify(certificate: Certificate, given: Instance | Fleet) -> int:
     """Return the lower bound on the total latency of every schedule that a certificate proves.
 
     Returns
@@ -56,14 +61,19 @@ def certify(certificate: Certificate, instance: Instance) -> int:
     >>> certify(FormulaCertificate("four", four.digest, bound.value, bound.source), four)
     11
     """
-    if certificate.digest != instance.digest:
+    instance, replicas = replicas_of(given)
+    if certificate.digest != given.digest:
+        what = "instance" if replicas == 1 else f"the fleet of {replicas} replicas of"
         raise CertificateError(
-            f"digest {shown(certificate.digest)} is not that of instance {instance.name}, "
-            f"{instance.digest}"
+            f"digest {shown(certificate.digest)} is not that of {what} {given.name}, {given.digest}"
         )
+    if certificate.replicas != replicas:
+        raise CertificateError(f"{certificate.replicas} replicas are claimed, not {replicas}")
+    if replicas > 1 and not isinstance(certificate, FLEET_KINDS):
+        raise CertificateError(f"a proof by {certificate.source} is for one replica")
     try:
         if isinstance(certificate, FormulaCertificate):
-            bound = _formula(certificate.source, instance)
+            bound = _formula(certificate, instance)
         elif isinstance(certificate, GrowthCertificate):
             bound = _in_runs(certificate, instance)
         elif isinstance(certificate, CellCertificate):
@@ -81,17 +91,19 @@ def certify(certificate: Certificate, instance: Instance) -> int:
     return bound
 
 
-def _formula(source: str, instance: Instance) -> int:
+def _formula(certificate: FormulaCertificate, instance: Instance) -> int:
+    slots = Slots.of(instance, certificate.replicas, certificate.function)
     for formula in BOUNDS:
-        bound = formula(instance)
-        if bound.source == source:
+        bound = formula(instance, slots)
+        if bound.source == certificate.source:
             return bound.value
-    raise CertificateError(f"source {shown(source)} is no bound that can be recomputed")
+    source = shown(certificate.source)
+    raise CertificateError(f"source {source} is no bound that can be recomputed")
 
 
 def _in_runs(certificate: GrowthCertificate, instance: Instance) -> int:
     steps_effort(certificate.duals).require_affordable()
-    value = scaled_growth_value(certificate.duals, instance)
+    value = scaled_growth_value(certificate.duals, instance, certificate.replicas)
     _require_value(value, certificate.value)
     return -(-value // certificate.duals.denominator)
 
@@ -116,7 +128,8 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
         for number, table in enumerate(duals.tables)
     ]
     active: list[list[tuple[int, Matrix]]] = [[] for _ in range(horizon + 1)]
-    paid = [memory * dual for dual in duals.memory]
+    replicas = certificate.replicas  # each has a memory and a cap of its own
+    paid = [replicas * memory * dual for dual in duals.memory]
     for number, (table, begin, end, dual) in enumerate(duals.cuts):
         if dual < 0:
             raise CertificateError(f"dual {shown(dual)} of cut {number} is negative")
@@ -125,7 +138,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
         if not 1 <= begin < end <= horizon + 1:
             raise CertificateError(f"cut {number}: times {begin} to {end} are not within 1..T")
         for t in range(begin, end):
-            paid[t - 1] += dual * duals.tables[table].cap
+            paid[t - 1] += replicas * dual * duals.tables[table].cap
             active[t].append((dual, weights[table]))
     known: list[dict[tuple[int, int], int]] = [{} for _ in range(horizon + 1)]
 

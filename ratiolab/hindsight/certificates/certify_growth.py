@@ -42,7 +42,7 @@ MOST_ROWS = 16
 """Most growth rows."""
 
 
-def scaled_growth_value(prices: GrowthDuals, instance: Instance) -> int:
+def scaled_growth_value(prices: GrowthDuals, instance: Instance, replicas: int = 1) -> int:
     """Return the lower bound that these prices prove, times their denominator.
 
     Raises
@@ -78,7 +78,7 @@ def scaled_growth_value(prices: GrowthDuals, instance: Instance) -> int:
         for run, dual in enumerate(row):
             if dual < 0:
                 raise ValueError(f"dual {dual} of run {run} is negative")
-    return _Checker(prices, edges, instance).value()
+    return _Checker(prices, edges, instance, replicas).value()
 
 
 class _Family:
@@ -117,8 +117,11 @@ class _Family:
 class _Checker:
     """Costs of starts, and their least."""
 
-    def __init__(self, prices: GrowthDuals, edges: list[int], instance: Instance) -> None:
+    def __init__(
+        self, prices: GrowthDuals, edges: list[int], instance: Instance, replicas: int
+    ) -> None:
         self.prices, self.passed = prices, 0  # blocks of runs that were looked at
+        self.replicas = replicas
         self.unit, self.rows, self.edges = prices.denominator, prices.rows, edges
         self.instance, self.memory = instance, instance.memory
         self.growth = [_Family(edges, list(row)) for row in prices.growth]
@@ -147,7 +150,7 @@ class _Checker:
         total = sum(
             self.least(*request, best) for request, best in zip(requests, known, strict=True)
         )
-        return total - self.memory * self.token.level[-1]
+        return total - self.replicas * self.memory * self.token.level[-1]
 
     def cost(self, start: int, arrival: int, prompt: int, output: int) -> int:
         """Return what a start costs."""

@@ -28,6 +28,10 @@ letting every request choose its start alone,
 with m = s + g, prices at time p + g, and C = p + o. Credits make c smaller than the latency, by at
 most M sum_k w_k (w_k + 1) / 2 max y_k: starts whose latency exceeds a known cost by more are out
 of the question, and so no horizon of the schedules is assumed.
+
+Fleets. On R replicas of memory M each, every replica obeys the row with its own requests and
+completions. Summed over them, the row has the right side R m0 M, and a completion anywhere still
+earns M (w - (C - t)): the bound pays R times as much for prices, and credits are the same.
 """
 
 from dataclasses import dataclass, field

@@ -1,5 +1,6 @@
 """Certificates as files: written from a claim, and read back by the models of their kinds."""
 
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -35,9 +36,16 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
 
 
 def _numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
-    """Return the kind of a proof, and its numbers or its formula."""
+    """Return the kind of a proof, and its numbers or its formula, with the replicas if several."""
+    kind, numbers = _own_numbers(certificate)
+    several = {"replicas": certificate.replicas} if certificate.replicas != 1 else {}
+    return kind, several | numbers
+
+
+def _own_numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
     if isinstance(certificate, FormulaCertificate):
-        return "formula", {"source": certificate.source}
+        named = {"function": certificate.function} if certificate.function != "identity" else {}
+        return "formula", {"source": certificate.source, **named}
     if isinstance(certificate, CellCertificate):
         own: dict[str, Any] = {"rows": certificate.rows, "width": certificate.width}
         return "cells", {"bound": certificate.bound, **own}
@@ -76,7 +84,7 @@ def read_certificate(path: PathLike) -> Certificate:
 
     file = read_file(path, CERTIFICATE_FORMAT, CertificateFile, largest=LARGEST_FILE).root
     try:
-        claim = file.certificate()
+        claim = replace(file.certificate(), replicas=file.replicas or 1)
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
     if isinstance(file, ProofFile) and file.check != numbers_check(_numbers(claim)[1]):

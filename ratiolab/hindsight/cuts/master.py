@@ -57,10 +57,11 @@ class Master:
     ----------
     edges : first times of the spans that have a row of the memory at first, rising from 1, and
         T + 1, T that of `ratiolab.hindsight.relaxation.lagrangian`.
+    replicas : memories of this size that serve the requests: what rows allow in all.
     """
 
-    def __init__(self, instance: Instance, edges: list[int]) -> None:
-        self.instance, self.horizon = instance, edges[-1] - 1
+    def __init__(self, instance: Instance, edges: list[int], replicas: int = 1) -> None:
+        self.instance, self.horizon, self.replicas = instance, edges[-1] - 1, replicas
         self.columns = columns(instance, self.horizon)
         self.classes = len(self.columns.first)
         size = instance.memory + 1
@@ -79,7 +80,7 @@ class Master:
         self.add_table(Table(instance.memory, tuple((m, 0, m) for m in tokens)))
         self.duals = Duals(DENOMINATOR, (0,) * self.horizon, (), ())
         reduced = self.columns.cost * DENOMINATOR
-        self.value = scaled_bound(self.columns, self.duals, reduced)  # of the duals
+        self.value = scaled_bound(self.columns, self.duals, reduced, replicas)  # of the duals
         self.open = float("inf")  # value of the program above the bound proven from its duals
         self._last_value = 0.0
         self.amount = np.zeros(len(self.columns.cost))  # value of each column
@@ -123,12 +124,12 @@ class Master:
         return -(-self.value // self.duals.denominator)
 
     def loads(self) -> FloatArray:
-        """Return the amount of each item in memory at times 0..T, shape (T + 1, items)."""
+        """Return the amount of each item at times 0..T, mean of replicas, shape (T + 1, items)."""
         entries, column = self._entries_of(np.flatnonzero(self.amount > 1e-7))
         key = self.columns.time[entries] * len(self.m) + self.item[entries]
         size = (self.horizon + 1) * len(self.m)
         loads = np.bincount(key, self.amount[column], size).astype(float)
-        return loads.reshape(self.horizon + 1, len(self.m))
+        return loads.reshape(self.horizon + 1, len(self.m)) / self.replicas
 
     def add_table(self, table: Table) -> None:
         """Add a table; without rows it changes nothing."""
@@ -144,7 +145,8 @@ class Master:
         matrix = self._coefficients(rows, inside).tocsr()
         ones = np.ones(len(rows))
         indptr, indices = matrix.indptr.astype(np.int64), self.place[inside][matrix.indices]
-        self.program.add_rows(-np.inf * ones, ones, indptr, indices, matrix.data)
+        most = self.replicas * ones
+        self.program.add_rows(-np.inf * ones, most, indptr, indices, matrix.data)
         self.rows += rows
         self.row_duals = np.append(self.row_duals, 0.0 * ones)
         self.idle = np.append(self.idle, np.zeros(len(rows), np.int64))
@@ -221,7 +223,7 @@ class Master:
         """Price all columns with the duals, rounded; those near the least of their class."""
         duals = self._rounded()
         reduced = reduced_costs(self.columns, duals, self.dense)
-        proven = scaled_bound(self.columns, duals, reduced)
+        proven = scaled_bound(self.columns, duals, reduced, self.replicas)
         if proven > self.value:
             self.value, self.duals = proven, duals
         self.open = self.solution.value - proven / DENOMINATOR
@@ -243,13 +245,14 @@ class Master:
     def _drop(self) -> None:
         """Drop rows that are slack or idle, and forget tables."""
         self.idle = np.where(self.row_duals > 0, 0, self.idle + 1)
-        drop = (self.solution.rows[self.classes :] < 1 - SLACK) | (self.idle >= IDLE)
+        used = self.solution.rows[self.classes :] / self.replicas
+        drop = (used < 1 - SLACK) | (self.idle >= IDLE)
         if drop.any():
             self.program.delete_rows(self.classes + np.flatnonzero(drop))
             self.rows = [row for row, out in zip(self.rows, drop, strict=True) if not out]
             self.row_duals, self.idle = self.row_duals[~drop], self.idle[~drop]
-        used = {0, *(row.table for row in self.rows)}
-        unused = [table for table in range(len(self.tables)) if table not in used]
+        named = {0, *(row.table for row in self.rows)}
+        unused = [table for table in range(len(self.tables)) if table not in named]
         forgotten = set(unused[: max(0, len(self.tables) - MOST_TABLES)])
         kept = [table for table in range(len(self.tables)) if table not in forgotten]
         self.tables = [self.tables[table] for table in kept]

@@ -57,6 +57,7 @@ class Problem:
     ----------
     memory : tokens that the rows allow, which may be fewer than those of the instance.
     tokens, rounds : m0 and w of each growth row, shape (rows,); none for prices of memory alone.
+    replicas : memories of this size that serve the requests.
     """
 
     arrival: IntArray = field(repr=False)
@@ -65,10 +66,15 @@ class Problem:
     memory: float
     tokens: IntArray
     rounds: IntArray
+    replicas: int = 1
 
     @classmethod
     def of(
-        cls, instance: Instance, memory: float, rows: tuple[tuple[int, int], ...] = ()
+        cls,
+        instance: Instance,
+        memory: float,
+        rows: tuple[tuple[int, int], ...] = (),
+        replicas: int = 1,
     ) -> "Problem":
         columns = np.array(rows, np.int64).reshape(-1, 2)
         arrival = instance.arrival - instance.arrival.min()
@@ -77,7 +83,7 @@ class Problem:
             np.array(instance.prompt),
             np.array(instance.output),
         )  # writeable, for one compilation
-        return cls(arrival, *lengths, memory, tokens, rounds)
+        return cls(arrival, *lengths, memory, tokens, rounds, replicas)
 
     @property
     def scale(self) -> FloatArray:
@@ -138,7 +144,7 @@ class Level:
 
     def __init__(self, problem: Problem, width: int) -> None:
         self.problem, self.width = problem, width
-        self.room = problem.memory * width
+        self.room = problem.replicas * problem.memory * width
         self.looked = 0
         self.least = np.empty(len(problem.arrival))
         self.starts = np.empty(len(problem.arrival), np.int64)

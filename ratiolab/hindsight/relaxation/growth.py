@@ -23,6 +23,7 @@ from ratiolab.hindsight.relaxation.ascent import (
     fluid_duals,
 )
 from ratiolab.hindsight.relaxation.row_kernels import accumulate, cheapest
+from ratiolab.model.fleet import Fleet, fleet_of, replicas_of
 from ratiolab.model.footprint import IntArray, volume
 from ratiolab.model.instance import Instance
 
@@ -73,18 +74,21 @@ def dual_bound(
     return max(found, key=lambda proof: Fraction(proof.value, proof.duals.denominator))
 
 
-def growth_bounds(instance: Instance, seconds: float | None = None) -> Iterator[GrowthCertificate]:
+def growth_bounds(
+    given: Instance | Fleet, seconds: float | None = None
+) -> Iterator[GrowthCertificate]:
     """Yield bounds, each with its certificate: a first one soon, and those that time allows.
 
     The first is that of prices of the preemptive schedule, which an ascent of a hundred thousand
     requests exceeds only after minutes. Without a time limit the number of steps is fixed, and so
     is what is found. With too little time there is none.
     """
+    instance, replicas = replicas_of(given)
     if seconds is not None and seconds < LEAST_SECONDS * len(instance):
         return
     began = time.perf_counter()
-    problem = Problem.of(instance, instance.memory, (growth_row(instance),))
-    fluid, width = fluid_duals(instance, instance.memory)
+    problem = Problem.of(instance, instance.memory, (growth_row(instance),), replicas)
+    fluid, width = fluid_duals(instance, replicas * instance.memory)
     level = Level(problem, width)
     starts = [np.outer(share, fluid) for share in np.eye(2)]
     values = [level.value(start)[0] for start in starts]
@@ -163,9 +167,10 @@ def certified(
     horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
     whole, unit = rounded(duals, problem, horizon)
     rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
-    value = exact_value(instance, whole, unit, width, rows)
+    value = exact_value(instance, whole, unit, width, rows, problem.replicas)
     proof = _in_runs(whole, width, int(instance.arrival.min()), unit, rows)
-    return GrowthCertificate(instance.name, instance.digest, -(-value // unit), value, proof)
+    claim = instance.name, fleet_of(instance, problem.replicas).digest, -(-value // unit)
+    return GrowthCertificate(*claim, value, proof, replicas=problem.replicas)
 
 
 def exact_value(
@@ -174,6 +179,7 @@ def exact_value(
     unit: int,
     width: int,
     rows: Sequence[tuple[int, int]] = (),
+    replicas: int = 1,
 ) -> int:
     """Return the lower bound that integer duals prove, times their denominator ``unit``.
 
@@ -181,6 +187,7 @@ def exact_value(
     ----------
     whole : duals of memory and of each growth row in buckets of ``width`` times from the first
         arrival on, at least 0, shape (1 + rows, buckets).
+    replicas : memories of the instance's size that serve the requests.
 
     Raises
     ------
@@ -212,7 +219,7 @@ def exact_value(
     cheapest(sums, *columns, width, np.int64(slack), level.starts, least)
     paid = sum(whole[0].tolist())
     paid += sum(m * sum(row.tolist()) for (m, _), row in zip(rows, whole[1:], strict=True))
-    value: int = sum(least.tolist()) - memory * width * paid
+    value: int = sum(least.tolist()) - replicas * memory * width * paid
     return value
 
 

@@ -129,14 +129,15 @@ def reduced_costs(columns: Columns, duals: Duals, dense: Sequence[IntArray]) -> 
     return total
 
 
-def scaled_bound(columns: Columns, duals: Duals, reduced: IntArray) -> int:
+def scaled_bound(columns: Columns, duals: Duals, reduced: IntArray, replicas: int = 1) -> int:
     """Return the lower bound that these duals prove times their denominator, exactly.
 
-    ``reduced`` are the `reduced_costs`. Over the denominator and rounded up it bounds latency.
+    ``reduced`` are the `reduced_costs`. Over the denominator and rounded up it bounds latency. Each
+    of several replicas has a memory and caps of its own, so duals pay for all of them.
     """
     least = np.minimum.reduceat(reduced, columns.first)
     value: int = sum(
         count * cost
         for count, cost in zip(columns.multiplicity.tolist(), least.tolist(), strict=True)
     )
-    return value - sum(capacity_costs(columns.instance.memory, duals))
+    return value - replicas * sum(capacity_costs(columns.instance.memory, duals))

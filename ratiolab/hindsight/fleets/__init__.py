@@ -1,0 +1,1 @@
+"""The hindsight optimum of several equal replicas."""

@@ -1,0 +1,210 @@
+"""Fleets: equal replicas that share the requests of an instance, and schedules of them.
+
+A fleet is no instance: who reads an instance and knows nothing of replicas would claim something
+false about it. One replica is an `Instance`, and never a fleet.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ratiolab.model.display import Result, Tabular
+from ratiolab.model.footprint import IntArray
+from ratiolab.model.instance import Column, Instance, shown
+from ratiolab.model.schedule import Schedule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_REPLICAS = 10**6
+"""Most replicas of a fleet, as many as an instance may have requests: more would stay idle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fleet(Tabular):
+    """Requests, and equal replicas that serve them, each with the memory of the instance.
+
+    A request runs on one replica from its first start to its completion.
+
+    Parameters
+    ----------
+    instance : the requests, and the KV cache size M of each replica, tokens.
+    replicas : their number R, from 2 to `MOST_REPLICAS`.
+
+    Raises
+    ------
+    ValueError
+        when the number of replicas is out of these limits.
+
+    Examples
+    --------
+    >>> pair = Fleet(Instance("pair", 3, [0, 0], [1, 1], [2, 2]), replicas=2)
+    >>> pair.headline
+    'pair: 2 requests, 2 replicas, memory 3 each'
+    """
+
+    instance: Instance
+    replicas: int
+
+    def __post_init__(self) -> None:
+        given = self.replicas
+        if isinstance(given, bool) or not isinstance(given, int | np.integer):
+            raise ValueError(f"replicas {shown(given)} must be an integer")
+        if not 2 <= given <= MOST_REPLICAS:
+            raise ValueError(
+                f"replicas {shown(int(given))} must be between 2 and {MOST_REPLICAS}; "
+                "one replica is an instance"
+            )
+        object.__setattr__(self, "replicas", int(given))
+
+    def __len__(self) -> int:
+        return len(self.instance)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Fleet):
+            return NotImplemented
+        return (self.instance, self.replicas) == (other.instance, other.replicas)
+
+    def __hash__(self) -> int:
+        return hash((self.instance, self.replicas))
+
+    @property
+    def name(self) -> str:
+        """Name of the instance."""
+        return self.instance.name
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits of SHA-256 over the instance's digest and the replicas."""
+        return sha256(f"{self.instance.digest} {self.replicas}".encode()).hexdigest()[:12]
+
+    @property
+    def headline(self) -> str:
+        """Name, number of requests, replicas and memory."""
+        one = self.instance
+        size = f"{len(one):,} requests, {self.replicas:,} replicas, memory {one.memory:,} each"
+        return f"{one.name}: {size}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the number of replicas, and the instance as plain data."""
+        return {"replicas": self.replicas} | self.instance.to_dict()
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each request."""
+        return self.instance.to_frame()
+
+
+def fleet_of(instance: Instance, replicas: int) -> Instance | Fleet:
+    """Return the fleet of so many replicas; one replica is the instance itself.
+
+    >>> fleet_of(Instance("one", 9, [0], [2], [5]), 1)
+    Instance(name='one', memory=9)
+    """
+    return instance if replicas == 1 else Fleet(instance, replicas)
+
+
+def replicas_of(given: Instance | Fleet) -> tuple[Instance, int]:
+    """Return the requests of an instance or a fleet, and the number of replicas.
+
+    >>> replicas_of(Fleet(Instance("one", 9, [0], [2], [5]), 3))
+    (Instance(name='one', memory=9), 3)
+    """
+    return (given, 1) if isinstance(given, Instance) else (given.instance, given.replicas)
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class FleetSchedule(Result):
+    """The runs of all requests of a fleet, and the replica of each request.
+
+    Nothing is checked here beyond shapes: `ratiolab.model.feasibility.fleet_violations` is
+    the judge.
+
+    Parameters
+    ----------
+    fleet : what was scheduled.
+    replica : the replica that each request runs on, 0 to R - 1, shape (n,).
+    runs : the runs of all requests, as a schedule of the instance; its memory is that of one
+        replica, so by itself it may break the rule of memory.
+    """
+
+    fleet: Fleet
+    replica: IntArray = field(repr=False)
+    runs: Schedule = field(repr=False)
+
+    def __init__(self, fleet: Fleet, replica: Column, runs: Schedule) -> None:
+        column = np.array(replica, np.int64).reshape(-1)
+        if len(column) != len(fleet):
+            raise ValueError(f"replica has {len(column)} values for {len(fleet)} requests")
+        wrong = np.flatnonzero((column < 0) | (column >= fleet.replicas))
+        if len(wrong):
+            i = int(wrong[0])
+            raise ValueError(
+                f"request {i}: replica {column[i]} must be between 0 and {fleet.replicas - 1}"
+            )
+        if runs.instance.digest != fleet.instance.digest:
+            raise ValueError(f"the runs are of {runs.instance.name}, not of this fleet")
+        unknown = (runs.request < 0) | (runs.request >= len(fleet))
+        if unknown.any():
+            raise ValueError(f"a run names request {runs.request[unknown][0]}, which is unknown")
+        column.setflags(write=False)
+        for name, value in (("fleet", fleet), ("replica", column), ("runs", runs)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_starts(cls, fleet: Fleet, replica: Column, starts: Column) -> "FleetSchedule":
+        """Return the schedule without evictions that starts each request on its replica.
+
+        >>> pair = Fleet(Instance("pair", 3, [0, 0], [1, 1], [2, 2]), replicas=2)
+        >>> FleetSchedule.from_starts(pair, [0, 1], [0, 0]).total_latency
+        4
+        """
+        return cls(fleet, replica, Schedule.from_starts(fleet.instance, starts))
+
+    def on(self, replica: int) -> Schedule | None:
+        """Return the schedule of one replica, its requests numbered anew; None without any."""
+        own = np.flatnonzero(self.replica == replica)
+        if not len(own):
+            return None
+        place = np.full(len(self.fleet), -1)
+        place[own] = np.arange(len(own))
+        runs = self.runs
+        mine = np.isin(runs.request, own)
+        return Schedule(
+            self.fleet.instance.take(own),
+            place[runs.request[mine]],
+            *(runs.start[mine], runs.stop[mine], runs.preemption),
+            *(runs.release[mine], runs.lead[mine], runs.unfilled[mine]),
+        )
+
+    @property
+    def parts(self) -> Iterator[tuple[int, Schedule]]:
+        """The replicas that have requests, each with its schedule."""
+        for replica in np.unique(self.replica).tolist():
+            schedule = self.on(replica)
+            assert schedule is not None
+            yield replica, schedule
+
+    @cached_property
+    def total_latency(self) -> int:
+        """Total end-to-end latency (TEL), rounds."""
+        return self.runs.total_latency
+
+    @property
+    def headline(self) -> str:
+        """Name, replicas, and the total latency."""
+        return f"{self.runs.headline}, {self.fleet.replicas:,} replicas"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the runs as plain data, with the replica of each run."""
+        mine = {"instance": self.fleet.name, "digest": self.fleet.digest}
+        data = self.runs.to_dict() | mine
+        replica = self.replica[self.runs.request].tolist()
+        return data | {"replicas": self.fleet.replicas, "replica": replica}
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each run, in order of start."""
+        return self.runs.to_frame().assign(replica=self.replica[self.runs.request])
