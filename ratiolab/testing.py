@@ -40,8 +40,8 @@ def assert_lawful(policy: Policy, instance: Instance, seed: int = 0) -> None:
 def assert_non_anticipating(policy: Policy, instance: Instance, seed: int = 0) -> None:
     """Assert that changing an output length changes no decision before the length is known.
 
-    A length is known from arrival on at level ``true length``, else from the first completion of
-    the request in either run. Every request is tried with its shortest and longest length that
+    A policy knows a length from arrival on at level ``true length``, else from the first completion
+    of the request in either run. Every request is tried with its shortest and longest length that
     memory and its prediction interval allow. Exempt by definition are tie-breaks ``worst`` and
     ``best``, and refined predictions: a classifier looks at the length.
     """

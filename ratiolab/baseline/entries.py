@@ -1,4 +1,4 @@
-"""What an entry of a baseline pins: how it is computed again, and when it has drifted."""
+"""Entries of a baseline: how a value is computed again, and when it has drifted."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ LARGEST_TOLERANCE = 0.1
 
 @dataclass(frozen=True)
 class Drift:
-    """A pinned value that is not what it was."""
+    """A pinned value that has changed."""
 
     entry: str
     old: Any
@@ -46,7 +46,7 @@ class PinnedValue(Strict):
 
     kind: str
     value: Annotated[Any, AfterValidator(one_line)] = absent()
-    """What the computation gave when it was pinned."""
+    """The computed value when it was pinned."""
     tolerance: Annotated[float, Field(ge=0, le=LARGEST_TOLERANCE)] = TOLERANCE
     """Relative tolerance, when the value is a float."""
 
@@ -71,7 +71,7 @@ class PinnedValue(Strict):
     @property
     def rule(self) -> str:
         """When the entry fails, in words."""
-        return f"the same; floats within {self.tolerance:g} of the value"
+        return f"the value is equal; floats within {self.tolerance:g} of it"
 
     @property
     def is_fixed(self) -> bool:

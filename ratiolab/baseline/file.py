@@ -1,4 +1,4 @@
-"""Files of pinned values, entry by entry: one that cannot be read does not hide the others."""
+"""Files of pinned values, entry by entry: an unreadable entry does not hide other entries."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -72,8 +72,8 @@ def annotations(file: Path, judged: Sequence[Judged]) -> Iterator[str]:
 def annotation(file: Path, line: int, message: str) -> str:
     """Return the command that marks a line of a file as wrong, for GitHub's runner.
 
-    >>> annotation(Path("pins.json"), 3, "95 % of 7")
-    '::error file=pins.json,line=3,title=ratiolab check::95 %25 of 7'
+    >>> annotation(Path("pins.json"), 3, "95% of 7")
+    '::error file=pins.json,line=3,title=ratiolab check::95%25 of 7'
     """
     place = _escaped(str(file)).replace(":", "%3A").replace(",", "%2C")
     return f"::error file={place},line={line},title=ratiolab check::{_escaped(message)}"

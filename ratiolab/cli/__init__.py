@@ -30,7 +30,7 @@ def json_output() -> TextIO:
 def _for_json_alone(arguments: Sequence[str]) -> Iterator[None]:
     """With ``--json``, send to standard error what anything but `json_output` prints.
 
-    A policy of the user may print, in this process or in one that it starts.
+    A policy of the user may print, in this process or in a child process.
     """
     if "--json" not in arguments or {"--help", "-h"} & set(arguments):
         yield

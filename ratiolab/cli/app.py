@@ -125,7 +125,7 @@ def about(
 def load(
     file: "Path | Content", memory: int | None, tick_seconds: float | None = None
 ) -> "Instance":
-    """Read an instance; the seconds of a tick are for one that states none."""
+    """Read an instance; `tick_seconds` applies if the file states none."""
     from ratiolab.model import read_instance
 
     instance = read_instance(file, memory)
@@ -147,7 +147,7 @@ def in_seconds(instance: "Instance") -> list[str]:
 
 
 def print_json(what: str, data: Mapping[str, Any]) -> None:
-    """Print one JSON object that says what it is: its format, and the version of the library."""
+    """Print one JSON object that states its format and the version of the library."""
     marked = {"format": f"ratiolab-{what}/1", "version": __version__, **data}
     typer.echo(json.dumps(marked, indent=2, allow_nan=False), file=json_output())
 

@@ -155,7 +155,7 @@ def explain(
     allow_policy_files: AllowPolicyFiles = False,
     json: Json = False,
 ) -> None:
-    """Say what an entry pins, what it is now, and when it fails."""
+    """Print the pinned and the present value of an entry, and when it fails."""
     from ratiolab.baseline import read_baseline
 
     entries = read_baseline(baseline)

@@ -11,7 +11,7 @@ from ratiolab.cli.kept_table import Anew, Page, fill_table
 Gap = Annotated[
     float,
     typer.Option(
-        help="Stop when the relative gap of an enclosure is at most this.", min=1e-4, max=1.0
+        help="Stop when the relative gap of an interval is at most this.", min=1e-4, max=1.0
     ),
 ]
 
@@ -34,14 +34,15 @@ def design(
     gap: Gap = 0.01,
     json: Json = False,
 ) -> None:
-    """Find the best caps for the law of volumes of an instance, and what no policy can go below.
+    """Find the best caps for a distribution of volumes, and a lower bound on every policy.
 
     The requests of the file stand for a law that a policy knows, while it does not know which
     request has which length. Costs are over the optimum in the fluid limit: many requests, all at
     round 0. `ratiolab generate` and `ratiolab trace` make files of laws and of traces.
 
-    With --lower and --upper in place of a file, enclose the best constant for all laws of these
-    lengths, by solving the game between policies and laws. Ctrl-C keeps the best enclosure so far.
+    With --lower and --upper in place of a file, bound the best constant for all distributions of
+    these lengths from both sides, by solving the game between policies and distributions. Ctrl-C
+    keeps the best interval so far.
 
     Example: ratiolab design instances/small/geometric.json --steps 40
     """
@@ -82,7 +83,7 @@ def design(
 
 
 def _any_law(lower: int, upper: int, prompt: int, gap: float, *, json: bool) -> None:
-    """Print what encloses the best constant for lengths from lower to upper."""
+    """Print an interval of the best constant for lengths from lower to upper."""
     from dataclasses import asdict
 
     from ratiolab.game.ranges import enclose

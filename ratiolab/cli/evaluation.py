@@ -61,7 +61,7 @@ def evaluate(
     preemption: Annotated[
         str,
         typer.Option(
-            help="What an eviction costs, for all policies: restart, recompute, swap, pause."
+            help="Cost of an eviction, for all policies: restart, recompute, swap, pause."
         ),
     ] = "recompute",
     observed: Annotated[
@@ -73,8 +73,8 @@ def evaluate(
     search: Annotated[
         float,
         typer.Option(
-            help="Seconds to look for the best order of all requests, so that the best schedule "
-            "is enclosed more closely; it needs a clock.",
+            help="Seconds to look for the best order of all requests, for a tighter interval of "
+            "the best schedule; needs a clock.",
             min=0,
         ),
     ] = 0,
@@ -85,8 +85,8 @@ def evaluate(
     FILE is a request log, as `ratiolab trace` reads it, or an instance. The first lines say how
     much the log asks of the memory, and who keeps up. All policies run under the same clock and the
     same cost of evictions, and no schedule under them is below the bound. Policies that are ready
-    to deploy stand apart from those that need predictions, or know every output length. The
-    recommendation has a 95 % interval that repeats the choice of the policy: it is chosen on parts
+    to deploy stand apart from policies that need predictions, or know every output length. The
+    recommendation has a 95% interval that repeats the choice of the policy: it is chosen on parts
     of the log, and judged on the other parts.
 
     Example: ratiolab evaluate conv.csv --clock llama2-70b-2xa100 --memory 60000 --stop 60
@@ -229,7 +229,7 @@ def deliver(
     json: bool,
     log: Sequence[str] = (),
 ) -> None:
-    """Write the report that is asked for, and print an evaluation.
+    """Write the requested report, and print an evaluation.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ class Logged:
 
     @property
     def window(self) -> tuple[float, float] | None:
-        """The window that is asked for; None for the whole log."""
+        """The requested window; None for the whole log."""
         from math import inf
 
         if self.start is None and self.stop is None:
@@ -152,7 +152,7 @@ class Judged:
     metric: Annotated[
         str | None,
         typer.Option(
-            help="What policies are sorted by: mean (the default), p99 (latency), ttft, p99-ttft, "
+            help="Metric that sorts policies: mean (the default), p99 (latency), ttft, p99-ttft, "
             "tpot, p99-tpot, or goodput, the share of requests within --slo."
         ),
     ] = None

@@ -79,7 +79,7 @@ def generate(
 
 
 def deliver(instance: "Instance", output: Path | None, json: bool) -> None:
-    """Write an instance where it was asked for and say what it is, or else print it."""
+    """Write an instance to a file and describe it, or print it."""
     from ratiolab.model import write_instance
     from ratiolab.model.io import instance_text
 

@@ -51,7 +51,7 @@ def fill_table(
     Parameters
     ----------
     name : of the rows: what is counted.
-    compute : returns all rows; it is given those that are known, what shows its progress, and what
+    compute : returns all rows; it receives the known rows, a progress display, and a function that
         keeps the rows so far.
     anew : whether known rows are computed again.
     """

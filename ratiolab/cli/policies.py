@@ -27,8 +27,8 @@ from ratiolab.cli.app import (
 def policies(json: Json = False) -> None:
     """List the policies: what each may know, does, takes, and where it comes from.
 
-    A policy never sees more than it declares: the simulator hides the output lengths from all but
-    those that say `true length`, which assume perfect predictions.
+    A policy never sees more than it declares: the simulator hides the output lengths from all
+    policies except `true length`, which assumes perfect predictions.
     """
     from ratiolab.online import POLICIES, make
     from ratiolab.online.registry import describe, summary
@@ -53,7 +53,7 @@ def simulate(
     preemption: Annotated[
         str | None,
         typer.Option(
-            help="What an eviction costs: restart (all tokens), recompute or swap (only time), or "
+            help="Cost of an eviction: restart (all tokens), recompute or swap (only time), or "
             "pause (nothing until others need the memory). Default: what the policy is made for."
         ),
     ] = None,
@@ -74,7 +74,7 @@ def simulate(
 
     `wasted tokens` counts tokens made again after evictions; `outcome` says stalled or looping when
     no request completes any more. TEL and makespan are rounds; the figures below the runs are
-    rounds or seconds, with 95 % bootstrap intervals over the seeds.
+    rounds or seconds, with 95% bootstrap intervals over the seeds.
 
     Example: ratiolab simulate mine.json --policy fcfs --preemption recompute --runs 20
     """

@@ -32,7 +32,7 @@ app.add_typer(records, name="records")
 
 @records.command()
 def generate(instances: Instances = INSTANCES, json: Json = False) -> None:
-    """Draw the instances of the library and write those that are missing.
+    """Draw the instances of the library and write the missing files.
 
     The source of an instance is the command that draws it; a file that differs from what the
     command draws is an error.

@@ -41,7 +41,7 @@ TELL_EVERY = 1.0
 """Seconds between two lines of ``--progress`` that differ in nothing but the seconds."""
 
 OPTIMUM_CUT_SHORT = "ratios are to the interval around the optimum found so far"
-"""What a comparison says after Ctrl-C in the solve."""
+"""Message of a comparison after Ctrl-C in the solve."""
 
 
 @app.command()
@@ -229,7 +229,7 @@ def compare(
     ] = None,
     preemption: Annotated[
         str | None,
-        typer.Option(help="What an eviction costs, for all: restart, recompute, swap, pause."),
+        typer.Option(help="Cost of an eviction, for all: restart, recompute, swap, pause."),
     ] = None,
     predict: Predict = None,
     tick_seconds: Tick = None,
@@ -237,7 +237,7 @@ def compare(
 ) -> None:
     """Compare the costs of policies on an instance with the certified optimum.
 
-    Each policy has a row: total end-to-end latency (TEL; mean over the seeds with a 95 % interval),
+    Each policy has a row: total end-to-end latency (TEL; mean over the seeds with a 95% interval),
     its ratio to the optimum as a proven interval, evictions and the tokens that they lose, mean and
     P99 latency, and rounds to the first token. Policies without randomness run once.
 

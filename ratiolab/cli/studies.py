@@ -33,7 +33,7 @@ def study(
     traces: Traces = None,
     json: Json = False,
 ) -> None:
-    """Run a declared grid of workloads, policies and seeds, or continue one that was stopped.
+    """Run a declared grid of workloads, policies and seeds, or continue a stopped grid.
 
     Every finished cell is kept in the folder, so that Ctrl-C, a crash or a lost worker costs no
     finished work. The tables, CSV and Parquet, do not depend on the number of workers.

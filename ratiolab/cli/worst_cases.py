@@ -23,7 +23,7 @@ def worst_cases(
     evaluations: Evaluations = None,
     seconds: Annotated[
         float | None,
-        typer.Option(help="Search for so many processor seconds for each policy.", min=0),
+        typer.Option(help="Processor seconds of search for each policy.", min=0),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Search for this entry alone; repeatable.")

@@ -7,7 +7,7 @@ by its words, and runs a function of a module on many items::
         for item, answer in executor.unordered(function, items, instance):
             ...  # function(item, instance), as answers come
 
-`function` and what it is given are sent to other processes, and on a cluster to machines that share
+`function` and its arguments are sent to other processes, and on a cluster to machines that share
 no folder with this one: they must be picklable, and files are written here, where answers arrive.
 Answers come in any order, so a result that is to be the same everywhere must not depend on it.
 """

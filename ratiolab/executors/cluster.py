@@ -13,8 +13,8 @@ class Dask(Executor):
     """The workers of a Dask cluster.
 
     A worker that dies costs nothing but the calls that ran on it: others repeat them, until as many
-    have died under one call as the cluster's ``allowed-failures``. Calls whose answers nobody waits
-    for any more, as after Ctrl-C, are interrupted, so that the cluster is free for others.
+    have died under one call as the cluster's ``allowed-failures``. Calls whose answers are no
+    longer needed, as after Ctrl-C, are interrupted, so that the cluster is free.
     """
 
     def __init__(self, client: Any) -> None:

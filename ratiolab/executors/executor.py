@@ -1,4 +1,4 @@
-"""What an executor is."""
+"""The interface of an executor."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator

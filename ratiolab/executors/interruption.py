@@ -13,7 +13,7 @@ from typing import TypeVar
 Answer = TypeVar("Answer")
 
 STOPPED = "ratiolab: stopped before it had an answer"
-"""What a call gives that Ctrl-C has ended, or that has not begun before it."""
+"""Answer of a call that Ctrl-C has ended or kept from starting."""
 
 PATIENCE = 10.0
 """Seconds in which a call that was interrupted should end, before it is interrupted again."""

@@ -125,7 +125,8 @@ def _end_with(parent: int) -> None:
 def _deaf_children() -> Iterator[None]:
     """Let processes that start now leave Ctrl-C to this one, which ends them.
 
-    A terminal sends it to all of them, and one that is still starting would print a traceback.
+    A terminal sends it to all processes, and a process that is still starting would print a
+    traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

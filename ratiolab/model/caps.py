@@ -20,8 +20,8 @@ def cap_costs(above: Any, filled: Any, again: Any) -> Any:
     ----------
     above : share of requests that outlive each node, shape (nodes,).
     filled : mean work of runs from nothing to each node.
-    again : mean work that is done again when those who outlive a node start anew; 0 where they keep
-        their tokens.
+    again : mean work that is done again when requests that outlive a node start anew; 0 where they
+        keep their tokens.
 
     Returns
     -------

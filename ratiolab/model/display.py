@@ -1,4 +1,4 @@
-"""What instances, schedules and results offer to a reader: data, a table, HTML and a picture."""
+"""Display of instances, schedules and results: data, a table, HTML and a picture."""
 
 from abc import ABC, abstractmethod
 from html import escape
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 PLOTS = "ratiolab.report.plots.results"
 """Module whose function ``plot`` draws a result.
 
-It belongs to a higher layer and is imported by its name, when a picture is asked for: no result
-depends on how it is drawn.
+It belongs to a higher layer and is imported by name when a picture is drawn: no result depends on
+how it is drawn.
 """
 
 

@@ -44,8 +44,8 @@ def violations(schedule: Schedule) -> list[Violation]:
     (no run starts before its request arrives), ``overlap`` (runs of one request do not overlap),
     ``completion`` (every request completes exactly once, in its last run), ``release`` (a cache
     stays from the stop of a run to the next start of its request at the latest, and under ``pause``
-    alone) and ``memory`` (tokens held never exceed M, those that a run brings along and those of
-    paused requests included).
+    alone) and ``memory`` (tokens held never exceed M, with the tokens that a run brings along and
+    the tokens of paused requests).
 
     Between two stops or releases memory only grows, so it is checked there: O(r log r) for r runs.
 

@@ -31,7 +31,7 @@ LARGEST_FILE = 2**28
 
 
 STANDARD_INPUT = "standard input"
-"""What messages call the file of the name ``-``."""
+"""Name in messages of the file ``-``."""
 
 
 class FormatError(ValueError):
@@ -40,7 +40,7 @@ class FormatError(ValueError):
 
 @dataclass(frozen=True)
 class Content:
-    """What a file holds, read once: a pipe cannot be read again.
+    """Content of a file, read once: a pipe cannot be read again.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ class Content:
 
 
 def read_text(path: PathLike, largest: int | None = None) -> str:
-    """Return the text of a file, of so many bytes at most; by default `LARGEST_FILE`.
+    """Return the text of a file of at most `largest` bytes; by default `LARGEST_FILE`.
 
-    Packed text is told by its first bytes, whatever the name. `FormatError` unless the file is
+    The first bytes identify packed text, whatever the name. `FormatError` unless the file is
     readable UTF-8 with content.
     """
     return read_content(path, largest).utf8

@@ -9,7 +9,7 @@ its prompt is prefilled in chunks, ``p`` is the round of its first token, and fr
 Every function takes integers or integer arrays and broadcasts.
 
 Source: Jaillet et al. (2025), constraint (3), arXiv 2502.07115v5; Chen, Ye, Zhou (2025),
-(1) and (3), arXiv 2508.14544v2. Both describe this set.
+(1) and (3), arXiv 2508.14544v2. The two papers describe this set.
 """
 
 from typing import TypeVar

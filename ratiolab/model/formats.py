@@ -46,7 +46,7 @@ class InstanceFields(Strict):
     nouns: ClassVar[dict[str, str]] = {name: f"request {{}}: {name}" for name in ALL_COLUMNS}
 
     name: Line
-    """What tables and pictures call the instance."""
+    """Name of the instance in tables and pictures."""
     memory: Annotated[int, Field(ge=1, le=LARGEST)]
     """KV cache size M, tokens; no request needs more."""
     tick_seconds: Annotated[float, Field(ge=SHORTEST_TICK, le=LONGEST_TICK)] = absent()
@@ -96,7 +96,7 @@ class FleetFile(InstanceFields):
 
 
 class ScheduleFile(Strict):
-    """What ran when on an instance: a run of a request is the rounds start to stop, half open."""
+    """Runs on an instance: a run of a request is the rounds start to stop, half open."""
 
     nouns: ClassVar[dict[str, str]] = {name: f"run {{}}: {name}" for name in RUN_COLUMNS}
 
@@ -112,7 +112,7 @@ class ScheduleFile(Strict):
     stop: RunColumn
     """The rounds before which the runs stop."""
     preemption: Preemption = "restart"
-    """What an eviction costs: all tokens (restart), time alone (recompute, swap), or nothing until
+    """Cost of an eviction: all tokens (restart), time alone (recompute, swap), or nothing until
     others need the memory (pause)."""
     release: RunColumn = absent()
     """Under pause, the rounds until which the caches of the runs stay in memory."""

@@ -70,8 +70,8 @@ class Instance(Tabular):
     lower, upper : optional prediction interval: lower <= output <= upper.
     predicted : optional point prediction of the output, at least 1; it may be wrong.
     location, scale, freedom : optional predicted law of the output, in thousandths, all three or
-        none: ln o is location + scale * (Student's t with so many degrees of freedom). The largest
-        value of `freedom`, a million degrees, stands for the normal law.
+        none: ln o is location + scale * (Student's t with `freedom` / 1000 degrees of freedom). The
+        largest value of `freedom`, a million degrees, stands for the normal law.
     weight : optional value of serving a request, at least 1; 1 where the column is absent.
     deadline : optional latest completion of a request, in the unit of the arrivals.
     first_by : optional latest first token of a request, in the unit of the arrivals.

@@ -36,7 +36,7 @@ class Interruptible:
     interrupted: bool
 
     def uninterrupted(self) -> Self:
-        """Return the result itself, for whoever stores it as finished.
+        """Return the result itself, for callers that store it as finished.
 
         Raises
         ------

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from ratiolab.model.instance import shown
 
 FEW = 4
-"""So many names are all shown."""
+"""Lists of at most this length are shown in full."""
 
 NEAREST = 3
 

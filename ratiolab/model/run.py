@@ -5,13 +5,13 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from ratiolab.model.instance import shown
 
 RUN_COLUMNS = ("request", "start", "stop", "release", "lead", "unfilled")
-"""What is kept of a run; `ratiolab.model.schedule.Schedule` defines them."""
+"""Columns of a run; `ratiolab.model.schedule.Schedule` defines them."""
 
 LARGEST_ROUND = 10**12
 """Latest round of a schedule: a million latencies of this size still fit a 64-bit integer."""
 
 Preemption: TypeAlias = Literal["restart", "recompute", "swap", "pause"]
-"""What an eviction costs: every token (``restart``); none, but the cache is built again from
+"""Cost of an eviction: every token (``restart``); none, but the cache is built again from
 prompt and tokens when the request resumes (``recompute``); none, and the cache goes to the host
 and back (``swap``); nothing while memory lasts (``pause``): the request only stops, its cache stays
 until others need the memory, and from then on it is a request evicted under ``recompute``. The

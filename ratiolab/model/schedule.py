@@ -1,4 +1,4 @@
-"""What ran when; every cost is derived from that, never stored."""
+"""Schedules: the runs of requests; every cost is derived from them, never stored."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Schedule(Result):
 
     An engine may prefill in chunks. A run then begins with a lead of rounds that make no token, in
     which it holds s + g + 1 tokens: its prompt, what it brings along, and room for the token to
-    come. One that is evicted before its first token has no other rounds.
+    come. A run that is evicted before its first token has no other rounds.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Schedule(Result):
 
     @cached_property
     def prefilled(self) -> IntArray:
-        """Tokens of which each run builds the cache when it starts, shape (r,).
+        """Tokens that each run prefills when it starts, shape (r,).
 
         Prompt and kept tokens, but for runs whose cache was moved back or never left, and for what
         an eviction left undone.
@@ -233,8 +233,9 @@ class Schedule(Result):
     def wasted_tokens(self) -> int:
         """Output tokens whose cache had to be made more than once.
 
-        Under ``restart`` those of evicted runs, under ``recompute`` those that resumed runs bring
-        along, under ``swap`` none, under ``pause`` as under ``recompute`` where the cache was lost.
+        Under ``restart`` the tokens of evicted runs, under ``recompute`` the tokens that resumed
+        runs bring along, under ``swap`` none, under ``pause`` as under ``recompute`` where the
+        cache was lost.
         """
         if self.preemption == "restart":
             return int(self.made[~self.completes].sum())

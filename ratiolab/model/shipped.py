@@ -1,7 +1,7 @@
 """Files that come with the project: instances, witnesses and records.
 
 In a checkout they stand beside the package, in ``instances`` and ``results``. An installed package
-has those that commands need in its folder ``data``.
+has the files that commands need in its folder ``data``.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Random streams: every purpose draws from a stream of its own, all of them from one seed.
 
-The same seed is given to a workload, its predictions and the run of a policy. If they drew from the
+A workload, its predictions and the run of a policy share one seed. If they drew from the
 same numbers, errors of predictions would follow the lengths that they predict.
 """
 
@@ -24,13 +24,13 @@ Purpose: TypeAlias = Literal[
     "cases",  # on which a claim is tried
     "bootstrap",
 ]
-"""What random numbers are for; a new purpose is a word here."""
+"""Purposes of random numbers; a new purpose is a word here."""
 
 
 def stream(seed: int, purpose: Purpose, *which: int) -> np.random.Generator:
     """Return the random numbers of a seed for one purpose, as a generator of numpy.
 
-    A purpose is told from the others by SHA-256 of its word, in the spawn key of numpy's
+    SHA-256 of its word distinguishes a purpose from all others, in the spawn key of numpy's
     `SeedSequence`: streams of different purposes are independent, and a new purpose changes none
     of them. The key of ``instance`` is empty: a seed gives the instance that numpy's default
     generator of this seed has always given, so instances that are stored can be drawn again.

@@ -79,7 +79,7 @@ def validated(kind: type[Kind], data: object) -> Kind:
 def read_file(
     path: PathLike, version: str, kind: type[Kind], *, largest: int | None = None
 ) -> Kind:
-    """Return a JSON file of a format, of so many bytes at most, as this type.
+    """Return a JSON file of a format, at most `largest` bytes, as this type.
 
     Raises
     ------

@@ -1,9 +1,10 @@
-"""Trying to beat records: the widest gaps first, each from what is known of it.
+"""Trying to beat records: the widest gaps first, each from its best known interval.
 
 Every instance whose gap is open gets an equal part of the time, at least `LEAST_SECONDS`; those
 without a record come first. A try is a solve that starts from the schedule and the certificate of
-the record, with a seed of its own. Where the certificate is of a search or of walks, it is not
-searched again: others go on from walks, or begin anew, and what was proven stays in the record.
+the record, with a seed of its own. Where the certificate is of a search or of labelling, it is not
+searched again: solves go on from its passes, or begin anew, and what was proven stays in the
+record.
 """
 
 import time
@@ -143,7 +144,7 @@ def widest(store: RecordStore, names: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Work:
-    """A try as it is sent to whoever solves: what is known, and for how long.
+    """A try as it is sent to a solver: the known interval, and the time.
 
     Parameters
     ----------
@@ -170,9 +171,9 @@ def attempt(work: Work) -> OptResult | Exception:
 
 
 def _begun(proven: Certificate) -> dict[str, Certificate]:
-    """Return what a solve begins with: what is checked in no time, and walks without a memory.
+    """Return the certificate that a solve begins with, if it is checked quickly.
 
-    Those that remember requests need more duals than those of their certificate.
+    Passes with critical requests need more duals than their certificate has.
     """
     if isinstance(proven, PathCertificate) and proven.passes == (0,):
         return {"guide": proven}

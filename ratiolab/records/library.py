@@ -20,7 +20,7 @@ DRAWN = 40
 """Instances of each arrival model of the paper."""
 
 TWICE = 60
-"""Largest size of which there are two instances instead of one."""
+"""Largest size with two instances; larger sizes have one."""
 
 
 @dataclass(frozen=True)

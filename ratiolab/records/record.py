@@ -16,7 +16,7 @@ FOLDER = "records"
 """Folder of certificates and schedules, beside the table."""
 
 _NAME = re.compile(r"(?!\.)[\w.-]+/(?!\.)[\w.-]+", re.ASCII)
-"""Names of instances: folder and name, neither of which leads out of its folder."""
+"""Names of instances: folder and name, inside the folder of records."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def write_report(
     path : ends in .html (one page with everything in it), .pdf, .tex (a table for \\input, with
         charts as PDF files) or .md (with charts as PNG files).
     lines : sentences below the recommendation.
-    provenance : what is told of the source, before the versions.
+    provenance : a description of the source, before the versions.
     log : what was understood of a request log, sentences.
     """
     require_report_format(path)

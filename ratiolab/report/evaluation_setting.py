@@ -1,4 +1,4 @@
-"""What a report says beside its figures: the server and its requests, and the rules of policies."""
+"""Context of a report: the server and its requests, and the rules of policies."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ EVICTIONS: Mapping[Preemption, str] = {
     "swap": "swap: the cache of an evicted request is moved to the host and back",
     "pause": "pause: the cache of an evicted request stays until others need the memory",
 }
-"""What an eviction costs, in words."""
+"""Cost of an eviction, in words."""
 
 
 def batch_time(clock: BatchTime | None) -> str:
@@ -55,7 +55,7 @@ WORDS = (
     ("KV cache", "the memory of the server for the tokens of all requests that run"),
     ("eviction", "a running request has to give up its memory and continue later"),
 )
-"""What the words of a report mean."""
+"""Definitions of the terms of a report."""
 
 
 def setting(made: Evaluation) -> list[tuple[str, str]]:
@@ -84,12 +84,12 @@ def setting(made: Evaluation) -> list[tuple[str, str]]:
 
 
 def _intervals(instance: Instance) -> list[tuple[str, str]]:
-    """Return what is told of the outputs to policies that know an interval."""
+    """Return the intervals of the outputs that policies know."""
     lower, upper = instance.lower, instance.upper
     if lower is None or upper is None:
         return [("told of outputs", "nothing beforehand")]
     equal = len(set(lower.tolist())) == len(set(upper.tolist())) == 1
-    which = "the same for every output" if equal else "each output has its own, all within"
+    which = "one interval for every output" if equal else "each output has its own, all within"
     return [("told of outputs", f"{which}: {lower.min():,} to {upper.max():,} tokens")]
 
 

@@ -31,7 +31,7 @@ class Cells(NamedTuple):
     ----------
     names : of the columns.
     groups : a title and the rows below it; each row has a cell for each column.
-    folded : what is told of the rows that are left out.
+    folded : a summary of the rows that are left out.
     """
 
     names: list[str]
@@ -40,7 +40,7 @@ class Cells(NamedTuple):
 
 
 def cells(made: Evaluation) -> Cells:
-    """Return the table of an evaluation: rows worth a line, and what is told of the others.
+    """Return the table of an evaluation: rows worth a line, and a summary of all other rows.
 
     Of policies that know every output length the best is a yardstick for all.
     """
@@ -96,7 +96,7 @@ def _folded(made: Evaluation, hopeless: list[str], yardsticks: list[str]) -> lis
 
 
 def evaluation_table(made: Evaluation, width: int | None = None) -> Table:
-    """Return the policies that are ready to deploy, then those that need more, then the log.
+    """Return the policies that are ready to deploy, then policies that need more, then the log.
 
     Parameters
     ----------

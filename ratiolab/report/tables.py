@@ -31,15 +31,15 @@ def stages_line(result: "OptResult") -> str:
 NOTHING = 0.05
 """Seconds; a stage that took fewer and changed nothing is not shown."""
 
-DISPENSABLE = ("knows", "wasted", "mean", "TTFT", "evictions", "P99", "95 %")
+DISPENSABLE = ("knows", "wasted", "mean", "TTFT", "evictions", "P99", "95%")
 """Columns of a comparison that are left out on a narrow terminal, in this order."""
 
 
 def comparison_table(comparison: "Comparison", width: int | None = None) -> Table:
     """Return a table with one row for each policy: latency, ratio to the optimum, evictions, TTFT.
 
-    Policies that can be deployed come first, then those that know every output length, each group
-    in the order of the total latency.
+    Policies that can be deployed come first, then policies that know every output length, each
+    group in the order of the total latency.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ def comparison_table(comparison: "Comparison", width: int | None = None) -> Tabl
 def _comparison_row(row: "PolicyRow") -> dict[str, str]:
     """Return the cells of one row by the names of their columns."""
     data = row.to_dict()
-    names = ("TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "TTFT")
+    names = ("TEL", "95%", "ratio", "evictions", "wasted", "mean", "P99", "TTFT")
     cells = {"policy": data["policy"], "knows": data["information"]} | dict.fromkeys(names, "")
     if row.ratio is None:
         return cells | {"TEL": next(r.outcome for r in row.runs if r.outcome != "complete")}
     interval = data["tel_interval_95"]
     return cells | {
         "TEL": _number(data["mean_tel"]),
-        "95 %": "" if interval is None else f"± {_number((interval[1] - interval[0]) / 2)}",
+        "95%": "" if interval is None else f"± {_number((interval[1] - interval[0]) / 2)}",
         "ratio": str(row.ratio),
         "evictions": _number(data["evictions"]),
         "wasted": _number(data["wasted_tokens"]),
@@ -122,7 +122,7 @@ def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
     several = len(runs) > 1
     table = Table(title=f"times of requests, {unit}", title_justify="left", caption_justify="left")
     table.add_column("")
-    for name in ("mean", *(["95 %"] * several), "median", "P90", "P99"):
+    for name in ("mean", *(["95%"] * several), "median", "P90", "P99"):
         table.add_column(name, justify="right")
     for name, words in WORDS.items():
         if pd.isna(found["mean"].get(f"mean_{name}")):

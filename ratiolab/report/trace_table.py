@@ -1,4 +1,4 @@
-"""What a trace holds, as tables for the terminal."""
+"""Contents of a trace, as tables for the terminal."""
 
 from rich.table import Table
 

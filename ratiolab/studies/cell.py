@@ -17,7 +17,7 @@ Value: TypeAlias = "str | int | float | bool"
 Row: TypeAlias = "dict[str, Value | None]"
 
 FORMAT = "ratiolab-study/2"
-"""Of the files of a study; a new number computes everything again."""
+"""Version of the files of a study; a new number computes everything again."""
 
 LABELS = ("workload.label", "policy.label")
 
@@ -32,8 +32,9 @@ class Cell:
         ``workload.SETTING``, ``policy`` and ``policy.PARAMETER``, ``preemption``, ``clock``,
         ``option.NAME``. Labels are for people and no part of the identity.
     traces : folder of the traces and instances that the fields name.
-    home : folder of the policies of one's own and of the profiles that the fields name. What these
-        files hold is part of the identity (``workload.sha256`` and so on), where they are is not.
+    home : folder of the policies of one's own and of the profiles that the fields name. The
+        content of these files is part of the identity (``workload.sha256`` and so on), their place
+        is not.
     """
 
     fields: Mapping[str, Value]
@@ -61,7 +62,7 @@ class Cell:
 
     @property
     def seed(self) -> int:
-        """Of the instance, of its predictions and of the run, each of which has its own stream."""
+        """Seed of the instance, its predictions and the run, with a stream for each."""
         return int(self.fields["seed"])
 
     def part(self, prefix: str) -> dict[str, Any]:

@@ -19,8 +19,9 @@ def with_bounds(frame: "pd.DataFrame") -> "pd.DataFrame":
     Returns
     -------
     The rows of ``simulate`` with the columns ``opt_lower``, ``opt_upper``, and total latency over
-    them, ``ratio_high`` and ``ratio_low``: they enclose cost / OPT. The bounds are for unit rounds
-    and restart, so runs under another preemption or a clock get none, nor do those that overflow.
+    them, ``ratio_high`` and ``ratio_low``: they bound cost / OPT from both sides. The bounds are
+    for unit rounds and restart, so runs under another preemption or a clock get none, nor do runs
+    that overflow.
     """
     bounds = frame[frame["task"].isin(("bound", "enclosure"))].drop_duplicates("instance")
     runs = frame[frame["task"] == "simulate"].drop(columns=["opt_lower", "opt_upper"])
@@ -36,7 +37,7 @@ def with_bounds(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def intervals(frame: "pd.DataFrame", by: Sequence[str], value: str) -> "pd.DataFrame":
-    """Return the mean of a column over each group, with a 95 % bootstrap interval.
+    """Return the mean of a column over each group, with a 95% bootstrap interval.
 
     Parameters
     ----------

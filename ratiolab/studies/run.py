@@ -1,7 +1,6 @@
 """Running a study: every missing cell once, on all cores or on a cluster.
 
-What is computed is saved as it arrives, so that an interruption costs the cells that were being
-computed, no other.
+Each cell is saved as it arrives, so that an interruption costs only the cells under way.
 """
 
 from collections.abc import Callable

@@ -185,7 +185,7 @@ def _wanted(fields: Fields) -> bool:
 
 
 def _limits(table: str, entry: "Workload | PolicyEntry", *names: str) -> Fields:
-    """Return what an entry says of what it is for."""
+    """Return the clocks and tasks that an entry is limited to."""
     given = ((f"{table}.{name}", getattr(entry, name)) for name in names)
     return {key: "\n".join(values) for key, values in given if values}
 

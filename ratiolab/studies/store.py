@@ -56,7 +56,7 @@ class Store:
             return None
 
     def missing(self, study: Study) -> list[Cell]:
-        """Return the unfinished cells in order; one of those that differ in labels alone."""
+        """Return the unfinished cells in order, one of each group that differs in labels alone."""
         unique = {cell.id: cell for cell in study.cells}
         return [cell for cell in unique.values() if self.load(cell) is None]
 

@@ -75,11 +75,11 @@ class Head(Strict):
     name: Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,80}$")]
     """Results are named so."""
     tasks: Annotated[list[Annotated[str, AfterValidator(_task)]], _list_or_one(str)] = ["simulate"]
-    """What is computed; register_tasks of `ratiolab.papers` adds to `ratiolab.studies.tasks`."""
+    """Tasks of a cell; register_tasks of `ratiolab.papers` adds to `ratiolab.studies.tasks`."""
     seeds: Seeds = [0]
     """How many, or a list: of the instance, its predictions and the run."""
     preemption: Modes = absent()
-    """What an eviction costs; by default what each policy is made for."""
+    """Cost of an eviction; by default the semantics that each policy is made for."""
     clock: Annotated[list[str], _list_or_one(str)] = []
     """How long a batch takes: the name of a clock, or a profile FILE.csv; by default a round."""
     tick_seconds: Annotated[float, Field(ge=SHORTEST_TICK, le=LONGEST_TICK)] = absent()
@@ -99,13 +99,13 @@ class Workload(Strict):
     instance: Text = absent()
     """A file; its settings are memory and predict."""
     label: Text = absent()
-    """What tables and pictures call the workload."""
+    """Name of the workload in tables and pictures."""
     clocks: Annotated[list[Text], _list_or_one(Text)] = absent()
     """Clocks of the study under which it is run; by default all."""
     tasks: Annotated[list[Text], _list_or_one(Text)] = absent()
     """Tasks of the study that are done with it; by default all."""
     seeds: _Count = absent()
-    """The first so many seeds of the study; by default all."""
+    """Number of seeds, the first ones of the study; by default all."""
 
     @property
     def source(self) -> tuple[Literal["kind", "trace", "instance"], str]:
@@ -126,9 +126,9 @@ class PolicyEntry(Strict):
     key: Text
     """As `ratiolab policies` lists them, or path/to/file.py:ClassName."""
     label: Text = absent()
-    """What tables and pictures call the policy."""
+    """Name of the policy in tables and pictures."""
     preemption: Modes = absent()
-    """What an eviction costs for this policy alone."""
+    """Cost of an eviction for this policy alone."""
     workloads: Annotated[list[Text], _list_or_one(Text)] = absent()
     """Labels of the workloads that it is run on; by default all."""
 

@@ -6,13 +6,13 @@ from typing import TypeVar
 from ratiolab.model import Instance, IntArray
 
 NOTE = "in blocks of {} tokens"
-"""What the source text of an instance says when its unit of memory is a block."""
+"""Source text of an instance whose unit of memory is a block."""
 
 Count = TypeVar("Count", int, IntArray)
 
 
 def blocks_of(tokens: Count, block: int) -> Count:
-    """Return how many blocks of so many tokens hold some tokens, rounded up.
+    """Return the number of blocks of a size that hold some tokens, rounded up.
 
     >>> blocks_of(33, 16)
     3
@@ -40,7 +40,7 @@ def in_blocks(instance: Instance, block: int) -> Instance:
     footprint of the new instance says. Every feasible schedule of the new instance, its starts
     times ``block``, is therefore feasible for the tokens (and for paged blocks of them) and
     completes each request by ``block`` times its new completion, at most ``block - 1`` rounds
-    early. What is lost is the freedom to start between long rounds and what rounding up adds.
+    early. The loss is the freedom to start between long rounds, and the rounding.
     With n requests the optima satisfy ``OPT <= block * OPT' + n (block - 1)``, the last term for
     the waits of arrivals until the next long round.
 

@@ -1,4 +1,4 @@
-"""What a trace holds: its span, rates, quantiles of lengths, and the load that it offers."""
+"""Description of a trace: its span, rates, quantiles of lengths, and the load that it offers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -66,9 +66,9 @@ class Description:
 
     @property
     def load(self) -> float | None:
-        """Token-rounds that the requests need, over those that the memory has in the span.
+        """Token-rounds of the requests over token-rounds of the memory in the span.
 
-        Those that the memory can take alone count. Above 1 no scheduler keeps up.
+        Requests that exceed the memory alone do not count. Above 1 no scheduler keeps up.
         """
         if self.memory is None or not self.span:
             return None

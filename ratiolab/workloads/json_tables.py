@@ -15,7 +15,7 @@ DEEPEST = 8
 """Levels of a value that are looked through."""
 
 FEW = 100
-"""A list of so many values may hold results that have tables of their own."""
+"""A list of this length may hold results that have tables of their own."""
 
 MOST_NAMES = 2000
 """Columns that objects may be taken apart into."""
@@ -92,7 +92,7 @@ def _columns(value: Any) -> list[dict[str, list[Any]]]:
 
 
 def _below_header(value: list[Any]) -> list[dict[str, list[Any]]]:
-    """Return the columns of lists of values of which the first has names."""
+    """Return the columns of lists of values whose first list has names."""
     if len(value) < 2 or not all(isinstance(row, list) and row for row in value):
         return []
     names, *rows = value

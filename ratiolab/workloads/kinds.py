@@ -1,4 +1,4 @@
-"""What a kind of workload is: a function of a generator and typed parameters.
+"""Kinds of workload: functions of a generator and typed parameters.
 
 The signature of the function is the only place where parameters, defaults and ranges stand.
 """

@@ -21,7 +21,7 @@ UNITS |= {"min": 1 / 60, "h": 1 / 3600, "d": 1 / 86_400}
 """How many of each unit of time make a second; 100 ns are the ticks of Windows."""
 
 Names: TypeAlias = "str | tuple[str, ...]"
-"""The column of a role, or several names of which the first in the file counts."""
+"""The column of a role, or several names: the first in the file counts."""
 
 Columns: TypeAlias = Mapping[str, Sequence[Any]]
 

@@ -108,7 +108,7 @@ def two_log_normals_with(
 ) -> LengthDistribution:
     """Return a mixture of two log-normals, conditioned on 1..upper, with these three moments.
 
-    Both parts have the same `sigma`; the share of the first and the two medians meet mean, median
+    The two parts have one `sigma`; the share of the first and the two medians meet mean, median
     and variance. The median counts as in `log_normal_with`. Cost O(upper) times some hundreds.
 
     Raises

@@ -54,7 +54,7 @@ ORDER = (
     ("finish", "arrival", "finish before arrival"),
     ("finish", "first", "finish before first token"),
 )
-"""Instants that cannot be before another one, and what is told of rows where they are."""
+"""Instants that cannot be before another one, and the message for rows that break the order."""
 
 
 class Columns(NamedTuple):

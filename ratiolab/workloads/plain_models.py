@@ -1,6 +1,7 @@
 """Workloads of one output law, all prompts equal: the settings that theory speaks of.
 
-A law is a function of its own parameters; `law_kind` adds those that all these workloads share.
+A law is a function of its own parameters; `law_kind` adds the parameters that all these workloads
+share.
 """
 
 from collections.abc import Callable

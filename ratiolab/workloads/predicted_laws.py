@@ -24,7 +24,7 @@ SIGMA = 0.585
 """Scale at which the 99th percentile is 10.77 medians, the largest ratio that the paper reports."""
 
 SAMPLES = 20
-"""Draws for each prompt, those that the paper trains on."""
+"""Draws for each prompt: the paper's training samples."""
 
 _CHOICES = (1.0, 1.5, 2.0, 2.5, 3.5, 5.0, 8.0, 15.0, 30.0)
 _LEAST_SCALE = 0.01  # equal draws would have scale 0 and an infinite likelihood

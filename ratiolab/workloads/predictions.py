@@ -141,7 +141,7 @@ def one_bit(instance: Instance, threshold: int) -> Instance:
 def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
     """Predict only ranks: the place of ln o + noise * Normal(0, 1) among all, from 1 on.
 
-    What a model that learned to rank can say. At noise z two outputs that differ by the factor r
+    Predictions of a model that learned to rank. At noise z two outputs that differ by the factor r
     are in the right order with probability Phi(ln r / (z sqrt 2)).
 
     >>> ranked(Instance("three", 9, [0] * 3, [1] * 3, [5, 2, 7]), 0, stream(0, "predictions")
@@ -159,7 +159,7 @@ def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instan
 def misjudged(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
     """Move the medians of predicted laws by factors exp(noise * Normal(0, 1)), none below 1.
 
-    What a model that sees the prompt alone adds to the spread of the answers. Point predictions
+    Extra spread of a model that sees the prompt alone. Point predictions
     are the medians.
 
     Raises
@@ -213,8 +213,8 @@ def add_predictions(instance: Instance, words: str, seed: int) -> Instance:
     words : ``exact``, ``rough``, ``buckets`` or ``buckets:WIDTH``, ``overlap:X``, ``noisy:E``,
         ``gaussian:SIGMA``, ``one-bit:THRESHOLD``, ``ranked:NOISE``, ``classified:SPREAD`` (ten bins
         up to 512 tokens), ``log-t``, ``log-t-nu`` or ``log-normal``, each also with a number of
-        draws, as ``log-t:5`` (laws of each output fitted to so many, with their medians as
-        predictions; the draws are of the instance's own laws if it states them), or
+        draws, as ``log-t:5`` (laws of each output fitted to this number of draws, with their
+        medians as predictions; the draws are of the instance's own laws if it states them), or
         ``misjudged:NOISE`` behind a law. Several, joined by ``+``, are added one after the other; a
         later one replaces what it also predicts.
     seed : of the noise.

@@ -35,7 +35,7 @@ OF_SUCCESS = ("success", "served", "succeeded", "is_ok", "completed")
 """Parts of names of columns whose flag means served."""
 
 CODES = ("code", "grpc", "exit")
-"""Parts of names of columns of codes, of which 0 means served."""
+"""Parts of names of code columns, whose 0 means served."""
 
 NAMED = 3
 """Words of requests that were not served that are named in a message."""
@@ -49,7 +49,7 @@ class Served(NamedTuple):
     Parameters
     ----------
     served : shape (n,).
-    words : of those that were not, the most frequent first.
+    words : reasons of failed requests, the most frequent first.
     note : how the column was understood, where that is not plain; or nothing.
     """
 

@@ -64,7 +64,7 @@ class Table:
 def read_tables(content: Content) -> list[Table]:
     """Return the tables of a file: one, or every place of a JSON file that may hold the rows.
 
-    The content says what it is, whatever the name.
+    The content decides the format, whatever the name.
 
     Raises
     ------

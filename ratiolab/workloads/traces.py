@@ -155,7 +155,7 @@ def select(
 ) -> Selection:
     """Return which requests of a trace an instance can take, and why not the others.
 
-    Those outside the window are not counted as dropped.
+    Requests outside the window are not counted as dropped.
     """
     kept = np.arange(len(trace))
     dropped = dict(trace.dropped)

@@ -144,7 +144,7 @@ def serial_days(values: Numbers) -> bool:
 
 
 def is_plausible(requests: int, seconds: float) -> bool:
-    """Return whether so many requests can arrive within so many seconds."""
+    """Return whether this number of requests can arrive within these seconds."""
     if requests < ENOUGH or seconds == 0:
         return seconds <= LONGEST
     return seconds <= LONGEST and (requests - 1) / seconds <= MOST_RATE

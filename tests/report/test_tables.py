@@ -9,7 +9,7 @@ from ratiolab.online.metrics import summary
 from ratiolab.ratio import Comparison, compare
 from ratiolab.report.tables import comparison_table, figures_table, policies_table
 
-COLUMNS = ("knows", "TEL", "95 %", "ratio", "evictions", "wasted", "mean", "P99", "TTFT")
+COLUMNS = ("knows", "TEL", "95%", "ratio", "evictions", "wasted", "mean", "P99", "TTFT")
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ def draw_ratios(made: Evaluation, figure: "FigureBase") -> None:
     ax.set_yticks(places, names)
     ax.axvline(1, color="black", lw=1)
     ax.set_xlim(0, min(FAR, float(ratios.max(initial=1))) * 1.25)
-    ax.set_xlabel(f"{made.metric.title} over the proven bound (lines: 95 % over seeds)")
+    ax.set_xlabel(f"{made.metric.title} over the proven bound (lines: 95% over seeds)")
     handles = [Patch(color=colour, label=kind) for kind, colour in KINDS.items() if kind in kinds]
     figure.legend(handles=handles, **ABOVE)
 

@@ -1,4 +1,4 @@
-"""Pictures of experiments: lines with bands, grouped bars, boxes, dots and enclosures.
+"""Pictures of experiments: lines with bands, grouped bars, boxes, dots and intervals.
 
 Each takes a tidy table, as `ratiolab.studies.frames.intervals` makes it, and axes to draw on, and
 one colour for a label wherever the label appears.
@@ -104,7 +104,7 @@ def grouped_bars(
 ) -> None:
     """Draw for each value of x a group of bars, one a label, with whiskers from low to high.
 
-    Bars stand on `base`, or hang from it: a ratio is seen best as what it is above or below 1. The
+    Bars stand on `base`, or hang from it: a ratio is best shown as its distance from 1. The
     names of groups may be written in small letters, points.
     """
     labels = [str(label) for label in table[by].unique()]

@@ -21,7 +21,7 @@ from ratiolab.report.plots.curves import plain_thousands
 from ratiolab.report.plots.names import symbols
 
 COLOURS = (BLUE, ORANGE, GREEN, RED, PINK, SKY, "black", BROWN, "0.55", "#9A9A00")
-"""Of the labels of a page, in this order."""
+"""Colours of the labels of a page, in this order."""
 
 MARKERS = "osD^vPX*<>"
 STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
@@ -53,7 +53,7 @@ def looks(labels: Sequence[str]) -> dict[str, Look]:
 
 @in_style
 def panels(count: int, *, columns: int = 3, height: float = 3.4) -> tuple[Chart, list[Axes]]:
-    """Return an empty chart with so many axes, row by row."""
+    """Return an empty chart with this number of axes, row by row."""
     columns = min(count, columns)
     rows = -(-count // columns)
     figure = new_chart((0.6 + 3.6 * columns, 0.5 + height * rows))

@@ -23,7 +23,7 @@ LEADING = 1.35 / 72
 """Inches from line to line, for a point of the font."""
 
 FONTS = ["STIXGeneral", "DejaVu Sans"]
-"""The second has letters that the first lacks. Both come with matplotlib and are embedded."""
+"""The second has letters that the first lacks. Pages embed these fonts."""
 
 GAP = 0.12
 """Inches between the columns of a table."""
@@ -137,7 +137,7 @@ class Pages:
         return self._content.getvalue()
 
     def _space(self, height: float) -> bool:
-        """Begin a page when so many inches are not left; whether that was so."""
+        """Begin a page if fewer inches are left; return whether a page began."""
         if self._page is not None and self._left >= height:
             return False
         self._end_page()

@@ -36,11 +36,11 @@ BINS = 500
 """Points of a curve over time: more than a page can show."""
 
 FAR = 2.0
-"""A schedule that ends later than so many times the end of the first is cut off there, and says so:
+"""A schedule that ends later than this multiple of the first end is cut off there, and says so:
 one terrible policy does not flatten all others."""
 
 NAMED = 40
-"""Most requests whose rows are named one by one; of more, every so many."""
+"""Most requests whose rows are named one by one; beyond that, a regular selection."""
 
 ENDED_EARLY = {
     "restart": "runs, then evicted: its tokens are lost",
@@ -48,7 +48,7 @@ ENDED_EARLY = {
     "swap": "runs, then evicted to the host",
     "pause": "runs, then paused",
 }
-"""What becomes of a run that did not complete, by the semantics of preemption."""
+"""Fate of a run that did not complete, by the semantics of preemption."""
 
 
 @in_style
@@ -120,7 +120,7 @@ def draw_requests(
 
     Parameters
     ----------
-    order : requests; those that are not among them are left out.
+    order : requests to draw; all other requests are left out.
     times : seconds at which each round begins; None draws rounds.
     """
     instance = schedule.instance

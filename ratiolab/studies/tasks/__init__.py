@@ -1,4 +1,4 @@
-"""What a cell can compute, by name; a new task is a function of a cell and a line in `TASKS`."""
+"""Computations of a cell, by name; a new task is a function of a cell and a line in `TASKS`."""
 
 from ratiolab.studies.cell import Value
 from ratiolab.studies.tasks.bounds import bound, bracket, enclosure

@@ -22,8 +22,7 @@ KEPT = 1000
 """Results that a process keeps: workloads that differ in predictions alone share them."""
 
 STEPS = 160
-"""Steps of a population of schedules after the beam: 6 to 30 seconds. With 120, one draw of 53
-requests ends .2 % higher, and one of 72 requests .4 %."""
+"""Steps of a population of schedules after the beam: 6 to 30 seconds."""
 
 WIDEST = 64_000
 """Largest width of a sweep, labels."""
@@ -62,8 +61,8 @@ def _bare(cell: Cell) -> Instance:
 def bracket(cell: Cell) -> list[Row]:
     """Return one row for each policy: its total latency, and the interval around the optimum.
 
-    Both ends of the interval depend on orders tried, rounds of cuts, width of a beam and questions
-    of walks alone, never on time.
+    The interval depends on orders tried, rounds of cuts, width of a beam and work of the labelling
+    loop, never on time.
     """
     from ratiolab.hindsight import bracket as enclose  # takes a second to import
     from ratiolab.hindsight.cuts.cut_bound import cut_bound, longest_horizon
@@ -101,7 +100,8 @@ def bracket(cell: Cell) -> list[Row]:
 def _walked(
     known: "Schedule", duals: "DualCertificate", width: int, most: int, seed: int
 ) -> tuple["Schedule", int]:
-    """Return a better schedule and bound: by a beam so wide, then by walks over paths.
+    """Return a better schedule and bound: by a beam of this width, then by relaxed labelling
+    passes.
 
     Between them a population of schedules descends from the best: all there is for more requests
     than a beam takes.

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def optimum(cell: Cell) -> list[Row]:
     """Return one row for each policy: its total latency, the optimum, and features of its schedule.
 
-    For as many requests as can be solved to proof: the option ``limit`` ends a solve after so many
-    seconds, 0 never.
+    For as many requests as can be solved to proof: the option ``limit`` ends a solve after this
+    number of seconds, 0 never.
     """
     from ratiolab.hindsight import solve  # takes a second to import
 
@@ -49,7 +49,7 @@ def idle(schedule: "Schedule") -> float:
 
 
 def inverted(schedule: "Schedule") -> float:
-    """Return the share of pairs of different outputs of which the longer starts strictly first.
+    """Return the share of pairs of different outputs whose longer request starts strictly first.
 
     Of pairs that both have arrived by the first of the two starts.
     """

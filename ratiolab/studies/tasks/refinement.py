@@ -12,7 +12,7 @@ from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_p
 from ratiolab.theory.laws.confusion import FloatArray, bin_of
 
 BINS, LONGEST = 10, 512
-"""Those of the paper."""
+"""Values of the paper."""
 
 
 def prediction_errors(cell: Cell) -> list[Row]:

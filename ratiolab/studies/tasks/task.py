@@ -1,4 +1,4 @@
-"""What a task is."""
+"""Tasks of a study."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
