@@ -65,6 +65,14 @@ Memory = Annotated[
         parser=tokens,
     ),
 ]
+Replicas = Annotated[
+    int | None,
+    typer.Option(
+        help="Equal replicas that serve the requests, each with this memory; default: those that "
+        "a fleet's file states, else one.",
+        min=1,
+    ),
+]
 Tick = Annotated[
     float | None,
     typer.Option(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ratiolab.cli import REFUSED
-from ratiolab.cli.app import File, Json, Memory, answer, app
+from ratiolab.cli.app import File, Json, Memory, Replicas, answer, app
 
 
 @app.command()
@@ -16,6 +16,7 @@ def certify(
     ],
     file: File,
     memory: Memory = None,
+    replicas: Replicas = None,
     seconds: Annotated[
         float, typer.Option(help="Refuse a check that could take longer, by an upper estimate.")
     ] = 30,
@@ -31,9 +32,9 @@ def certify(
     from ratiolab.hindsight.certificates.certify import certify as check
     from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
     from ratiolab.hindsight.certificates.io import read_certificate
-    from ratiolab.model import read_instance
+    from ratiolab.model.fleet_io import read_fleet
 
-    instance = read_instance(file, memory)
+    instance = read_fleet(file, memory, replicas)
     claim = read_certificate(certificate)
     reason, code = "", 0
     try:

@@ -12,6 +12,7 @@ from ratiolab.cli.app import (
     Memory,
     NodeLimit,
     Plot,
+    Replicas,
     Runs,
     Seed,
     Tick,
@@ -48,6 +49,7 @@ OPTIMUM_CUT_SHORT = "ratios are to the interval around the optimum found so far"
 def solve(
     file: File,
     memory: Memory = None,
+    replicas: Replicas = None,
     time_limit: Annotated[
         float | None, typer.Option(help="Stop after this many seconds, with both bounds.", min=0)
     ] = None,
@@ -116,17 +118,31 @@ def solve(
     the seconds and the interval after each stage. With --certificate, bounds that rest on a solver
     are proved again by searches that leave a certificate, as far as these reach.
 
+    With --replicas, the optimum is that of equal replicas; a request stays on one of them. Small
+    fleets are solved to proof, larger ones get an interval.
+
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
     from ratiolab.hindsight import certified
     from ratiolab.hindsight import solve as solve_instance
     from ratiolab.hindsight.certificates.io import write_certificate
     from ratiolab.hindsight.stages import MOST_REQUESTS
-    from ratiolab.model import read_instance, write_schedule
+    from ratiolab.model import write_schedule
+    from ratiolab.model.fleet import Fleet
+    from ratiolab.model.fleet_io import read_fleet
     from ratiolab.report.tables import stages_line
 
-    instance = read_instance(file, memory)
+    instance = read_fleet(file, memory, replicas)
     require_no_folder(schedule, certificate)
+    if isinstance(instance, Fleet):
+        from ratiolab.cli.fleets import solve_replicas
+
+        refused = {"--memory-limit": memory_limit, "--threads": threads, "--plot": plot}
+        limits = {"time_limit": time_limit, "node_limit": node_limit}
+        chosen = {"backend": backend, "method": method, "seed": seed}
+        tell = _streaming() if stream else None
+        solve_replicas(instance, limits | chosen, refused, tell, schedule, certificate, json=json)
+        return
     pictures = picture_paths(plot, formats)
     if time_limit is None and method in ("auto", "certified") and len(instance) > MOST_REQUESTS:
         typer.echo(

@@ -6,6 +6,8 @@ gather all later starts in one column: that is the tail relaxation of
 `ratiolab.hindsight.programs.timeindexed`, which is valid for any length of time.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ratiolab.hindsight.bounds import best_lower_bound
@@ -41,7 +43,11 @@ def serial_horizon(instance: Instance) -> int:
     return int(instance.arrival.max()) + int(instance.output.sum())
 
 
-def last_starts(instance: Instance, upper: int) -> IntArray:
+def last_starts(
+    instance: Instance,
+    upper: int,
+    bound: Callable[[Instance], int] = lambda rest: best_lower_bound(rest).value,
+) -> IntArray:
     """Return a start of each request that no optimal schedule exceeds.
 
     Two arguments, of which the smaller value counts:
@@ -54,6 +60,8 @@ def last_starts(instance: Instance, upper: int) -> IntArray:
     Parameters
     ----------
     upper : total latency of any feasible schedule, rounds.
+    bound : a lower bound of some of the requests, served by whatever serves all of them; by default
+        one replica. Both arguments hold for several replicas as well.
 
     Returns
     -------
@@ -69,7 +77,7 @@ def last_starts(instance: Instance, upper: int) -> IntArray:
     last = np.empty(n, np.int64)
     everyone = np.arange(n)
     for i, (arrival, _, output) in enumerate(instance.requests):
-        rest = best_lower_bound(instance.take(everyone[everyone != i])).value if n > 1 else 0
+        rest = bound(instance.take(everyone[everyone != i])) if n > 1 else 0
         last[i] = min(end - output, arrival + upper - rest - output)
     if (last < instance.arrival).any():
         raise ValueError(f"upper {upper} is below the latency of every schedule")

@@ -67,41 +67,13 @@ class Stage(NamedTuple):
 Report: TypeAlias = Callable[[Progress], None]
 
 
-@dataclass(frozen=True, eq=False)
-class OptResult(Interruptible, Result):
-    """A feasible schedule and a proven interval around the hindsight optimum.
+class Interval:
+    """A proven interval around an optimum, and what its lower end rests on."""
 
-    Parameters
-    ----------
-    status : "optimal" when upper equals lower, else "bounded".
-    upper : total latency of the schedule, rounds.
-    lower : proven lower bound of the total latency of every schedule, rounds.
-    lower_source : what proves it: a bound of `ratiolab.hindsight.bounds`, or a solver.
-    nodes : nodes of the solver's search tree.
-    options : the options of the solve.
-    stages : the stages in order, each with the bounds at its end.
-    note : why the interval is open, such as that no program was solved or a limit was met.
-    interrupted : whether Ctrl-C ended the solve.
-    certificate : proof of the best bound that needs no solver's word, checked by
-        `ratiolab.hindsight.certificates.certify`.
-    preemption : the semantics under which this is the optimum; evictions that lose all tokens
-        never help a scheduler that knows everything.
-    """
-
-    instance: Instance
-    status: Literal["optimal", "bounded"]
-    schedule: Schedule = field(repr=False)
     upper: int
     lower: int
     lower_source: str
-    nodes: int
-    seconds: float
-    options: SolveOptions = field(repr=False)
-    stages: tuple[Stage, ...] = field(repr=False)
-    certificate: "Certificate" = field(repr=False)
-    note: str = ""
-    interrupted: bool = False
-    preemption: Literal["restart"] = "restart"
+    certificate: "Certificate"
 
     @property
     def is_exact(self) -> bool:
@@ -137,6 +109,43 @@ class OptResult(Interruptible, Result):
             f"{self.lower_source}; certificate proves >= {self.certified:,}, {self.lower:,} rests "
             f"on {self.lower_source}"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class OptResult(Interval, Interruptible, Result):
+    """A feasible schedule and a proven interval around the hindsight optimum.
+
+    Parameters
+    ----------
+    status : "optimal" when upper equals lower, else "bounded".
+    upper : total latency of the schedule, rounds.
+    lower : proven lower bound of the total latency of every schedule, rounds.
+    lower_source : what proves it: a bound of `ratiolab.hindsight.bounds`, or a solver.
+    nodes : nodes of the solver's search tree.
+    options : the options of the solve.
+    stages : the stages in order, each with the bounds at its end.
+    note : why the interval is open, such as that no program was solved or a limit was met.
+    interrupted : whether Ctrl-C ended the solve.
+    certificate : proof of the best bound that needs no solver's word, checked by
+        `ratiolab.hindsight.certificates.certify`.
+    preemption : the semantics under which this is the optimum; evictions that lose all tokens
+        never help a scheduler that knows everything.
+    """
+
+    instance: Instance
+    status: Literal["optimal", "bounded"]
+    schedule: Schedule = field(repr=False)
+    upper: int
+    lower: int
+    lower_source: str
+    nodes: int
+    seconds: float
+    options: SolveOptions = field(repr=False)
+    stages: tuple[Stage, ...] = field(repr=False)
+    certificate: "Certificate" = field(repr=False)
+    note: str = ""
+    interrupted: bool = False
+    preemption: Literal["restart"] = "restart"
 
     def to_dict(self) -> dict[str, Any]:
         """Return bounds, their source, and the best starts, rounds; ``seconds`` are wall-clock."""

@@ -9,6 +9,7 @@ Source: Jaillet et al. (2025), (1)-(4), arXiv 2502.07115v5.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +27,31 @@ class Answer:
 
     ``proven`` only when the solver reports a proven optimum: at a time limit PuLP calls any
     incumbent optimal and tells the difference in the solution status alone. ``schedule`` is None
-    when there is no incumbent.
+    when there is no incumbent; ``replica`` is that of each request.
     """
 
     proven: bool
     schedule: Schedule | None
     status: str
+    replica: tuple[int, ...] = ()
 
 
-def model(instance: Instance, last: Sequence[int] | None = None) -> "pulp.LpProblem":
+def model(
+    instance: Instance, last: Sequence[int] | None = None, replicas: int = 1
+) -> "pulp.LpProblem":
     """Build the program (1)-(4), for reading, export or any solver.
+
+    With several replicas the binary ``x_i_k_r`` starts request i at round k on replica r, and rows
+    ``memory_t_r`` are those of the replica. Replicas are equal: request i takes one of the first
+    i + 1.
 
     Parameters
     ----------
     last : last start of each request; by default what the paper's horizon, the sum of all arrivals
         and outputs, leaves it.
+    replicas : memories of this size that serve the requests.
 
-    Cost O(n T o) for n requests, T rounds and outputs o: for small instances.
+    Cost O(R n T o) for n requests, T rounds and outputs o: for small instances.
 
     >>> program = model(Instance("two", 5, [0, 0], [1, 1], [2, 2]))
     >>> program.numVariables(), program.numConstraints()
@@ -52,27 +61,31 @@ def model(instance: Instance, last: Sequence[int] | None = None) -> "pulp.LpProb
     if last is None:
         horizon = sum(arrival + output for arrival, _, output in requests)
         last = [horizon - output for _, _, output in requests]
+    suffix = [""] if replicas == 1 else [f"_{r}" for r in range(replicas)]
     program = pulp.LpProblem("hindsight", pulp.LpMinimize)
     x = {
-        (i, k): program.add_variable(f"x_{i}_{k}", cat="Binary")
+        (i, k, r): program.add_variable(f"x_{i}_{k}{suffix[r]}", cat="Binary")
         for i, (arrival, _, _) in enumerate(requests)
         for k in range(arrival, last[i] + 1)
+        for r in range(min(replicas, i + 1))
     }
     program += pulp.lpSum(
-        (k + requests[i].output - requests[i].arrival) * start for (i, k), start in x.items()
+        (k + requests[i].output - requests[i].arrival) * start for (i, k, _), start in x.items()
     )
     for i, (arrival, _, _) in enumerate(requests):
-        starts = [x[i, k] for k in range(arrival, last[i] + 1)]
+        rounds = range(arrival, last[i] + 1)
+        starts = [x[i, k, r] for k in rounds for r in range(min(replicas, i + 1))]
         program += pulp.lpSum(starts) == 1, f"start_{i}"
     end = max(k + request.output for k, request in zip(last, requests, strict=True))
-    for t in range(1, end + 1):
+    for t, r in product(range(1, end + 1), range(replicas)):
         tokens = [
-            held(prompt, t - k) * x[i, k]
+            held(prompt, t - k) * x[i, k, r]
             for i, (arrival, prompt, output) in enumerate(requests)
+            if i >= r
             for k in range(max(arrival, t - output), min(t - 1, last[i]) + 1)
         ]
         if tokens:
-            program += pulp.lpSum(tokens) <= instance.memory, f"memory_{t}"
+            program += pulp.lpSum(tokens) <= instance.memory, f"memory_{t}{suffix[r]}"
     return program
 
 
@@ -102,6 +115,7 @@ def solve_model(
     solver: str = DEFAULT_SOLVER,
     time_limit: float | None = None,
     seed: int = 0,
+    replicas: int = 1,
 ) -> Answer:
     """Solve the program with any solver that PuLP finds on this machine.
 
@@ -113,6 +127,7 @@ def solve_model(
     solver : a name from ``pulp.listSolvers(onlyAvailable=True)``.
     time_limit : seconds.
     seed : for CBC and HiGHS; other solvers keep their default.
+    replicas : see `model`.
 
     Raises
     ------
@@ -127,17 +142,17 @@ def solve_model(
         settings |= {"threads": 1, "gapAbs": 0.0, "options": [f"randomCbcSeed {seed + 1}"]}
     elif solver == "HiGHS":
         settings |= {"threads": 1, "gapAbs": 0.0, "random_seed": seed}
-    program = model(instance, last)
+    program = model(instance, last, replicas)
     program.solve(pulp.getSolver(solver, **settings))
     status = pulp.LpSolution[program.sol_status]
     if program.sol_status not in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
         return Answer(False, None, status)
-    starts = [-1] * len(instance)
+    starts, places = [-1] * len(instance), [0] * len(instance)
     for variable in program.variables():
         if variable.value() is not None and variable.value() > 0.5:
-            _, i, k = variable.name.split("_")
-            starts[int(i)] = int(k)
+            i, k, *place = map(int, variable.name.split("_")[1:])
+            starts[i], places[i] = k, place[0] if place else 0
     if min(starts) < 0:
         return Answer(False, None, status)
     proven = program.sol_status == pulp.LpSolutionOptimal
-    return Answer(proven, Schedule.from_starts(instance, starts), status)
+    return Answer(proven, Schedule.from_starts(instance, starts), status, tuple(places))
