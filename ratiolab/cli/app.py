@@ -90,6 +90,18 @@ Parameters = Annotated[
     typer.Option("--param", help="A parameter of the policy, name=value; repeatable."),
 ]
 Plot = Annotated[Path | None, typer.Option(help="Draw the schedules to this png, pdf or svg file.")]
+SloTtft = Annotated[
+    float | None,
+    typer.Option(
+        "--slo-ttft", help="Longest time from arrival to first token, for all: sets first_by."
+    ),
+]
+SloLatency = Annotated[
+    float | None,
+    typer.Option(
+        "--slo-latency", help="Longest time from arrival to completion, for all: sets deadline."
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.", min=0, max=2**31 - 1)]
 Runs = Annotated[int, typer.Option(help="Runs, with seeds SEED, SEED+1, ...", min=1)]
 Starts = Annotated[

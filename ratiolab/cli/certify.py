@@ -6,51 +6,84 @@ from typing import Annotated
 import typer
 
 from ratiolab.cli import REFUSED
-from ratiolab.cli.app import File, Json, Memory, Replicas, answer, app
+from ratiolab.cli.app import (
+    File,
+    Json,
+    Memory,
+    Replicas,
+    SloLatency,
+    SloTtft,
+    answer,
+    app,
+)
 
 
 @app.command()
 def certify(
     certificate: Annotated[
-        Path, typer.Argument(help="Certificate of a lower bound: JSON (ratiolab-certificate/1).")
+        Path, typer.Argument(help="Certificate of a bound: JSON (ratiolab-certificate/1).")
     ],
     file: File,
     memory: Memory = None,
     replicas: Replicas = None,
+    slo_ttft: SloTtft = None,
+    slo_latency: SloLatency = None,
     seconds: Annotated[
         float, typer.Option(help="Refuse a check that could take longer, by an upper estimate.")
     ] = 30,
     json: Json = False,
 ) -> None:
-    """Check the certificate of a lower bound in exact integers, without any solver.
+    """Check the certificate of a bound in exact integers, without any solver.
+
+    The bound is a lower one on total or weighted latency, an upper one on goodput. Limits that the
+    solve was given for all requests have to be given again.
 
     Exit code 0 when it proves what it claims, 1 when it does not, 3 when it is refused unchecked,
     because checking would take more than --seconds, or more than a gigabyte, up to five where these
     are 120 or more; with long outputs states take up to three times as much.
     """
+    from ratiolab.hindsight.certificates.certificate import PromiseCertificate
     from ratiolab.hindsight.certificates.certify import CertificateError
     from ratiolab.hindsight.certificates.certify import certify as check
+    from ratiolab.hindsight.certificates.certify_promises import certify_promises
     from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
     from ratiolab.hindsight.certificates.io import read_certificate
     from ratiolab.model.fleet_io import read_fleet
+    from ratiolab.model.promises import one_replica, with_limits
 
     instance = read_fleet(file, memory, replicas)
+    if slo_ttft is not None or slo_latency is not None:
+        instance = with_limits(one_replica(instance), slo_ttft, slo_latency)
     claim = read_certificate(certificate)
     reason, code = "", 0
     try:
         with allowing(seconds):
-            check(claim, instance)
+            if isinstance(claim, PromiseCertificate):
+                certify_promises(claim, one_replica(instance))
+            else:
+                check(claim, instance)
     except TooCostlyError as error:
         reason, code = str(error), REFUSED
     except CertificateError as error:
         reason, code = str(error), 1
+    objective = claim.objective if isinstance(claim, PromiseCertificate) else "total"
     shown = f"proven: every schedule of {instance.name} has latency >= {claim.bound:,}"
+    if objective == "weighted":
+        shown = f"proven: every schedule of {instance.name} has weighted latency >= {claim.bound:,}"
+    if objective == "goodput":
+        evicting = one_replica(instance).first_by is None
+        which = "schedule" if evicting else "schedule without evictions"
+        shown = (
+            f"proven upper bound: no {which} of {instance.name} serves a weight above "
+            f"{claim.bound:,} in time"
+        )
     if reason:
         fault = "is not checked" if code == REFUSED else "does not prove its claim"
         shown = f"{certificate} {fault}: {reason}"
     data = {
         "instance": instance.name,
         "digest": instance.digest,
+        "objective": objective,
         "claimed": claim.bound,
         "proven": not reason,
         "refused": code == REFUSED,

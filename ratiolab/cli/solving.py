@@ -1,7 +1,7 @@
 """Commands about one instance: solve, compare."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -15,6 +15,8 @@ from ratiolab.cli.app import (
     Replicas,
     Runs,
     Seed,
+    SloLatency,
+    SloTtft,
     Tick,
     app,
     end_interrupted,
@@ -35,6 +37,7 @@ from ratiolab.cli.instances import Predict
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
 
+    from ratiolab.hindsight.objective import Aim
     from ratiolab.hindsight.result import OptResult, Progress, Report
     from ratiolab.model import Instance
 
@@ -50,6 +53,15 @@ def solve(
     file: File,
     memory: Memory = None,
     replicas: Replicas = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            help="total: the least total latency. weighted: latencies count with the column "
+            "weight. goodput: the most weight served by the dates deadline and first_by."
+        ),
+    ] = "total",
+    slo_ttft: SloTtft = None,
+    slo_latency: SloLatency = None,
     time_limit: Annotated[
         float | None, typer.Option(help="Stop after this many seconds, with both bounds.", min=0)
     ] = None,
@@ -121,6 +133,9 @@ def solve(
     With --replicas, the optimum is that of equal replicas; a request stays on one of them. Small
     fleets are solved to proof, larger ones get an interval.
 
+    With --objective goodput the upper end is the proven bound, and the lower one the weight that
+    the schedule serves in time; --slo-ttft and --slo-latency, in rounds, set all dates.
+
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
     from ratiolab.hindsight import certified
@@ -130,9 +145,12 @@ def solve(
     from ratiolab.model import write_schedule
     from ratiolab.model.fleet import Fleet
     from ratiolab.model.fleet_io import read_fleet
+    from ratiolab.model.promises import one_replica, with_limits
     from ratiolab.report.tables import stages_line
 
     instance = read_fleet(file, memory, replicas)
+    if objective != "total" or slo_ttft is not None or slo_latency is not None:
+        instance = with_limits(one_replica(instance), slo_ttft, slo_latency)
     require_no_folder(schedule, certificate)
     if isinstance(instance, Fleet):
         from ratiolab.cli.fleets import solve_replicas
@@ -144,6 +162,17 @@ def solve(
         solve_replicas(instance, limits | chosen, refused, tell, schedule, certificate, json=json)
         return
     pictures = picture_paths(plot, formats)
+    if objective != "total":
+        if memory_limit is not None or threads is not None or plot is not None:
+            unused = "--memory-limit, --threads or --plot; leave them out"
+            raise ValueError(f"objective {objective} takes no {unused}")
+        options = {"time_limit": time_limit, "node_limit": node_limit, "method": method}
+        options |= {"backend": backend, "seed": seed}
+        _solve_promises(instance, objective, options, stream, schedule, certificate, json)
+        return
+    if instance.promises:
+        ignored = ", ".join(instance.promises)
+        typer.echo(f"objective total: {ignored} are left aside (--objective)", err=True)
     if time_limit is None and method in ("auto", "certified") and len(instance) > MOST_REQUESTS:
         typer.echo(
             f"{len(instance):,} requests, more than {MOST_REQUESTS}: no integer program, but "
@@ -198,6 +227,48 @@ def solve(
             print_rich(*[result.note] * bool(result.note))
             print_rich(stages_line(result))
             print_rich(*[proved] * bool(proved))
+    if result.interrupted:
+        end_interrupted("the schedule and the bound are the best found so far")
+
+
+def _solve_promises(
+    instance: "Instance",
+    objective: str,
+    options: dict[str, Any],
+    stream: bool,
+    schedule: Path | None,
+    certificate: Path | None,
+    json: bool,
+) -> None:
+    """Solve for weighted latency or goodput, and print the interval."""
+    from ratiolab.hindsight import solve_promises
+    from ratiolab.hindsight.certificates.io import write_certificate
+    from ratiolab.model import write_schedule
+    from ratiolab.report.tables import stages_line
+
+    with progress(silent=stream) as display:
+        task = display.add_task(f"{instance.name}: {objective}")
+
+        def show(now: "Progress") -> None:
+            interval = f"{objective} in [{now.lower:,}, {now.upper:,}]"
+            display.update(task, description=f"{instance.name}: {interval}, {now.stage}")
+
+        tell = _streaming() if stream else show
+        result = solve_promises(instance, cast("Aim", objective), progress=tell, **options)
+    if schedule is not None:
+        write_schedule(result.schedule, schedule)
+    if certificate is not None:
+        write_certificate(result.certificate, certificate)
+    if json:
+        print_json("optimum", result.to_dict())
+    else:
+        print_rich(instance.headline)
+        print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
+        if result.unreachable:
+            print_rich(f"{result.unreachable:,} requests cannot be in time, even alone")
+        print_rich(*in_seconds(instance))
+        print_rich(*[result.note] * bool(result.note))
+        print_rich(stages_line(result))
     if result.interrupted:
         end_interrupted("the schedule and the bound are the best found so far")
 

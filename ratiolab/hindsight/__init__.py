@@ -10,15 +10,18 @@ from ratiolab.hindsight.result import OptResult, Progress
 
 if TYPE_CHECKING:
     from ratiolab.hindsight.certifying import certified
+    from ratiolab.hindsight.promises import solve_promises
     from ratiolab.hindsight.solver import bracket, solve
 
-__all__ = ["OptResult", "Progress", "bracket", "certified", "solve"]
+__all__ = ["OptResult", "Progress", "bracket", "certified", "solve", "solve_promises"]
 
 
 def __getattr__(name: str) -> Any:
     """Load the solver when one of its names is first used."""
     if name == "certified":
         return import_module("ratiolab.hindsight.certifying").certified
+    if name == "solve_promises":
+        return import_module("ratiolab.hindsight.promises").solve_promises
     if name in ("bracket", "solve"):
         return getattr(import_module("ratiolab.hindsight.solver"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.model.fleet import Fleet
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import DATES, Instance
 from ratiolab.model.schedule import Schedule
@@ -76,6 +77,15 @@ def weighted_latency(schedule: Schedule) -> int:
     """Return the sum of weight times latency, rounds."""
     columns = weights(schedule.instance).tolist(), schedule.latency.tolist()
     return sum(weight * latency for weight, latency in zip(*columns, strict=True))
+
+
+def one_replica(given: Instance | Fleet) -> Instance:
+    """Return the instance of one replica; `ValueError` for a fleet, whose dates nothing bounds."""
+    if isinstance(given, Fleet):
+        raise ValueError(
+            f"{given.name}: weights and deadlines are for one replica; leave --replicas out"
+        )
+    return given
 
 
 def with_limits(

@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from ratiolab.hindsight import OptResult
-from ratiolab.hindsight.certificates.certificate import Certificate
+from ratiolab.hindsight.certificates.certificate import Certificate, PromiseCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.effort import LONG_CHECK, allowing
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -48,7 +48,10 @@ class RecordStore:
         return read_instance(self.instances / f"{name}.json")
 
     def certificate(self, record: Record) -> Certificate:
-        return read_certificate(self.results / record.certificate)
+        claim = read_certificate(self.results / record.certificate)
+        if isinstance(claim, PromiseCertificate):
+            raise FormatError(f"{record.certificate}: it bounds {claim.objective}, not latency")
+        return claim
 
     def schedule(self, record: Record, instance: Instance) -> Schedule:
         return read_schedule(self.results / record.schedule, instance)

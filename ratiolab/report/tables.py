@@ -12,12 +12,13 @@ from ratiolab.online.registry import describe, parameters_of, summary
 if TYPE_CHECKING:
     from ratiolab.hindsight import OptResult
     from ratiolab.hindsight.fleets.result import FleetResult
+    from ratiolab.hindsight.promises import PromiseResult
     from ratiolab.ratio import Comparison, PolicyRow
     from ratiolab.theory.bound import Bound
     from ratiolab.workloads.kinds import Kind
 
 
-def stages_line(result: "OptResult | FleetResult") -> str:
+def stages_line(result: "OptResult | FleetResult | PromiseResult") -> str:
     """Return the stages of a solve in one line, each with its seconds and its interval.
 
     Stages that had nothing to do are left out; their notes say why.

@@ -216,7 +216,7 @@ test_each_rule_has_a_certificate_that_breaks_it = breaks_each_rule(
 def test_a_proof_that_takes_too_long_is_refused_before_it_begins(
     hundred: tuple[Instance, GrowthCertificate], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker._Checker, "least", None)
+    monkeypatch.setattr(checker.Costs, "least", None)
     with allowing(0.01), pytest.raises(TooCostlyError, match=r"checking takes up to .* steps"):
         certify(hundred[1], hundred[0])
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiny_instances import tiny
 
 from ratiolab.adversary.case import Case
 from ratiolab.model import Instance, Schedule, read_instance, write_instance
@@ -15,7 +16,6 @@ from ratiolab.model.promises import (
 from ratiolab.online import simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.workloads.blocks import in_blocks
-from tests.common.tiny_instances import tiny
 
 
 def test_a_request_is_in_time_up_to_its_last_start_and_not_one_round_later():

@@ -11,6 +11,8 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``paths``, ``paths-back`` and ``paths-merged``: duals, a multiplier for each request, and what
   walks remember or merge, which the checker does again
   (`ratiolab.hindsight.certificates.certify_paths`);
+- ``weighted`` and ``goodput``: such duals, for weighted latency, and for the weight served in time
+  (`ratiolab.hindsight.certificates.certify_promises`);
 - ``cells``: prices of rows, alone or with a dynamic program over cells of rounds that they guide,
   which the checker does again (`ratiolab.hindsight.certificates.certify_cells`).
 
@@ -25,7 +27,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
@@ -77,6 +79,25 @@ class DualCertificate(_DualClaim):
 class GrowthCertificate(_Claim):
     """The claim that these duals prove ``bound``, the integer at or above value / denominator."""
 
+    value: int
+    duals: GrowthDuals = field(repr=False)
+
+    @property
+    def source(self) -> str:
+        """The kind of proof, in words."""
+        return "duals of memory and growth" if self.duals.rows else "duals of memory"
+
+
+@dataclass(frozen=True)
+class PromiseCertificate(_Claim):
+    """The claim that these duals prove a bound on another objective than total latency.
+
+    ``weighted``: no schedule has less weighted latency than ``bound``. ``goodput``: no schedule
+    serves more weight in time. ``value`` over the denominator is the least cost: weighted latency,
+    or lost weight.
+    """
+
+    objective: Literal["weighted", "goodput"]
     value: int
     duals: GrowthDuals = field(repr=False)
 

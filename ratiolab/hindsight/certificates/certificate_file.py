@@ -16,6 +16,7 @@ from ratiolab.hindsight.certificates.certificate import (
     FormulaCertificate,
     GrowthCertificate,
     PathCertificate,
+    PromiseCertificate,
 )
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
@@ -132,6 +133,31 @@ class GrowthDualsFile(StepDualsFile):
         return replace(claim, duals=replace(claim.duals, rows=self.rows, growth=self.growth))
 
 
+class PromiseFile(_ValueFile):
+    """A bound on weighted latency, or on the weight served in time, that duals prove.
+
+    The bound of kind "goodput" is an upper bound: no schedule serves more weight in time.
+    """
+
+    kind: Literal["weighted", "goodput"]
+    begin: int
+    """No time up to this one has a dual."""
+    ends: Integers
+    """Last times of the runs, ascending."""
+    token: Integers
+    """D times the dual of a token, a value for each run."""
+    rows: Annotated[tuple[GrowthRow, ...], _FROM_LIST, FailFast()]
+    """Of each growth row m0 and w."""
+    growth: Annotated[tuple[Integers, ...], _FROM_LIST, FailFast()]
+    """Of each growth row D times its dual, a value for each run."""
+
+    def certificate(self) -> PromiseCertificate:
+        """Return the claim of the file; the checker looks at the numbers of duals."""
+        duals = (self.denominator, self.begin, self.ends, self.token, self.rows, self.growth)
+        claim = (self.instance, self.digest, self.bound, self.kind)
+        return PromiseCertificate(*claim, self.value, GrowthDuals(*duals))
+
+
 class DualsFile(_ValueFile):
     """A bound that duals of memory and cuts prove, alone or by guiding a search."""
 
@@ -203,6 +229,7 @@ class CertificateFile(
             FormulaFile
             | StepDualsFile
             | GrowthDualsFile
+            | PromiseFile
             | DualsFile
             | PathsFile
             | MergedPathsFile

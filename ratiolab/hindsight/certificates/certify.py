@@ -22,6 +22,7 @@ from ratiolab.hindsight.certificates.certificate import (
     DynamicProgrammingCertificate,
     FormulaCertificate,
     GrowthCertificate,
+    PromiseCertificate,
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import CertificateError as CertificateError
@@ -37,8 +38,11 @@ FLEET_KINDS = FormulaCertificate, GrowthCertificate, DualCertificate
 of several, what one of them leaves unpaid may be negative, which their proofs exclude."""
 
 
-def certify(certificate: Certificate, given: Instance | Fleet) -> int:
+def certify(certificate: Certificate | PromiseCertificate, given: Instance | Fleet) -> int:
     """Return the lower bound on the total latency of every schedule that a certificate proves.
+
+    A certificate of another objective is refused, see
+    `ratiolab.hindsight.certificates.certify_promises`.
 
     Returns
     -------
@@ -61,6 +65,8 @@ def certify(certificate: Certificate, given: Instance | Fleet) -> int:
     >>> certify(FormulaCertificate("four", four.digest, bound.value, bound.source), four)
     11
     """
+    if isinstance(certificate, PromiseCertificate):
+        raise CertificateError(f"it bounds {certificate.objective}, not total latency")
     instance, replicas = replicas_of(given)
     if certificate.digest != given.digest:
         what = "instance" if replicas == 1 else f"the fleet of {replicas} replicas of"

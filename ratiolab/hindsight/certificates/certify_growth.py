@@ -48,13 +48,24 @@ def scaled_growth_value(prices: GrowthDuals, instance: Instance, replicas: int =
     Raises
     ------
     ValueError
-        when a price is negative, runs do not ascend, a row is none, or checking takes too long.
+        as `checked_costs`.
 
     Cost O(T + n w), T the times with prices and w the runs that a request may wait.
 
     >>> two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
     >>> scaled_growth_value(GrowthDuals(2, 0, (1,), (1,), (), ()), two)  # 1/2 a token at time 1
     6
+    """
+    return checked_costs(prices, instance, replicas).value()
+
+
+def checked_costs(prices: GrowthDuals, instance: Instance, replicas: int = 1) -> "Costs":
+    """Return the costs of starts under these prices.
+
+    Raises
+    ------
+    ValueError
+        when a price is negative, runs do not ascend, a row is none, or checking takes too long.
     """
     if prices.denominator < 1:
         raise ValueError(f"denominator {prices.denominator} must be at least 1")
@@ -78,7 +89,7 @@ def scaled_growth_value(prices: GrowthDuals, instance: Instance, replicas: int =
         for run, dual in enumerate(row):
             if dual < 0:
                 raise ValueError(f"dual {dual} of run {run} is negative")
-    return _Checker(prices, edges, instance, replicas).value()
+    return Costs(prices, edges, instance, replicas)
 
 
 class _Family:
@@ -114,7 +125,7 @@ class _Family:
         return level - self.below(stop) + self.below(start)
 
 
-class _Checker:
+class Costs:
     """Costs of starts, and their least."""
 
     def __init__(

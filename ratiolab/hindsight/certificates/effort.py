@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.model.instance import Instance
+from ratiolab.model.instance import Instance, shown
 
 MOST_BYTES = 10**9
 """Most memory that checking may take, bytes."""
@@ -109,6 +109,14 @@ def most_kept() -> int:
 
 class CertificateError(ValueError):
     """A certificate that does not prove what it claims."""
+
+
+def require_digest(digest: str, instance: Instance) -> None:
+    """Raise `CertificateError` unless a claim is about this instance."""
+    if digest != instance.digest:
+        raise CertificateError(
+            f"digest {shown(digest)} is not that of instance {instance.name}, {instance.digest}"
+        )
 
 
 class TooCostlyError(CertificateError):

@@ -11,6 +11,7 @@ from ratiolab.hindsight.certificates.certificate import (
     DynamicProgrammingCertificate,
     FormulaCertificate,
     GrowthCertificate,
+    PromiseCertificate,
     numbers_check,
 )
 from ratiolab.hindsight.certificates.effort import LARGEST_FILE
@@ -20,7 +21,7 @@ from ratiolab.model.instance import shown
 CERTIFICATE_FORMAT = "ratiolab-certificate/1"
 
 
-def write_certificate(certificate: Certificate, path: PathLike) -> None:
+def write_certificate(certificate: Certificate | PromiseCertificate, path: PathLike) -> None:
     """Write a certificate as JSON, in one step."""
     data: dict[str, Any] = {
         "format": CERTIFICATE_FORMAT,
@@ -35,14 +36,14 @@ def write_certificate(certificate: Certificate, path: PathLike) -> None:
     write_text(path, json_lines(data))
 
 
-def _numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
+def _numbers(certificate: Certificate | PromiseCertificate) -> tuple[str, dict[str, Any]]:
     """Return the kind of a proof, and its numbers or its formula, with the replicas if several."""
     kind, numbers = _own_numbers(certificate)
     several = {"replicas": certificate.replicas} if certificate.replicas != 1 else {}
     return kind, several | numbers
 
 
-def _own_numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
+def _own_numbers(certificate: Certificate | PromiseCertificate) -> tuple[str, dict[str, Any]]:
     if isinstance(certificate, FormulaCertificate):
         named = {"function": certificate.function} if certificate.function != "identity" else {}
         return "formula", {"source": certificate.source, **named}
@@ -51,6 +52,8 @@ def _own_numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
         return "cells", {"bound": certificate.bound, **own}
     duals: Any = certificate.duals
     numbers = {"denominator": duals.denominator, "value": certificate.value, **vars(duals)}
+    if isinstance(certificate, PromiseCertificate):
+        return certificate.objective, numbers
     if isinstance(certificate, GrowthCertificate):
         if duals.rows:
             return "growth", numbers
@@ -71,7 +74,7 @@ def _own_numbers(certificate: Certificate) -> tuple[str, dict[str, Any]]:
     return kind, {**numbers, **own, "passes": certificate.passes}
 
 
-def read_certificate(path: PathLike) -> Certificate:
+def read_certificate(path: PathLike) -> Certificate | PromiseCertificate:
     """Read a certificate; nothing in it is believed beyond its types.
 
     Raises

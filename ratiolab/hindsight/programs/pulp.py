@@ -15,7 +15,9 @@ from typing import Any
 
 import pulp
 
+from ratiolab.hindsight.objective import Aim, with_late
 from ratiolab.model import Instance, Schedule, held
+from ratiolab.model.promises import weights
 
 DEFAULT_SOLVER = "PULP_CBC_CMD"
 """The solver that PuLP brings along."""
@@ -37,13 +39,17 @@ class Answer:
 
 
 def model(
-    instance: Instance, last: Sequence[int] | None = None, replicas: int = 1
+    instance: Instance,
+    last: Sequence[int] | None = None,
+    replicas: int = 1,
+    objective: Aim = "total",
 ) -> "pulp.LpProblem":
     """Build the program (1)-(4), for reading, export or any solver.
 
     With several replicas the binary ``x_i_k_r`` starts request i at round k on replica r, and rows
     ``memory_t_r`` are those of the replica. Replicas are equal: request i takes one of the first
-    i + 1.
+    i + 1. With objective ``weighted`` the latency of a request counts with its weight; ``goodput``
+    maximises the weight of the requests that start, each at most once and up to ``last``.
 
     Parameters
     ----------
@@ -62,20 +68,30 @@ def model(
         horizon = sum(arrival + output for arrival, _, output in requests)
         last = [horizon - output for _, _, output in requests]
     suffix = [""] if replicas == 1 else [f"_{r}" for r in range(replicas)]
-    program = pulp.LpProblem("hindsight", pulp.LpMinimize)
+    worth = weights(instance).tolist()
+    goodput = objective == "goodput"
+    program = pulp.LpProblem("hindsight", pulp.LpMaximize if goodput else pulp.LpMinimize)
     x = {
         (i, k, r): program.add_variable(f"x_{i}_{k}{suffix[r]}", cat="Binary")
         for i, (arrival, _, _) in enumerate(requests)
         for k in range(arrival, last[i] + 1)
         for r in range(min(replicas, i + 1))
     }
-    program += pulp.lpSum(
-        (k + requests[i].output - requests[i].arrival) * start for (i, k, _), start in x.items()
-    )
+    if goodput:
+        program += pulp.lpSum(worth[i] * start for (i, _, _), start in x.items())
+    else:
+        program += pulp.lpSum(
+            (worth[i] if objective == "weighted" else 1)
+            * (k + requests[i].output - requests[i].arrival)
+            * start
+            for (i, k, _), start in x.items()
+        )
     for i, (arrival, _, _) in enumerate(requests):
         rounds = range(arrival, last[i] + 1)
         starts = [x[i, k, r] for k in rounds for r in range(min(replicas, i + 1))]
-        program += pulp.lpSum(starts) == 1, f"start_{i}"
+        started = pulp.lpSum(starts)
+        if starts or not goodput:
+            program += started <= 1 if goodput else started == 1, f"start_{i}"
     end = max(k + request.output for k, request in zip(last, requests, strict=True))
     for t, r in product(range(1, end + 1), range(replicas)):
         tokens = [
@@ -112,6 +128,7 @@ def solve_model(
     instance: Instance,
     last: Sequence[int] | None = None,
     *,
+    objective: Aim = "total",
     solver: str = DEFAULT_SOLVER,
     time_limit: float | None = None,
     seed: int = 0,
@@ -123,7 +140,8 @@ def solve_model(
 
     Parameters
     ----------
-    last : see `model`.
+    last, objective : see `model`. Under goodput the schedule serves those that do not start when
+        all others are done.
     solver : a name from ``pulp.listSolvers(onlyAvailable=True)``.
     time_limit : seconds.
     seed : for CBC and HiGHS; other solvers keep their default.
@@ -142,7 +160,7 @@ def solve_model(
         settings |= {"threads": 1, "gapAbs": 0.0, "options": [f"randomCbcSeed {seed + 1}"]}
     elif solver == "HiGHS":
         settings |= {"threads": 1, "gapAbs": 0.0, "random_seed": seed}
-    program = model(instance, last, replicas)
+    program = model(instance, last, replicas, objective)
     program.solve(pulp.getSolver(solver, **settings))
     status = pulp.LpSolution[program.sol_status]
     if program.sol_status not in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
@@ -152,7 +170,7 @@ def solve_model(
         if variable.value() is not None and variable.value() > 0.5:
             i, k, *place = map(int, variable.name.split("_")[1:])
             starts[i], places[i] = k, place[0] if place else 0
-    if min(starts) < 0:
+    if min(starts) < 0 and objective != "goodput":
         return Answer(False, None, status)
     proven = program.sol_status == pulp.LpSolutionOptimal
-    return Answer(proven, Schedule.from_starts(instance, starts), status, tuple(places))
+    return Answer(proven, with_late(instance, starts), status, tuple(places))

@@ -17,6 +17,9 @@ starting at D_i and holds no memory.
 - When last_i <= D_i the last column is an ordinary start; with T at the largest last start nothing
   is deferred and the program is the full one.
 
+Other objectives (`ratiolab.hindsight.objective`) change costs. Where requests may be late, each
+class has one more column that stands for being late: it costs the weight and holds no memory.
+
 Source: Jaillet et al. (2025), (1)-(4), arXiv 2502.07115v5.
 """
 
@@ -25,6 +28,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.hindsight.objective import Objective
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Column, Instance
 
@@ -33,14 +37,14 @@ from ratiolab.model.instance import Column, Instance
 class Program:
     """A program: minimise cost @ x, x integer in 0..upper, row_lower <= A x <= row_upper.
 
-    Rows are first the classes, then the times that some column reaches. The objective is the total
-    latency itself.
+    Rows are first the classes, then the times that some column reaches. The objective is the cost
+    itself.
 
     Parameters
     ----------
     member : class of each request, shape (n,).
     group, start, deferred : class and start of each column and whether it stands for all later
-        starts, shape (columns,).
+        starts, or for being late, shape (columns,).
     cost, upper : shape (columns,).
     indptr, indices, values : compressed columns of A.
     row_lower, row_upper : shape (rows,).
@@ -79,34 +83,52 @@ class Program:
         return np.bincount(chosen, minlength=len(self.cost))
 
 
-def size(instance: Instance, last: IntArray, horizon: int, *, merge: bool = True) -> int:
-    """Count the non-zeros that `build` would make, without making them."""
-    _, representative, _, _ = _classes(instance, last, merge=merge)
+def size(
+    instance: Instance,
+    last: IntArray,
+    horizon: int,
+    *,
+    merge: bool = True,
+    objective: Objective | None = None,
+) -> int:
+    """Count the non-zeros that `build` would make, but for columns of being late."""
+    aim = objective or Objective.of(instance, "total")
+    _, representative, _, _ = _classes(instance, last, aim, merge=merge)
     columns = np.minimum(last, np.maximum(horizon, instance.arrival)) - instance.arrival + 1
     per_class = columns[representative].tolist(), instance.output[representative].tolist()
     return sum(c * (o + 1) for c, o in zip(*per_class, strict=True))
 
 
 def build(
-    instance: Instance, last: Column, horizon: int | None = None, *, merge: bool = True
+    instance: Instance,
+    last: Column,
+    horizon: int | None = None,
+    *,
+    merge: bool = True,
+    objective: Objective | None = None,
 ) -> Program:
     """Build the time-indexed program, or its tail relaxation.
 
     Parameters
     ----------
-    last : last start of each request, at least its arrival, shape (n,).
+    last : last start of each request, at least its arrival, shape (n,); where requests may be late,
+        one below the arrival says that no start is in time.
     horizon : T of the tail relaxation, rounds; the full program when absent.
     merge : one class for equal requests; otherwise one for each request, as in the paper.
+    objective : total latency if absent; with one that may drop requests there is no horizon.
 
     Cost O(non-zeros), see `size`.
 
     >>> build(Instance("equal", 4, [0, 0], [1, 1], [2, 2]), last=[2, 2]).shape
     (5, 3)
     """
-    last = np.asarray(last, np.int64)
-    if len(last) != len(instance) or (last < instance.arrival).any():
+    last, aim = np.asarray(last, np.int64), objective or Objective.of(instance, "total")
+    dropping = aim.dropping
+    if len(last) != len(instance) or (not dropping and (last < instance.arrival).any()):
         raise ValueError("last must hold a start for each request, none before its arrival")
-    member, chosen, multiplicity, last = _classes(instance, last, merge=merge)
+    if dropping:
+        last = np.maximum(last, instance.arrival - 1) + 1  # the late column comes after all starts
+    member, chosen, multiplicity, last = _classes(instance, last, aim, merge=merge)
     arrival, prompt, output = (
         column[chosen] for column in (instance.arrival, instance.prompt, instance.output)
     )
@@ -115,6 +137,10 @@ def build(
     group = np.repeat(np.arange(len(chosen)), width)
     start = _within(width) + arrival[group]
     deferred = (start == end[group]) & (last[group] > start)
+    cost = aim.slope[chosen][group] * (start + output[group] - arrival[group])
+    if dropping:
+        deferred = start == end[group]
+        cost = np.where(deferred, aim.late[chosen][group], cost)
 
     rounds = np.where(deferred, 0, output[group])
     column = np.repeat(np.arange(len(start)), rounds)
@@ -135,7 +161,7 @@ def build(
         group=group,
         start=start,
         deferred=deferred,
-        cost=start + output[group] - arrival[group],
+        cost=cost,
         upper=multiplicity[group],
         indptr=indptr,
         indices=indices,
@@ -146,13 +172,14 @@ def build(
 
 
 def _classes(
-    instance: Instance, last: IntArray, *, merge: bool
+    instance: Instance, last: IntArray, objective: Objective, *, merge: bool
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return the class of each request; representative, size and last start of each class."""
     n = len(instance)
     if not merge:
         return np.arange(n), np.arange(n), np.ones(n, np.int64), last
-    keys = np.column_stack([instance.arrival, instance.prompt, instance.output, last])
+    worth = objective.slope, objective.late
+    keys = np.column_stack([instance.arrival, instance.prompt, instance.output, last, *worth])
     _, first, member, multiplicity = np.unique(
         keys, axis=0, return_index=True, return_inverse=True, return_counts=True
     )

@@ -30,8 +30,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.bounds import one_machine
+from ratiolab.hindsight.objective import NEVER_LATE, Objective
 from ratiolab.hindsight.params import DualParams
-from ratiolab.hindsight.relaxation.row_kernels import Sums, accumulate, cheapest_near, row_use
+from ratiolab.hindsight.relaxation.row_kernels import (
+    Sums,
+    Terms,
+    accumulate,
+    cheapest_near,
+    row_use,
+)
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -57,6 +64,7 @@ class Problem:
     ----------
     memory : tokens that the rows allow, which may be fewer than those of the instance.
     tokens, rounds : m0 and w of each growth row, shape (rows,); none for prices of memory alone.
+    slope, last, late : of the objective, `last` from the first arrival on.
     replicas : memories of this size that serve the requests.
     """
 
@@ -66,6 +74,9 @@ class Problem:
     memory: float
     tokens: IntArray
     rounds: IntArray
+    slope: IntArray = field(repr=False)
+    last: IntArray = field(repr=False)
+    late: IntArray = field(repr=False)
     replicas: int = 1
 
     @classmethod
@@ -75,15 +86,30 @@ class Problem:
         memory: float,
         rows: tuple[tuple[int, int], ...] = (),
         replicas: int = 1,
+        objective: Objective | None = None,
     ) -> "Problem":
         columns = np.array(rows, np.int64).reshape(-1, 2)
         arrival = instance.arrival - instance.arrival.min()
+        aim = objective or Objective.of(instance, "total")
+        ends = aim.last - instance.arrival.min()
         tokens, rounds = np.ascontiguousarray(columns.T)
         lengths = (
             np.array(instance.prompt),
             np.array(instance.output),
         )  # writeable, for one compilation
-        return cls(arrival, *lengths, memory, tokens, rounds, replicas)
+        whole = aim.slope, ends, aim.late
+        return cls(arrival, *lengths, memory, tokens, rounds, *whole, replicas)
+
+    def terms(self) -> Terms:
+        """Return what starts cost beside prices, as floats."""
+        late = np.where(self.late == NEVER_LATE, math.inf, self.late)
+        return Terms(self.slope.astype(float), self.last, late)
+
+    def whole_terms(self, unit: int) -> Terms:
+        """Return so many times what starts cost beside prices, as integers."""
+        never = self.late == NEVER_LATE
+        late = np.where(never, NEVER_LATE, np.where(never, 0, self.late) * unit)
+        return Terms(self.slope * unit, self.last, late)
 
     @property
     def scale(self) -> FloatArray:
@@ -93,7 +119,7 @@ class Problem:
     def sums(self, duals: FloatArray, width: int) -> Sums:
         """Return the sums of the prices that scaled duals stand for."""
         memory = float(self.memory)
-        return accumulate(duals * self.scale, width, memory, self.tokens, self.rounds, 1.0)
+        return accumulate(duals * self.scale, width, memory, self.tokens, self.rounds)
 
 
 def ascend(
@@ -145,7 +171,9 @@ class Level:
     def __init__(self, problem: Problem, width: int) -> None:
         self.problem, self.width = problem, width
         self.room = problem.replicas * problem.memory * width
+        self.terms = problem.terms()
         self.looked = 0
+        self.worth = float(problem.late.sum()) if (problem.late < NEVER_LATE).all() else 0.0
         self.least = np.empty(len(problem.arrival))
         self.starts = np.empty(len(problem.arrival), np.int64)
 
@@ -159,8 +187,8 @@ class Level:
         slack = float((most * problem.rounds * (problem.rounds + 1) / 2).sum() * problem.memory)
         columns = problem.prompt, problem.output
         self.looked += cheapest_near(
-            *(problem.sums(duals, self.width), problem.arrival, *columns, self.width, slack),
-            *(self.least, self.starts),
+            *(problem.sums(duals, self.width), self.terms, problem.arrival, *columns),
+            *(self.width, slack, self.least, self.starts),
         )
         rows = float(problem.memory), problem.tokens, problem.rounds
         row_use(self.starts, *columns, self.width, *rows, use)
@@ -191,7 +219,8 @@ class Level:
             norm = float(np.vdot(usable, usable))
             if norm == 0:
                 break
-            duals = np.maximum(0.0, duals + aim * best_value / norm * usable)
+            size = max(best_value, self.worth)  # no weight may be lost at first
+            duals = np.maximum(0.0, duals + aim * size / norm * usable)
             reached, excess = self.value(duals)
             failures += 1
             if reached > best_value:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.objective import NEVER_LATE, Objective
 from ratiolab.hindsight.relaxation.ascent import (
     PARAMS,
     FloatArray,
@@ -141,7 +142,8 @@ def _capped(instance: Instance, tokens: int) -> int:
 def _largest(problem: Problem, most: Sequence[float], unit: int, horizon: int) -> float:
     """Return at least the scaled cost of any start, given the largest price of each row."""
     widest, memory = int(volume(problem.prompt, problem.output).max()), int(problem.memory)
-    largest = 2 * horizon * unit + 2 * most[0] * widest
+    largest = 2 * horizon * unit * float(problem.slope.max()) + 2 * most[0] * widest
+    largest += unit * float(np.where(problem.late == NEVER_LATE, 0, problem.late).max())
     for m, w, price in zip(problem.tokens, problem.rounds, most[1:], strict=True):
         largest += price * (2 * int(m + w) * widest + memory * int(w * (w + 1)))
     return largest
@@ -168,7 +170,7 @@ def certified(
     whole, unit = rounded(duals, problem, horizon)
     rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
     value = exact_value(instance, whole, unit, width, rows, problem.replicas)
-    proof = _in_runs(whole, width, int(instance.arrival.min()), unit, rows)
+    proof = in_runs(whole, width, int(instance.arrival.min()), unit, rows)
     claim = instance.name, fleet_of(instance, problem.replicas).digest, -(-value // unit)
     return GrowthCertificate(*claim, value, proof, replicas=problem.replicas)
 
@@ -180,6 +182,7 @@ def exact_value(
     width: int,
     rows: Sequence[tuple[int, int]] = (),
     replicas: int = 1,
+    objective: Objective | None = None,
 ) -> int:
     """Return the lower bound that integer duals prove, times their denominator ``unit``.
 
@@ -188,6 +191,7 @@ def exact_value(
     whole : duals of memory and of each growth row in buckets of ``width`` times from the first
         arrival on, at least 0, shape (1 + rows, buckets).
     replicas : memories of the instance's size that serve the requests.
+    objective : whose cost is bounded; total latency if absent.
 
     Raises
     ------
@@ -202,7 +206,7 @@ def exact_value(
     """
     if whole.min(initial=0) < 0:
         raise ValueError("duals must be at least 0")
-    problem = Problem.of(instance, instance.memory, tuple(rows))
+    problem = Problem.of(instance, instance.memory, tuple(rows), objective=objective)
     horizon = whole.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
     if _largest(problem, whole.max(axis=1).tolist(), unit, horizon) > LARGEST_COST:
         raise OverflowError("duals are too large for 64-bit integers")
@@ -212,18 +216,17 @@ def exact_value(
     slack = memory * sum(
         w * (w + 1) // 2 * int(row.max()) for (_, w), row in zip(rows, whole[1:], strict=True)
     )
-    sums = accumulate(
-        whole, width, np.int64(memory), problem.tokens, problem.rounds, np.int64(unit)
-    )
+    sums = accumulate(whole, width, np.int64(memory), problem.tokens, problem.rounds)
+    terms = problem.whole_terms(unit)
     least, columns = np.empty(n, np.int64), (problem.arrival, problem.prompt, problem.output)
-    cheapest(sums, *columns, width, np.int64(slack), level.starts, least)
+    cheapest(sums, terms, *columns, width, np.int64(slack), level.starts, least)
     paid = sum(whole[0].tolist())
     paid += sum(m * sum(row.tolist()) for (m, _), row in zip(rows, whole[1:], strict=True))
     value: int = sum(least.tolist()) - replicas * memory * width * paid
     return value
 
 
-def _in_runs(
+def in_runs(
     whole: IntArray, width: int, begin: int, unit: int, rows: Iterable[tuple[int, int]]
 ) -> GrowthDuals:
     """Return duals of buckets as runs: equal neighbours are one, and zeros at the end none."""

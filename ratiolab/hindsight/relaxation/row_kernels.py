@@ -26,7 +26,7 @@ class Sums(NamedTuple):
     row_level, row_moment : the same of the price of each growth row, shape (rows, T + 1).
     tokens, rounds : of each growth row, shape (rows,).
     price, floor : of a token in each bucket, then 0; the least of each `BLOCK` buckets.
-    memory, unit : tokens of memory, and what a round of latency costs, in the type of the prices.
+    memory : tokens of memory, in the type of the prices.
     """
 
     level: NDArray[Any]
@@ -38,11 +38,24 @@ class Sums(NamedTuple):
     price: NDArray[Any]
     floor: NDArray[Any]
     memory: Any
-    unit: Any
+
+
+class Terms(NamedTuple):
+    """What starts cost beside prices, shape (n,); `ratiolab.hindsight.objective` explains it.
+
+    Parameters
+    ----------
+    slope, late : of a round of latency, and of no start, in the type of the prices.
+    last : the last start.
+    """
+
+    slope: NDArray[Any]
+    last: IntArray
+    late: NDArray[Any]
 
 
 def accumulate(
-    prices: NDArray[Any], width: int, memory: Any, tokens: IntArray, rounds: IntArray, unit: Any
+    prices: NDArray[Any], width: int, memory: Any, tokens: IntArray, rounds: IntArray
 ) -> Sums:
     """Return the `Sums` of prices: ``prices[0, b]`` of memory in bucket b, then of each row."""
     token = prices[0] + (tokens[:, None] * prices[1:]).sum(axis=0, dtype=prices.dtype)
@@ -52,7 +65,7 @@ def accumulate(
         row_level[k], row_moment[k] = _cumulated(row, width)
     price = np.append(token, np.zeros(BLOCK + 1, prices.dtype))  # and nothing after the last time
     floor = np.minimum.reduceat(price, np.arange(0, len(price), BLOCK))
-    return Sums(*(level, moment, row_level, row_moment, tokens, rounds, price, floor, memory, unit))
+    return Sums(*(level, moment, row_level, row_moment, tokens, rounds, price, floor, memory))
 
 
 def _cumulated(price: NDArray[Any], width: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -62,12 +75,12 @@ def _cumulated(price: NDArray[Any], width: int) -> tuple[NDArray[Any], NDArray[A
 
 
 @compiled
-def start_cost(sums, a, s, o, p):  # type: ignore[no-untyped-def]
+def start_cost(sums, slope, a, s, o, p):  # type: ignore[no-untyped-def]
     """Return what start p costs a request: latency, tokens, and credit for its completion."""
     end = len(sums.level) - 1
     done = p + o
     low, high = min(p, end), min(done, end)
-    cost = sums.unit * (done - a) + (s - p) * (sums.level[high] - sums.level[low])
+    cost = slope * (done - a) + (s - p) * (sums.level[high] - sums.level[low])
     cost += sums.moment[high] - sums.moment[low]
     for k in range(len(sums.tokens)):
         most, rounds = sums.tokens[k], sums.rounds[k]
@@ -83,41 +96,43 @@ def start_cost(sums, a, s, o, p):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def least_in_block(sums, floors, length, a, s, o, p):  # type: ignore[no-untyped-def]
+def least_in_block(sums, slope, floors, length, a, s, o, p):  # type: ignore[no-untyped-def]
     """Return a lower bound, but for credits, of the costs of starts from p to the block's end."""
     last = (p // length + 1) * length + o
     floor = floors[min(p // length, len(floors) - 1)]
     for k in range(p // length + 1, min(last // length, len(floors) - 1) + 1):
         floor = min(floor, floors[k])
-    return sums.unit * (p + o - a) + floor * (s * o + o * (o + 1) // 2)
+    return slope * (p + o - a) + floor * (s * o + o * (o + 1) // 2)
 
 
 @compiled
-def cheapest_near(sums, arrival, prompt, output, width, slack, least, starts):  # type: ignore[no-untyped-def]
+def cheapest_near(sums, terms, arrival, prompt, output, width, slack, least, starts):  # type: ignore[no-untyped-def]
     """Write the least cost of each request over starts a quarter bucket apart, and where it is.
 
-    Blocks of starts that cost more than a start already known are left out. ``slack`` is the most
-    that credits may take off the latency of a start. Returns how many starts were looked at.
+    Where no start costs less than being late, it is at -1. Blocks of starts that cost more than a
+    start already known are left out. ``slack`` is the most that credits may take off the latency of
+    a start. Returns how many starts were looked at.
     """
     end = len(sums.level) - 1
     floors, length, stride = sums.floor, BLOCK * width, max(1, width // 4)
     looked = 0
     for i in range(len(arrival)):
         a, s, o = arrival[i], prompt[i], output[i]
-        best, at = start_cost(sums, a, s, o, a), a
-        p = a + length
-        while p < end + length and sums.unit * (p + o - a) - slack < best:
-            cost = start_cost(sums, a, s, o, p)
-            looked += 1
+        slope, last = terms.slope[i], terms.last[i]
+        best, at = terms.late[i], np.int64(-1)
+        p = a
+        while p < end + length and p <= last and slope * (p + o - a) - slack < best:
+            cost = start_cost(sums, slope, a, s, o, p)
+            looked += 1 if p > a else 0  # it is looked at again below
             if cost < best:
                 best, at = cost, p
             p += length
         p = a
-        while p < end + stride and sums.unit * (p + o - a) - slack < best:
-            stop = (p // length + 1) * length
-            if least_in_block(sums, floors, length, a, s, o, p) - slack < best:
+        while p < end + stride and p <= last and slope * (p + o - a) - slack < best:
+            stop = min((p // length + 1) * length, last + 1)
+            if least_in_block(sums, slope, floors, length, a, s, o, p) - slack < best:
                 while p < stop:
-                    cost = start_cost(sums, a, s, o, p)
+                    cost = start_cost(sums, slope, a, s, o, p)
                     looked += 1
                     if cost < best:
                         best, at = cost, p
@@ -129,8 +144,8 @@ def cheapest_near(sums, arrival, prompt, output, width, slack, least, starts):  
 
 
 @compiled
-def cheapest(sums, arrival, prompt, output, width, slack, starts, least):  # type: ignore[no-untyped-def]
-    """Write the least cost of each request over all starts from its arrival on.
+def cheapest(sums, terms, arrival, prompt, output, width, slack, starts, least):  # type: ignore[no-untyped-def]
+    """Write the least cost of each request over all its starts, and of being late.
 
     ``starts`` are looked at first; the others only where they may cost less.
     While none of the times p + 1, p + 1 + o, the first at which it holds the tokens of a row, and
@@ -139,26 +154,32 @@ def cheapest(sums, arrival, prompt, output, width, slack, starts, least):  # typ
     with a first difference that is not negative. Blocks of starts that cost more than a start
     already known are left out.
     """
-    rows, end = len(sums.tokens), len(sums.level) - 1
-    length = BLOCK * width
+    rows, length = len(sums.tokens), BLOCK * width
     for i in range(len(arrival)):
         a, s, o = arrival[i], prompt[i], output[i]
+        slope, best = terms.slope[i], terms.late[i]
+        end = min(len(sums.level) - 1, terms.last[i])  # later starts cost no less
+        if a > terms.last[i]:
+            least[i] = best
+            continue
+        if starts[i] >= 0:
+            best = min(best, start_cost(sums, slope, a, s, o, starts[i]))
         block, bucket, p = np.int64(-1), np.int64(-1), a
-        best, cost = start_cost(sums, a, s, o, starts[i]), start_cost(sums, a, s, o, a)
+        cost = start_cost(sums, slope, a, s, o, a)
         best = min(best, cost)
-        while p < end and sums.unit * (p + o - a) - slack < best:
+        while p < end and slope * (p + o - a) - slack < best:
             if p // length != block:
                 block = p // length
-                if least_in_block(sums, sums.floor, length, a, s, o, p) - slack >= best:
+                if least_in_block(sums, slope, sums.floor, length, a, s, o, p) - slack >= best:
                     p = min(end, (block + 1) * length)
-                    cost = start_cost(sums, a, s, o, p)
+                    cost = start_cost(sums, slope, a, s, o, p)
                     best = min(best, cost)
                     continue
             if o < 4 * width and p // width != bucket:
                 bucket = p // width
-                if least_in_block(sums, sums.price, width, a, s, o, p) - slack >= best:
+                if least_in_block(sums, slope, sums.price, width, a, s, o, p) - slack >= best:
                     p = min(end, (bucket + 1) * width)
-                    cost = start_cost(sums, a, s, o, p)
+                    cost = start_cost(sums, slope, a, s, o, p)
                     best = min(best, cost)
                     continue
             stop = end
@@ -167,19 +188,19 @@ def cheapest(sums, arrival, prompt, output, width, slack, starts, least):  # typ
                     x = late * o
                     if k >= 0:
                         x = o - sums.rounds[k] if late else min(max(sums.tokens[k] - s, 0), o)
-                    if p + x < end:
+                    if p + x < len(sums.level) - 1:
                         stop = min(stop, ((p + x) // width + 1) * width - x)
-            last = start_cost(sums, a, s, o, stop)
+            last = start_cost(sums, slope, a, s, o, stop)
             best = min(best, last)
             if stop - p > 2:
-                first = start_cost(sums, a, s, o, p + 1) - cost
-                rise = start_cost(sums, a, s, o, p + 2) - cost - 2 * first
+                first = start_cost(sums, slope, a, s, o, p + 1) - cost
+                rise = start_cost(sums, slope, a, s, o, p + 2) - cost - 2 * first
                 if first < 0 and rise > 0:
                     turn = p + np.int64(-first // rise)
                     for q in range(max(p, turn), min(turn + 2, stop)):
-                        best = min(best, start_cost(sums, a, s, o, q))
+                        best = min(best, start_cost(sums, slope, a, s, o, q))
             elif stop - p == 2:
-                best = min(best, start_cost(sums, a, s, o, p + 1))
+                best = min(best, start_cost(sums, slope, a, s, o, p + 1))
             p, cost = stop, last
         least[i] = best
 
@@ -199,6 +220,8 @@ def _add(buckets, width, begin, end, level, slope):  # type: ignore[no-untyped-d
 def row_use(starts, prompt, output, width, memory, tokens, rounds, use):  # type: ignore[no-untyped-def]
     """Add to ``use`` what starts use of memory in each bucket, and of growth rows beyond that."""
     for i in range(len(starts)):
+        if starts[i] < 0:  # late
+            continue
         p, s, o = starts[i], prompt[i], output[i]
         _add(use[0], width, p, p + o, float(s - p), 1.0)
         for k in range(len(tokens)):

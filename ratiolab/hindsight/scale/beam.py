@@ -21,12 +21,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ratiolab.hindsight.relaxation.ascent import FloatArray
-from ratiolab.hindsight.relaxation.row_kernels import accumulate, cheapest_near
+from ratiolab.hindsight.relaxation.row_kernels import Terms, accumulate, cheapest_near
 from ratiolab.hindsight.scale import beam_state as kept
 from ratiolab.hindsight.scale.beam_kernels import advance
 from ratiolab.hindsight.scale.beam_state import Beam, Guide, Knobs, Records, with_room
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
+from ratiolab.model.promises import NO_DATE
 from ratiolab.model.streams import stream
 
 TABLE = 2**24
@@ -81,12 +82,14 @@ def guide(
 ) -> tuple[Records, Guide]:
     """Return requests with what prices of buckets of times say of their starts, and the prices."""
     requests, none = prepared.requests.copy(), np.zeros(0, np.int64)
-    sums = accumulate(prices[None, :], width, float(room), none, none, 1.0)
+    sums = accumulate(prices[None, :], width, float(room), none, none)
     arrival, prompt, output = (
         np.ascontiguousarray(requests[name]) for name in ("arrival", "prompt", "output")
     )
-    least, starts = np.empty(len(requests)), np.empty(len(requests), np.int64)
-    cheapest_near(sums, arrival, prompt, output, width, 0.0, least, starts)
+    n = len(requests)
+    least, starts = np.empty(n), np.empty(n, np.int64)
+    terms = Terms(np.ones(n), np.full(n, NO_DATE), np.full(n, np.inf))
+    cheapest_near(sums, terms, arrival, prompt, output, width, 0.0, least, starts)
     requests["least"] = least
     horizon = setting.horizon
     ages = np.minimum(horizon, output)

@@ -1,0 +1,414 @@
+"""The solver of the objectives with promises: weighted latency, and weight served in time."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
+from ratiolab.hindsight.bruteforce import brute_force, brute_force_goodput
+from ratiolab.hindsight.certificates.certificate import PromiseCertificate
+from ratiolab.hindsight.horizon import serial_horizon
+from ratiolab.hindsight.objective import Aim, Objective, with_late
+from ratiolab.hindsight.params import ProgramParams
+from ratiolab.hindsight.relaxation.promised import promised_bounds
+from ratiolab.hindsight.result import Progress, Report, SolveOptions, Stage
+from ratiolab.hindsight.schedules.promised import first_schedule, improve
+from ratiolab.model import Instance, IntArray, Schedule, require_feasible, violations
+from ratiolab.model.display import Result
+from ratiolab.model.files import PathLike
+from ratiolab.model.interrupts import Interruptible
+from ratiolab.model.io import as_instance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METHODS = ("auto", "ip", "certified", "brute")
+
+PARTS = {"bounds": 0.3, "search": 0.6}
+"""Parts of the time limit that is left when a stage begins."""
+
+STEPS_EACH = 100
+"""Steps of the search for each request, without a time limit."""
+
+MOST_LISTS = 200
+"""List schedules of the search for weighted latency, without a time limit."""
+
+
+@dataclass(frozen=True, eq=False)
+class PromiseResult(Interruptible, Result):
+    """A judged schedule and a proven bound around the optimum of an objective with promises.
+
+    Parameters
+    ----------
+    objective : ``weighted``: both ends are weighted latencies, the schedule's is ``upper``.
+        ``goodput``: both are weights served in time, the schedule's is ``lower``, and no schedule
+        serves more than ``upper``.
+    source : what proves the bound.
+    certificate : proof of the best bound that needs no solver's word.
+    """
+
+    instance: Instance
+    objective: Aim
+    schedule: Schedule = field(repr=False)
+    lower: int
+    upper: int
+    source: str
+    certificate: PromiseCertificate = field(repr=False)
+    seconds: float
+    nodes: int
+    options: SolveOptions = field(repr=False)
+    stages: tuple[Stage, ...] = field(repr=False)
+    note: str = ""
+    interrupted: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether the schedule is proven optimal."""
+        return self.upper == self.lower
+
+    @property
+    def status(self) -> Literal["optimal", "bounded"]:
+        """Return whether the optimum is known."""
+        return "optimal" if self.is_exact else "bounded"
+
+    @property
+    def gap(self) -> float:
+        """Return (upper - lower) / lower; infinite when a schedule serves nothing in time."""
+        gap = self.upper - self.lower
+        return float(Fraction(gap, self.lower)) if self.lower else float("inf") if gap else 0.0
+
+    @property
+    def covers(self) -> str:
+        """Return the schedules that the bound is about, in words.
+
+        A limit of the first token can be met by a run that is evicted later.
+        """
+        seen = self.objective == "goodput" and self.instance.first_by is not None
+        return "schedules without evictions" if seen else "all schedules under restart"
+
+    @property
+    def unreachable(self) -> int:
+        """Return how many requests no schedule serves in time, even alone."""
+        if self.objective != "goodput":
+            return 0
+        aim = Objective.of(self.instance, "goodput")
+        return int((aim.last < self.instance.arrival).sum())
+
+    @property
+    def headline(self) -> str:
+        """Return the optimum, or its proven interval, and what the bound rests on."""
+        what = "weight in time" if self.objective == "goodput" else "weighted latency"
+        side = "upper" if self.objective == "goodput" else "lower"
+        proof = self.source
+        if self.certificate.bound != (self.upper if side == "upper" else self.lower):
+            proof += f"; certificate proves {self.certificate.bound:,}"
+        if self.is_exact:
+            return f"optimum {self.upper:,} of {what} (proved: {proof}; {self.covers})"
+        return (
+            f"optimum of {what} in [{self.lower:,}, {self.upper:,}], gap {self.gap:.2%} "
+            f"({side} bound: {proof}; {self.covers})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return bounds, their source, and the best starts, rounds; ``seconds`` are wall-clock."""
+        return {
+            "instance": self.instance.name,
+            "digest": self.instance.digest,
+            "objective": self.objective,
+            "status": self.status,
+            "upper": self.upper,
+            "lower": self.lower,
+            "gap": self.gap if np.isfinite(self.gap) else None,
+            "source": self.source,
+            "certified": self.certificate.bound,
+            "covers": self.covers,
+            "unreachable": self.unreachable,
+            "starts": self.schedule.starts.tolist(),
+            "nodes": self.nodes,
+            "seconds": round(self.seconds, 3),
+            "stages": [s._asdict() | {"seconds": round(s.seconds, 3)} for s in self.stages],
+            "note": self.note,
+            "options": self.options.as_dict(),
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each stage, and the bounds that it left."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict()["stages"])
+
+
+def solve_promises(
+    instance: Instance | PathLike,
+    objective: Aim,
+    *,
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    method: str = "auto",
+    backend: str = "highs",
+    seed: int = 0,
+    progress: Report | None = None,
+) -> PromiseResult:
+    """Return the optimum of weighted latency or of goodput, or a proven interval around it.
+
+    Goodput is the weight of the requests that are served by their dates. Late requests are served
+    when all others are done, so they take no memory from those in time. Stages: a schedule by
+    insertion, a bound by prices of memory with its certificate, a search that removes and inserts
+    requests, and the integer program where it is small enough.
+
+    Parameters
+    ----------
+    objective : ``weighted`` or ``goodput``; goodput needs a column of dates, or limits for all
+        (`ratiolab.model.promises.with_limits`).
+    time_limit : seconds in all; None for a fixed effort, and the program to its proof.
+    node_limit : nodes of the search tree of HiGHS.
+    method : ``auto``, as above; ``ip``, the program whatever its size; ``certified``, no program;
+        ``brute``, complete enumeration.
+    backend : ``highs``, or ``pulp`` with a solver as in ``pulp:HiGHS``: the program written a
+        second time.
+    seed : of the search, and of HiGHS.
+    progress : called when a stage begins and when a bound or the schedule gets better.
+
+    Raises
+    ------
+    ValueError
+        for what is unknown or too large, and for goodput without dates.
+
+    >>> two = Instance("two", 4, [0, 0], [1, 1], [3, 3], deadline=[3, 5], weight=[2, 3])
+    >>> solve_promises(two, "goodput").upper
+    3
+    """
+    instance = as_instance(instance)
+    if objective not in ("weighted", "goodput"):
+        raise ValueError(f"objective {objective!r} must be weighted or goodput here")
+    if method not in METHODS:
+        raise ValueError(f"method {method!r} must be one of {', '.join(METHODS)} for {objective}")
+    if method == "brute" and len(instance) > MOST_BRUTE:
+        raise ValueError(f"method 'brute': {len(instance)} requests, at most {MOST_BRUTE}")
+    library, _, solver = backend.partition(":")
+    if library not in ("highs", "pulp") or (library == "highs" and solver):
+        raise ValueError(f"backend {backend!r} must be 'highs', 'pulp' or 'pulp:SOLVER'")
+    options = SolveOptions(method, backend, time_limit, node_limit, seed=seed)
+    if time_limit is not None:  # what is called is compiled before the clock starts
+        one = Instance("one", 2, [0], [1], [1], deadline=[1], weight=[1])
+        few = SolveOptions("certified")
+        _Run(one, Objective.of(one, objective), few, None).to_the_end()
+    run = _Run(instance, Objective.of(instance, objective), options, progress)
+    return run.to_the_end()
+
+
+class _Run:
+    """A solve: the best schedule and bound so far, in the value of the objective."""
+
+    def __init__(
+        self, instance: Instance, aim: Objective, options: SolveOptions, progress: Report | None
+    ) -> None:
+        self.instance, self.aim, self.options, self.progress = instance, aim, options, progress
+        self.began, self.stages, self.nodes = time.perf_counter(), list[Stage](), 0
+        self.name, self.note, self.interrupted = "lists", "", False
+        self.schedule = require_feasible(first_schedule(instance, aim))
+        self.found = aim.value(self.schedule)
+        self.certificate: PromiseCertificate | None = None
+        self.bound, self.source = 0, ""
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return lower and upper."""
+        return (self.found, self.bound) if self.aim.dropping else (self.bound, self.found)
+
+    @property
+    def closed(self) -> bool:
+        """Return whether both ends meet."""
+        return self.found == self.bound
+
+    def left(self) -> float | None:
+        """Return the seconds that are left, if there is a limit."""
+        limit = self.options.time_limit
+        return None if limit is None else max(0.0, limit - time.perf_counter() + self.began)
+
+    def to_the_end(self) -> PromiseResult:
+        """Run the stages and return the result; Ctrl-C keeps what there is."""
+        method = self.options.method
+        stages: list[tuple[str, Callable[[], None]]] = [("bounds", self.bounds)]
+        if method == "brute":
+            stages.append(("brute force", self.brute))
+        else:
+            stages += [("search", self.search)]
+            stages += [("program", self.program)] * (method != "certified")
+        try:
+            self.ended("lists")
+            for name, stage in stages:
+                if self.certificate is not None and (self.closed or self.left() == 0):
+                    break
+                self.name = name
+                self.tell()
+                try:
+                    stage()
+                finally:
+                    self.ended(name)
+        except KeyboardInterrupt:
+            if self.certificate is None:
+                raise
+            self.interrupted, self.note = True, "Ctrl-C ended the solve"
+        assert self.certificate is not None
+        lower, upper = self.ends
+        return PromiseResult(
+            *(self.instance, self.aim.name, self.schedule, lower, upper, self.source),
+            *(self.certificate, time.perf_counter() - self.began, self.nodes, self.options),
+            *(tuple(self.stages), self.note, self.interrupted),
+        )
+
+    def ended(self, name: str) -> None:
+        """Note the bounds at the end of a stage."""
+        lower, upper = self.ends
+        if name == "lists":  # there is no bound yet
+            lower = upper = self.found
+        seconds = time.perf_counter() - self.began
+        self.stages.append(Stage(name, seconds, upper, lower, self.nodes))
+
+    def tell(self, nodes: int = 0) -> None:
+        """Show where the solve is."""
+        if self.progress is not None and self.certificate is not None:
+            lower, upper = self.ends
+            seconds = time.perf_counter() - self.began
+            self.progress(Progress(seconds, self.nodes + nodes, upper, lower, self.name))
+
+    def keep(self, schedule: Schedule) -> None:
+        """Keep a schedule that is better and passes the check."""
+        value = self.aim.value(schedule)
+        if value > self.found if self.aim.dropping else value < self.found:
+            self.schedule, self.found = require_feasible(schedule), value
+            self.tell()
+
+    def prove(self, bound: int, source: str) -> None:
+        """Keep a bound that is better."""
+        better = bound < self.bound if self.aim.dropping else bound > self.bound
+        if better or not self.source:
+            self.bound, self.source = bound, source
+            self.tell()
+
+    def bounds(self) -> None:
+        """Prove bounds by prices."""
+        left = self.left()
+        seconds = None if left is None else PARTS["bounds"] * left
+        for proof in promised_bounds(self.instance, self.aim, seconds):
+            better = self.certificate is None or (
+                proof.bound < self.certificate.bound
+                if self.aim.dropping
+                else proof.bound > self.certificate.bound
+            )
+            if better:
+                self.certificate = proof
+                self.prove(proof.bound, proof.source)
+            if self.closed:
+                return
+
+    def search(self) -> None:
+        """Look for better schedules."""
+        left, began, asked = self.left(), time.perf_counter(), 0
+        most = STEPS_EACH * len(self.instance) / 500 if self.aim.dropping else MOST_LISTS
+
+        def part() -> float:
+            nonlocal asked
+            asked += 1
+            if self.closed:
+                return 1.0
+            if left is None:
+                return (asked - 1) / most
+            return (time.perf_counter() - began) / (share * left + 1e-9)
+
+        self.note = self.too_large()
+        share = 1.0 if self.note or self.options.method == "certified" else PARTS["search"]
+        improve(self.schedule, self.aim, part, self.keep, seed=self.options.seed)
+
+    def last_starts(self) -> IntArray:
+        """Return a start of each request that some optimal schedule does not exceed.
+
+        All is complete by `serial_horizon`, whose proof moves requests to earlier starts, which
+        makes none late. A request's weighted latency is at most that of the known schedule less
+        what the others take alone.
+        """
+        instance, aim = self.instance, self.aim
+        last = np.minimum(aim.last, serial_horizon(instance) - instance.output)
+        if not aim.dropping:
+            alone = sum((aim.slope * instance.output).tolist())
+            rest = alone - aim.slope * instance.output
+            latest = instance.arrival + (self.found - rest) // aim.slope - instance.output
+            last = np.minimum(last, latest)
+        return last
+
+    def too_large(self) -> str:
+        """Return why the integer program is not solved; nothing where it is."""
+        from ratiolab.hindsight.programs.timeindexed import size
+
+        ends, params = np.maximum(self.last_starts(), self.instance.arrival), ProgramParams()
+        entries = size(self.instance, ends, int(ends.max()), objective=self.aim)
+        left, most = self.left(), params.most_entries
+        if left is not None:
+            most = min(most, int(params.entries_a_second * max(1.0, left)))
+        small = entries <= most or self.options.method == "ip"
+        return "" if small else f"no program: {entries:,} non-zeros, more than {most:,}"
+
+    def program(self) -> None:
+        """Solve the integer program."""
+        from ratiolab.hindsight.programs import highs, pulp
+        from ratiolab.hindsight.programs.timeindexed import build
+
+        self.note = self.too_large()
+        if self.note:
+            return
+        last, left = self.last_starts(), self.left()
+        library, _, solver = (self.options.backend or "highs").partition(":")
+        if library == "pulp":
+            solver = pulp.require_solver(solver or pulp.DEFAULT_SOLVER)
+            answer = pulp.solve_model(
+                *(self.instance, last.tolist()),
+                objective=self.aim.name,
+                solver=solver,
+                time_limit=left,
+                seed=self.options.seed,
+            )
+            if answer.schedule is not None:
+                self.keep(answer.schedule)
+                if answer.proven:
+                    self.prove(self.aim.value(answer.schedule), f"{solver} through PuLP")
+            self.note = "" if answer.proven else f"{solver} stopped before proof: {answer.status}"
+            return
+        program = build(self.instance, last, objective=self.aim)
+        starts = self.schedule.starts
+        late = starts > self.aim.last
+        result = highs.solve_program(
+            program,
+            start=program.counts(np.where(late, int(last.max()) + 1, starts)),
+            time_limit=left,
+            node_limit=self.options.node_limit,
+            seed=self.options.seed,
+            progress=lambda nodes, _: self.tell(nodes),
+        )
+        self.nodes += result.nodes
+        if result.counts is not None:
+            chosen = program.starts(result.counts)
+            late = chosen > last
+            schedule = with_late(self.instance, np.where(late, -1, chosen))
+            if not violations(schedule):
+                self.keep(schedule)
+        if result.lower is not None:
+            self.prove(self.aim.of_cost(max(0, result.lower)), "HiGHS")
+        self.interrupted = result.interrupted
+        self.note = "" if result.optimal else f"HiGHS stopped before proof: {result.status}"
+
+    def brute(self) -> None:
+        """Enumerate every schedule."""
+        instance = self.instance
+        if self.aim.dropping:
+            best, starts = brute_force_goodput(instance)
+            schedule = with_late(instance, starts)
+        else:
+            schedule = brute_force(instance, self.aim.slope.tolist())
+            best = self.aim.value(schedule)
+        self.keep(schedule)
+        self.prove(best, "brute force")

@@ -1,0 +1,96 @@
+"""Bounds on weighted latency and on goodput by prices of memory, found in floats, proven exactly.
+
+`ratiolab.hindsight.certificates.certify_promises` states the bounds. The ascent is that of
+`ratiolab.hindsight.relaxation.ascent` on the cost of the objective. For goodput it begins with one
+price for all times: the one under which as much weight per token-round is worth its memory as
+proves most.
+"""
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from ratiolab.hindsight.certificates.certificate import PromiseCertificate
+from ratiolab.hindsight.objective import Objective
+from ratiolab.hindsight.relaxation.ascent import (
+    PARAMS,
+    FloatArray,
+    Level,
+    Problem,
+    ascend,
+    fluid_duals,
+)
+from ratiolab.hindsight.relaxation.growth import (
+    MOST_STEPS,
+    exact_value,
+    growth_row,
+    in_runs,
+    rounded,
+)
+from ratiolab.model.instance import Instance
+
+QUANTILES = np.linspace(0.02, 0.98, 25)
+"""Parts of the requests whose weight is below what their memory costs, tried as first prices."""
+
+SHARES = 0.1, 0.9
+"""Parts of the time of two ascents: the first soon tells of a good bound."""
+
+
+def promised_bounds(
+    instance: Instance, objective: Objective, seconds: float | None = None
+) -> Iterator[PromiseCertificate]:
+    """Yield bounds, each better than the one before, with their certificates.
+
+    The first is that of the prices that the ascent begins with. Without a time limit the number of
+    steps is fixed. Weighted latency has a growth row; for goodput prices of memory alone climb
+    higher in the same time.
+    """
+    rows = () if objective.dropping else (growth_row(instance),)
+    problem = Problem.of(instance, instance.memory, rows, objective=objective)
+    fluid, width = fluid_duals(instance, instance.memory)
+    duals, best = _first(problem, objective, instance, fluid, width)
+    yield _certified(instance, objective, problem, duals, width)
+    for share in SHARES:
+        began = time.perf_counter()
+        limit = None if seconds is None else share * seconds
+        steps = PARAMS.steps if limit is None else MOST_STEPS
+        reached, value = ascend(problem, duals, width, steps, limit)
+        if value > best:
+            duals, best = reached, value
+            yield _certified(instance, objective, problem, duals, width)
+        if seconds is not None:
+            seconds = max(0.0, seconds - (time.perf_counter() - began))
+
+
+def _first(
+    problem: Problem, objective: Objective, instance: Instance, fluid: FloatArray, width: int
+) -> tuple[FloatArray, float]:
+    """Return the prices to begin with, and the bound that they give."""
+    none = np.zeros((1 + len(problem.tokens), len(fluid)))
+    if objective.dropping:
+        reachable = objective.last >= instance.arrival
+        worth = (objective.late / instance.volume)[reachable]
+        prices = np.quantile(worth, QUANTILES) if len(worth) else np.zeros(1)
+        starts = [none, *(none + price for price in prices)]
+    else:
+        mean = float(objective.slope.mean())
+        starts = [mean * np.outer(share, fluid) for share in np.eye(len(none))]
+    level = Level(problem, width)
+    values = [level.value(start)[0] for start in starts]
+    return starts[int(np.argmax(values))], max(values)
+
+
+def _certified(
+    instance: Instance, objective: Objective, problem: Problem, duals: FloatArray, width: int
+) -> PromiseCertificate:
+    """Return the bound that these duals prove, exactly, as a certificate."""
+    assert objective.name != "total"
+    horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
+    whole, unit = rounded(duals, problem, horizon)
+    rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
+    value = exact_value(instance, whole, unit, width, rows, objective=objective)
+    cost = -(-value // unit)
+    bound = objective.of_cost(max(0, cost) if objective.dropping else cost)
+    proof = in_runs(whole, width, int(instance.arrival.min()), unit, rows)
+    return PromiseCertificate(instance.name, instance.digest, bound, objective.name, value, proof)
