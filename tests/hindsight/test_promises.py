@@ -83,7 +83,7 @@ def test_any_prices_prove_a_bound_that_no_schedule_passes(seed: int) -> None:
     whole = rng.integers(0, 9, (2, 12)) * (rng.random((2, 12)) < 0.6)
     for name in ("goodput", "weighted"):
         aim = Objective.of(instance, name)
-        value = exact_value(instance, whole, 16, width, rows, aim)
+        value = exact_value(instance, whole, 16, width, rows, objective=aim)
         cost = -(-value // 16)
         bound = aim.of_cost(max(0, cost) if name == "goodput" else cost)
         proof = in_runs(whole, width, int(instance.arrival.min()), 16, rows)
