@@ -6,13 +6,16 @@ once: the result is kept beside the source.
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
+from pathlib import Path
 from types import FunctionType
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from ratiolab.model import Instance, IntArray, Preemption
-from ratiolab.online import account, rules
+from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NOW, RUNNING, TIME, WAITING, Account
 from ratiolab.online.accounts import Ended, opened
 from ratiolab.online.clock import BatchTime
@@ -20,10 +23,6 @@ from ratiolab.online.observations import observable_columns
 from ratiolab.online.policy import Policy
 from ratiolab.online.rules import Seen
 from ratiolab.online.view import NEVER
-
-MANY = 100_000
-"""Requests from which on a run is compiled. In Python it takes half as long as compiling does, and
-compiled a tenth; compiling happens once."""
 
 LATEST = 2**60
 """Picoseconds, 13 days: times beyond them are left to Python, whose integers have no limit."""
@@ -104,14 +103,19 @@ def _fits(instance: Instance, clock: BatchTime, budget: int) -> bool:
     return max(clock.arrivals(instance)) <= LATEST and step <= LATEST
 
 
-def _serving(decide: Callable[[Any, Any], int]) -> Callable[..., tuple[int, int]]:
-    """Return the loop that serves all requests by a rule."""
+def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[..., tuple[int, int]]:
+    """Return the loop that serves all requests by a rule.
+
+    Parameters
+    ----------
+    source : a number that tells apart what the compiler has kept of other versions of the source.
+    """
 
     def serve(
         s: Account, own: Any, prompt: IntArray, arrival: IntArray, key: IntArray, patience: int
     ) -> tuple[int, int]:
         # the rule sees `prompt`, and the key in `own`, of requests that have arrived
-        last, decisions = s.v[NOW], 0
+        last, decisions, _ = s.v[NOW], 0, source
         while True:
             account.begin(s)
             now = s.v[NOW]
@@ -168,8 +172,14 @@ def _compiled(decide: Callable[[Any, Any], int]) -> tuple[Any, Any]:
     from numba import njit
     from numba.extending import register_jitable
 
-    for module in (account, rules):
+    names, source = [account.__name__, decide.__module__], 0
+    for name in names:  # and of what these modules import
+        module = import_module(name)
+        source = crc32(Path(str(module.__file__)).read_bytes(), source)
         for function in vars(module).values():
-            if isinstance(function, FunctionType) and function.__module__ == module.__name__:
-                register_jitable(function)
-    return njit(cache=True)(_serving(decide)), njit(cache=True)(_table)
+            if isinstance(function, FunctionType) and function.__module__.startswith("ratiolab."):
+                if function.__module__ == name:
+                    register_jitable(function)
+                elif function.__module__ not in names:
+                    names.append(function.__module__)
+    return njit(cache=True)(_serving(decide, source)), njit(cache=True)(_table)

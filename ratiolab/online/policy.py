@@ -126,6 +126,8 @@ class Policy(ABC):
     preemption : semantics of an eviction that the policy is made for.
     semantics : all semantics of an eviction under which the policy makes sense.
     randomized : whether the policy draws random numbers of its own, besides the ones for ties.
+    many : requests from which on a run is compiled, if there is a rule for it: in Python it takes
+        about as long as compiling does.
     """
 
     name: ClassVar[str] = ""
@@ -133,6 +135,7 @@ class Policy(ABC):
     preemption: ClassVar[Preemption] = "restart"
     semantics: ClassVar[tuple[Preemption, ...]] = get_args(Preemption)
     randomized: ClassVar[bool] = False
+    many: ClassVar[int] = 100_000
 
     def __post_init__(self) -> None:
         for name, allowed in _intervals(type(self)).items():

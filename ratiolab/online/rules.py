@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ratiolab.online.view import NEVER
+from ratiolab.online.view import NEVER, Decision, View
 
 
 class Containers(Protocol):
@@ -65,6 +65,26 @@ class Rule(NamedTuple):
     key: Sequence[int] | None = None
 
 
+def asked(
+    decide: Callable[[Any, Any], int], own: Any, key: Callable[[View, int], int]
+) -> Callable[[View], Decision]:
+    """Return a run of a policy in Python that decides by a rule.
+
+    Parameters
+    ----------
+    own : what the rule remembers, on lists.
+    key : of a request that arrives.
+    """
+
+    def run(view: View) -> Decision:
+        for i in view.arrived:
+            own.key[i] = key(view, i)
+        wake = decide(view, own)
+        return Decision(list(own.admit), list(own.evict), wake)
+
+    return run
+
+
 class Seen(NamedTuple):
     """What compiled rules see of a run: a `ratiolab.online.View` in columns.
 
@@ -94,7 +114,7 @@ class Ahead(NamedTuple):
     key : of each request; the least is admitted first and evicted last, then the first in the file.
     start : round in which each request started, or -1.
     queue : heap of keys and requests that wait.
-    victims : heap of negative keys, negative requests and starts; some entries are past.
+    victims : heap of negative keys, negative requests, requests and starts; some entries are past.
     admit, evict : the last decision.
     """
 
@@ -112,7 +132,7 @@ class Ahead(NamedTuple):
     def of(cls, most: int, limit: int, make: Containers) -> "Ahead":
         """Return the memory of a rule that has seen nothing yet."""
         columns = make.scalars(1), make.column(), make.column()
-        return cls(most, limit, *columns, *map(make.heap, (2, 3, 1, 1)))
+        return cls(most, limit, *columns, *map(make.heap, (2, 4, 1, 1)))
 
 
 def one_round_ahead(view: Any, own: Ahead) -> int:
@@ -139,18 +159,29 @@ def take_note(view: Any, own: Ahead) -> None:
 def make_room(view: Any, own: Ahead) -> int:
     """Evict until the others fit in the next round; return the tokens that they hold then."""
     tokens: int = view.tokens
-    if len(own.victims) > 2 * own.count[0] + 64:  # most entries are past
-        entries = [entry for entry in own.victims if own.start[-entry[1]] == entry[2]]
-        own.victims.clear()
-        own.victims.extend(entries)
-        heapify(own.victims)
+    forget_past(own.victims, own.start, own.count[0])
     while tokens > view.memory:
-        _, minus, start = heappop(own.victims)
-        i = -minus
+        _, _, i, start = heappop(own.victims)
         if own.start[i] == start:
             tokens -= view.prompt[i] + view.generated[i] + view.now + 1 - start
             leave(own, i)
     return tokens
+
+
+def forget_past(victims: Any, start: Any, running: int) -> None:
+    """Take entries of runs that have ended out of a heap, if they are most of it.
+
+    Parameters
+    ----------
+    victims : heap of entries that end with request and start.
+    start : of each request that runs.
+    running : requests.
+    """
+    if len(victims) > 2 * running + 64:
+        entries = [entry for entry in victims if start[entry[-2]] == entry[-1]]
+        victims.clear()
+        victims.extend(entries)
+        heapify(victims)
 
 
 def leave(own: Ahead, i: int) -> None:
@@ -168,7 +199,7 @@ def fill(view: Any, own: Ahead, tokens: int) -> int:
         if tokens + needed > own.limit and own.count[0]:
             break
         heappop(own.queue)
-        heappush(own.victims, (-key, -i, view.now))
+        heappush(own.victims, (-key, -i, i, view.now))
         tokens += needed
         own.start[i] = view.now
         own.count[0] += 1
@@ -252,11 +283,7 @@ def blocks_of(own: Steps, tokens: int) -> int:
 
 def evict_last(view: Any, own: Steps, excess: int) -> None:
     """Evict those admitted last until so many blocks of the next round are free; one stays."""
-    if len(own.victims) > 2 * own.v[ENGINE_RUNNING] + 64:  # most entries are past
-        entries = [entry for entry in own.victims if own.start[entry[1]] == entry[2]]
-        own.victims.clear()
-        own.victims.extend(entries)
-        heapify(own.victims)
+    forget_past(own.victims, own.start, own.v[ENGINE_RUNNING])
     while excess > 0 and own.v[ENGINE_RUNNING] > 1:
         _, i, start = heappop(own.victims)
         if own.start[i] == start:

@@ -16,7 +16,7 @@ from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NEXT, NOW, PAUSE, SEMANTICS
 from ratiolab.online.accounts import Ended, boundaries, opened, schedule_of
 from ratiolab.online.clock import PICOSECONDS, BatchTime
-from ratiolab.online.compiled import MANY, serve_compiled
+from ratiolab.online.compiled import serve_compiled
 from ratiolab.online.observations import Observations, Revealed, Signals
 from ratiolab.online.policy import Policy, Setting, Ties
 from ratiolab.online.registry import as_policy
@@ -73,7 +73,7 @@ def simulate(
     semantics = semantics_of(policy, preemption)
     patience = int(instance.output.sum()) + 10_000 if patience is None else patience
     ended = None
-    if len(instance) >= MANY:
+    if len(instance) >= policy.many:
         ended = serve_compiled(instance, policy, semantics, clock, patience)
     if ended is None:
         with contained():

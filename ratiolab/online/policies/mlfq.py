@@ -15,21 +15,18 @@ device, then on the host, and is moved back ahead of need; here it is ``recomput
 ``swap`` or ``pause``.
 """
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappush
-from typing import Annotated, ClassVar, TypeAlias
+from heapq import heapify, heappop, heappush
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.online.policies.prefix import keep_and_start
 from ratiolab.online.policy import KEEPING, Count, Decide, Interval, Limit, Policy, Setting
+from ratiolab.online.rules import Containers, OnLists, Rule, asked
 from ratiolab.online.view import NEVER, Decision, View
-
-Place: TypeAlias = tuple[int, int, int]
-"""Queue, number in the order of joining, request: the smaller goes first."""
 
 
 @dataclass(frozen=True)
@@ -70,98 +67,157 @@ class MLFQ(Policy):
     source: ClassVar[str] = "Wu et al. (2023), arXiv 2305.05920"
     preemption: ClassVar[Preemption] = "recompute"
     semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
+    many: ClassVar[int] = 8_000
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Run(self)
+        own = self.remember(OnLists())
+        serve = asked(serve_queues, own, lambda view, i: self._rounds(view.prompt[i]))
 
+        def decide(view: View) -> Decision:
+            decision = serve(view)
+            unserved = {*view.paused, *decision.evict} - {*decision.admit}
+            last = sorted(unserved, key=lambda i: (own.queue[i], own.place[i]), reverse=True)
+            return decision._replace(drop=last)
 
-def _slices(policy: MLFQ) -> Iterator[int]:
-    """Yield the slices of all queues but the last, as far as they end before all time."""
-    rounds = policy.slice
-    for _ in range(policy.queues - 1):
-        if rounds >= NEVER:
-            return
-        yield rounds
-        rounds *= policy.ratio
+        return decide
 
+    def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
+        """Return the rule of the queues."""
+        return Rule(serve_queues, self.remember, [*map(self._rounds, known["prompt"])])
 
-class _Run:
-    def __init__(self, policy: MLFQ) -> None:
-        self._most = policy.batch or NEVER
-        self._slices = [*_slices(policy), NEVER]
-        self._prompt, self._patience = policy.prompt, policy.patience
-        self._place: dict[int, Place] = {}
-        self._left: dict[int, int] = {}  # rounds of the slice of a waiting request
-        self._ends: dict[int, int] = {}  # round in which the slice of a running request ends
-        self._since: dict[int, int] = {}  # round from which a request waits without a break
-        self._queue: list[Place] = []  # of the waiting requests; places before a promotion are past
-        self._waits: deque[tuple[int, int]] = deque()  # round, request; in order, some are past
-        self._joined = 0
+    def remember(self, make: Containers) -> "Queues":
+        """Return what a run remembers before its first round."""
+        limits = self.batch or NEVER, min(self.patience, NEVER - 1)
+        columns = [make.column() for _ in range(6)]
+        slices = make.copied([*self._slices(), NEVER])
+        return Queues(*limits, slices, make.scalars(2), *columns, *map(make.heap, (3, 3, 2, 1, 1)))
 
-    def __call__(self, view: View) -> Decision:
-        now, ends = view.now, self._ends
-        for i in view.completed:
-            del ends[i]
-        for i in view.arrived:
-            needed = self._rounds(view, i)
-            self._join(i, next(k for k, rounds in enumerate(self._slices) if rounds >= needed))
-            self._wait(i, now)
-            heappush(self._queue, self._place[i])
-        for queue, _, i in sorted(self._place[i] for i, end in ends.items() if end <= now):
-            self._join(i, queue + 1)
-            ends[i] = now + self._left[i]
-        self._promote(now)
-        ranked = sorted(self._place[i] for i in ends)
-        kept, admitted = keep_and_start(view, ranked, self._queue, self._most, self._past)
-        evicted = [i for *_, i in ranked[kept:]]
-        for i in admitted:
-            del self._since[i]
-            prefilled = 0 if view.generated[i] else self._rounds(view, i) - 1
-            ends[i] = now + self._left[i] - prefilled
-        for i in evicted:
-            self._left[i] = ends.pop(i) - now
-            self._wait(i, now)
-            heappush(self._queue, self._place[i])
-        drop = sorted({*view.paused, *evicted} - {*admitted}, key=self._place.__getitem__)
-        return Decision(admitted, evicted, self._wake(now), drop[::-1])
-
-    def _rounds(self, view: View, i: int) -> int:
+    def _rounds(self, prompt: int) -> int:
         """Return the rounds that a prefill counts as."""
-        return max(1, -(-view.prompt[i] // self._prompt))
+        return max(1, -(-prompt // self.prompt))
 
-    def _join(self, i: int, queue: int) -> None:
-        self._place[i] = (queue, self._joined, i)
-        self._left[i] = self._slices[queue]
-        self._joined += 1
+    def _slices(self) -> Iterator[int]:
+        """Yield the slices of all queues but the last, as far as they end before all time."""
+        rounds = self.slice
+        for _ in range(self.queues - 1):
+            if rounds >= NEVER:
+                return
+            yield rounds
+            rounds *= self.ratio
 
-    def _promote(self, now: int) -> None:
-        """Put those who have waited too long into the first queue, in the order of their places."""
-        starved: list[Place] = []
-        while self._patience and self._longest_wait() <= now - self._patience:
-            starved.append(self._place[self._waits.popleft()[1]])
-        for *_, i in sorted(starved):
-            self._join(i, 0)
-            self._wait(i, now)
-            heappush(self._queue, self._place[i])
-        if len(self._queue) > 2 * len(self._since):
-            self._queue = [self._place[i] for i in self._since]
-            heapify(self._queue)
 
-    def _past(self, place: Place) -> bool:
-        """Return whether the place of a waiting request was one before its promotion."""
-        return self._place[place[-1]] != place
+class Queues(NamedTuple):
+    """What the queues remember.
 
-    def _wake(self, now: int) -> int:
-        """Return the next round in which a slice ends, or patience."""
-        wake = max(now + 1, min(self._ends.values(), default=NEVER))
-        return min(wake, self._longest_wait() + self._patience) if self._patience else wake
+    Parameters
+    ----------
+    most : requests in memory at once.
+    patience : rounds of waiting after which a request goes to the first queue.
+    slices : rounds of each queue; the last has no end.
+    v : how often a request has joined a queue, and how many wait.
+    key : rounds that the prefill of each request counts as.
+    queue, place : of each request, and the number of its joining.
+    left, ends : rounds of its slice while it waits, and the round in which the slice ends.
+    since : round from which it waits without a break, or -1.
+    running : of the running requests, in order: queue, place, request.
+    waiting : heap of the same of those that wait; those before a promotion are past.
+    waits : heap of rounds and requests; some have ended.
+    admit, evict : the last decision.
+    """
 
-    def _wait(self, i: int, now: int) -> None:
-        self._since[i] = now
-        self._waits.append((now, i))
+    most: int
+    patience: int
+    slices: Any
+    v: Any
+    key: Any
+    queue: Any
+    place: Any
+    left: Any
+    ends: Any
+    since: Any
+    running: Any
+    waiting: Any
+    waits: Any
+    admit: Any
+    evict: Any
 
-    def _longest_wait(self) -> int:
-        """Return the round since which somebody waits longest; `NEVER` when nobody does."""
-        while self._waits and self._since.get(self._waits[0][1]) != self._waits[0][0]:
-            self._waits.popleft()
-        return self._waits[0][0] if self._waits else NEVER
+
+JOINED, WAIT = range(2)
+"""Places in `Queues.v`."""
+
+
+def serve_queues(view: Any, own: Queues) -> int:
+    """Decide as the queues do; return when to be asked again."""
+    now = view.now
+    own.admit.clear()
+    own.evict.clear()
+    for i in view.completed:
+        own.running.remove((own.queue[i], own.place[i], i))
+    for i in view.arrived:
+        queue = 0
+        while own.slices[queue] < own.key[i]:
+            queue += 1
+        _join(own, i, queue)
+        own.v[WAIT] += 1
+        _wait(own, i, now)
+    for queue, _, i in [rank for rank in own.running if own.ends[rank[2]] <= now]:
+        _join(own, i, queue + 1)
+        own.ends[i] = now + own.left[i]
+    _promote(own, now)
+    ranked = sorted([(own.queue[i], own.place[i], i) for _, _, i in own.running])
+    kept = keep_and_start(view, ranked, own.waiting, own.most, own.admit, own.place)
+    own.running.clear()
+    own.running.extend(ranked[:kept])
+    for i in own.admit:
+        own.v[WAIT] -= 1
+        own.since[i] = -1
+        prefilled = 0 if view.generated[i] else own.key[i] - 1
+        own.ends[i] = now + own.left[i] - prefilled
+        own.running.append((own.queue[i], own.place[i], i))
+    own.running.sort()
+    for _, _, i in ranked[kept:]:
+        own.evict.append(i)
+        own.left[i] = own.ends[i] - now
+        own.v[WAIT] += 1
+        _wait(own, i, now)
+    ends = NEVER
+    for _, _, i in own.running:
+        ends = min(ends, own.ends[i])
+    wake = max(now + 1, ends)
+    return min(wake, _longest_wait(own) + own.patience) if own.patience else wake
+
+
+def _join(own: Queues, i: int, queue: int) -> None:
+    """Put a request at the end of a queue."""
+    own.queue[i], own.place[i], own.left[i] = queue, own.v[JOINED], own.slices[queue]
+    own.v[JOINED] += 1
+
+
+def _wait(own: Queues, i: int, now: int) -> None:
+    """Let a request wait from now on, in its place."""
+    own.since[i] = now
+    heappush(own.waits, (now, i))
+    heappush(own.waiting, (own.queue[i], own.place[i], i))
+
+
+def _promote(own: Queues, now: int) -> None:
+    """Put those who have waited too long into the first queue, in the order of their places."""
+    starved = [(own.queue[i], own.place[i], i) for i in own.admit]  # nobody
+    while own.patience and _longest_wait(own) <= now - own.patience:
+        _, i = heappop(own.waits)
+        starved.append((own.queue[i], own.place[i], i))
+    for _, _, i in sorted(starved):
+        _join(own, i, 0)
+        _wait(own, i, now)
+    if len(own.waiting) > 2 * own.v[WAIT]:
+        ranks = [rank for rank in own.waiting if own.place[rank[2]] == rank[1]]
+        own.waiting.clear()
+        own.waiting.extend(ranks)
+        heapify(own.waiting)
+
+
+def _longest_wait(own: Queues) -> int:
+    """Return the round since which a request waits longest; `NEVER` when none does."""
+    while len(own.waits) and own.since[own.waits[0][1]] != own.waits[0][0]:
+        heappop(own.waits)
+    return own.waits[0][0] if len(own.waits) else NEVER  # type: ignore[no-any-return]

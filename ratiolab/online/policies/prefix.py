@@ -1,10 +1,8 @@
 """Building blocks of policies: ordered queues, orders of eviction, and the prefix rule."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
-from itertools import accumulate
 from math import floor
 from typing import Any, TypeAlias
 
@@ -96,12 +94,8 @@ class Victims:
 
 
 def keep_and_start(
-    view: View,
-    ranked: Sequence[Any],
-    queue: list[Any],
-    most: int,
-    past: Callable[[Any], bool] = lambda rank: False,
-) -> tuple[int, list[int]]:
+    view: Any, ranked: Any, queue: Any, most: int, admit: Any, place: Any = None
+) -> int:
     """Go down the ranks of all requests, running or not, and serve while the next round fits.
 
     After the first waiting request that does not fit none starts; at the first running one that
@@ -112,26 +106,40 @@ def keep_and_start(
     ranked : ranks of the running requests, sorted; the last part of a rank is the request.
     queue : ranks of the waiting requests, a heap; those who start are taken out.
     most : requests in memory at once.
-    past : whether a rank in the queue is one of before; such ranks are thrown away.
+    admit : an empty list; those who start are added to it.
+    place : if given, a rank in the queue whose last part but one is not the place of the request is
+        past, and thrown away.
 
-    Returns how many of the ranked ones stay, and who starts.
+    Returns how many of the ranked ones stay.
     """
-    prompt, generated, running = view.prompt, view.generated, view.running
-    first = (prompt[i] + generated[i] - running[i] for *_, i in ranked)
-    tokens = [0, *accumulate(held(constant, view.now + 1) for constant in first)]  # of the first k
-    admitted, room = list[int](), view.memory
-    while queue:
-        if past(queue[0]):
+    tokens, before, room = 0, 0, view.memory  # of the first of the running requests
+    while len(queue):
+        rank = queue[0]
+        i = rank[-1]
+        if place is not None and place[i] != rank[-2]:
             heappop(queue)
             continue
-        before, i = bisect_left(ranked, queue[0]), queue[0][-1]
-        needed = held(prompt[i] + generated[i], 1)
-        if tokens[before] + needed > room or before + len(admitted) >= most:
+        while before < len(ranked) and ranked[before] < rank:
+            tokens += _held_next(view, ranked[before][-1])
+            before += 1
+        needed = view.prompt[i] + view.generated[i] + 1
+        if tokens + needed > room or before + len(admit) >= most:
             break
         heappop(queue)
         room -= needed
-        admitted.append(i)
-    return min(bisect_right(tokens, room) - 1, most - len(admitted)), admitted
+        admit.append(i)
+    kept, places = 0, min(len(ranked), most - len(admit))
+    while kept < places:
+        room -= _held_next(view, ranked[kept][-1])
+        if room < 0:
+            break
+        kept += 1
+    return kept
+
+
+def _held_next(view: Any, i: int) -> int:
+    """Return the tokens that a request which has made tokens holds in the next round."""
+    return view.prompt[i] + view.generated[i] + view.now - view.running[i] + 1  # type: ignore[no-any-return]
 
 
 class Timers:

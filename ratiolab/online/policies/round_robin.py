@@ -5,16 +5,22 @@ Algorithm 1. What the rule costs on one server without memory:
 `ratiolab.theory.worst_case.round_robin`.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from numpy.random import Generator
 
-from ratiolab.model import Preemption, held
-from ratiolab.online.policies.prefix import Key, Victims, held_next
+from ratiolab.model import Preemption
 from ratiolab.online.policy import KEEPING, Count, Decide, Limit, Policy, Setting
-from ratiolab.online.view import NEVER, Decision, Information, View
+from ratiolab.online.rules import Containers, OnLists, Rule, asked, forget_past
+from ratiolab.online.view import NEVER, Information, View
+
+Starts: TypeAlias = Literal["all", "one", "fill"]
+STARTS: tuple[Starts, ...] = get_args(Starts)
+ALL, ONE, FILL = range(3)
+"""How many requests others are preempted for, and how many start, in the order of `STARTS`."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +40,38 @@ class RoundRobin(Policy):
     """
 
     quantum: Count = 5
-    starts: Literal["all", "one", "fill"] = "all"
+    starts: Starts = "all"
     counts: Literal["run", "request"] = "run"
     batch: Limit = 0
 
     preemption: ClassVar[Preemption] = "recompute"
     semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
+    many: ClassVar[int] = 8_000
+    shortest: ClassVar[bool] = False
+
+    @property
+    def sign(self) -> int:
+        """The sign of the order of starts in which requests are preempted."""
+        return 1
+
+    def remember(self, make: Containers) -> "Turns":
+        """Return what a run remembers before its first round."""
+        numbers = self.quantum, self.batch or NEVER, STARTS.index(self.starts)
+        columns = make.scalars(3), make.column(), make.column(), make.column()
+        heaps = map(make.heap, (3, 4, 5, 4, 1, 1))
+        by_run = self.counts == "run"
+        return Turns(*numbers, by_run, self.shortest, self.sign, *columns, *heaps)
+
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        return asked(take_turns, self.remember(OnLists()), self._key)
+
+    def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
+        """Return the rule of round robin."""
+        key = known["predicted"] if self.shortest else [0] * len(known["prompt"])
+        return Rule(take_turns, self.remember, key)
+
+    def _key(self, view: View, i: int) -> int:
+        return view.predicted[i] if self.shortest else 0
 
 
 @dataclass(frozen=True)
@@ -66,8 +98,9 @@ class RR(RoundRobin):
     name: ClassVar[str] = "rr"
     source: ClassVar[str] = "round robin as compared by Gogineni et al., Section 3.4"
 
-    def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Run(setting, self, shortest=False, sign=1 if self.victim == "first" else -1)
+    @property
+    def sign(self) -> int:
+        return 1 if self.victim == "first" else -1
 
 
 @dataclass(frozen=True)
@@ -81,80 +114,121 @@ class RRSJF(RoundRobin):
     name: ClassVar[str] = "rr-sjf"
     source: ClassVar[str] = "Gogineni et al., RR-SJF, Algorithm 1"
     information: ClassVar[Information] = Information.PREDICTION
-
-    def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Run(setting, self, shortest=True)
+    shortest: ClassVar[bool] = True
 
 
-class _Run:
-    def __init__(
-        self, setting: Setting, policy: RoundRobin, *, shortest: bool, sign: int = 1
-    ) -> None:
-        self._sign = sign  # of the order of starts in which requests are preempted
-        self._quantum, self._starts, self._shortest = policy.quantum, policy.starts, shortest
-        self._by_run = policy.counts == "run"
-        self._most = policy.batch or NEVER
-        self._turn: dict[int, int] = {}  # of the last start, counted from 0
-        self._turns = 0
-        self._queue: list[tuple[int, int, int]] = []  # round of placing, rank, request
-        self._returning: list[tuple[int, int, int]] = []
-        self._victims = Victims()
-        # round from which on a request may be preempted, key of leaving, request, start
-        self._slices: list[tuple[int, Key, int, int]] = []
-        # key of leaving, request, start of runs that had their slice; those that ended are skipped
-        self._served: list[tuple[Key, int, int]] = []
+class Turns(NamedTuple):
+    """What round robin remembers.
 
-    def __call__(self, view: View) -> Decision:
-        now = view.now
-        for entry in self._returning:
-            heappush(self._queue, entry)
-        for i in view.arrived:
-            heappush(self._queue, (now, self._rank(view, i), i))
-        while self._slices and self._slices[0][0] <= now:
-            heappush(self._served, heappop(self._slices)[1:])
-        evicted = self._victims.evict(view)
-        admitted = [] if evicted else self._serve(view, evicted)
-        self._returning = [(now, self._rank(view, i), i) for i in evicted]
-        return Decision(admitted, evicted, wake=self._wake(now, bool(evicted)))
+    Parameters
+    ----------
+    quantum : tokens of a slice.
+    most : requests in memory at once.
+    starts : place in `STARTS`.
+    by_run : whether a slice is counted from the last start.
+    shortest : whether keys order requests placed in the same round, else their last start.
+    sign : of the order of starts in which requests are preempted.
+    v : numbers of running requests and of starts, and the round of the last decision.
+    key : predicted length of each request.
+    turn, start : number and round of its last start; -1 before the first, and when it does not run.
+    queue : heap of the round of placing, rank, and request.
+    victims : heap of leaving key (two numbers), request and start; some entries are past.
+    slices : heap of the round from which on a request may be preempted, and its entry in `victims`.
+    served : entries of `victims` of requests that had their slice; some are past.
+    admit, evict : the last decision.
+    """
 
-    def _serve(self, view: View, evicted: list[int]) -> list[int]:
-        """Return the requests that start; the ones preempted for them are added to `evicted`."""
-        now, admitted = view.now, list[int]()
-        tokens, running = view.tokens, len(view.running)
-        while self._queue and not (self._starts == "one" and admitted):
-            i = self._queue[0][-1]
-            needed = held(view.prompt[i] + view.generated[i], 1)
-            preempting = not admitted or self._starts == "all"
-            fits = tokens + needed <= view.memory and running < self._most
-            while preempting and self._served and not fits:
-                _, j, start = heappop(self._served)
-                if view.running.get(j) == start:
-                    tokens -= held_next(view, j)
-                    running -= 1
-                    evicted.append(j)
-                    fits = tokens + needed <= view.memory and running < self._most
-            if not fits:
-                break
-            heappop(self._queue)
-            tokens += needed
-            running += 1
-            self._turn[i] = self._turns
-            self._turns += 1
-            key = (-view.predicted[i], -i) if self._shortest else (self._sign * self._turn[i],)
-            self._victims.push(i, key, now)
-            had = 0 if self._by_run else view.generated[i]
-            heappush(self._slices, (now + max(1, self._quantum - had), key, i, now))
-            admitted.append(i)
-        return admitted
+    quantum: int
+    most: int
+    starts: int
+    by_run: bool
+    shortest: bool
+    sign: int
+    v: Any
+    key: Any
+    turn: Any
+    start: Any
+    queue: Any
+    victims: Any
+    slices: Any
+    served: Any
+    admit: Any
+    evict: Any
 
-    def _rank(self, view: View, i: int) -> int:
-        """Return the rank of a request among all placed on the queue in the same round."""
-        return view.predicted[i] if self._shortest else self._turn.get(i, -1)
 
-    def _wake(self, now: int, preempted: bool) -> int:
-        if preempted or (self._queue and self._starts != "all"):
-            return now + 1
-        if not self._queue:
-            return NEVER  # no request is preempted while none waits
-        # no run that had its slice is left; the next to have had it may end first: an event
-        return self._slices[0][0] if self._slices else NEVER
+RUNS, STARTED, DECIDED = range(3)
+"""Places in `Turns.v`."""
+
+
+def take_turns(view: Any, own: Turns) -> int:
+    """Decide as round robin does; return when to be asked again."""
+    now = view.now
+    for i in view.completed:
+        own.start[i] = -1
+    own.v[RUNS] -= len(view.completed)
+    for i in own.evict:
+        heappush(own.queue, (own.v[DECIDED], _rank(own, i), i))
+    for i in view.arrived:
+        own.turn[i] = own.start[i] = -1
+        heappush(own.queue, (now, _rank(own, i), i))
+    own.admit.clear()
+    own.evict.clear()
+    own.v[DECIDED] = now
+    while len(own.slices) and own.slices[0][0] <= now:
+        heappush(own.served, heappop(own.slices)[1:])
+    tokens = view.tokens
+    forget_past(own.victims, own.start, own.v[RUNS])
+    while tokens > view.memory:
+        tokens -= _preempt(view, own, heappop(own.victims))
+    if not len(own.evict):
+        _serve(view, own, tokens)
+    if len(own.evict) or (len(own.queue) and own.starts != ALL):
+        return now + 1  # type: ignore[no-any-return]
+    # no request is preempted while none waits; where none is left that had its slice, the next to
+    # have had it may end first: an event
+    return own.slices[0][0] if len(own.queue) and len(own.slices) else NEVER
+
+
+def _serve(view: Any, own: Turns, tokens: int) -> None:
+    """Start requests, and preempt others for them."""
+    now = view.now
+    while len(own.queue) and not (own.starts == ONE and len(own.admit)):
+        i = own.queue[0][2]
+        needed = view.prompt[i] + view.generated[i] + 1
+        preempting = own.starts == ALL or not len(own.admit)
+        while preempting and len(own.served) and not _fits(view, own, tokens + needed):
+            tokens -= _preempt(view, own, heappop(own.served))
+        if not _fits(view, own, tokens + needed):
+            break
+        heappop(own.queue)
+        tokens += needed
+        turn = own.turn[i] = own.v[STARTED]
+        own.start[i] = now
+        own.v[STARTED] += 1
+        own.v[RUNS] += 1
+        key = (-own.key[i], -i) if own.shortest else (own.sign * turn, 0)
+        heappush(own.victims, (*key, i, now))
+        had = 0 if own.by_run else view.generated[i]
+        heappush(own.slices, (now + max(1, own.quantum - had), *key, i, now))
+        own.admit.append(i)
+
+
+def _fits(view: Any, own: Turns, tokens: int) -> bool:
+    """Return whether one more request has a place, if all then hold so many tokens."""
+    return tokens <= view.memory and own.v[RUNS] < own.most  # type: ignore[no-any-return]
+
+
+def _preempt(view: Any, own: Turns, entry: tuple[int, int, int, int]) -> int:
+    """Preempt a request unless its entry is past; return the tokens that leave."""
+    _, _, i, start = entry
+    if own.start[i] != start:
+        return 0
+    own.start[i] = -1
+    own.v[RUNS] -= 1
+    own.evict.append(i)
+    return view.prompt[i] + view.generated[i] + view.now - start + 1  # type: ignore[no-any-return]
+
+
+def _rank(own: Turns, i: int) -> int:
+    """Return the rank of a request among all placed on the queue in the same round."""
+    return own.key[i] if own.shortest else own.turn[i]  # type: ignore[no-any-return]

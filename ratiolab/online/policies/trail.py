@@ -200,7 +200,8 @@ class _Run:
         now = view.now
         ages = {i: view.generated[i] + now - start for i, start in view.running.items()}
         ranked = sorted(self._rank(view, i, age, waits=False) for i, age in ages.items())
-        kept, admitted = keep_and_start(view, ranked, self._queue, self._most)
+        admitted: list[int] = []
+        kept = keep_and_start(view, ranked, self._queue, self._most, admitted)
         evicted = [i for *_, i in ranked[kept:]]
         stopped = [self._rank(view, i, ages[i], waits=True) for i in evicted]
         for rank in stopped:
