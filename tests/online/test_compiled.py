@@ -23,6 +23,11 @@ POLICIES = [
     ("vllm-fcfs", {"batch": 4, "tokens": 9}),
     ("vllm-fcfs", {"batch": 0, "tokens": 0}),
     ("sarathi", {"batch": 3, "tokens": 5}),
+    ("rr", {"quantum": 2}),
+    ("rr", {"quantum": 2, "starts": "one", "counts": "request", "victim": "last", "batch": 3}),
+    ("rr-sjf", {"quantum": 1, "starts": "fill"}),
+    ("mlfq", {"slice": 1, "queues": 3, "prompt": 3, "patience": 9}),
+    ("mlfq", {"slice": 2, "patience": 0, "batch": 2}),
 ]
 CLOCKS = [None, BatchTime(0.031, 0.007, 0.002, 0.001, 0.005)]
 COLUMNS = ("request", "start", "stop", "release", "lead", "unfilled")
