@@ -183,7 +183,7 @@ def serve_queues(view: Any, own: Queues) -> int:
     ends = NEVER
     for _, _, i in own.running:
         ends = min(ends, own.ends[i])
-    wake = max(now + 1, ends)
+    wake: int = max(now + 1, ends)
     return min(wake, _longest_wait(own) + own.patience) if own.patience else wake
 
 
@@ -202,7 +202,7 @@ def _wait(own: Queues, i: int, now: int) -> None:
 
 def _promote(own: Queues, now: int) -> None:
     """Put those who have waited too long into the first queue, in the order of their places."""
-    starved = [(own.queue[i], own.place[i], i) for i in own.admit]  # nobody
+    starved = own.running[:0]  # an empty list of such ranks
     while own.patience and _longest_wait(own) <= now - own.patience:
         _, i = heappop(own.waits)
         starved.append((own.queue[i], own.place[i], i))
@@ -220,4 +220,4 @@ def _longest_wait(own: Queues) -> int:
     """Return the round since which a request waits longest; `NEVER` when none does."""
     while len(own.waits) and own.since[own.waits[0][1]] != own.waits[0][0]:
         heappop(own.waits)
-    return own.waits[0][0] if len(own.waits) else NEVER  # type: ignore[no-any-return]
+    return own.waits[0][0] if len(own.waits) else NEVER
