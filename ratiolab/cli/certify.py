@@ -42,7 +42,7 @@ def certify(
     because checking would take more than --seconds, or more than a gigabyte, up to five where these
     are 120 or more; with long outputs states take up to three times as much.
     """
-    from ratiolab.hindsight.certificates.certificate import PromiseCertificate
+    from ratiolab.hindsight.certificates.certificate import PromiseCertificate, SecondsCertificate
     from ratiolab.hindsight.certificates.certify import CertificateError
     from ratiolab.hindsight.certificates.certify import certify as check
     from ratiolab.hindsight.certificates.certify_promises import certify_promises
@@ -50,6 +50,7 @@ def certify(
     from ratiolab.hindsight.certificates.io import read_certificate
     from ratiolab.model.fleet_io import read_fleet
     from ratiolab.model.promises import one_replica, with_limits
+    from ratiolab.online.clock import PICOSECONDS
 
     instance = read_fleet(file, memory, replicas)
     if slo_ttft is not None or slo_latency is not None:
@@ -67,7 +68,15 @@ def certify(
     except CertificateError as error:
         reason, code = str(error), 1
     objective = claim.objective if isinstance(claim, PromiseCertificate) else "total"
-    shown = f"proven: every schedule of {instance.name} has latency >= {claim.bound:,}"
+    least = f"{claim.bound:,}"
+    if isinstance(claim, SecondsCertificate):
+        batch, prefill, decode, kv = (f"{part / PICOSECONDS:.6g}" for part in claim.clock)
+        least = (
+            f"{claim.bound / PICOSECONDS:,.3f} s, if evictions are of kind {claim.preemption} and "
+            f"a batch takes {batch} s + {prefill} s per token prefilled + {decode} s per request "
+            f"decoding + {kv} s per token of cache read"
+        )
+    shown = f"proven: every schedule of {instance.name} has latency >= {least}"
     if objective == "weighted":
         shown = f"proven: every schedule of {instance.name} has weighted latency >= {claim.bound:,}"
     if objective == "goodput":

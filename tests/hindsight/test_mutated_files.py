@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from batches import drawn_case, least_picoseconds
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certificate import Certificate, numbers_check
@@ -16,6 +17,7 @@ from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.model import FormatError, Instance
+from ratiolab.ratio.clock_certificate import seconds_certificate
 
 ODD = (-1, 0, 1, 10**18, 2**63, -(2**63), 10**400, 1.5, "x", None, True, [], {}, [[]], [0] * 999)
 HEAD = ("format", "instance", "digest", "kind", "check")
@@ -38,6 +40,12 @@ def paths(seed: int) -> tuple[Instance, Certificate, int]:
     instance = drawn(9 if seed % 2 else 13, seed)
     found = solve(instance, method="certified", threads=1)
     return instance, found.certificate, found.upper
+
+
+def seconds(seed: int) -> tuple[Instance, Certificate, int]:
+    instance, clock = drawn_case(seed)
+    best = least_picoseconds(instance, clock, evictions=True)
+    return instance, seconds_certificate(instance, clock, "recompute", cells=20), best
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -75,9 +83,10 @@ def changed(data: dict[str, Any], all_places: list[tuple[Any, ...]], rng: random
     [
         (growth, 1, 150),
         (paths, 3, 150),
+        (seconds, 7, 500),
         *(
             pytest.param(make, seed, 5000, marks=pytest.mark.slow)
-            for make in (growth, paths)
+            for make in (growth, paths, seconds)
             for seed in (5, 6)
         ),
     ],

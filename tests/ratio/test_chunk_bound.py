@@ -11,6 +11,7 @@ from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
+from ratiolab.ratio.clock_certificate import seconds_certificate
 from ratiolab.workloads.generators import generate
 
 CLOCKS = (
@@ -82,6 +83,8 @@ def test_no_engine_with_chunks_is_below_the_bounds(clock, n, longest):
         best = least(instance, clock, budget, first_tokens=False)
         bound = clock_lower_bound(instance, clock, "recompute")
         assert bound <= best + 1e-9
+        claim = seconds_certificate(instance, clock, "recompute", cells=100, groups=2)
+        assert claim.bound <= (best + 1e-9) * 10**12
         tightest = max(tightest, bound / best)
         first = least(instance, clock, budget, first_tokens=True)
         assert ttft_lower_bound(instance, clock) <= first + 1e-9

@@ -14,7 +14,9 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``weighted`` and ``goodput``: such duals, for weighted latency, and for the weight served in time
   (`ratiolab.hindsight.certificates.certify_promises`);
 - ``cells``: prices of rows, alone or with a dynamic program over cells of rounds that they guide,
-  which the checker does again (`ratiolab.hindsight.certificates.certify_cells`).
+  which the checker does again (`ratiolab.hindsight.certificates.certify_cells`);
+- ``seconds``: prices of machine time under a clock; the bound is in picoseconds
+  (`ratiolab.hindsight.certificates.certify_seconds`).
 
 `ratiolab.hindsight.certificates.certificate_file` describes the fields of each kind, and
 ``ratiolab schema certificate`` prints them. Numbers come with ``check``, twelve hexadecimal digits
@@ -161,9 +163,47 @@ class CellCertificate(_Claim):
         return "dynamic programming over cells" if self.width else "prices of rows"
 
 
+@dataclass(frozen=True)
+class SecondsCertificate(_Claim):
+    """The claim that no schedule under a clock has a total latency below ``bound`` picoseconds.
+
+    `ratiolab.hindsight.certificates.certify_seconds` says what duals prove it.
+
+    Parameters
+    ----------
+    preemption : what an eviction costs.
+    clock : picoseconds of a batch, of a token prefilled, of a request decoding, and of a token of
+        cache read.
+    tick : picoseconds of a tick of the instance.
+    unit : picoseconds of the unit of all times below.
+    width : of a cell of time.
+    groups : into which the tokens of a request after its first are divided.
+    levels : works between which pairs of prefilled requests are told apart, falling.
+    price, decoding : of each cell the price, in 2^-20, and S, in 2^-10.
+    prefilled : of each level G of each cell.
+    """
+
+    preemption: str
+    clock: tuple[int, int, int, int]
+    tick: int
+    unit: int
+    width: int
+    groups: int
+    levels: tuple[int, ...] = field(repr=False)
+    price: tuple[int, ...] = field(repr=False)
+    decoding: tuple[int, ...] = field(repr=False)
+    prefilled: tuple[tuple[int, ...], ...] = field(repr=False)
+
+    source: ClassVar[str] = "prices of machine time"
+
+
 CertificateWithDuals: TypeAlias = DualCertificate | DynamicProgrammingCertificate | PathCertificate
 Certificate: TypeAlias = (
-    FormulaCertificate | GrowthCertificate | CellCertificate | CertificateWithDuals
+    FormulaCertificate
+    | GrowthCertificate
+    | CellCertificate
+    | SecondsCertificate
+    | CertificateWithDuals
 )
 
 

@@ -17,6 +17,7 @@ from ratiolab.hindsight.certificates.certificate import (
     GrowthCertificate,
     PathCertificate,
     PromiseCertificate,
+    SecondsCertificate,
 )
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
@@ -223,6 +224,41 @@ class MergedPathsFile(_PathsFile):
         return PathCertificate(*claim, self.unit, self.multipliers, self.passes, True, self.width)
 
 
+class SecondsFile(ProofFile):
+    """A bound in picoseconds that prices of machine time prove, under a clock.
+
+    `ratiolab.hindsight.certificates.certificate` says what the numbers are.
+    """
+
+    kind: Literal["seconds"]
+    preemption: Literal["restart", "recompute", "swap", "pause"]
+    """What an eviction costs."""
+    clock: Annotated[tuple[int, int, int, int], _FROM_LIST]
+    """Picoseconds: fixed, prefill, decode, kv."""
+    tick: int
+    """Picoseconds of a tick."""
+    unit: int
+    """Picoseconds of the unit of times and works."""
+    width: int
+    """Units of a cell of time."""
+    groups: int
+    """Into which the tokens of a request after its first are divided."""
+    levels: Integers
+    """Works, falling."""
+    price: Integers
+    """Prices of machine time in the cells, times 2^20."""
+    decoding: Integers
+    """Roots of done work of those who decode, times 2^10."""
+    prefilled: Annotated[tuple[Integers, ...], _FROM_LIST, FailFast()]
+    """Of each level the prefills of those who run, units."""
+
+    def certificate(self) -> Certificate:
+        """Return the claim of the file."""
+        names = ("format", "kind", "check")
+        numbers = {name: each for name, each in dict(self).items() if name not in names}
+        return SecondsCertificate(**numbers)
+
+
 class CertificateFile(
     RootModel[
         Annotated[
@@ -233,7 +269,8 @@ class CertificateFile(
             | DualsFile
             | PathsFile
             | MergedPathsFile
-            | CellsFile,
+            | CellsFile
+            | SecondsFile,
             Field(discriminator="kind"),
         ]
     ]

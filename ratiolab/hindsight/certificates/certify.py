@@ -23,6 +23,7 @@ from ratiolab.hindsight.certificates.certificate import (
     FormulaCertificate,
     GrowthCertificate,
     PromiseCertificate,
+    SecondsCertificate,
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import CertificateError as CertificateError
@@ -46,7 +47,7 @@ def certify(certificate: Certificate | PromiseCertificate, given: Instance | Fle
 
     Returns
     -------
-    the bound, which is the one claimed.
+    the bound, which is the one claimed: rounds, or picoseconds under a clock.
 
     Raises
     ------
@@ -86,6 +87,10 @@ def certify(certificate: Certificate | PromiseCertificate, given: Instance | Fle
             from ratiolab.hindsight.certificates.certify_cells import bound_by_cells
 
             bound = bound_by_cells(certificate, instance)
+        elif isinstance(certificate, SecondsCertificate):
+            from ratiolab.hindsight.certificates.certify_seconds import seconds_value
+
+            bound = seconds_value(certificate, instance)
         else:
             bound = _priced(certificate, instance)
     except CertificateError:

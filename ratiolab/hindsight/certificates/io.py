@@ -12,6 +12,7 @@ from ratiolab.hindsight.certificates.certificate import (
     FormulaCertificate,
     GrowthCertificate,
     PromiseCertificate,
+    SecondsCertificate,
     numbers_check,
 )
 from ratiolab.hindsight.certificates.effort import LARGEST_FILE
@@ -50,6 +51,13 @@ def _own_numbers(certificate: Certificate | PromiseCertificate) -> tuple[str, di
     if isinstance(certificate, CellCertificate):
         own: dict[str, Any] = {"rows": certificate.rows, "width": certificate.width}
         return "cells", {"bound": certificate.bound, **own}
+    if isinstance(certificate, SecondsCertificate):
+        claimed = {"bound": certificate.bound}
+        return "seconds", claimed | {
+            name: each
+            for name, each in vars(certificate).items()
+            if name not in ("instance", "digest", "bound", "replicas")
+        }
     duals: Any = certificate.duals
     numbers = {"denominator": duals.denominator, "value": certificate.value, **vars(duals)}
     if isinstance(certificate, PromiseCertificate):

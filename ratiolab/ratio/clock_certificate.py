@@ -1,0 +1,105 @@
+"""The best bound in seconds that is found within some time, as a certificate."""
+
+import time
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from ratiolab.hindsight.certificates.certificate import SecondsCertificate
+from ratiolab.hindsight.certificates.certify_seconds import PRICE_BITS, ROOT_BITS, seconds_value
+from ratiolab.model import Instance, Preemption
+from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
+from ratiolab.ratio.clock_duals import (
+    Duals,
+    Parts,
+    horizon,
+    in_closed_form,
+    parts_of,
+    raised,
+    refined,
+    value,
+)
+
+COARSE, FINEST, MOST = 1000, 8000, 10**7
+"""Cells of time: of the first ascent, at most, and at most times requests."""
+
+GROUPS = 4
+"""Into which the tokens of a request after its first are divided."""
+
+FINE = 22
+"""Binary digits of the fixed time of a batch in the unit of a certificate."""
+
+SHORTER = 1 - 2.0**-20
+"""Factor on the concurrency of duals, so that it is paid for after rounding, too."""
+
+
+def seconds_certificate(
+    instance: Instance,
+    clock: BatchTime,
+    preemption: Preemption = "restart",
+    *,
+    seconds: float = 0.0,
+    cells: int = 0,
+    groups: int = GROUPS,
+) -> SecondsCertificate:
+    """Return a certificate of a lower bound on the total latency of every schedule.
+
+    Parameters
+    ----------
+    instance : it states the seconds of a tick, unless clock does or all requests arrive at 0.
+    clock : how long a batch takes.
+    preemption : what an eviction costs.
+    seconds : of an ascent from duals in closed form; 0 for those alone.
+    cells : of time, by default as many as time allows.
+    groups : of the tokens of a request after its first.
+
+    Returns
+    -------
+    The certificate; its bound is in picoseconds. Cost O(n cells groups) for each of some steps.
+
+    Examples
+    --------
+    >>> pair = Instance("pair", 3, [0, 0], [0, 0], [2, 2])  # 6 token-seconds, 3 at once
+    >>> seconds_certificate(pair, BatchTime(fixed=1, tick=1)).bound > 3.9 * 10**12
+    True
+    """
+    began = time.perf_counter()
+    fixed, prefill, decode, kv, _ = clock.whole
+    unit = max(1, fixed >> FINE)
+    refills = preemption in ("recompute", "pause")
+    parts = parts_of(instance, clock, refills=refills, groups=groups)
+    fine = cells or max(COARSE, min(FINEST, MOST // (len(instance) * COARSE) * COARSE))
+    coarse = min(fine, COARSE)
+    width = unit / PICOSECONDS * ceil(horizon(parts) / fine / unit * PICOSECONDS)
+    best = in_closed_form(parts, width, fine)
+    if seconds:
+        start = in_closed_form(parts, width * (fine // coarse), coarse)
+        found = raised(parts, start, lambda: 1.5 * (time.perf_counter() - began) / seconds)
+        found = refined(parts, found, fine) if coarse < fine else found
+        found = raised(parts, found, lambda: (time.perf_counter() - began) / seconds)
+        best = max(best, found, key=lambda duals: value(parts, duals)[0])
+    tick = clock.tick if instance.tick_seconds is None else instance.tick_seconds
+    claim = SecondsCertificate(
+        instance.name,
+        instance.digest,
+        *(0, preemption, (fixed, prefill, decode, kv), picoseconds(tick or 0.0), unit),
+        *_rounded(parts, best, unit, groups),
+    )
+    return replace(claim, bound=seconds_value(claim, instance))
+
+
+def _rounded(parts: Parts, duals: Duals, unit: int, groups: int) -> tuple[Any, ...]:
+    """Return duals in integers: the fields of a certificate from its width on."""
+    second = PICOSECONDS / unit
+    levels: list[int] = []  # falling, also where works are equal but for rounding
+    for level in parts.levels[::-1].tolist():
+        levels.insert(0, max(ceil(level * second), levels[0] + 1 if levels else 1))
+    price = np.floor(duals.price * 2**PRICE_BITS).astype(np.int64) + 2
+    decoding = np.floor(SHORTER * duals.decoding * 2**ROOT_BITS).astype(np.int64)
+    prefilled = np.floor(SHORTER * duals.prefilled * second).astype(np.int64)
+    return (
+        *(round(duals.width * second), groups, tuple(levels)),
+        *(tuple(price.tolist()), tuple(decoding.tolist()), tuple(map(tuple, prefilled.tolist()))),
+    )
