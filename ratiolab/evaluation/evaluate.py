@@ -19,9 +19,9 @@ from ratiolab.online import Policy, Simulation, make
 from ratiolab.online.clock import BatchTime, clock_of
 from ratiolab.online.registry import as_policy
 from ratiolab.ratio.choice import Skipped, usable_policies
-from ratiolab.ratio.clock_search import Searched, search_order
 from ratiolab.ratio.ranking import best_first
 from ratiolab.ratio.runs import simulated
+from ratiolab.seconds.order_search import Searched, search_order
 
 
 def evaluate(

@@ -25,7 +25,7 @@ from ratiolab.online import make, simulate
 from ratiolab.online.clock import clock_of
 from ratiolab.ratio import clock_search
 from ratiolab.ratio.clock_bound import clock_lower_bound
-from ratiolab.ratio.clock_search import search_order, total_seconds
+from ratiolab.seconds.order_search import search_order, total_seconds
 from ratiolab.workloads.generators import generate
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 

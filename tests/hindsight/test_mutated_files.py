@@ -17,7 +17,7 @@ from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.model import FormatError, Instance
-from ratiolab.ratio.clock_certificate import seconds_certificate
+from ratiolab.seconds.certified_bound import seconds_certificate
 
 ODD = (-1, 0, 1, 10**18, 2**63, -(2**63), 10**400, 1.5, "x", None, True, [], {}, [[]], [0] * 999)
 HEAD = ("format", "instance", "digest", "kind", "check")

@@ -11,7 +11,7 @@ from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
-from ratiolab.ratio.clock_certificate import seconds_certificate
+from ratiolab.seconds.certified_bound import seconds_certificate
 from ratiolab.workloads.generators import generate
 
 CLOCKS = (

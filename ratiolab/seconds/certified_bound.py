@@ -11,7 +11,7 @@ from ratiolab.hindsight.certificates.certificate import SecondsCertificate
 from ratiolab.hindsight.certificates.certify_seconds import PRICE_BITS, ROOT_BITS, seconds_value
 from ratiolab.model import Instance, Preemption
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
-from ratiolab.ratio.clock_duals import (
+from ratiolab.seconds.duals import (
     Duals,
     Parts,
     horizon,

@@ -22,7 +22,7 @@ from ratiolab.online import Information, Policy, Simulation, make, simulate
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 from ratiolab.online.policies.prefix import PrefixRun
 from ratiolab.online.policy import Decide, Setting
-from ratiolab.ratio.clock_kernels import FIELDS, HIGHEST, STRIDE, Served, Timed, anneal, serve
+from ratiolab.seconds.order_kernels import FIELDS, HIGHEST, STRIDE, Served, Timed, anneal, serve
 
 BEGIN = "svf", "svf-fit", "mc-sf"
 """Policies whose orders a search begins with."""

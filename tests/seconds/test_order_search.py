@@ -10,8 +10,8 @@ from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.ratio.clock_bound import clock_lower_bound
-from ratiolab.ratio.clock_kernels import serve
-from ratiolab.ratio.clock_search import (
+from ratiolab.seconds.order_kernels import serve
+from ratiolab.seconds.order_search import (
     Searched,
     search_order,
     served,

@@ -15,9 +15,9 @@ from ratiolab.model import Instance, write_instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
 from ratiolab.ratio.clock_bound import clock_lower_bound
-from ratiolab.ratio.clock_certificate import seconds_certificate
-from ratiolab.ratio.clock_duals import horizon, in_closed_form, parts_of, raised, value
-from ratiolab.ratio.clock_search import total_seconds
+from ratiolab.seconds.certified_bound import seconds_certificate
+from ratiolab.seconds.duals import horizon, in_closed_form, parts_of, raised, value
+from ratiolab.seconds.order_search import total_seconds
 from ratiolab.workloads.generators import generate
 
 

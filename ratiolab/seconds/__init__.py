@@ -1,0 +1,1 @@
+"""Bounds and schedules in seconds, under a batch-time clock."""
