@@ -131,13 +131,18 @@ def parts_of(instance: Instance, clock: BatchTime, *, refills: bool, groups: int
     level = (works[:, None] <= levels).sum(axis=1)
     made = np.concatenate([[0.0], 1 / levels])
     constant -= float((prefilled**2 * made[level]).sum()) / 2
-    return Parts(due, works, level, constant, levels, np.array(first), *table, fixed, decode)
+    size, length, soonest, root_slope, running = table
+    shapes = due, works, level, constant, levels, np.array(first)
+    return Parts(*shapes, size, length, soonest, root_slope, running, fixed, decode)
 
 
 @compiled
-def bound(due, work, level, first, size, length, soonest, root, running, fixed, decode, steps,
-          width, price, decoding, prefilled, slope, slope_d, slope_p):  # type: ignore[no-untyped-def]  # fmt: skip
+def bound(parts, steps, duals, slopes):  # type: ignore[no-untyped-def]
     """Return the bound without its constant, and add its slopes in the duals."""
+    due, work, level, first = parts.due, parts.work, parts.level, parts.first
+    size, length, soonest = parts.size, parts.length, parts.soonest
+    root, running, fixed, decode = parts.root, parts.running, parts.fixed, parts.decode
+    width, price, decoding, prefilled = duals
     cells, levels = len(price), len(steps)
     rest = np.empty(cells + 1)
     credit = np.zeros((levels + 1, cells + 1))
@@ -149,14 +154,14 @@ def bound(due, work, level, first, size, length, soonest, root, running, fixed, 
             credit[m + 1, b] = credit[m, b] + steps[m] * prefilled[m, b]
         rest[b] = price[b] - q / fixed
         total -= width * price[b]
-        slope[b] -= width
+        slopes.price[b] -= width
     rest[cells] = 0.0
     p, low = np.empty(cells + 2), np.empty(cells + 2)
-    ahead = np.empty((64, cells + 3))
-    chosen = np.empty((64, cells + 3), np.int64)
-    origin = np.empty((64, cells + 2), np.int64)
+    most = np.diff(first).max() + 1
+    ahead = np.empty((most, cells + 3))
+    chosen, origin = np.empty((2, most, cells + 3), np.int64)
     for j in range(len(due)):
-        begin = np.int64(due[j] / width)
+        begin = int(due[j] / width)
         if begin >= cells:
             continue
         n = cells - begin + 1
@@ -190,14 +195,15 @@ def bound(due, work, level, first, size, length, soonest, root, running, fixed, 
                     if p[x] < p[here]:
                         here = x
                     low[x], origin[k, x] = p[here], here
-                cover = np.int64(length[g] / width)
+                cover = int(length[g] / width)
                 if not cover:
                     for x in range(n - 1, 0, -1):
                         if low[x - 1] < low[x]:
                             low[x], origin[k, x] = low[x - 1], origin[k, x - 1]
-                earliest = min(n - 1, max(0, np.int64(soonest[g] / width) - begin))
+                earliest = min(n - 1, max(0, int(soonest[g] / width) - begin))
                 block = cover * low[n - 1]
-                best, at_best = np.inf, n - 1
+                best: float = np.inf
+                at_best = n - 1
                 for x in range(n - 1, -1, -1):
                     cost = size[g] * low[x]
                     if cover:
@@ -212,29 +218,29 @@ def bound(due, work, level, first, size, length, soonest, root, running, fixed, 
             for g in range(g0, g1):
                 k = g - g0
                 x = chosen[k, min(x, n - 1)]
-                cover = np.int64(length[g] / width)
+                cover = int(length[g] / width)
                 spread = max(1, cover)
                 for i in range(spread):
                     b = begin + origin[k, min(n - 1, x + i)]
                     if b >= cells:
                         continue
                     weight = size[g] / spread
-                    slope[b] += weight
+                    slopes.price[b] += weight
                     if chain:
-                        d = decoding[b]
-                        slope_d[b] += weight * (2 * decode * root[g] - 2 * decode * d / fixed)
+                        gain = root[g] - decoding[b] / fixed
+                        slopes.decoding[b] += 2 * weight * decode * gain
                         for m in range(levels):
-                            gain = running[g] if m < level[j] else 0.0
-                            slope_p[m, b] += weight * steps[m] * (gain - prefilled[m, b] / fixed)
+                            gain = (running[g] if m < level[j] else 0.0) - prefilled[m, b] / fixed
+                            slopes.prefilled[m, b] += weight * steps[m] * gain
                 x += cover
     return total
 
 
 def value(parts: Parts, duals: Duals) -> tuple[float, Duals]:
     """Return the bound that duals prove, seconds of total latency, and its slopes in them."""
-    slopes = [np.zeros_like(x) for x in duals[1:]]
-    found = bound(*parts[:3], *parts[5:], parts.steps, *duals, *slopes)
-    return parts.constant + found, Duals(duals.width, *slopes)
+    slopes = Duals(duals.width, *(np.zeros_like(x) for x in duals[1:]))
+    found = bound(parts, parts.steps, duals, slopes)
+    return parts.constant + float(found), slopes
 
 
 def projected(parts: Parts, duals: Duals) -> Duals:
@@ -313,10 +319,10 @@ def _machine_prices(parts: Parts, width: float, cells: int, stretch: float) -> F
     begins, ends, high, low = spans.T
     sums = np.concatenate([[0.0], ((ends - begins) * (high + low) / 2).cumsum()])
     at = np.arange(cells + 1) * width
-    place = np.maximum(np.searchsorted(begins, at, "right") - 1, 0)
-    inside = np.clip(at - begins[place], 0, (ends - begins)[place])
-    fall = ((low - high) / np.maximum(ends - begins, 1e-300))[place]
-    total = sums[place] + high[place] * inside + fall * inside**2 / 2
+    held = np.maximum(np.searchsorted(begins, at, "right") - 1, 0)
+    inside = np.clip(at - begins[held], 0, (ends - begins)[held])
+    fall = ((low - high) / np.maximum(ends - begins, 1e-300))[held]
+    total = sums[held] + high[held] * inside + fall * inside**2 / 2
     prices: Floats = np.maximum(np.diff(total) / width, 0.0)
     return prices
 
