@@ -21,8 +21,9 @@ from ratiolab.version import __version__
 if TYPE_CHECKING:
     from ratiolab.evaluation.evaluate import evaluate
     from ratiolab.evaluation.result import Evaluation
-    from ratiolab.hindsight import OptResult, bracket, solve
+    from ratiolab.hindsight import OptResult, bracket, solve, solve_promises
     from ratiolab.hindsight.certificates.certify import certify
+    from ratiolab.hindsight.certificates.certify_promises import certify_promises
     from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
     from ratiolab.model import (
         Instance,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         write_instance,
         write_schedule,
     )
+    from ratiolab.model.promises import with_limits
     from ratiolab.online import (
         NEVER,
         Decision,
@@ -87,6 +89,7 @@ __all__ = [
     "bound",
     "bracket",
     "certify",
+    "certify_promises",
     "claims",
     "compare",
     "decided",
@@ -106,7 +109,9 @@ __all__ = [
     "run_study",
     "simulate",
     "solve",
+    "solve_promises",
     "violations",
+    "with_limits",
     "write_certificate",
     "write_instance",
     "write_report",
@@ -114,11 +119,13 @@ __all__ = [
 ]
 
 _MODULES = {  # names, each with the name there where it differs
-    "hindsight": "OptResult bracket solve",
+    "hindsight": "OptResult bracket solve solve_promises",
     "hindsight.certificates.certify": "certify",
+    "hindsight.certificates.certify_promises": "certify_promises",
     "hindsight.certificates.io": "read_certificate write_certificate",
     "model": "Instance Schedule read_instance read_schedule violations write_instance "
     "write_schedule",
+    "model.promises": "with_limits",
     "online": "NEVER Decision Information Policy Setting Simulation View simulate "
     "make_policy:make policies:POLICIES",
     "papers": "ClaimResult Paper Verdict add_paper claims:select decided experiments reproduce "
