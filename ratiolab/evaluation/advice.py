@@ -12,6 +12,7 @@ from ratiolab.online.registry import rule
 
 if TYPE_CHECKING:
     from ratiolab.evaluation.demand import Demand
+    from ratiolab.evaluation.promise import Promise
     from ratiolab.evaluation.row import Row
     from ratiolab.evaluation.saving import Saving
     from ratiolab.evaluation.service import Metric
@@ -37,6 +38,7 @@ class Advice:
     current: str
     saving: "Saving | None"
     optimum: tuple[float, float] | None
+    promise: "Promise | None"
 
     @property
     @abstractmethod
@@ -91,7 +93,11 @@ class Advice:
 
     @property
     def situation(self) -> list[str]:
-        """What the log asks for, and who keeps up: two sentences or three."""
+        """What the log asks for, who keeps up, and what an objective loses for certain."""
+        return self._load_in_words + ([] if self.promise is None else self.promise.sentences)
+
+    @property
+    def _load_in_words(self) -> list[str]:
         demand, now = self.demand, self.row(self.current)
         n = f"{demand.requests:,} requests"
         if not demand.span or demand.rate is None or demand.load is None:

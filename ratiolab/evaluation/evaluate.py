@@ -7,6 +7,7 @@ from math import isnan, nan
 import numpy as np
 
 from ratiolab.evaluation.load import sustained_load
+from ratiolab.evaluation.promise import Promise
 from ratiolab.evaluation.result import Evaluation
 from ratiolab.evaluation.row import Row
 from ratiolab.evaluation.saving import saved
@@ -127,6 +128,10 @@ def evaluate(
                 m.key: observed_bound(m, observed, instance, clock, preemption) for m in metrics
             }
         listed = tuple(row if row.policy else replace(row, bounds=known) for row in listed)
+    promise = None
+    if slo is not None and not interrupted:
+        first = next(iter(rows[0].services), None)
+        promise = Promise.of(instance, clock, preemption, slo, bounds["goodput"], current, first)
     report("bounds")
     made = Evaluation(
         *(instance, clock, preemption, chosen, metrics, bounds, listed, current),
@@ -134,6 +139,7 @@ def evaluate(
         tuple(skipped),
         interrupted,
         optimum,
+        promise,
     )
     best, now = made.deployable[0], made.row(current)
     if best.name == current or isnan(now.value(chosen)) or not best.services:

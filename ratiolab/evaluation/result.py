@@ -9,6 +9,7 @@ import numpy as np
 from ratiolab.evaluation.advice import Advice
 from ratiolab.evaluation.demand import Demand
 from ratiolab.evaluation.needs import Need, need
+from ratiolab.evaluation.promise import Promise
 from ratiolab.evaluation.row import Row
 from ratiolab.evaluation.saving import Saving
 from ratiolab.evaluation.service import Metric
@@ -39,6 +40,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     saving : of the best policy that can be deployed; None when that is the current one.
     skipped : policies that were left out, and why.
     interrupted : whether Ctrl-C ended it before all policies had run.
+    promise : which requests are in time under the objective, and what bounds them; None without.
     optimum : two ends around the total latency of the hindsight optimum, rounds; None without it.
     """
 
@@ -54,6 +56,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     skipped: tuple[tuple[str, str], ...] = ()
     interrupted: bool = False
     optimum: tuple[float, float] | None = None
+    promise: Promise | None = None
 
     @property
     def observed(self) -> Row | None:
@@ -198,6 +201,7 @@ class Evaluation(Advice, Ranking[Row], Result):
                 "keeps_up": self.row(self.current).keeps_up,
             },
             "situation": " ".join(self.situation),
+            **({} if self.promise is None else {"goodput": self.promise.to_dict()}),
             "recommendation": self.headline,
             "judgement": self.judgement,
             "with_predictions": self.with_predictions,

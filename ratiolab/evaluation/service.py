@@ -16,6 +16,7 @@ from ratiolab.online import Simulation
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
+from ratiolab.ratio.goodput_bound import goodput_bound
 
 Seconds = NDArray[np.float64]
 
@@ -80,6 +81,17 @@ class Slo:
                 within &= (times <= limit) | one_token
         return within
 
+    def limits(self, output: NDArray[np.int64]) -> tuple[list[float], list[float]]:
+        """Return the longest times to first token and to completion that the objective allows.
+
+        Limits of the first token and of each later one together limit the completion, too.
+        """
+        inf = float("inf")
+        ttft = inf if self.ttft is None else self.ttft
+        later = np.inf if self.tpot is None else ttft + self.tpot * (output - 1)
+        both = np.minimum(inf if self.latency is None else self.latency, later)
+        return [ttft] * len(output), np.broadcast_to(both, output.shape).tolist()
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -91,6 +103,7 @@ class Metric:
     each : what it looks at of each request, NaN where that is not known.
     tail : whether the figure is the 99th percentile rather than the mean.
     larger_is_better : else smaller is.
+    slo : the objective of goodput.
     """
 
     key: str
@@ -98,6 +111,7 @@ class Metric:
     each: Callable[[Service], Seconds]
     tail: bool = False
     larger_is_better: bool = False
+    slo: Slo | None = None
 
     def value(self, service: Service) -> float:
         """Return the figure of a service; NaN when nothing is known."""
@@ -141,7 +155,8 @@ def metric_of(key: str, slo: Slo | None) -> Metric:
         if slo is None:
             raise ValueError("metric goodput needs --slo, as in ttft=1,tpot=0.05")
         objective = slo
-        return Metric(key, "goodput", lambda s: objective.met(s).astype(float), False, True)
+        met = lambda s: objective.met(s).astype(float)  # noqa: E731
+        return Metric(key, "goodput", met, larger_is_better=True, slo=slo)
     if key not in METRICS:
         raise ValueError(f"metric {key!r} must be one of {', '.join(METRICS)}, goodput")
     return METRICS[key]
@@ -172,12 +187,18 @@ def bound_of(
 ) -> float:
     """Return a bound on a metric that holds for every schedule under a clock and semantics.
 
-    For means of latency and TTFT that of `ratiolab.ratio.clock_bound`; for the others what the
-    requests would have alone, because each of these metrics is monotone in the times of requests.
+    For means of latency and TTFT that of `ratiolab.ratio.clock_bound`, for goodput that of
+    `ratiolab.ratio.goodput_bound`; for the others what the requests would have alone, because each
+    of these metrics is monotone in the times of requests.
     """
     time = ROUNDS if clock is None else clock
     timed = instance.replace(tick_seconds=None) if clock is None else instance
-    alone = metric.value(isolated_service(instance, clock, preemption))
+    isolated = isolated_service(instance, clock, preemption)
+    alone = metric.value(isolated)
+    if metric.slo is not None:
+        limits, reachable = metric.slo.limits(instance.output), metric.slo.met(isolated)
+        most, _ = goodput_bound(timed, time, preemption, limits, reachable)
+        return most / len(instance)
     if metric.key == "mean":
         return max(alone, clock_lower_bound(timed, time, preemption) / len(instance))
     if metric.key == "ttft":

@@ -93,6 +93,22 @@ def ttft_lower_bound(instance: Instance, clock: BatchTime, replicas: int = 1) ->
     return clock_lower_bound(first, clock, replicas=replicas)
 
 
+def works_of(
+    instance: Instance, clock: BatchTime, preemption: Preemption
+) -> list[tuple[int, int, int]]:
+    """Return the work of the first token of each request, that of all others, and its time alone.
+
+    Works are in M-ths of a picosecond, times in picoseconds.
+    """
+    fixed, prefill, *_ = clock.whole
+    needs = _needs(instance, clock, refills=preemption in ("recompute", "pause"))
+    memory, found = instance.memory, []
+    for prompt, need in zip(instance.prompt.tolist(), needs, strict=True):
+        first = fixed * (prompt + 1) + memory * prefill * prompt
+        found.append((first, need.work - first, need.isolated))
+    return found
+
+
 class _Need(NamedTuple):
     """A request's work; work times twice the batches that follow it, its own half; time alone."""
 

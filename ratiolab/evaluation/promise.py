@@ -1,0 +1,114 @@
+"""Which requests a service level objective loses, and how many of them no scheduler could save."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ratiolab.evaluation.service import Service, Slo, isolated_service
+from ratiolab.hindsight.objective import Objective
+from ratiolab.hindsight.relaxation.promised import promised_bounds
+from ratiolab.model import Instance, Preemption
+from ratiolab.model.promises import NO_DATE
+from ratiolab.online.clock import BatchTime
+
+MOST_PRICED = 5_000
+"""Most requests for which the bound without evictions is computed; it takes some seconds."""
+
+NAMED = 5
+"""Requests that a sentence names."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The requests of a log that are in time, against a certified bound.
+
+    Parameters
+    ----------
+    requests : of the log. served : those in time under the policy in use, in the first seed's run;
+        None when it did not end.
+    bound : no schedule serves more in time, whatever it evicts.
+    calm : no schedule without evictions serves more in time; None where it was not computed, as
+        under a clock.
+    unreachable : requests that are late even alone.
+    """
+
+    current: str
+    requests: int
+    served: int | None
+    bound: int
+    calm: int | None
+    unreachable: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        instance: Instance,
+        clock: BatchTime | None,
+        preemption: Preemption,
+        slo: Slo,
+        bound: float,
+        current: str,
+        service: Service | None,
+    ) -> "Promise":
+        """Return what an objective asks of a log; ``bound`` is the certified share in time."""
+        n = len(instance)
+        late = np.flatnonzero(~slo.met(isolated_service(instance, clock, preemption)))
+        most = round(bound * n)
+        calm = _without_evictions(instance, slo, late.size) if clock is None else None
+        served = None if service is None else int(slo.met(service).sum())
+        calm = None if calm is None else min(calm, most)
+        return cls(current, n, served, most, calm, tuple(late.tolist()))
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return who is in time, and which misses were unavoidable."""
+        n, most = self.requests, self.bound
+        limit = f"no schedule serves more than {most:,}"
+        if self.calm is not None and self.calm < most:
+            limit += f", and none without evictions more than {self.calm:,}"
+        words = f"In time: {limit} (certified)."
+        if self.served is not None:
+            missed, certain = n - self.served, n - most
+            words = f"In time under {self.current}: {self.served:,} of {n:,}; {limit} (certified)."
+            if missed:
+                words += f" Of {missed:,} misses, no scheduler could have avoided {certain:,}"
+                words += "." if certain else " for certain."
+        told = [words]
+        if self.unreachable:
+            named = ", ".join(f"{i:,}" for i in self.unreachable[:NAMED])
+            more = ", ..." if len(self.unreachable) > NAMED else ""
+            told.append(
+                f"{len(self.unreachable):,} requests are late even when served alone: "
+                f"{named}{more}."
+            )
+        return told
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        return {
+            "requests": self.requests,
+            "in_time": self.served,
+            "bound": self.bound,
+            "bound_without_evictions": self.calm,
+            "misses": None if self.served is None else self.requests - self.served,
+            "unavoidable_misses": self.requests - self.bound,
+            "unreachable": list(self.unreachable),
+        }
+
+
+def _without_evictions(instance: Instance, slo: Slo, late: int) -> int | None:
+    """Return the most requests in time in rounds, if no run is evicted."""
+    if len(instance) > MOST_PRICED or late == len(instance):
+        return None
+    ttft, latency = map(np.array, slo.limits(instance.output))
+    dates = {
+        name: instance.arrival + np.floor(limit).astype(np.int64)
+        for name, limit in (("first_by", ttft), ("deadline", latency))
+        if np.isfinite(limit).all() and (limit >= 1).all() and limit.max() < NO_DATE / 2
+    }
+    if not dates:
+        return None
+    promised = instance.without_promises().replace(**dates)
+    proofs = promised_bounds(promised, Objective.of(promised, "goodput"))
+    return min(proof.bound for proof in proofs)

@@ -1,0 +1,46 @@
+"""What `evaluate` says of an objective: who is in time, and which misses were unavoidable."""
+
+import numpy as np
+import pytest
+from command_line import run_json
+
+from ratiolab import evaluate, write_instance
+from ratiolab.evaluation.service import Service
+from ratiolab.hindsight import solve_promises
+from ratiolab.model import Instance
+from ratiolab.model.promises import with_limits
+
+
+@pytest.fixture
+def crowd() -> Instance:
+    rng = np.random.default_rng(4)
+    output, prompt = rng.integers(2, 12, 40), rng.integers(1, 20, 40)
+    return Instance("crowd", 40, np.sort(rng.integers(0, 30, 40)), prompt, output)
+
+
+def test_misses_are_counted_against_both_bounds(crowd: Instance) -> None:
+    made = evaluate(crowd, ["fcfs", "svf"], slo="latency=11", metric="goodput", load=False)
+    found = made.promise
+    assert found is not None
+    service: Service = made.row("fcfs").services[0]
+    assert found.served == int((service.latency <= 11).sum())
+    assert found.unreachable == tuple(np.flatnonzero(crowd.output > 11).tolist())
+    optimum = solve_promises(with_limits(crowd, latency=11), "goodput", time_limit=20).lower
+    assert found.calm is not None
+    assert optimum <= found.calm <= found.bound <= 40 - len(found.unreachable)
+    assert found.bound / 40 == made.bounds["goodput"]
+    first = " ".join(made.situation)
+    assert f"In time under fcfs: {found.served} of 40; no schedule serves more than" in first
+    assert f"no scheduler could have avoided {40 - found.bound}" in first
+
+
+def test_the_command_tells_what_was_unavoidable(
+    capsys: pytest.CaptureFixture[str], tmp_path: object, crowd: Instance
+) -> None:
+    path = f"{tmp_path}/crowd.json"
+    write_instance(crowd, path)
+    asked = "--clock", "unit", "--slo", "ttft=5,latency=10", "--policies", "fcfs,svf"
+    found = run_json(capsys, "evaluate", path, *asked)["goodput"]
+    assert found["unavoidable_misses"] == 40 - found["bound"] <= found["misses"]
+    assert found["unreachable"] == np.flatnonzero(crowd.output > 10).tolist()
+    assert found["bound_without_evictions"] <= found["bound"]
