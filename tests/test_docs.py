@@ -70,7 +70,7 @@ def test_the_core_can_be_read_and_every_module_has_its_place() -> None:
     core, rest = (
         [path for row in table for path in reading.modules(row)] for table in reading.tables()
     )
-    assert sum(path.read_text().count("\n") for path in core) <= 22_500
+    assert sum(path.read_text().count("\n") for path in core) <= 23_000
     package = (ROOT / "ratiolab").rglob("*.py")
     assert sorted(core + rest) == sorted(package)
 

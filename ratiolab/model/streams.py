@@ -17,6 +17,8 @@ Purpose: TypeAlias = Literal[
     "answers",  # of a classifier that is asked again after every token
     "ties",
     "policy",
+    "router",
+    "replica",  # seeds of the policies of a fleet's replicas
     "search",  # orders and schedules that a solver tries
     "hashes",  # of partial schedules
     "separation",  # which cuts a solver looks for first

@@ -80,6 +80,12 @@ class Account(NamedTuple):
 
 def begin(s: Account) -> None:
     """End the runs that complete in this round, and let the requests of this round arrive."""
+    complete(s)
+    arrive(s)
+
+
+def complete(s: Account) -> None:
+    """End the runs that complete in this round."""
     now = s.v[NOW]
     if s.v[CHUNK_OF] >= 0:
         s.left[s.v[CHUNK_OF]] -= s.v[CHUNK] * (now - s.v[CHUNK_SINCE])
@@ -92,8 +98,12 @@ def begin(s: Account) -> None:
             s.state[i] = DONE
             s.completed.append(i)
     s.v[LEFT] -= len(s.completed)
+
+
+def arrive(s: Account) -> None:
+    """Let the requests of this round arrive."""
     s.arrived.clear()
-    present = s.v[TIME] if s.v[CLOCKED] else now
+    present = s.v[TIME] if s.v[CLOCKED] else s.v[NOW]
     while s.v[NEXT] < len(s.order):
         i = s.order[s.v[NEXT]]
         if s.due[i] > present:
@@ -235,14 +245,14 @@ def next_event(s: Account, wake: int) -> int:
         following = min(following, s.v[CHUNK_UNTIL])
     if s.v[NEXT] < len(s.order):
         due = s.due[s.order[s.v[NEXT]]]
-        following = min(following, _reach(s, due) if s.v[CLOCKED] else due)
+        following = min(following, reach(s, due) if s.v[CLOCKED] else due)
     return following
 
 
 def advance(s: Account, following: int) -> None:
     """Move to a later round."""
     if s.v[CLOCKED]:
-        s.v[TIME] = _time_of(s.stretches[-1], following)
+        s.v[TIME] = time_of(s.stretches[-1], following)
     s.v[NOW] = following
 
 
@@ -268,14 +278,14 @@ def _batch(s: Account, prefill: int, decoding: int, read: int) -> int:
     return v[FIXED] + v[PREFILL] * prefill + v[DECODE] * decoding + v[KV] * read  # type: ignore[no-any-return]
 
 
-def _time_of(stretch: tuple[int, int, int, int, int], now: int) -> int:
+def time_of(stretch: tuple[int, int, int, int, int], now: int) -> int:
     """Return when a round begins that the same requests reach."""
     began, time, first, second, growth = stretch
     m = now - began - 1
     return time + first + m * second + growth * (m * (m - 1) // 2)
 
 
-def _reach(s: Account, due: int) -> int:
+def reach(s: Account, due: int) -> int:
     """Return the first later round that begins at or after a time, if the same requests run."""
     stretch: tuple[int, int, int, int, int] = s.stretches[-1]
     began, time, first, second, growth = stretch
@@ -287,8 +297,8 @@ def _reach(s: Account, due: int) -> int:
     # the least m with m second + growth m (m - 1) / 2 >= need, from floats that may be one off
     linear = 2.0 * second - growth
     m = max(0, int((sqrt(linear * linear + 8.0 * growth * need) - linear) / (2.0 * growth)))
-    while m > 0 and _time_of(stretch, began + m) >= due:
+    while m > 0 and time_of(stretch, began + m) >= due:
         m -= 1
-    while _time_of(stretch, began + 1 + m) < due:
+    while time_of(stretch, began + 1 + m) < due:
         m += 1
     return began + 1 + m

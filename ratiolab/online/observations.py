@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,6 +12,15 @@ from ratiolab.online.policy import Policy
 from ratiolab.online.view import LEVELS, Information, InformationError, View
 
 
+class Informed(Protocol):
+    """Who may know something of outputs: a policy, or a router."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def information(self) -> Information: ...
+
+
 def required_columns(information: Information) -> tuple[str, ...]:
     """Return the columns of predictions that an instance must have for a level of information."""
     if information is Information.TRUE_LENGTH:
@@ -19,7 +28,7 @@ def required_columns(information: Information) -> tuple[str, ...]:
     return tuple(c for c in LEVELS[information] if c in ("predicted", *LAW_COLUMNS))
 
 
-def observable_columns(instance: Instance, policy: Policy) -> dict[str, Sequence[int]]:
+def observable_columns(instance: Instance, policy: Informed) -> dict[str, Sequence[int]]:
     """Return what may be revealed on arrival; lengths only to policies that declare to know them.
 
     Raises
@@ -42,8 +51,9 @@ def observable_columns(instance: Instance, policy: Policy) -> dict[str, Sequence
         if column is not None:
             columns[name] = column.tolist()
         elif name in required_columns(policy.information):
+            who = f"policy {policy.name}" if isinstance(policy, Policy) else policy.name
             raise ValueError(
-                f"{instance.name}: policy {policy.name} reads predicted lengths, "
+                f"{instance.name}: {who} reads predicted lengths, "
                 f"but the instance has no column {name!r}; "
                 "--predict adds one where instances are made"
             )
@@ -77,7 +87,7 @@ class Observations:
     def __init__(
         self,
         instance: Instance,
-        policy: Policy,
+        policy: Informed,
         running: Mapping[int, int],
         waiting: Mapping[int, None],
         paused: Mapping[int, None],

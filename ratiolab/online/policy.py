@@ -5,7 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf, isfinite
-from typing import Annotated, ClassVar, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from numpy.random import Generator
 
@@ -13,7 +23,7 @@ from ratiolab.model import Preemption
 from ratiolab.online.classifier import Classifier
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.rules import Rule
-from ratiolab.online.view import Decision, Information, View
+from ratiolab.online.view import NEVER, Decision, Information, View
 
 TieBreak: TypeAlias = Literal["random", "worst", "best", "index"]
 
@@ -73,6 +83,22 @@ class Setting:
     clock: BatchTime | None = None
 
 
+class Shared(NamedTuple):
+    """How one queue before several replicas orders requests, and which it lets start.
+
+    Parameters
+    ----------
+    key : of a waiting request; the least goes first, equals in the order of the file.
+    length : believed output, where a request starts only if it fits for good; None where it starts
+        if the next round fits.
+    most : requests in memory of a replica at once.
+    """
+
+    key: Callable[[View, int], Any]
+    length: Callable[[View, int], int] | None = None
+    most: int = NEVER
+
+
 class Interval:
     """The values that a parameter may have, as in ``[0, 1)``, and how a message says it."""
 
@@ -98,9 +124,18 @@ Limit: TypeAlias = Annotated[int, Interval("[0, inf)", "at least 1, or 0 for no 
 """Types of parameters with the values that they may have."""
 
 
+def require_parameters(title: str, chosen: object) -> None:
+    """Raise ValueError naming the first parameter of an object that is outside its interval."""
+    kind: Any = type(chosen)
+    for name, allowed in _intervals(kind).items():
+        if (value := getattr(chosen, name)) not in allowed:
+            words = allowed.words + ", a finite number" * (not isfinite(value))
+            raise ValueError(f"{title}: {name} {value} must be {words}")
+
+
 @cache
-def _intervals(policy: "type[Policy]") -> dict[str, Interval]:
-    """Return what the parameters of a class of policies may be, by name."""
+def _intervals(policy: type) -> dict[str, Interval]:
+    """Return what the parameters of a class may be, by name."""
     return {
         name: extra
         for name, kind in get_type_hints(policy, include_extras=True).items()
@@ -138,10 +173,7 @@ class Policy(ABC):
     many: ClassVar[int] = 100_000
 
     def __post_init__(self) -> None:
-        for name, allowed in _intervals(type(self)).items():
-            if (value := getattr(self, name)) not in allowed:
-                words = allowed.words + ", a finite number" * (not isfinite(value))
-                raise ValueError(f"policy {self.name}: {name} {value} must be {words}")
+        require_parameters(f"policy {self.name}", self)
 
     @property
     def information(self) -> Information:
@@ -194,6 +226,13 @@ class Policy(ABC):
     @abstractmethod
     def start(self, setting: Setting, rng: Generator) -> Decide:
         """Return fresh state for one run."""
+
+    def shared(self, memory: int, clock: BatchTime | None) -> Shared:
+        """Return how a queue before several replicas does what the policy does on one.
+
+        By default requests start in order of arrival, looking one round ahead.
+        """
+        return Shared(lambda view, i: view.arrival[i])
 
     def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
         """Return a rule that decides as `start` does and also runs compiled; None has none.

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from ratiolab.model.names import unknown
 from ratiolab.online import policies
 from ratiolab.online.policy import Policy, require_policy
 from ratiolab.online.user_policy import contained, is_user_policy, load_user_policy
+
+Kind = TypeVar("Kind")
 
 
 def discovered() -> dict[str, type[Policy]]:
@@ -41,17 +43,26 @@ def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
     >>> make("a-min", {"ties": "worst"})
     AMin(ties='worst', bound='certified', victim='smallest')
     """
-    policy = _class_of(key)
-    known = _parameters(policy)
+    return made_of(f"policy {key}", _class_of(key), parameters)
+
+
+def made_of(title: str, kind: type[Kind], parameters: Mapping[str, Any] | None) -> Kind:
+    """Return an object of a frozen dataclass of parameters, texts converted to their types.
+
+    Parameters
+    ----------
+    title : what messages call it.
+    """
+    known: dict[str, tuple[Any, Any]] = _parameters(kind)  # type: ignore[arg-type]
     for name in parameters or {}:
         if name not in known:
-            raise ValueError(f"policy {key}: {unknown('parameter', name, known)}")
+            raise ValueError(f"{title}: {unknown('parameter', name, known)}")
     values = {
-        name: _convert(f"policy {key}: parameter {name}", value, known[name][0])
+        name: _convert(f"{title}: parameter {name}", value, known[name][0])
         for name, value in (parameters or {}).items()
     }
     with contained():
-        return policy(**values)
+        return kind(**values)
 
 
 def as_policy(given: Policy | str) -> Policy:

@@ -77,7 +77,7 @@ def simulate(
         ended = serve_compiled(instance, policy, semantics, clock, patience)
     if ended is None:
         with contained():
-            ended = _Run(instance, policy, seed, semantics, clock).to_the_end(patience)
+            ended = Serving(instance, policy, seed, semantics, clock).to_the_end(patience)
     s, outcome, decisions, delivered = ended
     served = instance
     if clock is not None:  # in batches, of which no date is known
@@ -85,14 +85,14 @@ def simulate(
         served = instance.replace(arrival=delivered, tick_seconds=None, **dates)
     schedule = schedule_of(s, served, semantics)
     if outcome == "complete":
-        _judge(schedule, policy)
+        judge(schedule, policy)
     if clock is None:
         return Simulation(schedule, policy, seed, outcome, decisions, semantics)
     times, arrivals = boundaries(s), np.array(s.due, dtype=np.float64) / PICOSECONDS
     return Simulation(schedule, policy, seed, outcome, decisions, semantics, clock, times, arrivals)
 
 
-def _judge(schedule: Schedule, policy: Policy) -> None:
+def judge(schedule: Schedule, policy: Policy) -> None:
     """Raise InfeasibleScheduleError unless a schedule is feasible, or breaks only what it may."""
     if not policy.may_overflow:
         require_feasible(schedule)
@@ -110,8 +110,11 @@ def semantics_of(policy: Policy, asked: Preemption | None) -> Preemption:
     return chosen
 
 
-class _Run:
-    """The truth of one run; a policy sees `observations.view` of it."""
+class Serving:
+    """The truth of one run; a policy sees `observations.view` of it.
+
+    A replica of a fleet is one, whose requests come one by one (`ratiolab.online.fleets.loop`).
+    """
 
     def __init__(
         self,
@@ -140,6 +143,8 @@ class _Run:
         self.signals = Signals(policy, self.account.output, seed) if refined else None
         # a request that keeps its tokens comes nearer to its end with every round that it runs
         self.may_loop = preemption == "restart" and policy.may_loop
+        self.seen: set[frozenset[tuple[int, int]]] = set()
+        self.last_completion: int | None = None
         ties = Ties(
             policy.ties or "random",
             stream(seed, "ties"),
@@ -150,57 +155,86 @@ class _Run:
 
     def to_the_end(self, patience: int) -> Ended:
         """Serve until all have completed, or none does for too long."""
-        outcome = self._outcome(patience)
-        now, arrival = self.account.v[NOW], self.observations.arrival
-        delivered = [arrival.get(i, now) for i in range(len(self.account.due))]
-        return Ended(self.account, outcome, self.decisions, delivered)
-
-    def _outcome(self, patience: int) -> Outcome:
-        s, running, view = self.account, self.running, self.observations.view
-        last_completion = s.v[NOW]
-        seen: set[frozenset[tuple[int, int]]] = set()
+        s, outcome = self.account, None
         while True:
             account.begin(s)
-            now = s.v[NOW]
-            self._reveal()
-            if s.completed:
-                last_completion = now
-                seen.clear()
-                if s.v[LEFT] == 0:
-                    return "complete"
-            elif now - last_completion > patience:
-                return "stalled"
-            before = dict(running) if self.may_loop else {}
-            tokens = account.running_tokens(s, now + 1)
-            show(view, now, tuple(s.arrived), tuple(s.completed), tokens)
-            decision = self.decide(view)
-            self.decisions += 1
-            self._apply(decision)
-            if self.may_loop and len(decision.evict) and s.v[NEXT] == len(s.order):
-                # All have arrived and none has completed since: the running say which wait.
-                state = frozenset((i, now - start) for i, start in before.items())
-                if state in seen:
-                    return "looping"
-                seen.add(state)
-            following = self._next_event(decision.wake)
+            self.leave()
+            outcome = self.ask(patience)
+            if outcome is not None:
+                return Ended(s, outcome, self.decisions, self.delivered())
+            following = account.next_event(s, self.wake)
             if following >= NEVER:
-                raise self._error(
-                    f"{len(self.waiting)} requests wait, nothing runs or arrives, and no wake-up "
-                    "is asked for"
-                )
-            if not running and not self.waiting:
-                last_completion = following  # there was no request to serve
-            account.advance(s, following)
+                raise self.stuck()
+            self.advance(following)
+
+    def delivered(self) -> list[int]:
+        """Return the round in which each request arrived; the present one if it has not."""
+        now, arrival = self.account.v[NOW], self.observations.arrival
+        return [arrival.get(i, now) for i in range(len(self.account.due))]
+
+    def ask(self, patience: int, *, more: bool = False) -> Outcome | None:
+        """Ask the policy what to do in this round, and do it; return how the run ends, if it does.
+
+        Parameters
+        ----------
+        more : whether requests may come that the account does not list yet.
+        """
+        s, running, view = self.account, self.running, self.observations.view
+        now = s.v[NOW]
+        self._reveal()
+        if s.completed:
+            self.last_completion = now
+            self.seen.clear()
+            if s.v[LEFT] == 0:
+                return "complete"
+        elif self.last_completion is None:
+            self.last_completion = now
+        elif now - self.last_completion > patience:
+            return "stalled"
+        before = dict(running) if self.may_loop else {}
+        tokens = account.running_tokens(s, now + 1)
+        show(view, now, tuple(s.arrived), tuple(s.completed), tokens)
+        decision = self.decide(view)
+        self.decisions += 1
+        self._apply(decision)
+        if self.may_loop and len(decision.evict) and s.v[NEXT] == len(s.order) and not more:
+            # All have arrived and none has completed since: the running say which wait.
+            state = frozenset((i, now - start) for i, start in before.items())
+            if state in self.seen:
+                return "looping"
+            self.seen.add(state)
+        try:
+            self.wake = now + 1 if decision.wake is None else index(decision.wake)
+        except TypeError:
+            wake = decision.wake
+            raise self._error(f"asks to be woken at {wake!r}, which is no round") from None
+        return None
+
+    def advance(self, following: int) -> None:
+        """Move to a later round."""
+        if not self.running and not self.waiting:
+            self.last_completion = following  # there was no request to serve
+        account.advance(self.account, following)
+
+    def stuck(self) -> PolicyError:
+        """Return the error of a policy after which nothing happens any more."""
+        return self._error(
+            f"{len(self.waiting)} requests wait, nothing runs or arrives, and no wake-up is asked "
+            "for"
+        )
 
     def _error(self, rule: str) -> PolicyError:
         return PolicyError(f"{self.name}, round {self.account.v[NOW]}: {rule}")
 
-    def _reveal(self) -> None:
-        """Show what this round has brought."""
-        s = self.account
-        for i in s.completed:
+    def leave(self) -> None:
+        """Show which requests complete in this round."""
+        for i in self.account.completed:
             del self.running[i]
-            self.observations.output[i] = s.output[i]
+            self.observations.output[i] = self.account.output[i]
+
+    def _reveal(self) -> None:
+        """Show what this round has brought, beside the requests that completed."""
+        s = self.account
         for i in s.arrived:
             self.observations.reveal(i, s.v[NOW])
             self.waiting[i] = None
@@ -261,10 +295,3 @@ class _Run:
                         break
         self.paused.clear()
         self.paused.update(dict.fromkeys(s.paused))
-
-    def _next_event(self, wake: int | None) -> int:
-        try:
-            asked = self.account.v[NOW] + 1 if wake is None else index(wake)
-        except TypeError:
-            raise self._error(f"asks to be woken at {wake!r}, which is no round") from None
-        return account.next_event(self.account, asked)

@@ -24,8 +24,9 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.online import rules
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.policies.prefix import Key, held_next, made_now
-from ratiolab.online.policy import KEEPING, Count, Decide, Limit, Policy, Setting
+from ratiolab.online.policy import KEEPING, Count, Decide, Limit, Policy, Setting, Shared
 from ratiolab.online.rules import Containers, OnLists, Rule, Steps
 from ratiolab.online.view import NEVER, Decision, Information, View
 
@@ -98,6 +99,10 @@ class Engine(Policy):
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Steps(self)
+
+    def shared(self, memory: int, clock: BatchTime | None) -> Shared:
+        key = self.key
+        return Shared(lambda view, i: (*key(view, i), view.arrival[i]), most=self.batch or NEVER)
 
     def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
         """Return the rule of an engine in order of arrival whose last request leaves first."""

@@ -13,7 +13,8 @@ from typing import ClassVar
 from numpy.random import Generator
 
 from ratiolab.online import rules
-from ratiolab.online.policy import Decide, Limit, Policy, Setting
+from ratiolab.online.clock import BatchTime
+from ratiolab.online.policy import Decide, Limit, Policy, Setting, Shared
 from ratiolab.online.rules import Ahead, OnLists, Rule
 from ratiolab.online.view import NEVER, Decision, Information, View
 
@@ -38,6 +39,9 @@ class Greedy(Policy):
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return OneRoundAhead(setting, self.key, self.batch or NEVER)
+
+    def shared(self, memory: int, clock: BatchTime | None) -> Shared:
+        return Shared(self.key, most=self.batch or NEVER)
 
     def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
         """Return the rule of an order by a column."""

@@ -10,8 +10,9 @@ from typing import ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.policy import Decide, Policy, Setting, Share
+from ratiolab.online.policy import Decide, Policy, Setting, Share, Shared
 from ratiolab.online.view import Information, View
 
 Lengths: TypeAlias = Literal["true", "predicted", "upper"]
@@ -77,6 +78,10 @@ class MCSF(Believing):
         length = believed(self.lengths)
         return PrefixRun(setting, lambda view, i: (length(view, i),), length, self.margin)
 
+    def shared(self, memory: int, clock: BatchTime | None) -> Shared:
+        length = believed(self.lengths)
+        return Shared(length, length)
+
 
 @dataclass(frozen=True)
 class MCBenchmark(Believing):
@@ -87,3 +92,6 @@ class MCBenchmark(Believing):
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return PrefixRun(setting, lambda view, i: (view.arrival[i],), believed(self.lengths))
+
+    def shared(self, memory: int, clock: BatchTime | None) -> Shared:
+        return Shared(lambda view, i: view.arrival[i], believed(self.lengths))

@@ -7,10 +7,11 @@ from typing import ClassVar
 from numpy.random import Generator
 
 from ratiolab.model.footprint import volume
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.policies.greedy import OneRoundAhead
 from ratiolab.online.policies.mc_sf import Believing, believed
 from ratiolab.online.policies.prefix import PrefixQueue, PrefixRun
-from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.policy import Decide, Policy, Setting, Shared
 from ratiolab.online.view import Information
 
 
@@ -27,7 +28,7 @@ class SVF(Believing):
     source: ClassVar[str] = "after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        length, size = believed(self.lengths), self._size(setting)
+        length, size = believed(self.lengths), self._size(setting.memory, setting.clock)
         return PrefixRun(
             setting,
             key=lambda view, i: (size(view.prompt[i], length(view, i)),),
@@ -35,7 +36,11 @@ class SVF(Believing):
             queue=self._queue(),
         )
 
-    def _size(self, setting: Setting) -> Callable[[int, int], int]:
+    def shared(self, memory: int, clock: BatchTime | None) -> Shared:
+        length, size = believed(self.lengths), self._size(memory, clock)
+        return Shared(lambda view, i: size(view.prompt[i], length(view, i)), length)
+
+    def _size(self, memory: int, clock: BatchTime | None) -> Callable[[int, int], int]:
         """Return what the queue is ordered by, a function of prompt and output."""
         return volume
 

@@ -7,7 +7,6 @@ from typing import ClassVar
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.policies.svf import SVF
 from ratiolab.online.policies.svf_fit import SVFFit
-from ratiolab.online.policy import Setting
 
 ROUNDS = BatchTime(fixed=1)
 """The clock that counts rounds."""
@@ -25,9 +24,9 @@ class SWF(SVF):
     name: ClassVar[str] = "swf"
     source: ClassVar[str] = "ratiolab, after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
 
-    def _size(self, setting: Setting) -> Callable[[int, int], int]:
-        clock = ROUNDS if setting.clock is None else setting.clock
-        return lambda prompt, output: clock.work(prompt, output, setting.memory)
+    def _size(self, memory: int, clock: BatchTime | None) -> Callable[[int, int], int]:
+        time = ROUNDS if clock is None else clock
+        return lambda prompt, output: time.work(prompt, output, memory)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Fleets in simulation: the loop over replicas, and the registry of routers."""

@@ -1,0 +1,1 @@
+"""Routers, a file each."""
