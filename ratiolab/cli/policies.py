@@ -111,7 +111,7 @@ def simulate(
     table = Table(title=f"{instance.name}: {chosen}, {done.preemption}", title_justify="left")
     names = ("seed", "outcome", "tel", "makespan", "evictions", "wasted_tokens")
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     for run in data:
         table.add_row(*(f"{v:,}" if isinstance(v := run[name], int) else str(v) for name in names))
     print_rich(table)

@@ -52,7 +52,7 @@ def schema(
     """
     import json as json_library
 
-    from rich.table import Table
+    from ratiolab.report.tables import folding_table
 
     if name is not None:
         found = schema_of(name)
@@ -64,7 +64,7 @@ def schema(
         listed = [{"name": name, "describes": what} for name, (_, what) in SCHEMAS.items()]
         print_json("schemas", {"schemas": listed})
     else:
-        table = Table("name", "describes")
+        table = folding_table("name", "describes", show_lines=False, keys=SCHEMAS)
         for key, (_, what) in SCHEMAS.items():
             table.add_row(key, what)
         print_rich(table)

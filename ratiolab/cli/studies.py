@@ -103,12 +103,11 @@ def reproduce(
 
     Example: ratiolab reproduce chen2025 --quick
     """
-    from rich.table import Table
-
     from ratiolab.executors import opened
     from ratiolab.model.names import unknown
     from ratiolab.papers import experiments, redraw
     from ratiolab.papers import reproduce as reproduce_experiment
+    from ratiolab.report.tables import folding_table
 
     known = experiments()
     if name is None:
@@ -117,7 +116,7 @@ def reproduce(
             listed = [dict(zip(("name", "title", "source"), row, strict=True)) for row in rows]
             print_json("experiments", {"experiments": listed})
             return
-        table = Table("name", "title", "source")
+        table = folding_table("name", "title", "source", show_lines=False, keys=known)
         for row in rows:
             table.add_row(*row)
         print_rich(table)

@@ -123,9 +123,9 @@ def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
     found = intervals(pd.DataFrame(runs).assign(every="run"), ["every"]).set_index("metric")
     several = len(runs) > 1
     table = Table(title=f"times of requests, {unit}", title_justify="left", caption_justify="left")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     for name in ("mean", *(["95%"] * several), "median", "P90", "P99"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     for name, words in WORDS.items():
         if pd.isna(found["mean"].get(f"mean_{name}")):
             continue  # with one token a request there is no time between tokens
@@ -160,11 +160,17 @@ def policies_table(keys: Iterable[str]) -> Table:
     return table
 
 
-def folding_table(*names: str, show_lines: bool = True) -> Table:
-    """Return a table without rows yet, whose cells are folded rather than cut."""
+def folding_table(*names: str, show_lines: bool = True, keys: Iterable[str] = ()) -> Table:
+    """Return a table without rows yet, whose cells are folded rather than cut.
+
+    Parameters
+    ----------
+    keys : of the first column, which is wide enough for all of them: they are to be copied.
+    """
     table = Table(show_lines=show_lines)
-    for name in names:
-        table.add_column(name, overflow="fold")
+    for number, name in enumerate(names):
+        least = max(map(len, keys), default=0) if number == 0 else 0
+        table.add_column(name, overflow="fold", min_width=least)
     return table
 
 
