@@ -18,7 +18,7 @@ sys.path.insert(0, str(DOCS / "site"))
 def build(folder: Path) -> int:
     """Write the site into a folder, and return Sphinx's exit code."""
     from links import Assembly
-    from made_pages import api_page, commands_page, policy_pages
+    from made_pages import api_pages, commands_page, policy_pages
     from sphinx.cmd.build import build_main
 
     mpl.use("agg")
@@ -27,7 +27,7 @@ def build(folder: Path) -> int:
         Assembly(source).add_all()
         shutil.copy(DOCS / "conf.py", source)
         shutil.copytree(DOCS / "site/static", source / "static")
-        (source / "python.md").write_text(api_page())
+        api_pages(source / "api")
         (source / "commands.md").write_text(commands_page())
         policy_pages(source / "policies")
         return build_main(["-q", "-W", "--keep-going", "-b", "html", str(source), str(folder)])

@@ -1,7 +1,8 @@
 """Configuration of the documentation site; `python docs/build.py` builds it."""
 
-import re
 from typing import Any
+
+from docstrings import numpydoc  # of docs/site, which build.py puts on the path
 
 import ratiolab
 
@@ -33,22 +34,13 @@ html_show_search_summary = False  # a page opened as a file may not fetch others
 html_copy_source = False
 smartquotes = False  # options begin with two hyphens
 
-_PARAMETER = re.compile(r"^(\*{0,2}\w[\w, *]*) : (.+)$")
 
-
-def _describe_parameters(*given: Any) -> None:
-    """Give napoleon the description of a parameter where it looks for it.
-
-    The docstrings of the project write ``name : description``; the types stand in the signature.
-    """
+def _brief(*given: Any) -> None:
+    """Give napoleon the sections of a docstring in the form that it reads."""
     lines: list[str] = given[-1]
-    split: list[str] = []
-    for line in lines:
-        found = _PARAMETER.match(line)
-        split += [found[1], f"    {found[2]}"] if found else [line]
-    lines[:] = split
+    lines[:] = numpydoc(lines)
 
 
 def setup(app: Any) -> None:
     """Register what rewrites docstrings, before napoleon reads them."""
-    app.connect("autodoc-process-docstring", _describe_parameters, priority=400)
+    app.connect("autodoc-process-docstring", _brief, priority=400)

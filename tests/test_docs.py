@@ -99,3 +99,51 @@ def test_the_workflow_and_the_issue_forms_are_well_formed() -> None:
         form = yaml.safe_load(path.read_text())
         assert {"name", "description", "body"} <= set(form), path.name
         assert all({"type", "attributes"} <= set(field) for field in form["body"]), path.name
+
+
+def test_the_code_of_the_front_page_prints_what_it_says(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/index.md").read_text(), re.DOTALL)
+    exec(example, {})
+    told = re.findall(r"# ([\d. ]+)", example)
+    assert len(example.split("\n\n")[-1].splitlines()) + 1 == 5
+    assert capsys.readouterr().out.split("\n")[:-1] == [words.strip() for words in told]
+
+
+def test_every_author_of_the_citation_file_is_on_the_page() -> None:
+    yaml = pytest.importorskip("yaml")
+    page = (ROOT / "docs/cite.md").read_text()
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["references"]
+    assert len(cited) == page.count("@") - 1
+    for each in cited:
+        names = [f"{who['family-names']}, {who['given-names']}" for who in each["authors"]]
+        assert " and ".join(names) in page
+
+
+def test_claims_are_split_by_paper_and_proofs_name_what_they_decide() -> None:
+    findings = import_module("findings")
+    text = (ROOT / "results/claims.md").read_text()
+    claims = findings.Claims(text)
+    assert f"\n{len(claims.claims)} statements: " in text
+    anchors = re.findall(r"\]\(#(?!proof-)([^)]+)\)", text)
+    assert len(anchors) >= len(claims.claims)
+    for anchor in anchors:
+        page, there = claims.place(anchor)
+        assert there == f"#{anchor}"
+        assert page.stem.removeprefix("claims-") in claims.papers
+    proofs = re.findall(r"^### Proof: (\S+)$", text, re.M)
+    assert set(claims.proved) <= set(proofs)
+    linked = claims.proof("chen2025/two_lengths", "# Title\n\nWords\n")
+    assert "- [chen2025/alpha-star](#chen2025alpha-star): " in linked
+
+
+def test_docstrings_are_brought_into_the_form_of_numpydoc() -> None:
+    numpydoc = import_module("docstrings").numpydoc
+    brief = ["Parameters", "---", "n : how many.", "", "Raises", "---", "ValueError", "    if."]
+    whole = ["Parameters", "---", "n", "    how many.", "", *brief[4:]]
+    assert numpydoc([*brief, "", "Source: a book.", "", ">>> f(1)"]) == [
+        *[*whole, "", "", "", "Source: a book.", ""],
+        *[">>> f(1)"],
+    ]
+    assert doctest.testmod(import_module("docstrings")).failed == 0

@@ -10,6 +10,13 @@ from browser import browser, visit
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("index", "commands", "glossary", "results/claims", "results/records", "policies/a-min")
+PAGES += (
+    "introduction",
+    "faq",
+    "results/claims-chen2025",
+    "api/optimum",
+    "proofs/ours/mc_sf_constant",
+)
 
 FITS = """({
   fits: document.documentElement.scrollWidth <= innerWidth,
@@ -31,6 +38,14 @@ SEARCHED = """new Promise(resolve => {
   look();
 })"""
 
+FIRST = """new Promise(resolve => {
+  const look = () => {
+    const found = [...document.querySelectorAll("#search-results li a")].map(each => each.href);
+    found.length > 0 ? setTimeout(() => resolve(found), 500) : setTimeout(look, 50);
+  };
+  look();
+})"""
+
 
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_works_in_a_browser(tmp_path: Path) -> None:
@@ -47,7 +62,11 @@ def test_the_site_builds_without_a_warning_and_works_in_a_browser(tmp_path: Path
     visits = [(f"{site}/{page}.html", width, FITS) for page in PAGES for width in (375, 1440)]
     visits += [(f"{site}/results/claims.html", 375, FILTERED)]
     visits += [(f"{site}/search.html?q=eviction", 375, SEARCHED)]
-    *seen, filtered, searched = visit(visits, tmp_path / "profile")
+    wanted = {"pip": "getting_started", "cite": "cite", "competitive ratio": "introduction"}
+    visits += [(f"{site}/search.html?q={w.replace(' ', '+')}", 1440, FIRST) for w in wanted]
+    *seen, filtered, searched = (found := visit(visits, tmp_path / "profile"))[: -len(wanted)]
+    for page, each in zip(wanted.values(), found[-len(wanted) :], strict=True):
+        assert any(page in link for link in each.value[:3]), (page, each.value[:5])
     for (url, width, _), each in zip(visits, seen, strict=False):
         assert each.faults == [], (url, width)
         assert each.value == {"fits": True, "pictures": True}, (url, width)

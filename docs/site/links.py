@@ -1,12 +1,15 @@
 """Pages of the repository as pages of the site, with links that lead to the same place."""
 
+import os
 import re
 import shutil
 from pathlib import Path
 
+from findings import Claims, contents, paper_page
 from reading import with_lines
 
 ROOT = Path(__file__).parents[2]
+CLAIMS = ROOT / "results/claims.md"
 
 LINK = re.compile(
     r"```.*?```"
@@ -48,6 +51,9 @@ class Assembly:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.pages = site_pages()
+        proofs = [place for place in self.pages.values() if place.parts[0] == "proofs"]
+        names = [f"{place.parts[1]}/{place.stem}" for place in proofs]
+        self.claims = Claims(CLAIMS.read_text(), names)
 
     def add_all(self) -> None:
         """Write every page of the repository, with its links adapted, and copy what it shows."""
@@ -57,7 +63,20 @@ class Assembly:
             if page.suffix == ".ipynb":
                 shutil.copy(page, target)
             else:
-                target.write_text(self.adapted(page.read_text(), page, place))
+                text = self.claims.index() if page == CLAIMS else page.read_text()
+                if place.parts[0] == "proofs":
+                    text = self.claims.proof(f"{place.parts[1]}/{place.stem}", text)
+                if place == Path("results/index.md"):
+                    text = "\n".join([text, *contents(self._results())])
+                target.write_text(self.adapted(text, page, place))
+        for key in self.claims.papers:
+            place = paper_page(key)
+            (self.folder / place).write_text(self.adapted(self.claims.page(key), CLAIMS, place))
+
+    def _results(self) -> list[str]:
+        """Return the pages of results, without those that have a place of their own."""
+        pages = [place for place in self.pages.values() if place.parts[0] == "results"]
+        return [place.stem for place in pages if place.stem not in ("index", "claims")]
 
     def adapted(self, text: str, page: Path, place: Path) -> str:
         """Return the text of a page with every link set for its place on the site."""
@@ -66,6 +85,12 @@ class Assembly:
             if found["target"] is None:
                 return found[0]  # code stays as it is
             linked = (page.parent / found["target"]).resolve()
+            up = "../" * (len(place.parts) - 1)
+            if linked == CLAIMS and found["anchor"]:
+                where, anchor = self.claims.place(found["anchor"])
+                return f"[{found['text']}]({up}{where.as_posix()}{anchor})"
+            if linked.parent == CLAIMS.parent and re.match(r"claims-\w+\.md$", linked.name):
+                return f"[{found['text']}]({up}results/{linked.name}{found['anchor'] or ''})"
             if not linked.exists():
                 raise ValueError(f"{page.relative_to(ROOT)}: {found['target']} does not exist")
             if linked.is_dir() and linked / "README.md" in self.pages:
@@ -80,12 +105,11 @@ class Assembly:
                 shutil.copy(linked, self.folder / where)
             else:
                 return f"`{linked.relative_to(ROOT)}`"  # a folder, which the site does not show
-            up = "../" * (len(place.parts) - 1)
             return (
                 f"{found['image']}[{found['text']}]({up}{where.as_posix()}{found['anchor'] or ''})"
             )
 
-        adapted = LINK.sub(replace, with_lines(text))
-        if place.parts[0] == "proofs":  # written for the page of claims, which shows them all
-            adapted = adapted.replace("](#", "](../../results/claims.md#")
-        return adapted
+        if place.parts[0] == "proofs" or page == CLAIMS:  # written for one page that has them all
+            up = Path(os.path.relpath(CLAIMS, page.parent)).as_posix()
+            text = text.replace("](#", f"]({up}#")
+        return LINK.sub(replace, with_lines(text))

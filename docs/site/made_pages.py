@@ -16,25 +16,67 @@ from ratiolab.online.registry import summary
 SHOWN = "docs/site/gallery.json"
 """The instance on which every policy is drawn; it has every column that a policy may read."""
 
+TOPICS = {
+    "instances": (
+        "Instances and schedules",
+        "Instance Schedule generate read_instance write_instance read_schedule write_schedule "
+        "violations",
+    ),
+    "optimum": (
+        "The hindsight optimum",
+        "solve bracket OptResult certify read_certificate write_certificate",
+    ),
+    "policies": (
+        "Policies and simulations",
+        "simulate Simulation make_policy policies Policy Decision View Setting Information NEVER",
+    ),
+    "ratios": ("Ratios", "compare Comparison bound"),
+    "logs": (
+        "Request logs",
+        "read_trace instance_from_trace add_predictions evaluate Evaluation write_report",
+    ),
+    "papers": (
+        "Papers, claims and experiments",
+        "claims run_claims ClaimResult Verdict decided Paper add_paper experiments reproduce",
+    ),
+    "studies": ("Studies", "read_study run_study"),
+}
+"""The pages of the public names: title and names of each; a further page has those of none."""
 
-def api_page() -> str:
-    """Return the page of the public names, each with its docstring."""
-    lines = ["# Python interface", ""]
-    lines += ["`import ratiolab` loads nothing; each name is imported when it is first used.", ""]
-    lines += ["All other names may change with any version.", ""]
-    for name in sorted(ratiolab.__all__, key=str.lower):
-        if name.startswith("__"):
-            continue
-        value = getattr(ratiolab, name)
-        lines += [f"## {name}", ""]
-        if inspect.isclass(value) or inspect.isfunction(value):
-            kind = "class" if inspect.isclass(value) else "function"
-            place = f"{value.__module__}.{value.__qualname__}"
-            members = ["   :members:", "   :undoc-members:"] if inspect.isclass(value) else []
-            lines += ["```{eval-rst}", f".. auto{kind}:: {place}", *members, "```", ""]
-        else:
-            lines += [f"{_described(name)}", ""]
-    return "\n".join(lines)
+
+def api_pages(folder: Path) -> None:
+    """Write a page for each topic of the public names, each name with its docstring."""
+    folder.mkdir(parents=True, exist_ok=True)
+    public = {name for name in ratiolab.__all__ if not name.startswith("__")}
+    others = public.difference(*(names.split() for _, names in TOPICS.values()))
+    topics = dict(TOPICS)
+    if others:
+        topics["others"] = ("Other names", " ".join(sorted(others, key=str.lower)))
+    rows = ["| topic | names |", "|---|---|"]
+    for key, (title, names) in topics.items():
+        present = [name for name in names.split() if name in public]
+        lines = [f"# {title}", ""]
+        for name in present:
+            lines += _documented(name)
+        (folder / f"{key}.md").write_text("\n".join(lines))
+        listed = ", ".join(f"[{name}]({key}.md#{name.lower()})" for name in present)
+        rows.append(f"| [{title}]({key}.md) | {listed} |")
+    head = (
+        "# Python interface\n\nThese are the public names; all other names may change with any "
+        "version. `import ratiolab` loads nothing: each name is imported when it is first used.\n\n"
+    )
+    contents = "\n".join(["", "```{toctree}", ":hidden:", *topics, "```", ""])
+    (folder / "index.md").write_text(head + "\n".join(rows) + "\n" + contents)
+
+
+def _documented(name: str) -> list[str]:
+    value = getattr(ratiolab, name)
+    lines = [f"## {name}", ""]
+    if not inspect.isclass(value) and not inspect.isfunction(value):
+        return [*lines, _described(name), ""]
+    kind = "class" if inspect.isclass(value) else "function"
+    members = ["   :members:", "   :undoc-members:"] if inspect.isclass(value) else []
+    return [*lines, "```{eval-rst}", f".. auto{kind}:: ratiolab.{name}", *members, "```", ""]
 
 
 def _described(name: str) -> str:
