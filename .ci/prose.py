@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 START = r"(?:\A|\| |(?<=[.:;]\s))"
 RULES = {
-    "a request, label or process is no person": r"\b(no|any|some|every)body\b|\bwhom\b|\bwhoever\b",
+    "a request, label or process is no person": r"\b(?i:(no|any|some|every)body|whom|whoever)\b",
     "give a number, or say at least": r"\bso (many|much)\b(?! that| as)"
     r"|\b(as many times|no less than|as much work as|for the rest|behind (it|the name))\b",
     "repeat the noun": r"\b([Tt]hose|[Oo]nes?) (that|which|who)\b|\b[Oo]f (which|whom)\b",
@@ -26,9 +26,9 @@ RULES = {
     "say by how much": r"\b(is|are) worth\b",
     "use the active voice": r"\bis (known|told|judged|served|asked) (of|by|for|from)\b",
     "begin with a noun": r"(?:\A|\| |(?<=\.\s))([Tt]he (same|others|latter|former)|Both|So)\b",
-    "use the field's term": r"\b(remember(s|ed)?|walks?|to bracket|bracketed|enclos\w+)\b"
+    "use the field's term": r"\b(remember(s|ed)?|walks?|to bracket|bracketed|[Ee]nclos\w+)\b"
     r"|\bwhat completing\b",
-    "no space before %": r"\d %",
+    "no space before %": r"[\dx] %(?!\w)",
     "write a leading zero": r"(?<![\w.\])}])\.\d",
     "report a median and range, or nothing": r"\binstead of \.?\d",
     "no Python value in a sentence": r"\[(True|False)",
@@ -40,6 +40,9 @@ COMPILED = {rule: re.compile(text.replace(" ", r"\s+")) for rule, text in RULES.
 EXCEPTIONS = {
     "results/targets.md",  # measured pages that are to become one
     "results/benchmarks.md",
+    "walks back in time",  # names in the table of records
+    "walks from both ends",
+    "ratiolab/hindsight",  # under reconstruction
 }
 """Files, or parts of sentences, that no rule is for; at most ten lines."""
 
@@ -59,7 +62,8 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
     for part in re.split(f"({starts})", text):
         lead = len(part) - len(part.lstrip())
         if part.strip():
-            yield text[: at + lead].count("\n") + 1, re.sub(r"^[-*#\s]+", "", part).rstrip()
+            begin = re.sub(r"^\s*[\w*, ]+ : |^[-*#\s]+", "", part)  # of a list, or a parameter
+            yield text[: at + lead].count("\n") + 1, begin.rstrip()
         at += len(part)
 
 
@@ -99,7 +103,7 @@ def files() -> list[Path]:
     pages += [p for place in ("docs", "results", "instances") for p in (ROOT / place).rglob("*.md")]
     pages += (ROOT / "ratiolab").rglob("*.md")
     pages += (ROOT / "ratiolab").rglob("*.py")
-    return sorted(p for p in pages if str(p.relative_to(ROOT)) not in EXCEPTIONS)
+    return sorted(p for p in pages if not str(p.relative_to(ROOT)).startswith(tuple(EXCEPTIONS)))
 
 
 if __name__ == "__main__":

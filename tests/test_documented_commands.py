@@ -54,18 +54,18 @@ MINUTES = (
     "attack",
     "check",
     "claims",
-    "design --lower",
+    "lab design --lower",
     "evaluate conv.csv",
-    "game --check",
-    "games",
-    "ranges",
+    "lab game --check",
+    "lab games",
+    "lab ranges",
     "records generate",
     "records improve",
     "records page",
     "records verify",
     "reproduce",
     "study",
-    "worst-cases",
+    "lab worst-cases",
 )
 """Commands that are parsed only; a few of their uses are short."""
 
@@ -138,7 +138,8 @@ def arguments_of(command: str) -> tuple[list[str], Path | None]:
     """Return the words after ``ratiolab``, placeholders replaced, and the file of a redirection."""
     words = shlex.split(command.replace("[--quick]", "--quick"))
     words = words[words.index("ratiolab") + 1 :]
-    words = [PLACEHOLDERS.get(f"{words[0]} {w}", PLACEHOLDERS.get(w, w)) for w in words]
+    name = words[1] if words[0] == "lab" else words[0]
+    words = [PLACEHOLDERS.get(f"{name} {w}", PLACEHOLDERS.get(w, w)) for w in words]
     if ">" in words:
         return words[: words.index(">")], Path(words[-1])
     return words, None

@@ -100,12 +100,19 @@ def commands_page() -> str:
     """Return the page of the commands, each with its options, from their own help texts."""
     lines = ["# Commands", "", "Every command also has `--help`.", ""]
     group: Any = typer.main.get_command(app)
-    for name, command in sorted(group.commands.items()):
+    heading = ""
+    for name in group.list_commands(None):
+        command = group.commands[name]
+        if command.hidden:  # an old name
+            continue
+        if command.rich_help_panel != heading:
+            heading = command.rich_help_panel
+            lines += [f"## {heading}", ""]
         inner = getattr(command, "commands", None)
         if inner:
-            lines += [f"## `ratiolab {name}`", "", inspect.cleandoc(command.help or ""), ""]
+            lines += [f"### `ratiolab {name}`", "", inspect.cleandoc(command.help or ""), ""]
         for key, each in sorted(inner.items()) if inner else [("", command)]:
-            lines += _command(f"ratiolab {name} {key}".strip(), each, "###" if inner else "##")
+            lines += _command(f"ratiolab {name} {key}".strip(), each, "####" if inner else "###")
     return "\n".join(lines)
 
 

@@ -11,7 +11,14 @@ TABLE = re.compile(r"(?<=<!-- lines -->\n)(?:\|.*\n)+")
 
 
 def modules(row: str) -> list[Path]:
-    """Return the modules that a row names in its first column; those of a folder are below it."""
+    """Return the modules that a row names and no row before it does."""
+    rows = [each for table in tables() for each in table]
+    earlier = {path for each in rows[: rows.index(row)] for path in named(each)}
+    return [path for path in named(row) if path not in earlier]
+
+
+def named(row: str) -> list[Path]:
+    """Return the modules that a row names in its first column, with the contents of folders."""
     found: list[Path] = []
     for name in re.findall(r"`([^`]+)`", row.split("|")[1]):
         if name.endswith(".py"):

@@ -101,7 +101,7 @@ class Limits:
 
     Parameters
     ----------
-    headroom : memory is at least so many times the largest prompt and output together.
+    headroom : memory is at least this multiple of the largest prompt and output together.
     prompts : ``equal`` for all requests, or ``any``.
     arrivals : ``zero``, all requests at round 0, or ``any``.
     requests : requests at most, 2 to 60.

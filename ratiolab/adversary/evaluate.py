@@ -1,4 +1,4 @@
-"""What a case is worth to the adversary: the cost of the policy over the optimum."""
+"""Value of a case for the adversary: the cost of the policy over the optimum."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -63,7 +63,8 @@ class Evaluator:
     ----------
     seeds : runs of a policy that uses randomness, with seeds 0, 1, ... in every evaluation, so that
         two cases are compared under the same draws.
-    states : states that a search for an optimum may keep; a case that needs more is worth nothing.
+    states : states that a search for an optimum may keep; a case that needs more has the value
+        zero.
     """
 
     def __init__(self, policy: Policy, seeds: int, states: int) -> None:

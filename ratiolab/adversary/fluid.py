@@ -36,7 +36,8 @@ class FluidOptimum:
     def latency(self, case: Case, factor: int) -> int:
         """Return the latency of a feasible schedule of a member.
 
-        Whole requests start as the program says, and what is left goes last; or all as in MC-SF.
+        Whole requests start as the program says, and all other requests go last; or all as in
+        MC-SF.
         """
         program = self.program
         whole = np.floor(self.parts * factor + 1e-9).astype(np.int64)

@@ -1,14 +1,14 @@
-"""What is known of the largest ratio of a policy: published constants, proved ones, families.
+"""Largest known ratios of policies: published constants, proved constants, families.
 
 No paper with a published constant below is simulated as it is: each policy is built from the
 abstract, so an instance here says nothing about the paper's own algorithm. The constants, too, were
 read in abstracts: that of Feng, Yang, Zhang (2026), arXiv 2601.22996v1, has 61.92 and 10.67 and,
 with large memory, 32 and 6.75; that of Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327, has 5 in v1, 3
 with high concurrency in v2, and 48 as the best before in both; that of Wang, Ye, Zhou (2025), arXiv
-2508.06133v3, speaks of a constant without its value. The full statement is known of one of them, at
-second hand: Theorem 3.2 of Kong et al., v2, as the documentation of the language serQ restates it,
-is 1 + 2/(1 - alpha) when no peak exceeds alpha M. That is 5 at alpha = 1/2 and 3 as alpha tends to
-0, so the abstract's 5 does not speak of requests that fill the memory. It is proved here, too.
+2508.06133v3, speaks of a constant without its value. The full statement of one of them is available
+at second hand: Theorem 3.2 of Kong et al., v2, as the documentation of the language serQ restates
+it, is 1 + 2/(1 - alpha) when no peak exceeds alpha M. That is 5 at alpha = 1/2 and 3 as alpha tends
+to 0, so the abstract's 5 does not speak of requests that fill the memory. It is proved here, too.
 """
 
 from fractions import Fraction
@@ -53,7 +53,7 @@ class Published(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Both constants with their source."""
+        """The two constants with their source."""
         more = f", {self.regime:g} with {self.where}" if self.regime else ""
         return f"{self.general:g}{more}: abstract of {self.source}"
 
@@ -80,18 +80,18 @@ IN_ORDER = (
     "vllm-fcfs",
     "vllm-priority",
 )
-"""Policies that serve in the order of the file while nothing tells requests apart, and kill nobody
+"""Policies that serve in the order of the file while nothing tells requests apart, and never kill
 by choice: they have no constant, nor have those of `IN_RANDOM_ORDER`.
 
 Prompts s = u and memory M = 2 u, all requests at round 0: two requests never fit, since
-2 (s + 1) > M, and nothing ever overflows. One output is u, the other n - 1 are one token. Whoever
-serves the long one first and lets it run pays n u + n(n - 1)/2, the shortest first pays
+2 (s + 1) > M, and nothing ever overflows. One output is u, the other n - 1 are one token. A policy
+that serves the long one first and lets it run pays n u + n(n - 1)/2, the shortest first pays
 u + n - 1 + n(n - 1)/2. As u grows, the ratio tends to n. Where chance orders them, the long one
 delays half of the others in the mean, and the ratio tends to (n + 1)/2. Own; the argument is that
 against first come, first served on one machine."""
 
 IN_RANDOM_ORDER = "a-max", "a-random"
-"""Policies that serve in random order, and kill nobody by choice."""
+"""Policies that serve in random order, and never kill by choice."""
 
 UNBOUNDED: dict[str, str] = {
     **dict.fromkeys(IN_ORDER, "none: tends to n, a long request before short ones"),

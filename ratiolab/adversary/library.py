@@ -99,7 +99,7 @@ class Entry:
 
     @property
     def error(self) -> float:
-        """Half width of Student's 95 % interval of the ratio, 0 without randomness."""
+        """Half width of Student's 95% interval of the ratio, 0 without randomness."""
         if len(self.costs) < 2:
             return 0.0
         return Estimate.of(self.costs, confidence=0.95).half_width / self.optimum
@@ -117,7 +117,7 @@ def read(target: Target, folder: Path) -> Instance | None:
     Raises
     ------
     FormatError
-        when it is no instance, or not one that the adversary may choose.
+        when it is no instance, or none that the adversary may choose.
     """
     path = folder / f"{target.name}.json"
     if not path.exists():

@@ -1,4 +1,4 @@
-"""The fluid limit of a family: the same lengths, k times the requests on k times the memory.
+"""The fluid limit of a family: equal lengths, k times the requests on k times the memory.
 
 As k grows the optimum becomes k times a linear program: requests may start in parts. Its value V is
 a bound for every k, proven here in exact arithmetic from the program's duals: OPT(k) >= k V, since
@@ -29,11 +29,11 @@ SEEDS = 2
 """Runs of a policy that uses randomness in each evaluation: many requests vary little."""
 
 MOST_REQUESTS = 6000
-"""Of the largest member that is simulated."""
+"""Requests of the largest simulated member."""
 
 
 class LimitEvaluator(Evaluator):
-    """Costs on `FACTOR` times a case, over as many times the proven value of its program."""
+    """Costs on `FACTOR` times a case, over `FACTOR` times the proven value of its program."""
 
     def __init__(self, policy: Policy) -> None:
         super().__init__(policy, SEEDS, 0)
@@ -55,7 +55,7 @@ class LimitEvaluator(Evaluator):
 
 
 def scaled(case: Case, factor: int) -> Case:
-    """Return a member of the family of a case: so many times the requests and the memory."""
+    """Return a member of the family of a case: a multiple of its requests and memory."""
     blocks = (block._replace(number=block.number * factor) for block in case.blocks)
     return Case.of(case.memory * factor, blocks)
 
@@ -78,7 +78,7 @@ class Member(NamedTuple):
 
     @property
     def ratio(self) -> tuple[Fraction, Fraction]:
-        """Both ends of the interval of the ratio."""
+        """The interval of the ratio."""
         return self.cost / self.upper, self.cost / self.lower
 
 

@@ -99,8 +99,8 @@ def _changed(case: Case, limits: Limits, rng: Generator) -> Case:
 def families(limits: Limits) -> Iterator[Case]:
     """Yield members of closed families that are bad for some policy, as large as the limits allow.
 
-    Equal requests; one long request before or after many short ones; a long request with short
-    ones that arrive just after it; thin requests without prompt before fat ones of one token, as
+    Equal requests; one long request before or after many short ones; a long request, and short
+    requests just after it; thin requests without prompt before fat ones of one token, as
     long as a smaller volume allows, or of two tokens; outputs that halve; outputs just above powers
     of two; two lengths.
     """

@@ -1,4 +1,4 @@
-"""What a search for bad instances found."""
+"""Result of a search for bad instances."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -68,7 +68,7 @@ class Attack(Course):
     Parameters
     ----------
     best : of a policy that uses randomness, with the mean over `CONFIRM`.
-    instance : the same as an instance.
+    instance : `best` as an instance.
     optimum : bounds on its optimum by `ratiolab.hindsight.solver`, which shares nothing with the
         search.
     costs : total latencies of the policy, one for each fresh seed; one for a policy without
@@ -88,7 +88,7 @@ class Attack(Course):
 
     @property
     def error(self) -> float:
-        """Half width of Student's 95 % interval of the ratio over the fresh seeds, or 0."""
+        """Half width of Student's 95% interval of the ratio over the fresh seeds, or 0."""
         if len(self.costs) < 2:
             return 0.0
         return Estimate.of(self.costs, confidence=0.95).half_width / self.optimum.upper

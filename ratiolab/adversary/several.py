@@ -15,7 +15,7 @@ from ratiolab.online import make
 
 @dataclass(frozen=True)
 class Order:
-    """A search but for its seed, as it is sent to whoever searches.
+    """A search but for its seed, as it is sent to a searching process.
 
     Parameters
     ----------

@@ -68,8 +68,8 @@ Memory = Annotated[
 Replicas = Annotated[
     int | None,
     typer.Option(
-        help="Equal replicas that serve the requests, each with this memory; default: those that "
-        "a fleet's file states, else one.",
+        help="Equal replicas that serve the requests, each with this memory; default: the number "
+        "in a fleet's file, else one.",
         min=1,
     ),
 ]

@@ -103,7 +103,8 @@ def add(
     baseline: Baseline,
     kind: Annotated[str, typer.Argument(help="ratio, ratio-at-most, bound, rayleigh or verdict.")],
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="name=value, as `ratiolab schema baseline` has them.")
+        list[str] | None,
+        typer.Argument(help="name=value, as `ratiolab lab schema baseline` has them."),
     ] = None,
     allow_policy_files: AllowPolicyFiles = False,
     json: Json = False,

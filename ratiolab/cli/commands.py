@@ -1,4 +1,10 @@
-"""The application with every command registered on it."""
+"""The application with every command registered on it, in the groups of its help."""
+
+from copy import copy
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
 
 # imported for the commands that they register
 from ratiolab.cli import (  # noqa: F401
@@ -22,3 +28,54 @@ from ratiolab.cli import (  # noqa: F401
 from ratiolab.cli.app import app
 
 __all__ = ["app"]
+
+GROUPS = {
+    "Everyday": ("compare", "solve", "certify", "simulate", "policies", "generate"),
+    "Request logs": ("evaluate", "trace"),
+    "Theory": ("claims", "bound", "attack"),
+    "Experiments": ("study", "reproduce"),
+    "CI": ("check", "baseline"),
+    "Research": ("records", "lab"),
+}
+"""Commands by the heading of `ratiolab --help` that shows them, in its order."""
+
+LAB = (
+    *("game", "games", "ranges", "design", "rayleigh"),
+    *("worst-cases", "export", "schema"),
+)
+"""Rarely used commands, below ``ratiolab lab``; their names without it stay as hidden aliases."""
+
+PLACES = {name: heading for heading, names in GROUPS.items() for name in names}
+
+lab = typer.Typer(no_args_is_help=True)
+
+
+@lab.callback()
+def _lab() -> None:
+    """Run a rarely used command of a single line of research."""
+
+
+class InGroups(TyperGroup):
+    """The commands in the order of `GROUPS`, then the hidden aliases."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return sorted(super().list_commands(ctx), key=[*PLACES, *LAB].index)
+
+
+def _arrange() -> None:
+    """Give every command its heading, and the rarely used ones a place below ``lab``."""
+    app.add_typer(lab, name="lab")
+    app.info.cls = InGroups
+    for group in app.registered_groups:
+        group.rich_help_panel = PLACES[group.name or ""]
+    for command in app.registered_commands:
+        name = command.name or str(getattr(command.callback, "__name__", ""))
+        if name in LAB:
+            lab.registered_commands.append(copy(command))
+            command.hidden = True
+        else:
+            command.rich_help_panel = PLACES[name]
+
+
+_arrange()

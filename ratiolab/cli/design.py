@@ -44,7 +44,7 @@ def design(
     these lengths from both sides, by solving the game between policies and distributions. Ctrl-C
     keeps the best interval so far.
 
-    Example: ratiolab design instances/small/geometric.json --steps 40
+    Example: ratiolab lab design instances/small/geometric.json --steps 40
     """
     if file is None or lower is not None or upper is not None:
         if file is not None or lower is None or upper is None:
@@ -54,9 +54,9 @@ def design(
     from collections import Counter
     from dataclasses import asdict
 
+    from ratiolab.game.ranges.cap_design import MOST_ATOMS, coarsened
+    from ratiolab.game.ranges.cap_design import design as best_for
     from ratiolab.model import read_instance
-    from ratiolab.theory.limits.cap_design import MOST_ATOMS, coarsened
-    from ratiolab.theory.limits.cap_design import design as best_for
 
     if atoms > MOST_ATOMS:
         raise ValueError(f"--atoms {atoms} must be at most {MOST_ATOMS}")
@@ -127,12 +127,13 @@ def ranges(
     page: Page = Path("results/ranges.md"),
     json: Json = False,
 ) -> None:
-    """Enclose the best constant for many ranges of lengths; write their table, page and figure.
+    """Bound the best constant for many ranges of lengths from both sides; write their table, page
+    and figure.
 
     Ranges that the table has already are taken from it; computing all takes some minutes. Ctrl-C
     keeps the table of what was computed, and leaves page and figure as they are.
 
-    Example: ratiolab ranges --most 3 --page ranges.md
+    Example: ratiolab lab ranges --most 3 --page ranges.md
     """
     from ratiolab.game.ranges import table
     from ratiolab.report import ranges_page

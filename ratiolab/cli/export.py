@@ -40,7 +40,7 @@ def export(
     One binary x_i_k says that request i starts at round k. The optimum is the same with both
     horizons; the default program is smaller.
 
-    Example: ratiolab export mine.json --lp mine.lp
+    Example: ratiolab lab export mine.json --lp mine.lp
     """
     import tempfile
 

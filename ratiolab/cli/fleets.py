@@ -1,4 +1,4 @@
-"""What commands do with several replicas."""
+"""Commands for several replicas."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +28,7 @@ def solve_replicas(
     *,
     json: bool,
 ) -> None:
-    """Solve a fleet, write what is asked for, and print the interval.
+    """Solve a fleet, write the requested files, and print the interval.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def game(
     value is an exact fraction. For policies with randomness the adversary decides first, and the
     ratio is of expected costs.
 
-    Example: ratiolab game --requests 2 --prompt 1 --memory 5 --lower 1 --upper 4 --tree
+    Example: ratiolab lab game --requests 2 --prompt 1 --memory 5 --lower 1 --upper 4 --tree
     """
     from ratiolab.game import Game, deterministic_value, randomised_value
     from ratiolab.game.certificate import read_certificates, write_certificates
@@ -126,7 +126,7 @@ def games(
     Games that the table has already are taken from it; computing all takes some minutes. Ctrl-C
     keeps the table of what was computed, and leaves page and figure as they are.
 
-    Example: ratiolab games
+    Example: ratiolab lab games
     """
     from ratiolab.game import table
     from ratiolab.report import games_page

@@ -33,7 +33,7 @@ def schema_of(name: str) -> dict[str, Any]:
     from ratiolab.model.validation import adapter
 
     if name not in SCHEMAS:
-        raise ValueError(unknown("schema", name, SCHEMAS, "`ratiolab schema`"))
+        raise ValueError(unknown("schema", name, SCHEMAS, "`ratiolab lab schema`"))
     module, _, model = SCHEMAS[name][0].partition(":")
     return {"$schema": DIALECT, **adapter(getattr(import_module(module), model)).json_schema()}
 
@@ -48,7 +48,7 @@ def schema(
     The schema says what each field holds. Rules that tie several fields together, such as columns
     of one length, are checked when a file is read.
 
-    Example: ratiolab schema instance
+    Example: ratiolab lab schema instance
     """
     import json as json_library
 

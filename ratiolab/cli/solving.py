@@ -414,7 +414,7 @@ def compare(
 def _optimum(
     display: "Display", instance: "Instance", time_limit: float | None, node_limit: int | None
 ) -> "OptResult":
-    """Enclose the optimum, and show the interval while it shrinks."""
+    """Bound the optimum from both sides, and show the interval while it shrinks."""
     from ratiolab.ratio.compare import enclosed
 
     task = display.add_task("solving for the optimum")

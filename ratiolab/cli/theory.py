@@ -60,7 +60,7 @@ def rayleigh(
 
     The trace beside it is the bound that the paper uses in its place.
 
-    Example: ratiolab rayleigh --upper 1000
+    Example: ratiolab lab rayleigh --upper 1000
     """
     from ratiolab.theory.rayleigh.amin import trace
     from ratiolab.theory.rayleigh.spectrum import spectral_radius

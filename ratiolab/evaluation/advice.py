@@ -1,4 +1,4 @@
-"""What an evaluation says in sentences: what the log asks for, who keeps up, what to deploy."""
+"""Sentences of an evaluation: the demand of the log, which policies keep up, which to deploy."""
 
 from abc import abstractmethod
 from math import isnan
@@ -93,7 +93,7 @@ class Advice:
 
     @property
     def situation(self) -> list[str]:
-        """What the log asks for, who keeps up, and what an objective loses for certain."""
+        """Demand of the log, which policies keep up, and the certain loss of an objective."""
         return self._load_in_words + ([] if self.promise is None else self.promise.sentences)
 
     @property
@@ -108,7 +108,7 @@ class Advice:
             words += f"; under {self.current}, {now.running:.2g} run at a time"
         if demand.is_burst and not self.nothing_waits:
             return [f"{words}.", self._burst]
-        load = f"{100 * demand.load:.2g} %" if demand.load < 1 else f"{demand.load:.2g} times"
+        load = f"{100 * demand.load:.2g}%" if demand.load < 1 else f"{demand.load:.2g} times"
         return [f"{words}.", self._load(f"{load} {'of ' * (demand.load < 1)}what this memory")]
 
     @property
@@ -131,7 +131,7 @@ class Advice:
             why = (
                 "every request starts in the first batch after it arrives"
                 if share < 0.005
-                else f"{share:.2g} % of the latency is waiting"
+                else f"{share:.2g}% of the latency is waiting"
             )
             return (
                 f"{'Nothing' if share < 0.005 else 'Hardly anything'} waits: the log asks for "
@@ -164,7 +164,7 @@ class Advice:
         if not self.noticeable:
             return (
                 f"Keep {self.current}: no other policy that needs nothing new is better by more "
-                f"than {100 * NOTICED:.0f} % ({best.name}: {title} {self._shown(then)}, "
+                f"than {100 * NOTICED:.0f}% ({best.name}: {title} {self._shown(then)}, "
                 f"{self.current} {self._shown(now)})."
             )
         change = f"{percent(abs(saving.relative))} {'better' if saving.relative > 0 else 'worse'}"
@@ -183,12 +183,12 @@ class Advice:
         if self.overloaded:
             words += " That is the mean of this log alone: the backlog grows either way."
         if saving.servers is not None and saving.servers > NOTICED:
-            words += f" At equal {title}, about {100 * saving.servers:.0f} % fewer GPUs."
+            words += f" At equal {title}, about {100 * saving.servers:.0f}% fewer GPUs."
         return words
 
     @property
     def milder(self) -> str:
-        """What the next policy saves that makes nothing much worse; or nothing."""
+        """A sentence on the next policy that makes nothing much worse; or nothing."""
         if not self.noticeable or not self._worse(self.deployable[0], GRAVE):
             return ""
         for row in self.deployable[1:]:
@@ -202,7 +202,7 @@ class Advice:
 
     @property
     def with_predictions(self) -> str:
-        """What the best policy that needs a prediction would do; or nothing."""
+        """A sentence on the best policy that needs a prediction; or nothing."""
         best = next((row for row in self.predicting if row.services), None)
         if best is None or best.policy is None or self.nothing_waits:
             return ""
@@ -226,7 +226,7 @@ class Advice:
         best = self.deployable[0]
         told = self._worse(best, GRAVE)
         if words := [each for each in self._worse(best, 1 + NOTICED) if each not in told]:
-            return f"What {'also ' * bool(told)}gets worse by {best.name}: {_listed(words)}."
+            return f"Metrics that {'also ' * bool(told)}get worse by {best.name}: {_listed(words)}."
         return f"Nothing else that is measured here gets worse by {best.name}."
 
     def _worse(self, row: "Row", factor: float) -> list[str]:
@@ -245,7 +245,7 @@ class Advice:
 
     @property
     def enclosed(self) -> str:
-        """What is proven of the best schedule, in a sentence."""
+        """A sentence on the proven interval of the best schedule."""
         low, high = self.enclosure
         title = self.metric.title
         if self.optimum is not None and self.metric.key == "mean" and low == high:
@@ -311,9 +311,9 @@ class Advice:
         change = f"{percent(abs(saving.held_out))} {'better' if saving.held_out >= 0 else 'worse'}"
         return (
             f"Chosen on a part of the log and judged on the rest, {RESAMPLES} times, a switch is "
-            f"{change} (95 % interval {percent(saving.low)} to "
+            f"{change} (95% interval {percent(saving.low)} to "
             f"{percent(saving.high)}); "
-            f"{100 * saving.again:.0f} % of these choices are {self.deployable[0].name}."
+            f"{100 * saving.again:.0f}% of these choices are {self.deployable[0].name}."
         )
 
     def _shown(self, value: float, metric: "Metric | None" = None) -> str:
@@ -336,8 +336,8 @@ def figure(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent; what is rounded to nothing has no sign."""
-    return f"{100 * share:.1f} %".replace("-0.0 %", "0.0 %")
+    """Return a share in percent; a share rounded to zero has no sign."""
+    return f"{100 * share:.1f}%".replace("-0.0%", "0.0%")
 
 
 def _span(value: float, unit: str) -> str:

@@ -1,4 +1,4 @@
-"""What a log asks of a server: when its requests arrive, the work they need, and whether any waits.
+"""Demand of a log: when its requests arrive, the work they need, and whether any waits.
 
 The work of a request is the least time that it takes of a server whose memory is always full: a
 batch lasts at least as long as the work done in it, as `ratiolab.ratio.clock_bound` shows. Over the
@@ -21,7 +21,7 @@ Times = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Demand:
-    """What a log asks for.
+    """Demand of a log on a server.
 
     Parameters
     ----------

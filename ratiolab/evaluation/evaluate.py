@@ -65,15 +65,16 @@ def evaluate(
         schedule, in rounds; without a clock and under ``restart`` only.
     runs : seeds ``seed, seed + 1, ...`` of each policy that uses randomness.
     load : whether to look for the load that the best policy takes at the current value.
-    search : seconds of a search for the order of the least mean latency, which becomes a row of its
-        own among those that know everything; it needs a clock.
+    search : seconds of a search for the order of the least mean latency, which becomes a row of
+        its own among the policies that know everything; it needs a clock.
     workers : processes that simulate; or else
     executor : where the simulations run. The result does not depend on it.
     advance : called with the name of what has just been finished.
 
     Returns
     -------
-    The rows of all policies; after Ctrl-C of those that had run, the current one first of all.
+    The rows of all policies, the current one first; after Ctrl-C the rows of the policies that had
+    run.
 
     Raises
     ------

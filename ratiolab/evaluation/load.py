@@ -13,7 +13,7 @@ STEPS = 7
 """Halvings of the interval in which the load that a policy sustains is sought."""
 
 DRAINED = 0.1
-"""Part of the time of the arrivals in which a server that keeps up has served what is left."""
+"""Part of the time of the arrivals in which a server that keeps up has served its backlog."""
 
 MOST_LOAD = 4.0
 """Largest multiple of the load that is tried."""

@@ -1,4 +1,4 @@
-"""What a policy needs to know of the outputs before one can deploy it."""
+"""Knowledge of the outputs that a policy needs in deployment."""
 
 from enum import IntEnum
 
@@ -8,7 +8,7 @@ from ratiolab.ratio.choice import knows_everything
 
 
 class Need(IntEnum):
-    """What the owner of a server must have to run a policy, the least first."""
+    """Knowledge that the owner of a server must have to run a policy, the least first."""
 
     NOTHING = 0
     PREDICTION = 1
@@ -22,14 +22,14 @@ SOURCES = {
     Information.DISTRIBUTION: "a predicted distribution of each output",
     Information.REFINED: "a prediction of each output that is refined while it runs",
 }
-"""What a predictor must tell, by level of information."""
+"""Output of a predictor, by level of information."""
 
 
 def need(policy: Policy, instance: Instance) -> Need:
     """Return what a policy needs on an instance.
 
-    A policy that reads a least length needs nothing where the instance states none: 1 is known of
-    all. One that is made for intervals needs them, although it runs without.
+    A policy that reads a least length needs nothing where the instance states none: the least
+    length is then 1. A policy made for intervals needs them, although it runs without.
     """
     if knows_everything(policy):
         return Need.EVERYTHING

@@ -1,4 +1,4 @@
-"""What a log observed of its own requests, and the clock that fits it."""
+"""Times that a log observed for its own requests, and the clock that fits it."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -64,7 +64,7 @@ class FittedClock:
     Parameters
     ----------
     error : root mean square error of the TPOT of a request, over the mean.
-    requests : those that the fit rests on.
+    requests : number of requests in the fit.
     """
 
     clock: BatchTime
@@ -79,7 +79,7 @@ class FittedClock:
 
 
 class Batches(NamedTuple):
-    """What is known of the batches between the first and the last token of each request.
+    """Batches between the first and the last token of each request.
 
     Parameters
     ----------
@@ -174,10 +174,10 @@ def fitted_clock(trace: Trace) -> FittedClock:
 
 
 def mean_tpot(clock: BatchTime, trace: Trace) -> tuple[float, float] | None:
-    """Return the mean time per output token of a log, and the one that a clock predicts, seconds.
+    """Return the mean time per output token of a log, and the prediction of a clock, seconds.
 
-    None where the log does not tell enough. What the policy of the engine was does not matter: the
-    prediction is from what ran beside each request.
+    None where the log lacks columns. The policy of the engine does not matter: the prediction uses
+    the requests that ran beside each request.
     """
     try:
         seen = observed_batches(trace)
@@ -196,7 +196,7 @@ class Judgement:
     Parameters
     ----------
     known, requests : how many requests have a finish time, and how many there are.
-    means : mean latency, TTFT and TPOT of the log, by title; those that it knows.
+    means : mean latency, TTFT and TPOT of the log, by title, as far as the log has them.
     has_arrivals : whether the log tells when requests arrive.
     described : whether the chosen clock describes the engine, within `MISFIT`; None where that
         cannot be told.
@@ -238,7 +238,7 @@ class Judgement:
             words.append(
                 f"{self.requests - self.known:,} of {self.requests:,} requests have no finish time "
                 "(still running when the log ended?): these figures, and the bound beside them, "
-                f"are of the other {self.known:,}, of which {self.policy} simulated has a mean "
+                f"are of the other {self.known:,}; {self.policy}, simulated, has a mean "
                 f"latency of {figure(self.simulated)} s."
             )
         words.append(self._verdict())
@@ -253,8 +253,8 @@ class Judgement:
             seen, predicted, title = self.compared
             return (
                 f"The chosen clock does not describe this engine: it predicts a {title} of "
-                f"{figure(predicted)} s, the log has {figure(seen)} s. So the policies' figures "
-                "are those of another server, and no ratio is given."
+                f"{figure(predicted)} s, the log has {figure(seen)} s. The policies' figures "
+                "describe another server, and no ratio is given."
             )
         if isnan(self.ratio):
             return (
@@ -272,12 +272,12 @@ class Judgement:
             return "The log does not tell enough to fit a clock to it."
         clock, share = self.fitted.clock, self.fitted.explained
         close = self.fitted.error <= CLOSE and share < EXPLAINED
-        error = f", with an error of {100 * self.fitted.error:.1f} % of its mean" if close else ""
+        error = f", with an error of {100 * self.fitted.error:.1f}% of its mean" if close else ""
         words = (
             f"The clock fitted to the log takes {1000 * clock.fixed:.3g} ms for a batch, "
             f"{1000 * clock.prefill:.3g} ms a token prefilled, {1000 * clock.decode:.3g} ms a "
             f"request decoding and {1000 * clock.kv:.3g} ms a token read; it explains "
-            f"{100 * max(share, 0):.0f} % of the variance of TPOT{error}"
+            f"{100 * max(share, 0):.0f}% of the variance of TPOT{error}"
         )
         if not self.fitted.fits:
             return f"{words}: it does not fit, so no ratio is given under it."
@@ -287,7 +287,7 @@ class Judgement:
         return (
             f"{words}. Under it the log is at most {self.refitted + 0.0005:.3f} times the best "
             f"schedule, and {self.policy} simulated has a mean latency of "
-            f"{figure(self.predicted)} s, {change:+.1f} %."
+            f"{figure(self.predicted)} s, {change:+.1f}%."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     instance, clock, preemption : what was served, how long batches take, what an eviction costs.
     metric : what rows are sorted by.
     bounds : on each metric, for every schedule under the same clock and semantics.
-    rows : of policies that can be deployed, of those that know everything, and of the log.
+    rows : of policies that can be deployed, of policies that know everything, and of the log.
     current : the policy that the others are compared with.
     saving : of the best policy that can be deployed; None when that is the current one.
     skipped : policies that were left out, and why.
@@ -89,7 +89,7 @@ class Evaluation(Advice, Ranking[Row], Result):
 
     @property
     def demand(self) -> Demand:
-        """What the log asks for."""
+        """Demand of the log."""
         return Demand.of(self.instance, self.clock, self.preemption)
 
     def need(self, row: Row) -> Need:
@@ -136,8 +136,8 @@ class Evaluation(Advice, Ranking[Row], Result):
 
     @property
     def listed(self) -> list[tuple[str, list[Row]]]:
-        """The groups with the rows worth a line: not hopeless, and of those that know everything
-        the best alone, a yardstick."""
+        """The groups with the rows worth a line: not hopeless, and only the best policy that knows
+        everything, as a yardstick."""
         kept = []
         for title, rows in self.groups:
             some = [row for row in rows if not self.hopeless(row)]

@@ -24,8 +24,8 @@ class Row(Ranked):
     policy : None for the log.
     evictions : mean over the seeds.
     run : the one of the first seed; None for the log.
-    bounds : of a log that does not know all requests, on each metric of those that it knows; NaN
-        where it is not compared with any. None: those of the evaluation.
+    bounds : for a log with incomplete requests, on each metric of its completed requests; NaN
+        where there is no comparison. None: the bounds of the evaluation.
     """
 
     name: str

@@ -1,13 +1,13 @@
-"""What switching from one policy to another saves, judged on requests that did not choose it.
+"""Saving of a switch from one policy to another, measured on requests that did not choose it.
 
 The policy that is best on a log is best there partly by chance: the more policies are tried, the
 more its lead is luck, and an interval that draws the requests again for this policy alone leaves
-that out. So the choice itself is repeated. The log is cut into blocks of consecutive requests,
-whose fates hang together. Each draw takes as many blocks with replacement and chooses the best
-policy on them; what the switch saves is measured on the blocks left out, a third of the log (the
-out-of-bag estimate of Breiman, 1996). Seeds of policies that use randomness are drawn, and left
-out, likewise. Quantiles of these savings are the interval. It is rather too wide: a third of the
-log tells less than all of it.
+that out. Therefore the choice itself is repeated. The log is cut into blocks of consecutive
+requests, whose fates hang together. Each draw takes as many blocks with replacement and chooses the
+best policy on them; what the switch saves is measured on the blocks left out, a third of the log
+(the out-of-bag estimate of Breiman, 1996). Seeds of policies that use randomness are drawn, and
+left out, likewise. Quantiles of these savings are the interval. It is rather too wide: a third of
+the log tells less than all of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,8 +41,8 @@ class Saving:
     ----------
     relative : by which part of the old value the metric improves on the log itself, which chose the
         policy; negative when it gets worse.
-    held_out : the same for requests that did not choose, mean over the draws.
-    low, high : 95 % interval of it.
+    held_out : the relative saving on requests that did not choose, mean over the draws.
+    low, high : 95% interval of `held_out`.
     again : share of the draws that choose the same policy.
     seconds : of all requests together, for metrics of latency.
     load : how much more load the new policy takes at the old value; None where that is unknown.
@@ -74,7 +74,7 @@ def saved(
 
     Parameters
     ----------
-    old, new : the policy in use, and the one that is best on the whole log.
+    old, new : the policy in use, and the best policy on the whole log.
     services : of every policy that could have been chosen, with the old one: one for each seed.
     order : the requests by arrival.
     load : for `Saving.load`.

@@ -1,4 +1,4 @@
-"""Times of requests under a schedule, metrics of them, and what no schedule can improve on.
+"""Times of requests under a schedule, their metrics, and bounds for every schedule.
 
 All times are seconds, or rounds where there is no clock: then a round is a batch of one second.
 """
@@ -215,8 +215,8 @@ def observed_bound(
 ) -> float:
     """Return a bound on a metric of the requests whose times are known, as `bound_of` all.
 
-    What any schedule does with all requests, it does with these alone, in batches that are no
-    shorter: so the bound on these alone holds for it.
+    A schedule of all requests contains a schedule of these requests, in batches that are no
+    shorter: the bound on these requests holds for it.
     """
     values = metric.each(observed)
     one_token = np.isnan(observed.tpot) & ~np.isnan(observed.latency) & (instance.output == 1)

@@ -45,7 +45,7 @@ class Executor(ABC):
         Parameters
         ----------
         function : of a module, so that other processes find it.
-        shared : the same for all items; a cluster is sent it once.
+        shared : one value for all items; a cluster receives it once.
         lazily : an item is drawn when a call can begin, rather than long before: for items that
             depend on the time or on earlier answers.
         interruptible : the function makes a partial answer of Ctrl-C. Other processes, here or on a

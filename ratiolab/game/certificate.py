@@ -40,7 +40,7 @@ class GameClaim(Strict):
     value: Number = absent()
     """Value for policies without randomness."""
     table: list[TableRow]
-    """What each configuration costs: scaled integers, or for weights a fraction, over all orders.
+    """Cost of each configuration: scaled integers, or for weights a fraction, over all orders.
     """
     lower: Number = absent()
     """Bound from below for policies with randomness."""

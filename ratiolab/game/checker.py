@@ -2,7 +2,7 @@
 
 Nothing is shared with the code that finds values but the rules' parameters. A state here is a
 sorted tuple of (state, bound, age) for each request, as in the certificates; actions are subsets of
-the requests, outcomes are subsets of those that may complete, and optima come from `solve`.
+the requests, outcomes are subsets of the requests that may complete, and optima come from `solve`.
 """
 
 from collections import Counter

@@ -39,8 +39,8 @@ Configuration: TypeAlias = tuple[Sort, ...]
 Action: TypeAlias = tuple[tuple[Sort, int], ...]
 """How many requests run in the next round, by sort; sorts without a running request are left out.
 
-A running sort goes on. A waiting sort starts, from the requests that wait with this bound and those
-that stop with it in this round.
+A running sort goes on. A waiting sort starts, from the requests that wait with this bound or stop
+with it in this round.
 """
 
 

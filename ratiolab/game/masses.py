@@ -17,8 +17,8 @@ NUDGE = 1e-7
 def orders(configuration: Configuration, lengths: Lengths) -> int:
     """Return in how many of the n! orders of some lengths a configuration can be reached.
 
-    Of the requests that are done each takes one of the equal lengths. Of the others those with the
-    largest bound choose first: whatever exceeds their bound exceeds that of the rest.
+    Each completed request takes one of the equal lengths. Then the requests with the largest bound
+    choose first: whatever exceeds their bound exceeds all other bounds.
     """
     number = 1
     left = list(lengths)

@@ -4,12 +4,12 @@ The adversary draws outputs from a list of multisets, in random order. Against t
 no randomness, and its least expected cost is a dynamic program over configurations: the mass of a
 configuration is the share of orders that agree with it, summed over the multisets. Conversely a
 mixture of finitely many such policies, applied to requests in random order, has a worst multiset.
-Both sides grow together: the best mixture of the policies known gives weights of the multisets, the
-best answer to these weights is a new policy. When the answer gains nothing, the value is exact.
+The two sides grow together: the best mixture of the policies known gives weights of the multisets,
+the best answer to these weights is a new policy. When the answer gains nothing, the value is exact.
 
 Masses are counted in orders of the requests, so all costs are integers; the weights of the
 multisets and of the policies are fractions, solved for exactly on the support that a linear program
-in floats finds. Where that fails, two fractions enclose the value.
+in floats finds. Where that fails, two fractions bound the value from both sides.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ LARGEST_WEIGHT = 10**6
 
 @dataclass(frozen=True, eq=False)
 class Randomised:
-    """Two fractions that enclose the value, with a strategy for each.
+    """A lower and an upper bound on the value, with a strategy for each.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def randomised_value(
         stays valid, and there is no upper one.
     rounds : new policies at most.
 
-    Ctrl-C ends the search for policies; those found by then enclose the value.
+    Ctrl-C ends the search for policies; the policies found by then bound the value.
 
     >>> randomised_value(Game(2, 1, 5, 1, 4)).lower
     Fraction(89, 76)

@@ -87,7 +87,7 @@ def rows(
     tell: Callable[[Game], None] = lambda _: None,
     keep: Callable[[list[Row]], None] = lambda _: None,
 ) -> list[Row]:
-    """Return the values of games, computing those that are not known.
+    """Return the values of games; compute each that is not known.
 
     Parameters
     ----------

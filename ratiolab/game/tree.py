@@ -1,4 +1,4 @@
-"""What the optimal deterministic policy does, as a tree in words."""
+"""Decisions of the optimal deterministic policy, as a tree in words."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -6,7 +6,7 @@ tokens never help a scheduler that knows everything) for every schedule.
 
 Slots. The memory of all rounds is laid out on one line of unit *slots*: time t = 1, 2, ... owns the
 M slots (t - 1) M, ..., t M - 1. A request holding y tokens at time t fills y slots of t. Since it
-holds nothing before a + 1, its slots lie at a M or later. So a schedule gives each request
+holds nothing before a + 1, its slots lie at a M or later. Hence a schedule gives each request
 ``volume`` slots of its own, after its release a M, and completes it no earlier than the time that
 owns its last slot: a preemptive schedule of one machine that does one slot at a time.
 
@@ -14,7 +14,7 @@ Fleets. R replicas of memory M own R M slots of each time together, and every ar
 is seen when tokens are weighed by a dual feasible function f with cap F
 (`ratiolab.hindsight.dual_feasible`): each replica holds at most F at any time, so all own R F slots
 of it, and a request of s + g tokens fills f(s + g) of them. As f never falls, a request that fills
-any slot fills one at its completion. One that fills none is counted with its output alone.
+any slot fills one at its completion. A request that fills none is counted with its output alone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -66,7 +66,7 @@ class Slots(NamedTuple):
 
     @classmethod
     def of(cls, instance: Instance, replicas: int = 1, function: str = "identity") -> "Slots":
-        """Return the slots of so many replicas, tokens weighed by a dual feasible function."""
+        """Return the slots of ``replicas``, tokens weighed by a dual feasible function."""
         f = dual_feasible(function, instance.memory)
         return cls(replicas * f.cap, *f.sums(instance.prompt, instance.output))
 

@@ -2,10 +2,10 @@
 
 Loops are compiled when they are first called after installation, some thirty seconds in all, and
 kept on disk. In the midst of a solve with a time limit that would take what the limit gives to
-proofs, and mislead every choice that depends on how long steps take: with 58 requests the first
-solve of 30 seconds proved no more than a formula does, and left a gap of 53 %, the second 5 %. So
-whatever a solve may call is called before its clock starts, on samples of a few requests, unless a
-mark beside the compiled code says that this has been done.
+proofs, and mislead every choice that depends on how long steps take: a first solve of 30 seconds
+could prove no more than a formula. Hence whatever a solve may call is called before its clock
+starts, on samples of a few requests, unless a mark beside the compiled code says that this has been
+done.
 """
 
 import hashlib
@@ -22,18 +22,17 @@ from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
 
 FEW, MANY, CROWD = 20, 40, 500
-"""Requests of the samples: for walks that remember requests, for those that merge states, and for
-beams where no program is solved."""
+"""Requests of the samples: for exact and for relaxed sweeps, and for beams where no program is
+solved."""
 
 MEMORY = 30
-"""Memory of the samples: few requests run at once, and walks are short."""
+"""Memory of the samples: few requests run at once, and sweeps are short."""
 
 STEPS = 3_000
 """Steps of a search over orders that are too many for Python."""
 
 ASKED, WIDTH = 4_000, 50
-"""Questions whether to stop after which walks that remember requests end; width of those that
-merge states."""
+"""Questions whether to stop after which exact sweeps end; width of relaxed sweeps."""
 
 _done: set[bool] = set()
 

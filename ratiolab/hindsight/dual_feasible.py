@@ -4,9 +4,9 @@ A function f of the tokens 0..M is *dual feasible* with cap F when it never fall
 
     m_1 + ... + m_k <= M   implies   f(m_1) + ... + f(m_k) <= F.
 
-What a memory holds at any time then has at most F in all after f, so a bound that counts tokens
-holds for what f makes of them, too. Tokens themselves, with cap M, are one such function. Others
-see that two requests of more than M / 2 tokens each take two memories.
+The contents of a memory at any time then have at most F in all after f, so a bound that counts
+tokens holds for their images under f, too. Tokens themselves, with cap M, are one such function.
+Others see that two requests of more than M / 2 tokens each take two memories.
 
 - ``rounding-k``: k x where (k + 1) x / M is an integer, else M times the integer below that
   quotient; cap k M. Proof: let y_j = (k + 1) m_j / M, of sum at most k + 1. Where y_j is an

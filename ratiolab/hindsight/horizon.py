@@ -1,7 +1,7 @@
 """How far time must reach: last starts that provably keep every optimal schedule.
 
 Request i may be restricted to the starts a_i, ..., last_i without losing an optimal schedule, by
-two arguments of which each request takes the better. A program may look ahead less far still and
+two arguments; each request takes the better. A program may look ahead less far still and
 gather all later starts in one column: that is the tail relaxation of
 `ratiolab.hindsight.programs.timeindexed`, which is valid for any length of time.
 """
@@ -32,7 +32,8 @@ def serial_horizon(instance: Instance) -> int:
     last completion of an optimal schedule. The requests that start at t or later are active only
     after t, and all others complete before t. If all of the former had arrived before t, they could
     all start one round earlier: that shifts what they hold by one, onto times t and later at which
-    nobody else is active, and saves at least one round, against optimality. So t <= a_i for some i.
+    no other request is active, and saves at least one round, against optimality. Hence t <= a_i
+    for some i.
 
     Let t be the last idle time (0 when none is). All times from t + 1 to the last completion are
     busy, so there are no more of them than outputs in total, and t is at most the last arrival.
@@ -50,18 +51,18 @@ def last_starts(
 ) -> IntArray:
     """Return a start of each request that no optimal schedule exceeds.
 
-    Two arguments, of which the smaller value counts:
+    Two arguments; the smaller value counts:
 
     - all is complete by `serial_horizon`, so i starts at most o_i earlier;
     - a schedule of total latency at most ``upper`` (every optimal one) spends on the requests
       without i at least a lower bound of the instance without i, since removing a request leaves a
-      feasible schedule; what is left of ``upper`` is the most that i's latency can be.
+      feasible schedule; the remainder of ``upper`` is the most that i's latency can be.
 
     Parameters
     ----------
     upper : total latency of any feasible schedule, rounds.
     bound : a lower bound of some of the requests, served by whatever serves all of them; by default
-        one replica. Both arguments hold for several replicas as well.
+        one replica. The two arguments hold for several replicas as well.
 
     Returns
     -------

@@ -79,7 +79,7 @@ class ManyRequests:
 def _left(seconds: float | None) -> Left:
     """Return a function that tells how many of these seconds, which begin now, are left, if any.
 
-    What follows counts, be it the start of a thread or the import of compiled code.
+    Everything after the call counts, also the start of a thread and the import of compiled code.
     """
     began = time.perf_counter()
     return lambda: None if seconds is None else max(OVER, seconds - time.perf_counter() + began)

@@ -1,4 +1,4 @@
-"""What a schedule is judged by: total latency, weighted latency, or the weight served in time.
+"""Objectives of a schedule: total latency, weighted latency, or the weight served in time.
 
 Each objective is a cost of starts, to be minimised: a start p costs ``slope`` for each round until
 completion, is possible up to ``last``, and a request without such a start costs ``late``. Goodput
@@ -70,7 +70,7 @@ class Objective:
         return self.name == "goodput"
 
     def value(self, schedule: Schedule) -> int:
-        """Return what a schedule is worth: its latency, weighted latency, or goodput."""
+        """Return the value of a schedule: its latency, weighted latency, or goodput."""
         if self.name == "goodput":
             return goodput(schedule)
         return weighted_latency(schedule) if self.name == "weighted" else schedule.total_latency

@@ -130,7 +130,7 @@ def _too_many(state: SolveState) -> Found:
 
 
 def _too_large(state: SolveState, entries: int) -> Found | None:
-    """Return why a program of so many non-zeros is not built; None when it is."""
+    """Return why a program of ``entries`` non-zeros is not built; None when it is."""
     left, budget = state.time_left, state.memory_budget
     if entries > PARAMS.most_entries:
         return Found(note=f"no program: {entries} non-zeros, more than {PARAMS.most_entries}")

@@ -6,7 +6,7 @@ round to come; two ways to the same state differ in nothing but what they have s
 one is kept. In each round any numbers of requests of each kind may start that fit until they end.
 A state's latency so far counts every request that has started until its completion.
 
-What the others still cost at least is the larger of two bounds. Filling the free memory in order of
+The completion bound of the others is the larger of two bounds. Filling the free memory in order of
 volume, the k-th of them cannot complete before the first k volumes have found room, nor before the
 k-th shortest output. And the mean time of the memory that a request holds is least in sum when the
 free memory is filled in that order; a request completes later than that mean time by a known age.
@@ -34,7 +34,8 @@ class TinyOptimum:
 
     Parameters
     ----------
-    latency : the optimum; None when it is above the limit or was not found in so many states.
+    latency : the optimum; None when it is above the limit or was not found within the limit of
+        states.
     above : the optimum is proven to be above the limit.
     states : states kept.
     """

@@ -72,7 +72,7 @@ class InstanceFields(Strict):
     freedom: Positive = absent()
     """Degrees of freedom of these laws, thousandths; 10^9 stands for the normal law."""
     weight: Positive = absent()
-    """What serving the requests is worth; 1 each without the column."""
+    """Values of serving the requests; 1 each without the column."""
     deadline: Dates = absent()
     """Latest completions, in the unit of the arrivals."""
     first_by: Dates = absent()
@@ -125,7 +125,7 @@ class ScheduleFile(Strict):
 
 
 class FleetScheduleFile(ScheduleFile):
-    """What ran when and where on a fleet; the digest is that of the fleet."""
+    """Runs on a fleet, with their replicas; the digest is that of the fleet."""
 
     format: Literal["ratiolab-fleet-schedule/1"]  # type: ignore[assignment]
     replicas: Annotated[int, Field(ge=2, le=MOST_REPLICAS)]

@@ -1,4 +1,4 @@
-"""Weights and deadlines: what a request is worth, and which requests a schedule serves in time."""
+"""Weights and deadlines: the value of a request, and which requests a schedule serves in time."""
 
 from fractions import Fraction
 

@@ -29,7 +29,7 @@ in which chunks are to be handed out anew."""
 SCALARS = 23
 
 RESTART, RECOMPUTE, SWAP, PAUSE = range(4)
-"""What an eviction costs, in the order of `ratiolab.model.Preemption`."""
+"""Cost of an eviction, in the order of `ratiolab.model.Preemption`."""
 
 FUTURE, WAITS, RUNS, DONE = range(4)
 """States of a request."""
@@ -45,7 +45,7 @@ class Account(NamedTuple):
     due, prompt, output : of each request; arrivals in picoseconds when there is a clock.
     state, kept, start : state, tokens from earlier runs, and round of the first token of this run.
     began, left : round of admission, and tokens that are still to be prefilled or -1.
-    paused_run : position of the last run among those that have ended, of paused requests; else -1.
+    paused_run : position of the last run among the ended runs, of paused requests; else -1.
     completions : heap of rounds, requests and starts; some entries are past.
     filling, new, paused : running requests before their prefill ends, in order of admission; those
         whose prefill is in the next batch; paused ones, in order of eviction.

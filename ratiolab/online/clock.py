@@ -225,8 +225,8 @@ each for two devices. They give operations one by one; a batch is put together a
 layers of the operations for its tokens, its attention and two reductions over both devices, from
 medians (a reduction: of the nine nearest sizes), without what the host adds. Decoding batches are
 of 1 to 128 requests with 32 to 4,032 tokens each, prefilling ones of one prompt of 64 to 4,096. The
-fit is within 8 % of every decoding batch and within 5 % of prompts of 1,024 tokens or more; it
-overrates shorter ones by up to 35 %, as a device that is not full takes more tokens at no cost.
+fit is within 8% of every decoding batch and within 5% of prompts of 1,024 tokens or more; it
+overrates shorter ones by up to 35%, as a device that is not full takes more tokens at no cost.
 Moving caches to the host was not measured: under ``swap`` this clock counts nothing for it.
 """
 

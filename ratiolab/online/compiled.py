@@ -1,7 +1,7 @@
 """Long runs of policies with a rule, compiled: account and rule on arrays, in one loop.
 
-What is compiled is the source that shorter runs execute as it stands. Compiling takes some seconds,
-once: the result is kept beside the source.
+The compiled source is the source that shorter runs execute. Compiling takes some seconds, once:
+the result is kept beside the source.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,7 @@ class OnArrays:
         return np.zeros(number, np.int64)
 
     def heap(self, width: int) -> Any:
-        """Return an empty list, or heap, of tuples of so many numbers; or of single ones."""
+        """Return an empty list, or heap, of tuples of ``width`` numbers; or of single ones."""
         from numba import types
         from numba.typed import List
 

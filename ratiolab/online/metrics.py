@@ -1,4 +1,4 @@
-"""What a run was like for its requests, in all, and over time.
+"""Metrics of a run: for each request, in total, and over time.
 
 Times are rounds, or seconds when the run had a clock; the column ``unit`` says which. Everything
 is derived from the schedule and the boundaries of its rounds.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 TIMES = ("latency", "ttft", "tpot", "per_token", "waiting", "slowdown")
-"""Columns of `per_request` of which `summary` gives mean, median and tails."""
+"""Columns of `per_request` whose mean, median and tails `summary` gives."""
 
 
 class Timed(Protocol):
@@ -99,8 +99,8 @@ def summary(simulation: Timed) -> dict[str, float]:
     ``makespan`` (last completion minus first arrival), ``throughput`` (output tokens of completed
     requests per unit of time), ``mean_memory`` (over time, tokens) and ``peak_memory``,
     ``overflow_rounds`` (with more in memory than there is: the run is no schedule),
-    ``preemptions`` (runs that ended early), ``evictions`` (those that lost their cache; without
-    ``pause`` the same), ``wasted_tokens``, ``prefill_tokens`` (all that were prefilled, prompts
+    ``preemptions`` (runs that ended early), ``evictions`` (runs that lost their cache; equal
+    without ``pause``), ``wasted_tokens``, ``prefill_tokens`` (all that were prefilled, prompts
     included), ``recompute_tax`` (share of the computed tokens that were computed before),
     ``starvation`` (the longest waiting), ``fairness`` (Jain's index of 1 / slowdown,
     from 1/n to 1) and ``completed`` (share of the requests).
@@ -145,7 +145,7 @@ def over_time(simulation: Timed, bins: int = 100) -> "pd.DataFrame":
 
     Columns ``begin``, ``end``, ``unit``; ``memory`` (tokens held), ``running`` and ``waiting``
     (requests), each an average over the span; ``throughput`` (output tokens produced per unit of
-    time, those that an eviction loses included). A round's tokens count evenly over the round.
+    time, with the tokens that an eviction loses). A round's tokens count evenly over the round.
 
     Parameters
     ----------

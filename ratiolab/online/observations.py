@@ -1,4 +1,4 @@
-"""What the simulator reveals to a policy, and when."""
+"""Facts that the simulator reveals to a policy, and when."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from ratiolab.online.view import LEVELS, Information, InformationError, View
 
 
 class Informed(Protocol):
-    """Who may know something of outputs: a policy, or a router."""
+    """A policy or a router, with its knowledge of outputs."""
 
     @property
     def name(self) -> str: ...
@@ -79,8 +79,7 @@ class Observations:
 
     Parameters
     ----------
-    running, waiting, paused, filling : the simulator's own, of which the view shows the present
-        content.
+    running, waiting, paused, filling : the simulator's own; the view shows their present content.
     kept : the simulator's own, tokens from earlier runs; a request has none when it is revealed.
     """
 

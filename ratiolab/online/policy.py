@@ -209,7 +209,7 @@ class Policy(ABC):
         """Most tokens that a batch computes; 0 for no limit.
 
         Requests that decode take one each, and there must never be more of them; the rest goes to
-        those that prefill, in the order of their admission, in chunks.
+        prefilling requests, in the order of their admission, in chunks.
         """
         return 0
 

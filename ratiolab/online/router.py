@@ -32,7 +32,7 @@ class ReplicaView:
     waiting : its requests that wait in its own queue (a live set).
     generated : tokens that its requests kept from earlier runs (a live mapping).
     requests : how many it has, those of this moment included.
-    queued : prompt tokens, kept ones included, and one token more, of those that wait.
+    queued : prompt tokens, kept ones included, and one token more, of waiting requests.
     round : the round in which a request that is handed out now can start; rounds are the replica's
         own under a clock.
     time : when that round begins: now, or later where a batch is under way.
@@ -59,7 +59,7 @@ class RouterView(NamedTuple):
     ----------
     now : rounds; picoseconds under a clock.
     waiting : the central queue: requests that no replica has, in order of arrival (live).
-    arrived : those that have come since the last question.
+    arrived : arrivals since the last question.
     completed : replicas and requests that have completed since the last question.
     replicas : what each has.
     known : prompts and arrivals (in the unit of `now`) of all that have arrived, and what the level
@@ -93,7 +93,7 @@ Route: TypeAlias = Callable[[RouterView], Routing]
 
 
 class FleetSetting(NamedTuple):
-    """What a router knows before the first request.
+    """Knowledge of a router before the first request.
 
     Parameters
     ----------

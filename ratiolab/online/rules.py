@@ -1,7 +1,7 @@
 """Rules of policies that also run compiled.
 
 A rule reads a view, or `Seen`, which has the same names for what the rule needs, and writes who
-starts and who leaves; it keeps what it remembers in columns of its own. The same source runs on
+starts and who leaves; it keeps its state in columns of its own. One source runs on
 lists and dictionaries, asked as any policy is, and compiled, for long runs.
 """
 
@@ -27,7 +27,7 @@ class Containers(Protocol):
         """Return some numbers, all 0."""
 
     def heap(self, width: int) -> Any:
-        """Return an empty list, or heap, of tuples of so many numbers; or of single ones."""
+        """Return an empty list, or heap, of tuples of ``width`` numbers; or of single ones."""
 
 
 class OnLists:
@@ -55,8 +55,8 @@ class Rule(NamedTuple):
 
     Parameters
     ----------
-    decide : from what is seen and remembered to the round in which to be asked again.
-    remember : makes what it remembers.
+    decide : from the view and the state to the round of the next decision.
+    remember : creates the state.
     key : of each request when it enters the queue; None is the round of its arrival.
     """
 
@@ -72,7 +72,7 @@ def asked(
 
     Parameters
     ----------
-    own : what the rule remembers, on lists.
+    own : state of the rule, on lists.
     key : of a request that arrives.
     """
 
@@ -86,7 +86,7 @@ def asked(
 
 
 class Seen(NamedTuple):
-    """What compiled rules see of a run: a `ratiolab.online.View` in columns.
+    """The view of compiled rules: a `ratiolab.online.View` in columns.
 
     Every column is empty but for requests that have arrived.
     """
@@ -104,7 +104,7 @@ class Seen(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """What a policy that looks one round ahead remembers.
+    """State of a policy that looks one round ahead.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def fill(view: Any, own: Ahead, tokens: int) -> int:
 
 
 class Steps(NamedTuple):
-    """What an engine remembers.
+    """State of an engine.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def blocks_of(own: Steps, tokens: int) -> int:
 
 
 def evict_last(view: Any, own: Steps, excess: int) -> None:
-    """Evict those admitted last until so many blocks of the next round are free; one stays."""
+    """Evict those admitted last until ``excess`` blocks of the next round are free; one stays."""
     forget_past(own.victims, own.start, own.v[ENGINE_RUNNING])
     while excess > 0 and own.v[ENGINE_RUNNING] > 1:
         _, i, start = heappop(own.victims)

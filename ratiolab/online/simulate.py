@@ -61,11 +61,10 @@ def simulate(
 
     Raises
     ------
-    ValueError
-        when the policy is none, or makes no sense under these semantics of preemption.
-    PolicyError
-        when a decision is none, evicts a request that does not run, admits one that does not wait,
-        lets memory overflow in the next round, or leaves requests waiting with nothing to wait for.
+    ValueError when the policy is none, or makes no sense under these semantics of preemption.
+        PolicyError when a decision is none, evicts a request that does not run, admits a request
+        that does not wait, lets memory overflow in the next round, or leaves requests waiting with
+        nothing to wait for.
     PolicyExitError
         when the policy raises what is no `Exception`, such as `SystemExit`.
     """
@@ -219,8 +218,7 @@ class Serving:
     def stuck(self) -> PolicyError:
         """Return the error of a policy after which nothing happens any more."""
         return self._error(
-            f"{len(self.waiting)} requests wait, nothing runs or arrives, and no wake-up is asked "
-            "for"
+            f"{len(self.waiting)} requests wait, nothing runs or arrives, and no wake-up is set"
         )
 
     def _error(self, rule: str) -> PolicyError:

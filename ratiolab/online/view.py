@@ -1,13 +1,13 @@
-"""What a policy may know, and what it may answer.
+"""The view of a policy and its possible answers.
 
 The barrier is built, not promised: a `View` holds only copies of what has been revealed, so nothing
 reachable from it leads to the output length of an unfinished request or to anything about a request
-that has not arrived, and nothing written to it changes a run. The one exception is asked for by
+that has not arrived, and nothing written to it changes a run. The one exception has to be chosen by
 name: tie-breaks ``worst`` and ``best`` order equal requests as an adversary or a friend that knows
-the lengths would; the keys that they give tell the lengths of all requests, also of those that have
-not arrived. The barrier stops accidents, not malice: Python code that inspects the frames of its
-callers, the garbage collector or the arguments of the process finds everything. Read a policy of
-somebody else before you believe its figures.
+the lengths would; their keys reveal the lengths of all requests, including requests that have not
+arrived. The barrier stops accidents, not malice: Python code that inspects the frames of its
+callers, the garbage collector or the arguments of the process finds everything. Read a foreign
+policy before you believe its figures.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -49,8 +49,8 @@ class Decision(NamedTuple):
         in the next round; `NEVER` leaves it to the events (an arrival, a completion, memory that
         would overflow in the next round). Without a request to serve, that is the next arrival.
     drop : under ``pause``, who gives up memory first when the next round asks for more than there
-        is. Requests that hold none are passed over; the paused ones that are not named come after
-        the others, the one paused last first.
+        is. Requests that hold none are passed over; paused requests without a place here come
+        after the others, the one paused last first.
     """
 
     admit: Sequence[int] = ()
@@ -68,7 +68,7 @@ LEVELS: dict[Information, tuple[str, ...]] = {
     Information.REFINED: ("predicted", "signals"),
     Information.TRUE_LENGTH: ("lower", "upper", "predicted"),
 }
-"""What a view has at each level beside what all views have."""
+"""Fields of a view at each level, beside the fields of all views."""
 
 
 _write = object.__setattr__  # past the barrier of a view

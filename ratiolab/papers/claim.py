@@ -70,7 +70,7 @@ def decided(
 ) -> ClaimResult:
     """Return the result `holds`, or else another one, by default `false`, with its witness.
 
-    What rests on the paper's own figures alone is `consistent` instead of true.
+    A statement that rests on the paper's own figures alone is `consistent` and not true.
     """
     agrees = CONSISTENT if scope == ARITHMETIC else HOLDS
     verdict, against = (agrees, None) if holds else (otherwise, witness)

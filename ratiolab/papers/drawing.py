@@ -87,7 +87,7 @@ class Enclosures:
 
 
 def ratio_enclosures(runs: pd.DataFrame, panel: str, by: str, *, missing: str = "") -> Enclosures:
-    """Return the chart of what encloses cost / OPT, from runs with their bounds.
+    """Return the chart of intervals of cost / OPT, from runs with their bounds.
 
     Parameters
     ----------

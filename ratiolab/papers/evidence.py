@@ -42,7 +42,7 @@ def simulated(
     look: Look = SIMULATED,
     scale: Sequence[float] | None = None,
 ) -> Curve:
-    """Simulate ratios of a policy to H-SF, with 99 % Student intervals over seeds.
+    """Simulate ratios of a policy to H-SF, with 99% Student intervals over seeds.
 
     All requests are present at round 0, without prompts; M and n are `MEMORY` and `REQUESTS` times
     the longest output. These sizes are finite: a limit for large M is only approached.

@@ -136,7 +136,7 @@ def redraw(
     Raises
     ------
     FormatError
-        when the table is not there, or not the one that `reproduce` writes for this study.
+        when there is no table, or `reproduce` would write another one for this study.
     """
     study = experiment.study(quick=quick, traces=traces)
     return _write_page(experiment, experiment.stored(study, out), out, quick, formats)

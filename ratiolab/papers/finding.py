@@ -111,8 +111,9 @@ def in_settings(
 ) -> Finding:
     """Return the finding of a statement that is judged in several settings, by their names.
 
-    It holds if it does in each; if in some only, it is undecided, and the reason names them. So
-    is one that no setting tests. What is `said` may be words for each, or for all together.
+    It holds if it does in each; if in some only, it is undecided, and the reason names them. A
+    statement that no setting tests is undecided, too. `said` has words for each, or for all
+    together.
     """
     verdicts = {name: rule.holds(ours, paper) for name, ours in found.items()}
     verdict = agreed(verdicts.values())
@@ -193,14 +194,14 @@ def on_side(side: int, ratios: Iterable[Ratio]) -> Verdict:
 
 
 def inside(low: float, high: float) -> Rule:
-    """Return the rule that whole intervals lie in a region; one that crosses an end is open."""
+    """Return the rule that whole intervals lie in a region; one across an end is open."""
     return _inside(lambda paper: (low, high))
 
 
 def _inside(region: Callable[[Any], tuple[float, float]]) -> Rule:
     """Return the rule that intervals are inside a region, which depends on the paper's figure.
 
-    One interval that is outside as a whole decides against it, one that crosses an end nothing.
+    An interval outside as a whole decides against it, an interval across an end decides nothing.
     """
 
     def holds(ours: Any, paper: Any) -> Verdict:
@@ -216,8 +217,8 @@ def same_factor(share: float, same: float) -> Rule:
     """Return the rule that a ratio is the paper's but for a share of it, on the same side of 1.
 
     A paper's ratio that differs from 1 by less than `same` says that there is no difference, and
-    so must ours. The whole interval must be where the rule asks for it; one that is outside as a
-    whole decides against it, and one that crosses an end leaves it undecided.
+    so must ours. The whole interval must be where the rule asks for it. An interval outside as a
+    whole decides against it, and an interval across an end leaves it undecided.
     """
 
     def region(paper: float) -> tuple[float, float]:

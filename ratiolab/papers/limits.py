@@ -48,7 +48,7 @@ def fluid_ratio(
     *,
     extrapolate: bool = False,
 ) -> Estimate:
-    """Simulate TEL(policy) / TEL(H-SF) at one size; 99 % Student interval over the seeds.
+    """Simulate TEL(policy) / TEL(H-SF) at one size; 99% Student interval over the seeds.
 
     The denominator ``h-sf`` simulates H-SF on the same instance, ``fluid`` takes its exact limit
     n**2 / (2 M) `shortest_first_latency`. To extrapolate is to go to 1/M = 0, linearly, from (M, n)

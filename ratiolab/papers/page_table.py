@@ -48,7 +48,7 @@ def stored(path: Path, study: Study, figures: Sequence[str]) -> "pd.DataFrame":
 def take_over(path: Path, study: Study, figures: Sequence[str], store: Store) -> None:
     """Save the cells of a study that a table has and the store has not.
 
-    What is the same in all of the study's cells is not in its table and cannot be compared: the
+    Fields that all cells of the study share are not in its table and cannot be compared: the
     table has to be of this study, with fewer seeds or entries. Its rows keep their versions.
 
     Raises

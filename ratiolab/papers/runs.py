@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Place: TypeAlias = "str | float | tuple[str | float, ...]"
-"""What tells runs apart but for the seed: a policy, or label, rate, policy and so on."""
+"""Labels that distinguish runs, beside the seed: a policy, or label, rate, policy and so on."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Mean ratio of two runs on one instance, with its 95 % bootstrap interval over seeds."""
+    """Mean ratio of two runs on one instance, with its 95% bootstrap interval over seeds."""
 
     mean: float
     low: float

@@ -7,7 +7,7 @@ from ratiolab.model.validation import Integers, Strict
 
 
 class WitnessFile(Strict):
-    """What shows a claim false: an instance, schedules of it, and the figures that they give."""
+    """Counterexample to a claim: an instance, schedules of it, and the figures that they give."""
 
     format: Literal["ratiolab-witness/1"]
     claim: str

@@ -26,9 +26,9 @@ def usable_policies(
 
     Parameters
     ----------
-    preemption : semantics of an eviction, for all policies. None: each policy its own; then one
-        that keeps the tokens of evicted requests is left out, for an optimum of runs without a
-        break is none of its schedules.
+    preemption : semantics of an eviction, for all policies. None: each policy its own; then a
+        policy that keeps the tokens of evicted requests is left out, because the optimum assumes
+        runs without a break.
     """
     usable: list[Policy] = []
     skipped: Skipped = []

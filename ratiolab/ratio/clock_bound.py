@@ -5,15 +5,15 @@ end, and what the request itself adds to the batch (its prompt prefilled, or a d
 its cache read) the work of the request in that batch. A batch holds at most M tokens, so it lasts
 at least as long as the work done in it: a schedule in batches is a schedule of one machine that
 works at speed 1, and shares a batch evenly. A request that completes has had all its work in its
-last run, after its arrival, and one that keeps its tokens has had the work of each of them once. So
-two relaxations for unit rounds hold for seconds: see
+last run, after its arrival, and a request that keeps its tokens has had the work of each token
+once. Therefore two relaxations for unit rounds hold for seconds: see
 `ratiolab.hindsight.bounds`. All arithmetic is in integers, M-ths of a picosecond.
 
-Chunks. An engine may prefill what a request holds over several batches, of which the last makes its
+Chunks. An engine may prefill what a request holds over several batches; the last one makes its
 next token. Then count the share of the fixed time in that last batch alone, and all that the chunks
 add as work of that token. A batch still holds at most M tokens at its end, those whose tokens it
-makes included, so it lasts as long as the work done in it; the work of a token is what it was, or
-more where chunks read those before them or an eviction leaves them undone; and it is done no later
+makes included, so it lasts as long as the work done in it; the work of a token is unchanged, or
+larger where chunks read earlier ones or an eviction leaves them undone; and it is done no later
 than in the batch that makes the token, so that as much time as before follows it. Every argument
 stands, whether an engine takes the room of a prompt at once or chunk by chunk.
 

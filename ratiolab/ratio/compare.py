@@ -60,7 +60,7 @@ class PolicyRow(Ranked):
 
     @property
     def cost_interval(self) -> tuple[float, float] | None:
-        """Student's 95 % interval for the expected total latency; None with fewer than two runs."""
+        """Student's 95% interval for the expected total latency; None with fewer than two runs."""
         if self.stalled or len(self.costs) < 2:
             return None
         estimate = Estimate.of(self.costs, confidence=0.95)
@@ -192,7 +192,7 @@ def compare(
     ----------
     instance : what is to be served, or the path of its file.
     policies : or their keys; default: all of `default_policies`. Others may be asked for; the
-        ratio of one that keeps the tokens of evicted requests can be below 1.
+        ratio of a policy that keeps the tokens of evicted requests can be below 1.
     runs : seeds ``seed, seed + 1, ...`` for each policy that uses randomness; others run once.
     optimum : bounds on the optimum when they are known already.
     time_limit, node_limit : for `ratiolab.hindsight.solver`, seconds and nodes.

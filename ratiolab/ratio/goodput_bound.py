@@ -10,7 +10,7 @@ that makes its first token by f. Work done at t pays u(t), so
                                                       - W1_i min over [a, d] of u),
 
 where requests that would be late alone are left out. A run that is evicted after its first token
-has done W0 by f; what it keeps or makes again is W1 by d at least. So the bound holds for every
+has done W0 by f; what it keeps or makes again is W1 by d at least. Hence the bound holds for every
 semantics of preemption. Prices are constant in buckets of time; they are those of a linear program
 in floats, and the bound is computed from them in integers.
 """
@@ -162,10 +162,11 @@ def _proven(tasks: list[_Task], memory: int, prices: TimePrices) -> int:
 
 
 def _best_prices(tasks: list[_Task], memory: int, begin: int, width: int, count: int) -> TimePrices:
-    """Return the prices of capacity in the linear program of which the bound is the dual.
+    """Return the prices of capacity in the linear program whose dual is the bound.
 
-    A part x of each request is served, at most all of it. So much of its first work goes into
-    buckets up to f, so much of the rest into buckets up to d, and none takes more than it has.
+    A part x of each request is served, at most all of it. The part x of its first work goes into
+    buckets up to f, the part x of its further work into buckets up to d, and none takes more than
+    it has.
     """
     scale = memory * width
     rows: list[int] = []

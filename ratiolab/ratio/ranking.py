@@ -1,4 +1,4 @@
-"""Rows of policies, the best first, those that one can deploy apart from the others."""
+"""Rows of policies, the best first, with deployable policies in a group of their own."""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -53,7 +53,7 @@ class Ranking(Generic[R]):
 def best_first(
     rows: Iterable[R], value: Callable[[R], float | Fraction], larger_is_better: bool = False
 ) -> tuple[R, ...]:
-    """Return rows in the order of a value; those that have none (NaN) come last."""
+    """Return rows in the order of a value; rows without a value (NaN) come last."""
 
     def rank(row: R) -> tuple[bool, float | Fraction]:
         found = value(row)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ratiolab.game.ranges.finite_range import Enclosure
 from ratiolab.model.files import write_text
 from ratiolab.report.templating import filled
-from ratiolab.theory.limits.finite_range import Enclosure
 from ratiolab.theory.limits.volume_restart import best
 
 if TYPE_CHECKING:

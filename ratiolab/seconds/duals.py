@@ -32,9 +32,10 @@ class Duals(NamedTuple):
     Parameters
     ----------
     width : seconds of a cell.
-    price : seconds of latency that a second of the machine is worth.
-    decoding : sum over those who decode of the root of the part of their work that is done.
-    prefilled : of each level, sum over those who run of their prefill over the root of the output.
+    price : price of a second of the machine, in seconds of latency.
+    decoding : sum over decoding requests of the root of the part of their work that is done.
+    prefilled : of each level, sum over running requests of their prefill over the root of the
+        output.
     """
 
     width: float
@@ -74,7 +75,7 @@ class Parts(NamedTuple):
 
     @property
     def steps(self) -> Floats:
-        """What the reciprocal of work rises by at each level."""
+        """Rise of the reciprocal of work at each level."""
         return np.diff(1 / self.levels, prepend=0.0)
 
 

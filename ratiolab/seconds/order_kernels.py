@@ -1,8 +1,8 @@
 """The compiled search over orders of a queue under a batch-time clock.
 
-Whoever stands first in the order and has arrived starts once it fits for good; nobody is evicted.
-Times are integers, picoseconds, as in `ratiolab.online.simulate`, which runs again what is found
-here; sums of them are floats.
+The first request of the order that has arrived starts once it fits for good; there are no
+evictions. Times are integers, picoseconds, as in `ratiolab.online.simulate`, which runs again what
+is found here; sums of them are floats.
 """
 
 from typing import NamedTuple
@@ -26,8 +26,8 @@ STRIDE = 16
 snapshots of a run."""
 
 NOW, TIME, RUNNING, HOLD, ARRIVED, COMPLETED, HIGHEST, FIELDS = range(8)
-"""What a snapshot holds: round and picoseconds, requests that run, that arrived and completed, what
-those who run would hold at round 0, and the highest rank that was looked at before."""
+"""Fields of a snapshot: round and picoseconds; numbers of requests that run, arrived and
+completed; tokens that the running ones would hold at round 0; highest rank considered before."""
 
 
 class Timed(NamedTuple):
@@ -61,8 +61,8 @@ class Served(NamedTuple):
     order, began : requests, and the round in which each starts.
     sums : completion times of the first `STRIDE` completions, of twice as many.., in all.
     state, total, end, base : snapshots: `FIELDS`, sum of completion times, and when each run ends
-        and what it would hold at round 0; in row k the last one before anybody of rank k `STRIDE`
-        or higher was looked at. The last total is that of all.
+        and what it would hold at round 0; in row k the last snapshot before a request of rank k
+        `STRIDE` or higher was considered. The last total is that of all.
     """
 
     order: IntArray
@@ -82,7 +82,7 @@ def passed(m, second, growth):  # type: ignore[no-untyped-def]
 
 @compiled
 def batches_until(need, second, growth):  # type: ignore[no-untyped-def]
-    """Return after how many batches so much time has passed; each takes ``growth`` longer."""
+    """Return the number of batches that take this time; each takes ``growth`` longer."""
     if need <= 0:
         return np.int64(0)
     if growth == 0:
@@ -116,7 +116,7 @@ def repeat(served, slot, upto):  # type: ignore[no-untyped-def]
 
 @compiled
 def resumed(timed, order, known, slot, waiting):  # type: ignore[no-untyped-def]
-    """Write the ranks of those who wait in a state, in falling order; return how many."""
+    """Write the ranks of the waiting requests of a state, in falling order; return their number."""
     state, left = known.state[slot], 0
     by = timed.due[timed.by_due[state[ARRIVED] - 1]] if state[ARRIVED] else np.int64(-1)
     for k in range(len(order) - 1, -1, -1):
@@ -133,8 +133,8 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    known : an order that is the same up to place ``first``, and its run: what came before anybody
-        of that rank was looked at is not done again.
+    known : an order that is the same up to place ``first``, and its run: the part before that rank
+        is considered is not repeated.
     new : an order; where its run is written.
     give : by how much the sum may be behind that of the other order, every `STRIDE` completions.
     """
@@ -227,8 +227,8 @@ def anneal(timed, known, new, order, least, bits, large, moves, heat, settings):
     """Try moves at a temperature; an order of a total below ``least`` goes to ``order``; return it.
 
     ``settings`` are the reach of a move, the temperatures that an order may lose before it is given
-    up, and ``rare``: one move in so many puts one of the requests ``large`` anywhere. Both
-    ``known`` and ``new`` hold the same order before and after.
+    up, and ``rare``: one move in ``rare`` puts one of the requests ``large`` anywhere. Before and
+    after, ``known`` and ``new`` hold one order.
     """
     reach, give, rare = settings
     n, whole = len(known.order), len(known.total) - 1

@@ -1,8 +1,9 @@
 """A good schedule in seconds: a search over the order of the queue under a batch-time clock.
 
-A policy that can be deployed is one upper end for what the best schedule takes; those that know
-every length are better ones, and an order that is searched for is better still. With the bound of
-`ratiolab.ratio.clock_bound` it encloses the best schedule in seconds, as `solve` does in rounds.
+A policy that can be deployed is an upper bound on the best schedule; a policy that knows every
+length gives a better bound, and a searched order a still better one. With the bound of
+`ratiolab.ratio.clock_bound` it bounds the best schedule in seconds from both sides, as `solve` does
+in rounds.
 """
 
 import math
@@ -39,7 +40,7 @@ HOT, COLD, REACH, GIVE = 0.05, 0.002, 8, 6.0
 
 @dataclass(frozen=True)
 class Searched(Policy):
-    """An order of all requests: who stands first of those who wait starts once it fits for good.
+    """An order of all requests: the first waiting request starts once it fits until completion.
 
     Parameters
     ----------
@@ -105,8 +106,8 @@ def search_order(
 ) -> Simulation:
     """Return the run of the least total latency under a clock that is found within some time.
 
-    It evicts nobody, so that it is a schedule under all semantics of evictions; ``preemption`` is
-    what the run says of itself.
+    It has no evictions, so that it is a schedule under all semantics of evictions; ``preemption``
+    is what the run says of itself.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ class Bound:
     """A named formula in l, u, s (``lower``, ``upper``, ``prompt``); alpha = l/u.
 
     ``domain`` says for which arguments it is stated by its source or derived here; outside it
-    there is no value. ``assumptions`` says what it is a bound on, and what is known of it.
+    there is no value. ``assumptions`` states the bounded quantity and what is proved about it.
     """
 
     name: str

@@ -19,7 +19,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: Sequence[float], confidence: float = 0.99) -> "Estimate":
-        """Estimate the expectation from independent values, of which at least two are needed."""
+        """Estimate the expectation from at least two independent values."""
         from scipy.special import stdtrit  # scipy.stats takes a second to import
 
         quantile = float(stdtrit(len(values) - 1, (1 + confidence) / 2))

@@ -103,7 +103,7 @@ ENTRIES: tuple[Bound, ...] = (
         "volume-restart/one-machine",
         "min_r (r-1)(2-1/r) / ln(r)**2 at base r**2 = 13.807",
         _VOLUME,
-        "the same caps in processing time, one machine without memory, sum of completion times, "
+        "equal caps in processing time, one machine without memory, sum of completion times, "
         "every number of jobs, all at time 0; no randomised kill-and-restart rule is better",
         lambda *_: volume_restart.best("request")[1],
         "constant",

@@ -485,7 +485,7 @@ def _written(values: "pd.Series") -> Seconds | None:
 
 
 def _duration_text(value: Any) -> Any:
-    """Return a written duration with the units that pandas knows, or one that Parquet holds."""
+    """Return a written duration with the units that pandas knows, or a duration of Parquet."""
     if not isinstance(value, str):
         return value if isinstance(value, timedelta) else None
     return re.sub(r"(?i)\b(m|u|n)?secs?\b", r"\1s", value.strip().replace("µ", "u"))

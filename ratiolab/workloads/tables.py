@@ -125,7 +125,7 @@ def _between_spaces(body: str) -> str:
 
 
 def _whole_rows(body: str, delimiter: str) -> tuple[str, list[str]]:
-    """Return a text without a last row that was not written to its end, and what is told of it."""
+    """Return a text without an incomplete last row, and a note about that row."""
     head, _, rest = body.partition("\n")
     above, _, last = body.rpartition("\n")
     if not last.strip() or '"' in last or last.startswith(COMMENT) or not rest:
@@ -138,7 +138,7 @@ def _whole_rows(body: str, delimiter: str) -> tuple[str, list[str]]:
 def _named(
     header: Sequence[str], columns: Sequence[Sequence[str]]
 ) -> tuple[dict[str, Sequence[str]], list[str]]:
-    """Return columns by name, and what is told of names that the header has more than once.
+    """Return columns by name, and a note about repeated names of the header.
 
     Equal columns are one; others get numbers, so that none is taken for another in silence.
     """

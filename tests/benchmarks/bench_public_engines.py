@@ -65,11 +65,11 @@ PAIRS = (
         *("sarathi", {"batch": 128, "tokens": 512}, 8000, False),
     ),
     Pair(
-        *("sarathi-128-512-blocks", "the same, memory in 500 blocks of 16 tokens"),
+        *("sarathi-128-512-blocks", "Sarathi, memory in 500 blocks of 16 tokens"),
         *("sarathi", {"batch": 128, "tokens": 512, "block": 16}, 8000, False),
     ),
     Pair(
-        *("sarathi-128-512-blocks-changed", "the same, changed as below"),
+        *("sarathi-128-512-blocks-changed", "Sarathi in blocks, changed as below"),
         *("sarathi", {"batch": 128, "tokens": 512, "block": 16}, 8000, False),
     ),
     Pair(
@@ -131,7 +131,7 @@ a test repeats every row that must agree.
 
 {same}
 
-The same requests and chunks, batch by batch: {agreeing} latencies and times to first token, found
+Equal requests and chunks, batch by batch: {agreeing} latencies and times to first token, found
 by code that shares nothing with ours but the formula of the clock, differ by no more than
 {farthest:.1g} s, which is the rounding of floating point. Chunked prefill, the order of admission,
 the limit on requests and the sums of all batches are therefore confirmed from outside; the formula
@@ -143,13 +143,14 @@ itself is not, since it was given to both.
 
 - **Memory.** A request holds room for the token that it is making here, one token more than Vidur
   counts, and of several that no longer fit here as many leave at once as must, before the batch.
-  Both evict the request that arrived last, but not always at the same batch, and after the first
-  difference the runs part. Means differ by {memory}.
+  The two simulators evict the request that arrived last, but not always at the same batch, and
+  after the first difference the runs part. Means differ by {memory}.
 - **Blocks.** In Vidur a running request goes on only while a block is free, even if its next token
   fits into a block that it has. With full memory it therefore evicts requests that need nothing:
   {blocks} restarts, where ours evicts {evictions} times. vLLM asks for a block only when a request
   needs one, and so do we. With this one condition changed in a copy of Vidur, its mean latencies
-  are {changed} instead of {blocked}. What it predicts for blocks and full memory contains this.
+  are {changed}, and {blocked} without the change. Its predictions for blocks and full memory
+  contain this.
 - **Prompts before decoding.** Version 0 of vLLM lets all decoding requests wait while prompts are
   prefilled; version 1, and `vllm-fcfs` here, puts both into one batch. That is not a difference of
   simulators but of schedulers: under this clock the old one has {old} times the mean latency.
@@ -180,7 +181,7 @@ def page() -> str:
         other=_table(results, same=False),
         agreeing=f"{sum(2 * len(each.ours.latency) for each in agreed):,}",
         farthest=max(each.farthest for each in agreed),
-        memory=_and(f"{100 * change(each):.1f} %" for each in of("sarathi-128-512-memory")),
+        memory=_and(f"{100 * change(each):.1f}%" for each in of("sarathi-128-512-memory")),
         blocks=_and(each.restarts for each in blocks),
         evictions=_and(each.evictions for each in blocks),
         blocked=means("sarathi-128-512-blocks"),

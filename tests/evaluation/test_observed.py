@@ -86,7 +86,7 @@ def test_a_clock_that_describes_the_engine_gives_a_ratio_and_others_give_none() 
         assert other.described is False
         assert np.isnan(other.ratio)
         assert other.to_dict()["at_most_above_the_best"] is None
-        assert "those of another server, and no ratio is given" in " ".join(other.lines())
+        assert "describe another server, and no ratio is given" in " ".join(other.lines())
         stripped = made.without_ratio_of_log()
         assert np.isnan(stripped.ratio(stripped.row("observed")))
         assert stripped.ratio(stripped.row("fcfs")) == made.ratio(made.row("fcfs"))

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from ratiolab.game.ranges import enclose, table
+from ratiolab.game.ranges.cap_design import least_cost
+from ratiolab.game.ranges.finite_range import Enclosure, closed_form, dual_value
 from ratiolab.game.ranges.kernels import cheapest, climb, not_increasing
+from ratiolab.game.ranges.orders import Move, complete, form, most, spread
 from ratiolab.game.ranges.response import Grid, respond
 from ratiolab.report.ranges_page import picture, trend, write_page
-from ratiolab.theory.limits.cap_design import least_cost
-from ratiolab.theory.limits.finite_range import Enclosure, closed_form, dual_value
-from ratiolab.theory.limits.orders import Move, complete, form, most, spread
 from ratiolab.theory.limits.volume_restart import Shares, best
 
 

@@ -10,7 +10,7 @@ from drawn import drawn, ended, in_two, word
 
 from ratiolab.model import Instance, violations
 from ratiolab.online import Decision, Information, Policy, PolicyError, make, simulate
-from ratiolab.theory.worst_case.round_robin import serve
+from ratiolab.papers.gogineni2024.round_robin import serve
 
 KEEPING = ("recompute", "swap")
 CASES = [

@@ -1,4 +1,4 @@
-"""The laws of every policy on every kind of workload and on the real traces."""
+"""The laws of every policy on three workloads that differ most, and on a real trace."""
 
 import os
 from functools import cache
@@ -14,11 +14,11 @@ from ratiolab.workloads.generators import KINDS, generate
 from ratiolab.workloads.predictions import add_predictions
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
-TRACES = (
-    "AzureLLMInferenceTrace_conv.csv",
-    "AzureLLMInferenceTrace_code.csv",
-    "arxiv_summarization.csv",
-)
+NAMES = ("lmsys-mixed", "power-law", "trace-summaries", "AzureLLMInferenceTrace_code.csv")
+"""Chats that fill memory, lengths with a heavy tail, long prompts, and a real trace.
+
+The laws on tiny instances (`test_laws.py`) and the reference policies cover all other kinds.
+"""
 CONVERSATIONS, SHAPES = {"n": 60, "memory": 2_000}, {"n": 15}
 """Sizes of the kinds that draw hundreds by default: of chats, where memory becomes scarcer, and in
 the shape of a trace.
@@ -38,8 +38,6 @@ def workload(name):
         if not path.is_file():
             pytest.skip(f"{name} is not at hand: set RATIOLAB_TRACES to a folder that holds it")
         how = {"sample": 15, "arrivals": "poisson", "rate": 0.05}
-        if "arxiv" in name:  # long prompts, a few of which fill memory
-            how = {"sample": 8, "arrivals": "zero"}
         instance = instance_from_trace(read_trace(path), memory=16_492, **how)
     laws, noisy = add_predictions(instance, "log-t", 0), add_predictions(instance, "noisy:0.5", 0)
     told = {column: getattr(laws, column) for column in LAW_COLUMNS}
@@ -53,7 +51,7 @@ def runs_of(instance, policy):
     return simulation, runs
 
 
-@pytest.mark.parametrize("name", [*KINDS, *TRACES])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("key", POLICIES)
 def test_feasible_and_the_same_for_the_same_seed(key, name):
     instance, policy = workload(name), make(key)
@@ -87,7 +85,7 @@ def same_before_it_shows(key, instance):
     return one == two
 
 
-@pytest.mark.parametrize("name", [*KINDS, *TRACES])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("key", BLIND)
 def test_a_changed_output_changes_nothing_before_it_shows(key, name):
     assert same_before_it_shows(key, workload(name))
@@ -95,4 +93,4 @@ def test_a_changed_output_changes_nothing_before_it_shows(key, name):
 
 @pytest.mark.parametrize("key", ["h-sf", "sorted-f", "srpt"])
 def test_that_law_would_catch_who_knows_the_length(key):
-    assert not all(same_before_it_shows(key, workload(name)) for name in KINDS)
+    assert not all(same_before_it_shows(key, workload(name)) for name in NAMES[:3])

@@ -16,11 +16,11 @@ from ratiolab.papers.chen2025 import policy_figures as chen2025_policies
 from ratiolab.papers.jaillet2025 import figures as jaillet2025
 from ratiolab.papers.notebook import VerdictTable
 from ratiolab.papers.shahout2025 import figures as shahout2025
+from ratiolab.papers.shahout2025.queues import mg1
+from ratiolab.papers.shahout2025.queues.mg1_simulation import exponential_predictions
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import PRINTED, SIMULATED, Curve, Panel, chart
 from ratiolab.report.plots.names import symbols
-from ratiolab.theory.queues import mg1
-from ratiolab.theory.queues.mg1_simulation import exponential_predictions
 
 CHARTS: dict[str, Callable[[], Chart]] = {
     "figure 1": lambda: chen2025_figures.figure_1(most=2**12),

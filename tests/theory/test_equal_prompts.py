@@ -10,10 +10,11 @@ from ratiolab.hindsight import solve
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.footprint import volume
 from ratiolab.online import make, simulate
-from ratiolab.theory.worst_case import equal_prompts, late_rush
-from ratiolab.theory.worst_case.finish_program import finish_plan
-from ratiolab.theory.worst_case.price_bound import price_bound, volume_prices
-from ratiolab.theory.worst_case.volume_bound import volume_lower_bound
+from ratiolab.papers.jaillet2025 import late_rush
+from ratiolab.papers.jaillet2025.finish_program import finish_plan
+from ratiolab.papers.jaillet2025.volume_bound import volume_lower_bound
+from ratiolab.papers.ours.price_bound import price_bound, volume_prices
+from ratiolab.theory.worst_case import equal_prompts
 
 
 def _small() -> list[tuple[int, tuple[int, ...], int]]:

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from ratiolab.papers.jaillet2025.volume_bound import volume_lower_bound
 from ratiolab.theory.bounds import BOUNDS, evaluate
 from ratiolab.theory.laws.distributions import from_weights, two_point
 from ratiolab.theory.limits import fluid
-from ratiolab.theory.worst_case.volume_bound import volume_lower_bound
 
 INTERVALS = list(product((1, 3, 10), (1, 2, 7, 90), (0, 1, 40, 3000)))
 

@@ -12,7 +12,7 @@ compiled: Any = njit(cache=True)
 def cheapest(volumes, shares, prices, widths):  # type: ignore[no-untyped-def]
     """Return the cost of the cheapest path of bounds, and its jumps: step, bound, cap.
 
-    Parameters are those of `ratiolab.theory.limits.finite_range.dual_value`, with the widths of the
+    Parameters are those of `ratiolab.game.ranges.finite_range.dual_value`, with the widths of the
     steps; the integral of the price is not subtracted. O(volumes steps).
     """
     last, steps = len(volumes) - 1, len(prices)

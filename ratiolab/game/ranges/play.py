@@ -1,10 +1,10 @@
-"""Both ends of the best constant V(R) for volumes within a factor R, by playing the game.
+"""Bounds on the best constant V(R) for volumes within a factor R, by playing the game.
 
 The policies are mixtures of lists of moves, the adversary plays laws. For each law the best
 response joins the mixture; the next law lies between the best law so far and the worst one for the
-mixture, whose weights are the best. Laws and responses live on a grid of volumes. What is proved
-holds for all laws: below for the best law on a finer grid with its price, above for the mixture
-with all its caps shifted by equally likely parts of a cell.
+mixture, whose weights are the best. Laws and responses live on a grid of volumes. The proved bounds
+hold for all laws: below for the best law on a finer grid with its price, above for the mixture with
+all its caps shifted by equally likely parts of a cell.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from ratiolab.game.ranges.finite_range import NEVER_KILL, Enclosure, closed_form, dual_value
 from ratiolab.game.ranges.kernels import climb
+from ratiolab.game.ranges.orders import FloatArray, Move, complete, form, most, spread
 from ratiolab.game.ranges.response import Grid, Path, respond
 from ratiolab.model.interrupts import heard
-from ratiolab.theory.limits.finite_range import NEVER_KILL, Enclosure, closed_form, dual_value
-from ratiolab.theory.limits.orders import FloatArray, Move, complete, form, most, spread
 
 LARGEST = 10**8
-"""Largest R for which the game is played; beyond it only formulas enclose V(R)."""
+"""Largest R for which the game is played; beyond it only formulas bound V(R)."""
 
 GRIDS = (0.16, 0.08, 0.04)
 """Steps of the logarithm of volume, from the first try to the last."""
@@ -38,7 +38,7 @@ CLOSE = 3e-3
 
 @dataclass(frozen=True)
 class Found:
-    """An enclosure, and what proves it.
+    """An interval of V(R), and its proof.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ class Found:
 def enclose(
     ratio: float, gap: float = 0.01, tell: Callable[[Enclosure], None] = lambda _: None
 ) -> Found:
-    """Enclose V(R) to a relative gap, as far as the finest grid reaches.
+    """Bound V(R) to a relative gap, as far as the finest grid reaches.
 
     Parameters
     ----------
-    ratio : R, the largest volume over the least; above `LARGEST` formulas alone enclose V(R).
-    tell : called with every better enclosure.
+    ratio : R, the largest volume over the least; above `LARGEST` formulas alone bound V(R).
+    tell : called with every better interval.
 
     Ctrl-C ends the search; what it has found by then is proved and returned.
     """

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 
 from ratiolab.game.ranges.kernels import cheapest
+from ratiolab.game.ranges.orders import FloatArray, Move
 from ratiolab.hindsight.programs.highs_lp import LinearProgram
-from ratiolab.theory.limits.orders import FloatArray, Move
 
 Path: TypeAlias = tuple[tuple[int, int, int], ...]
 """Jumps: step of time, bound, cap."""
@@ -104,7 +104,7 @@ def respond(
     tolerance: float = 7e-4,
     most: int = 80,
 ) -> Response:
-    """Find the best response to a law, up to a relative tolerance or so many new paths.
+    """Find the best response to a law, up to a relative tolerance or a number of new paths.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-"""A table of what encloses V(R), kept as a CSV file."""
+"""A table of intervals of V(R), kept as a CSV file."""
 
 from collections.abc import Callable, Iterable, Sequence
 from math import inf, nan
 from pathlib import Path
 
+from ratiolab.game.ranges.finite_range import NEVER_KILL, Enclosure
 from ratiolab.game.ranges.play import LARGEST, enclose
 from ratiolab.model.files import csv_table, write_csv
 from ratiolab.model.instance import shown
-from ratiolab.theory.limits.finite_range import NEVER_KILL, Enclosure
 
 HEAD = "ratio", "lower", "upper", "never_kill"
 
@@ -39,7 +39,7 @@ def rows(
     tell: Callable[[float], None] = lambda _: None,
     keep: Callable[[list[Enclosure]], None] = lambda _: None,
 ) -> list[Enclosure]:
-    """Return enclosures, computing those that are not known to the gap, in ascending order.
+    """Return intervals in ascending order; compute each that is not known to the gap.
 
     V(R) does not fall as R grows, so that neighbours may make each other closer.
 

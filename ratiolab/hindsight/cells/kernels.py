@@ -140,7 +140,7 @@ class Guide(NamedTuple):
 
 @compiled
 def weight_of(pieces, tokens, memory):  # type: ignore[no-untyped-def]
-    """Return the weight in a row of a request that holds so many tokens.
+    """Return the weight in a row of a request that holds ``tokens``.
 
     In a row of k pieces it is floor((k + 1) tokens / (M + 1)): requests of at most M tokens in sum
     weigh at most k, as (k + 1) M / (M + 1) < k + 1.
@@ -188,8 +188,8 @@ def held_at(problem, entries, lefts, count, time, width):  # type: ignore[no-unt
 def earliest(problem, entries, lefts, count, i, start, last, width):  # type: ignore[no-untyped-def]
     """Return the first start in a range of rounds at which memory may admit a request, or -1.
 
-    The others hold at least what `held_at` says. Between their ends that only grows, so that only
-    ends are looked at. At an end, a request fits if it starts after it, or so late that it holds
+    Other requests hold at least `held_at`. Between their ends that only grows, so that only
+    ends are examined. At an end, a request fits if it starts after it, or so late that it holds
     less then.
     """
     prompt, output, memory = problem.prompt[i], problem.output[i], problem.memory
@@ -715,7 +715,7 @@ def settle(labels, edges, first, order, capacity, limit, done, k):  # type: igno
 def settled(labels, edges, full, capacity, limit):  # type: ignore[no-untyped-def]
     """Compute the rest of all labels backward, and return the guide of the next level.
 
-    Labels of a block come in any order: one between the halves waits for those that it leads to.
+    Labels of a block come in any order: a label between the halves waits for its successors.
     """
     n = len(labels.started)
     first, order = by_source(n, edges.source)

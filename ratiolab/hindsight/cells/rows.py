@@ -80,7 +80,7 @@ class Prices:
         return -(-(int(self.later[:, 0].sum()) - self.capacity) // ONE)
 
     def costs(self, width: int) -> Costs:
-        """Return the reduced costs of cells of so many rounds."""
+        """Return the reduced costs of cells of ``width`` rounds."""
         begins = np.arange(0, self.horizon + 1, width)
         cell = np.minimum.reduceat(self.reduced, begins, axis=1)
         later = np.ascontiguousarray(self.later[:, begins])

@@ -44,7 +44,7 @@ class Level:
         self.labels.running[0] = -1
 
     def _allocate(self, room: int, old: Labels | None = None) -> None:
-        """Make room for so many labels and twice as many edges, and keep what there is."""
+        """Make room for ``room`` labels and twice as many edges, and keep the present ones."""
         started, cost, reduced, rest, reduced_rest, coarse = np.empty((6, room), np.int64)
         running, left = np.zeros((2, room, self.slots), np.int32)
         labels = Labels(started, running, left, cost, reduced, rest, reduced_rest, coarse)

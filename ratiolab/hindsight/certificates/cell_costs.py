@@ -21,7 +21,7 @@ NEVER = 2**60
 
 
 def weight(pieces: int, tokens: Tokens, memory: int) -> Tokens:
-    """Return the weight of held tokens in a row of so many pieces; 0 is the row of memory."""
+    """Return the weight of held tokens in a row of ``pieces``; 0 is the row of memory."""
     return (pieces + 1) * tokens // (memory + 1) if pieces else tokens
 
 

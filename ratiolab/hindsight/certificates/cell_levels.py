@@ -1,4 +1,4 @@
-"""Levels of the checker of certificates by cells: their labels, and what is left of them.
+"""Levels of the checker of certificates by cells: their labels, and the surviving ones.
 
 `ratiolab.hindsight.certificates.certify_cells` explains and proves them.
 """
@@ -80,7 +80,7 @@ def merge(labels, used, found, order, number):  # type: ignore[no-untyped-def]
 
 
 def require_room(labels: int, most: int) -> None:
-    """Raise `effort.TooCostlyError` unless memory allows so many labels of so many entries."""
+    """Raise `effort.TooCostlyError` unless memory allows this number of labels and entries."""
     if labels * (64 + 8 * most) > effort.room() * effort.MOST_BYTES:
         raise effort.TooCostlyError(f"{labels} labels of cells take too much memory: refused")
 
@@ -214,7 +214,7 @@ def _settle(  # type: ignore[no-untyped-def]
     limit,
     most,
 ):
-    """Raise what is left to pay of each label, layer by layer back; `NEVER` where that is too much.
+    """Raise the cost-to-go of each label, layer by layer back; `NEVER` where it is too much.
 
     Returns
     -------

@@ -39,7 +39,7 @@ class Labels(NamedTuple):
     ----------
     key : of equal labels equal. source : label that a row is reached from.
     started : bits of the started requests.
-    entry : cell and request of those that may hold memory, ascending, -1 after the last.
+    entry : cell and request of starts that may hold memory, ascending, -1 after the last.
     left : earliest start of each of them, round.
     above : label of the coarser level, or -1 in the middle of one of its cells.
     cost, reduced : waiting, rounds, and reduced cost so far, units.
@@ -59,7 +59,7 @@ class Labels(NamedTuple):
 
     @classmethod
     def room(cls, size: int, most: int) -> "Labels":
-        """Return room for so many labels of so many entries."""
+        """Return room for ``size`` labels of ``most`` entries."""
         columns = (np.empty(size, np.int64) for _ in range(8))
         return cls(*columns, *(np.empty((size, most), np.int32) for _ in range(2)))
 

@@ -3,8 +3,8 @@
 The exceptions are the searches of `ratiolab.hindsight.certificates.certify_paths` and
 `ratiolab.hindsight.certificates.certify_cells`, whose loops are compiled.
 
-It shares nothing with the solver but the footprint and the names of what it reads. What a
-certificate of duals proves, and why, stands in `ratiolab.hindsight.relaxation.lagrangian` (the
+It shares nothing with the solver but the footprint and the names of its inputs. The bound of a
+certificate of duals is proved in `ratiolab.hindsight.relaxation.lagrangian` (the
 bound, and that no horizon is assumed) and `ratiolab.hindsight.cuts.configurations` (why one test
 for each item decides what fits). Checked here: that the certificate is of this instance; that no
 dual is negative; that no configuration weighs more than the cap of its table; and that the claimed
@@ -35,8 +35,8 @@ from ratiolab.model.instance import Instance, shown
 Matrix = list[list[int]]
 
 FLEET_KINDS = FormulaCertificate, GrowthCertificate, DualCertificate
-"""Proofs that hold for several replicas. The others search over what one memory holds: under prices
-of several, what one of them leaves unpaid may be negative, which their proofs exclude."""
+"""Proofs that hold for several replicas. All other kinds search over the contents of one memory:
+under prices of several, the unpaid part of one may be negative, which their proofs exclude."""
 
 
 def certify(certificate: Certificate | PromiseCertificate, given: Instance | Fleet) -> int:

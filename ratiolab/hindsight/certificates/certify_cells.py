@@ -9,7 +9,7 @@ contradiction.
 h if k = 0, with cap M, else floor((k + 1) h / (M + 1)), with cap k. S obeys the caps: its weights
 sum to at most (k + 1) M / (M + 1) < k + 1. The reduced cost of a start is p - a and mu times its
 weight, summed over all rows. The reduced costs of S sum to at most its waiting plus C, the sum of
-mu cap. So S waits at least the sum of all least reduced costs less C; width 0 claims no more.
+mu cap. Hence S waits at least the sum of all least reduced costs less C; width 0 claims no more.
 
 *Labels.* A level cuts time into cells of w rounds. A label stands for schedules at a boundary: the
 set that has started, the cell of each request that may hold memory later, and of each such request
@@ -33,12 +33,12 @@ boundary on, exceed L + C. Neither concerns S.
 cost and the rest of their target; what exceeds L or L + C is dropped. The transitions of S stay. A
 level of cells of half the width only splits what one of these starts in its cell over the two
 halves, and its labels inherit rests; no two labels merge that have not the same coarser one, except
-between halves, from where nothing is extended. All that is known of both halves may bound a start
-in either.
+between halves, from where nothing is extended. The facts about the two halves may bound a start in
+either.
 
 Equal requests start in order of their index, which only renames S. The claim is proven when at some
 level no path from the empty set to the full one is left, as that of S would be. In cells of one
-round paths are schedules: then one that is left refutes the claim.
+round paths are schedules: then a remaining path refutes the claim.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What prices of memory rows and growth rows prove, in plain Python integers.
+"""Bounds that prices of memory rows and growth rows prove, in plain Python integers.
 
 The bound and its proof stand in `ratiolab.hindsight.certificates.growth_duals`. Costs of starts
 are computed here from their first differences, which are sums of prices: with A_t the price of a
@@ -33,7 +33,7 @@ MOST_TIMES = 2**22
 """Most times with prices; sums are kept for each."""
 
 GUESSES = 20
-"""Starts at which the cost of a request is first looked at, about as long as so many pieces."""
+"""Starts at which the cost of a request is first computed, about as long as this many pieces."""
 
 BLOCK = 16
 """Runs whose starts are left out together."""
@@ -119,7 +119,7 @@ class _Family:
         return self.area[past] if past > 0 else 0
 
     def tokens(self, start: int, held: int, rounds: int) -> int:
-        """Return what held + 1, held + 2, ... tokens cost over so many rounds after a start."""
+        """Return the cost of held + 1, held + 2, ... tokens over ``rounds`` after a start."""
         stop = start + rounds
         level = (held + rounds) * self.upto(stop) - held * self.upto(start)
         return level - self.below(stop) + self.below(start)

@@ -8,12 +8,12 @@ Growth rows. Choose m0 >= 1 and w >= 1. In every feasible schedule, at every tim
 where m_i(t) are the tokens that request i holds. The row says that memory must leave room for
 requests to grow until one of them completes.
 
-Proof. If nobody holds memory at t, the left side is at most 0. Otherwise let N requests hold some,
-S tokens in all, and let D >= 0 be the time from t until the first of these N completes, at t + D.
-All N still hold memory then, D tokens more each: S + D N <= M. Write F for the sum of
-min(m0, m_i(t)), so F <= m0 N and F <= S <= M.
-If D >= w, then m0 S + w F <= m0 (S + w N) <= m0 (S + D N) <= m0 M, and credits only lower this.
-If D < w, the completion at t + D alone earns M (w - D). As m0 S <= m0 M - D m0 N <= m0 M - D F,
+Proof. If no request holds memory at t, the left side is at most 0. Otherwise let N requests hold
+some, S tokens in all, and let D >= 0 be the time from t until the first of these N completes, at t
++ D. All N still hold memory then, D tokens more each: S + D N <= M. Write F for the sum of min(m0,
+m_i(t)), so F <= m0 N and F <= S <= M. If D >= w, then m0 S + w F <= m0 (S + w N) <= m0 (S + D N) <=
+m0 M, and credits only lower this. If D < w, the completion at t + D alone earns M (w - D). As m0 S
+<= m0 M - D m0 N <= m0 M - D F,
 
     m0 S + w F - M (w - D) <= m0 M - D F + w F - M (w - D) = m0 M - (w - D) (M - F) <= m0 M.
 

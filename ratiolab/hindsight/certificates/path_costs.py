@@ -37,7 +37,7 @@ class Costs:
         )
         large = sum(map(abs, multipliers)) + sum(capacity) + abs(limit)
         if large + unit * (latest + 3 * max(output)) > effort.LARGEST_SUM:
-            raise ValueError("numbers are too large for walks")
+            raise ValueError("numbers are too large for labelling")
         cells = (latest + 2 * max(output)) * sum(output)
         if cells > effort.MOST_CELLS:
             raise ValueError(f"{cells} pairs and layers are more than {effort.MOST_CELLS}")

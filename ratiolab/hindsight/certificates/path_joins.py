@@ -1,4 +1,4 @@
-"""What of the other direction fits beside a state: the joins of the checker of path certificates.
+"""Joins of the two directions in the checker of path certificates.
 
 `ratiolab.hindsight.certificates.certify_paths` says what fits, and why states that nothing fits may
 be dropped. The states of a layer with the same watched requests started are halved again and again
@@ -140,7 +140,7 @@ def least_total(other, want, tokens, most, near, enough, waiting):  # type: igno
 
 @compiled
 def joined(layer, limit, other, known, raw, past, bit, chosen):  # type: ignore[no-untyped-def]
-    """Drop of these states what no state of the other direction, `other`, fits within the limit.
+    """Drop states that no state of the other direction, `other`, fits within the limit.
 
     Parameters
     ----------
@@ -169,8 +169,8 @@ def bounded(layer, limit, known, other, exact, chosen):  # type: ignore[no-untyp
     """Drop those of these states whose total and rest exceed the limit, as a pass has it.
 
     The pass has watched fewer, and totals of `other` are its rests, negated: the least of them is
-    the most rest. Unless that is to be ``exact``, it is only asked whether it is too much; those
-    who were too much lately are asked first.
+    the most rest. Without ``exact``, the search stops once it is too much; states that were too
+    much lately come first.
     """
     waiting, lately, before = np.zeros((128, 3), np.int64), np.full(LATELY, -1), np.uint64(0)
     for s in chosen:

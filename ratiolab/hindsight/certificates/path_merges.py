@@ -28,7 +28,7 @@ def merged(
     capacity: int,
     trail: Trail | None,
 ) -> IntArray:
-    """Merge states into so many at most, each in place of one of them; return their rows.
+    """Merge states into at most a number, each in place of one of them; return their rows.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def merged(
 def _differ(total, tokens, own, price):  # type: ignore[no-untyped-def]
     """Return the sum of differences in cost, what differs most, and the middle of totals.
 
-    What differs most is a time of tokens, or their number for the total.
+    The largest difference is at a time of tokens, or in their number for the total.
     """
     length = tokens.shape[1]
     low, high = tokens[own[0]].copy(), tokens[own[0]].copy()
@@ -78,7 +78,7 @@ def _differ(total, tokens, own, price):  # type: ignore[no-untyped-def]
 
 @compiled
 def _above_gap(tokens, own, time):  # type: ignore[no-untyped-def]
-    """Return the tokens above the first of the widest gaps between those that states hold then."""
+    """Return the tokens above the first of the widest gaps between the tokens of states then."""
     states = np.bincount(tokens[own, time])
     numbers = np.flatnonzero(states)
     gaps = numbers[1:] - numbers[:-1]

@@ -23,8 +23,9 @@ class Layer(NamedTuple):
 
     Parameters
     ----------
-    paid : cost up to the time of the layer; safe : what no path through the state costs less than.
-    total : paid less all that what runs will pay.
+    paid : cost up to the time of the layer; safe : a lower bound on the cost of every path through
+        the state.
+    total : paid less all future payments of running requests.
     begun : watched requests that have started, a bit each.
     number, pairs : what runs.
     tokens : tokens held at the next time, the one after, ...
@@ -40,7 +41,7 @@ class Layer(NamedTuple):
 
     @classmethod
     def room(cls, size: int, most: int, longest: int) -> "Layer":
-        """Return room for so many states of so many running pairs."""
+        """Return room for ``size`` states of ``most`` running pairs."""
         paid, safe, total, number = np.zeros((4, size), np.int64)
         pairs = np.zeros((size, most), np.int16)
         tokens = np.zeros((size, longest), np.uint8)
@@ -133,7 +134,7 @@ def age(old, limit, capacity, price, last, watched, waiting, new, came):  # type
 def begin(layer, n, limit, start, came):  # type: ignore[no-untyped-def]
     """Append the states that also start this; return their new number, -1 beyond the room.
 
-    The row of which each was made is written, too.
+    The row of the source of each is written, too.
     """
     own = start.rho - start.price
     tight = np.argmin(start.space)  # most states that have no room have none here
@@ -177,7 +178,7 @@ def bounds(layer, n, watched, waiting):  # type: ignore[no-untyped-def]
 def _glance(tokens):  # type: ignore[no-untyped-def]
     """Return halves of the tokens of every other time of the first, rounded down, as one word.
 
-    Of two states, what is more in some half is more in the tokens.
+    For two states, a larger half means larger tokens.
     """
     word = np.uint64(0)
     for part in range(min(SEEN, (len(tokens) + 1) // 2)):
@@ -189,8 +190,9 @@ def _glance(tokens):  # type: ignore[no-untyped-def]
 def kept(layer, compared, order):  # type: ignore[no-untyped-def]
     """Return which earlier state of the order replaces each, as far as compared, -1 for none.
 
-    Of the list of those compared, what has replaced another moves forward, and when it is full new
-    ones take turns in its later half. Sums of tokens tell most pairs apart before each time does.
+    In the list of compared states, a state that has replaced another moves forward, and in a full
+    list new ones take turns in the later half. Sums of tokens tell most pairs apart before each
+    time does.
     """
     length = layer.tokens.shape[1]
     by = np.full(len(order), -1)

@@ -116,7 +116,7 @@ def raise_weights(table, cap, m, r, memory):  # type: ignore[no-untyped-def]
 
 @compiled
 def _beside(before, after, m, r, copies):  # type: ignore[no-untyped-def]
-    """Return the largest weight of what fits beside so many copies of an item."""
+    """Return the largest weight that fits beside copies of an item."""
     memory, own, beside = before.shape[1] - 1, copies * m, 0
     for c in range(len(before) - copies):
         for total in range(memory - (c + copies) * r - own + 1):
@@ -126,7 +126,7 @@ def _beside(before, after, m, r, copies):  # type: ignore[no-untyped-def]
 
 @compiled
 def _enter(level_m, level_weight, size, m, r, weight):  # type: ignore[no-untyped-def]
-    """Enter an item of a level, in place of those that hold more and weigh no more."""
+    """Enter an item of a level, in place of items that hold more and weigh at most as much."""
     kept = 0
     for k in range(size[r]):
         if level_m[r, k] < m or level_weight[r, k] > weight:

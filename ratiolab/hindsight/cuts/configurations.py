@@ -1,9 +1,9 @@
-"""What may be in memory together, and weights that no such configuration exceeds.
+"""Feasible contents of memory, and weights that no such configuration exceeds.
 
 Items. Seen at time t, an active request is an item (m, r): it holds m = s + age tokens now and
 will hold m + k at t + k for k = 0..r, where r = o - age. A multiset of items is *feasible* when
 these tokens never exceed M: for every k >= 0, the sum of m_j + k over the items with r_j >= k is at
-most M. What a feasible schedule has in memory at any time is a feasible multiset.
+most M. The memory of a feasible schedule is a feasible multiset at any time.
 
 The test. Between two consecutive values of r the set {j : r_j >= k} does not change and the sum
 grows with k, so it suffices to test k = r_j for each item. Sort the items by falling r. The items
@@ -21,7 +21,7 @@ schedule, at every time t, the weights of the active requests sum to at most ``c
 Closure. Let W be given on some items, and let W(m, r) for others be the largest W(m', r') with
 m' <= m and r' <= r, or 0. This keeps validity: replacing each item of a feasible multiset by the
 item that lends it its weight (or dropping it at 0) lowers the tokens held at every k, so the
-result is feasible and its weight, which is the same, at most cap. So a table is stored as the
+result is feasible and its weight, which is unchanged, at most cap. Hence a table is stored as the
 items at which it rises, and only multisets of those need to be searched.
 
 Lifting. For an item (m, r) and c >= 1 let b_c be the largest W(Q) over multisets Q for which Q and
@@ -50,7 +50,7 @@ SCALE = 5040
 """Weights of a separated row are first rounded to multiples of 1 / SCALE, most are such."""
 
 LEAST_VIOLATION = 0.02
-"""A row is worth adding when it is violated by this part of its cap."""
+"""A row is added when it is violated by this part of its cap."""
 
 MOST_PIVOTS = 2000
 """Pivots after which the separation of one time gives up."""

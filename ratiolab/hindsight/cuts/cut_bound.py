@@ -41,7 +41,7 @@ KNOWN = 3
 """Most rows of known tables that a span gets in a round."""
 
 PATIENCE, STALLED = 2, 0.004
-"""Spans are split when so many rounds raise the bound by less than this part of it."""
+"""Spans are split when ``PATIENCE`` rounds raise the bound by less than this part of it."""
 
 TOLERANCE = 0.015
 """A cut is added when it is violated by this part of its cap."""
@@ -56,8 +56,7 @@ CHECKED = 0.9
 """Part of the memory of a check that costs of starts may take; the rest is for cuts."""
 
 MOST_ENTRIES = 50_000_000
-"""Most non-zeros of the memory rows: they take two gigabytes. With 200 requests and 19 million of
-them a minute leaves 5.8 %, and rows that need no program leave 32."""
+"""Most non-zeros of the memory rows: they take two gigabytes."""
 
 
 class CutProgress(NamedTuple):

@@ -1,7 +1,7 @@
 """The linear program behind configuration cuts: it gains and loses rows, and gains columns.
 
-It holds the columns whose reduced cost has once been near the least of their class. What it leaves
-out cannot spoil a bound: after each solve the duals are rounded to integers and every column of the
+It holds the columns whose reduced cost has once been near the least of their class. Missing columns
+cannot spoil a bound: after each solve the duals are rounded to integers and every column of the
 instance is priced with them (`ratiolab.hindsight.relaxation.lagrangian`).
 """
 
@@ -28,16 +28,16 @@ PASSES = 4
 """Most solves a round; columns that the last one misses wait for the next round."""
 
 NEAR = 3
-"""Columns enter that are so many rounds from the least of their class."""
+"""Columns enter within this number of rounds from the least of their class."""
 
 CLOSED = 0.1
-"""Columns are complete when they could improve the program by no more than so many rounds."""
+"""Columns are complete when they could improve the program by at most this number of rounds."""
 
 SLACK = 0.05
 """A row is dropped when it is slack by this part of its cap."""
 
 IDLE = 3
-"""A row is dropped when it had no dual in so many rounds."""
+"""A row is dropped after this number of rounds without a dual."""
 
 MOST_TABLES = 400
 """With more tables than this, those without a row are forgotten, the oldest first."""

@@ -1,19 +1,19 @@
 """The integer program made small and tight by a proven bound: fewer columns, and cuts as rows.
 
-**Fixing.** Duals prove a lower bound L on every schedule, and the reduced cost of a column
-(request i started at p) exceeds the least of its class by some e: forcing that column raises the
-bound to L + e, since every other request still costs at least its least. So no schedule of latency
-at most U uses a column with L + e > U, and its variable may be fixed to 0. A deferral stands for
-all starts from its own on, so its e is the least of theirs. All schedules of latency at most U
-remain, among them the best one known.
+**Fixing.** Duals prove a lower bound L on every schedule, and the reduced cost of a column (request
+i started at p) exceeds the least of its class by some e: forcing that column raises the bound to L
++ e, since every other request still costs at least its least. Hence no schedule of latency at most
+U uses a column with L + e > U, and its variable may be fixed to 0. A deferral stands for all starts
+from its own on, so its e is the least of theirs. All schedules of latency at most U remain, among
+them the best one known.
 
 **Rows.** A configuration table W with cap c gives, at each time t, the row: weights of the active
 requests sum to at most c. It holds for every feasible schedule, as
 `ratiolab.hindsight.cuts.configurations` proves, and, in the tail relaxation, for what stands for
-one: deferred requests weigh nothing there. So adding rows keeps the program a relaxation.
+one: deferred requests weigh nothing there. Hence adding rows keeps the program a relaxation.
 
-What is left has the same schedules of latency at most U and a far smaller linear relaxation: on
-requests drawn as by Jaillet et al., Section 5.1, HiGHS then often needs no branching at n = 12.
+The reduced program has the same schedules of latency at most U and a far smaller linear relaxation:
+on requests drawn as by Jaillet et al., Section 5.1, HiGHS then often needs no branching at n = 12.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """The compiled search over priority lists of a fleet.
 
 A list is a schedule: in its order, each request starts as early as the memory of its replica still
-allows, from its release on. The replica is the one that allows the earliest start, or the one that
+allows, from its release on. The replica is the one with the earliest start, or the replica that
 the list names. A release is the arrival, or a later round where a request is held back.
 """
 

@@ -1,6 +1,6 @@
 """The optimum of a tiny fleet: every way to share the requests among the replicas.
 
-Once the requests are shared, replicas have nothing to do with each other. So the optimum is the
+Once the requests are shared, replicas have nothing to do with each other. Hence the optimum is the
 least sum of optima of R sets of requests that make up all of them: with opt(S) the optimum of the
 requests S on one replica, and best_r(S) that on r replicas,
 

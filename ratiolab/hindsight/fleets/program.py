@@ -1,8 +1,8 @@
 """The integer program of a fleet: that of one replica, with a column for each replica.
 
 Column (c, k, r) says how many requests of class c start at round k on replica r. Classes, deferrals
-and the tail relaxation are those of `ratiolab.hindsight.programs.timeindexed`, and so are rows of
-memory and of cuts, of which each replica has its own. A deferral holds no memory, so it has one
+and the tail relaxation are those of `ratiolab.hindsight.programs.timeindexed`, and each replica
+has its own rows of memory and of cuts. A deferral holds no memory, so it has one
 column for all replicas.
 
 Equal replicas can be renamed. In the order in which replicas get their first request, of all
@@ -66,7 +66,7 @@ class FleetProgram:
 
 
 def with_replicas(one: Program, replicas: int) -> FleetProgram:
-    """Return the program of so many replicas from that of one.
+    """Return the program of several replicas from that of one.
 
     Cost O(replicas times non-zeros).
 

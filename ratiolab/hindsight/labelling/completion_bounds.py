@@ -6,9 +6,10 @@ more at any later time and has settled no more. The completion bound of a label 
 what any completion adds to its settled cost. In the last layer it is zero. Before, it is the least,
 over all sets of starts that fit, of what the step adds and of the bound of the label A that
 follows. The bound of A is at least that of *any* label X of its layer with the same requests
-started that holds no more, as what completes A completes X and adds as much. So the most of these
-counts. Where there is no X, or settled cost and bound exceed B, no relaxed schedule of cost at most
-B comes to A. Labels whose bound is too large stay in the trees: they bound labels that hold more.
+started that holds no more, as what completes A completes X and adds as much. Hence the largest of
+these counts. Where there is no X, or settled cost and bound exceed B, no relaxed schedule of cost
+at most B comes to A. Labels whose bound is too large stay in the trees: they bound labels that hold
+more.
 
 Trying all sets of starts takes several times as long as the sweep. The ancestry of a label
 (`ratiolab.hindsight.labelling.ancestry`) gives a bound sooner, and labels that exceed B by it need
@@ -38,7 +39,7 @@ from ratiolab.model.footprint import IntArray
 
 @dataclass(frozen=True, eq=False)
 class CompletionBounds:
-    """Trees of the labels of a complete sweep by layer, with what completing each costs at least.
+    """Trees of the labels of a complete sweep by layer, with their completion bounds.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class Kept(NamedTuple):
 
 
 def completions(kept: Kept, stop: Callable[[], bool] = lambda: False) -> CompletionBounds | None:
-    """Return what completing the labels of a complete sweep costs at least; None when stopped."""
+    """Return the completion bounds of the labels of a complete sweep; None when stopped."""
     layers, history, again, starts, full, guide = kept
     limit, critical = starts.limit, np.uint64(starts.critical)
     last = layers[-1]

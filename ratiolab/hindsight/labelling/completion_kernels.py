@@ -17,7 +17,7 @@ OF_MASK, OF_TOKENS = np.uint64(0xFFFFFF0000000000), np.uint64(24)
 def _seen(value, tokens, own, enough, seen):  # type: ignore[no-untyped-def]
     """Return the least value of those seen lately that fit, 1 if none does.
 
-    What is at most ``enough`` is returned at once.
+    A value of at most ``enough`` is returned at once.
     """
     best = 1
     for k in range(SEEN):
@@ -32,15 +32,15 @@ def _seen(value, tokens, own, enough, seen):  # type: ignore[no-untyped-def]
 
 @compiled
 def _see(place, seen):  # type: ignore[no-untyped-def]
-    """Keep a place in the second half of those seen; it moves forward when it is asked for."""
+    """Keep a place in the second half of those seen; it moves forward when it is used."""
     seen[SEEN // 2 + place % (SEEN // 2)] = place
 
 
 @compiled
 def likeness(mask, tokens, rows, known):  # type: ignore[no-untyped-def]
-    """Return keys of labels, alike for those that hold alike and started the same known ones.
+    """Return keys of labels, alike for labels with like tokens and equal started known requests.
 
-    In their order, what one label has seen bounds those that follow sooner.
+    In their order, the findings of one label bound its successors in this order sooner.
     """
     keys = np.zeros(len(rows), np.uint64)
     for r in range(len(rows)):
@@ -51,10 +51,10 @@ def likeness(mask, tokens, rows, known):  # type: ignore[no-untyped-def]
 
 @compiled
 def guide(labels, rows, limit, known, roots, tree):  # type: ignore[no-untyped-def]
-    """Raise the bounds of labels by what completing them costs a sweep that critical less.
+    """Raise the bounds of labels by completion bounds of a sweep with a smaller critical set.
 
-    That is the most, times -1 the least, that a label says which holds no more. Of a label within
-    the limit it is what any says; for one beyond it, whoever says enough will do.
+    That is the largest bound, times -1 the least, of a label that holds no more. Within the limit
+    any such label serves; beyond it, the first with enough.
     """
     masks, value, tokens, least, cheapest, first, last, after = tree
     mask, held, settled, low = labels.mask, labels.tokens, labels.settled, labels.low
@@ -88,8 +88,8 @@ def _rest(  # type: ignore[no-untyped-def]
 ):
     """Return the most that completing a label costs which holds no more, -1 if there is none.
 
-    What is ``enough`` or more is returned at once; where no label says more than ``few``, it is
-    what any says.
+    A value of ``enough`` or more is returned at once; where no label has more than ``few``, any
+    value is returned.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _rest(  # type: ignore[no-untyped-def]
 
 @compiled
 def _fits(tokens, held, full):  # type: ignore[no-untyped-def]
-    """Return whether these tokens fit beside those that are held."""
+    """Return whether these tokens fit beside the held ones."""
     for w in range(len(tokens)):  # noqa: SIM110, a loop is what is compiled best
         if ((full[w] - tokens[w] | HIGH) - held[w]) & HIGH != HIGH:
             return False
@@ -126,19 +126,19 @@ def _fits(tokens, held, full):  # type: ignore[no-untyped-def]
 
 @compiled
 def complete(layer, step, starts, full, after, guided, before):  # type: ignore[no-untyped-def]
-    """Return what completing each label of a layer costs at least, by trying all sets of starts.
+    """Return the completion bound of each label of a layer, by trying all sets of starts.
 
-    Where more is held and as much has started, no less rest can be said: a set is not looked up,
-    and sets that contain it are left out, once what a subset of it says shows them to be too dear.
+    A label that holds more with equal starts has at least as large a bound: a set is not looked
+    up, and sets that contain it are left out, once a subset shows them to be too dear.
 
     Parameters
     ----------
     layer : mask, settled cost, tokens, and bound of each label as the sweep left it.
     step : slack and limit; and what those not started cost, of each label.
     starts : of each that is possible its bit, rise of the bound, rise of the settled cost, tokens,
-        and requests that must have started; those that are critical first.
-    after : the trees of the next layer. guided, before : whether there are trees of a sweep that
-        critical less, its critical set, and those of the next layer.
+        and requests that must have started; critical requests first.
+    after : the trees of the next layer. guided, before : whether there are trees of a sweep with a
+        smaller critical set, that set, and those of the next layer.
     """
     mask, settled, held, low = layer
     slack, limit, spent = step

@@ -41,7 +41,7 @@ class CuttingPlanes:
         return float((self.slope @ multipliers + self.height).min(initial=np.inf))
 
     def keep(self, multipliers: FloatArray, number: int) -> None:
-        """Keep so many planes at most, the least at these multipliers."""
+        """Keep at most ``number`` planes, the least at these multipliers."""
         if len(self.height) > number:
             least = np.argsort(self.slope @ multipliers + self.height, kind="stable")[:number]
             self.slope, self.height = self.slope[least], self.height[least]

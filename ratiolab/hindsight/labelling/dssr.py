@@ -37,7 +37,7 @@ class Prices:
 
     @property
     def base(self) -> int:
-        """Return what no relaxed schedule costs less than, in units."""
+        """Return a lower bound on the cost of every relaxed schedule, in units."""
         return int(self.multipliers.sum() - self.potentials.capacity.sum())
 
     def limit(self, target: float) -> int:
@@ -101,7 +101,8 @@ class Dssr:
 
         Parameters
         ----------
-        pace : returns the width of the next of so many layers, after one of so many labels.
+        pace : returns the width of the next layer, from the number of layers left and the labels of
+            the last.
         """
         return self._sweep(0, width, "merge", self.stop, pace=pace)
 

@@ -2,7 +2,7 @@
 
 Bits. Labels have a bit for each critical request: that of its index, if all of these are below 64.
 Otherwise a bit belongs to a request from the first layer in which it may start to the last, and
-then to another. So a sweep has any number of critical requests, as long as no more than 64 may
+then to another. Hence a sweep has any number of critical requests, as long as no more than 64 may
 start before and after the same layer.
 """
 
@@ -23,7 +23,7 @@ class Extensions:
     Attributes
     ----------
     order : requests in the order in which a layer starts them.
-    twins : of each request, the critical equal one that must start before it, or -1.
+    twins : of each request, the equal critical request that must start before it, or -1.
     due : least cost of the starts of each request from each layer on, shape (n, END + 1).
 
     Raises
@@ -89,7 +89,7 @@ class Extensions:
         )
 
     def all_started(self, mask: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return of which labels of the last layer all critical requests have started."""
+        """Return whether all critical requests have started, for each label of the last layer."""
         last = self._sets[self.direction.end - 1]
         started: NDArray[np.bool_] = mask & last == last
         return started
@@ -107,7 +107,7 @@ def _bits(first: IntArray, last: IntArray, known: NDArray[np.bool_]) -> IntArray
 
 
 def twins(instance: Instance, critical: int, forward: bool) -> list[int]:
-    """Return, of each request, the critical equal one that must start before it, or -1."""
+    """Return, of each request, the equal critical request that must start before it, or -1."""
     kinds, found = list(instance.requests), [-1] * len(instance)
     last: dict[tuple[int, int, int], int] = {}
     for i in range(len(instance)) if forward else range(len(instance) - 1, -1, -1):

@@ -48,7 +48,7 @@ class Labels(NamedTuple):
 
     @classmethod
     def empty(cls, capacity: int, most: int, words: int, requests: int) -> "Labels":
-        """Return so many labels of at most so many running pairs of so many requests."""
+        """Return ``capacity`` labels of at most ``most`` running pairs of ``requests``."""
         cost, low, settled = np.zeros((3, capacity), np.int64)
         mask = np.zeros(capacity, np.uint64)
         began = np.zeros((capacity, -(-requests // 64)), np.uint64)
@@ -147,8 +147,8 @@ def start(labels, origin, number, pair, request, bits, ending, step, tokens, ful
     Parameters
     ----------
     origin : row of the label without that start, of each appended; written.
-    bits : of the request, if it is critical, and of those that must have started; and what it is
-        due, and its rho. ending : whether it completes at once.
+    bits : of the request, if it is critical, and of its required predecessors; its due, and its
+        rho. ending : whether it completes at once.
     theta : labels whose bound is above it are left out.
 
     Returns
@@ -272,9 +272,9 @@ def by_mask(mask, settled, rows):  # type: ignore[no-untyped-def]
 def undominated(labels, order, compared):  # type: ignore[no-untyped-def]
     """Return the label that dominates each of this order, an earlier one of its mask, or else -1.
 
-    Those that replaced others lately stand in front, and the last of the list make room for new.
-    All but a fortieth of those that do not replace it show that in one word: every other byte of
-    the first, and those between of the second.
+    Labels that replaced others lately stand in front, and the last of the list make room for new
+    ones. Nearly every label that does not replace it shows that in one word: every other byte of
+    the first, and the bytes between of the second.
     """
     mask, tokens = labels.mask, labels.tokens
     words = tokens.shape[1]

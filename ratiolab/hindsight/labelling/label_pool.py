@@ -18,7 +18,7 @@ class LabelPool:
 
     Parameters
     ----------
-    limit : B, units. constrained : whether the sweep constrained anybody.
+    limit : B, units. constrained : whether the sweep has a critical set.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class LabelPool:
         self.origin = np.zeros(FIRST_CAPACITY, np.int32)
 
     def empty(self, capacity: int) -> Labels:
-        """Return labels without anybody running, so many."""
+        """Return ``capacity`` labels without running requests."""
         return Labels.empty(capacity, self.most, self.words, len(self.instance))
 
     def reserve(self, capacity: int, number: int) -> None:
-        """Make room for so many labels, and keep the first ``number``."""
+        """Make room for ``capacity`` labels, and keep the first ``number``."""
         if capacity > len(self.labels.cost):
             larger = self.empty(2 * capacity)
             larger.put(self.labels, number)
@@ -65,7 +65,7 @@ class LabelPool:
         return np.flatnonzero(self.labels.low[:number] <= limit)
 
     def fewest(self, rows: IntArray, width: int) -> IntArray:
-        """Return the best of these labels, at most so many, and leave out the others."""
+        """Return the best of these labels, at most ``width``, and leave out the others."""
         if len(rows) <= width:
             return rows
         low = self.labels.low
@@ -74,7 +74,7 @@ class LabelPool:
         return np.sort(rows[order[:width]])
 
     def undominated(self, rows: IntArray, compared: int) -> IntArray:
-        """Return those of these labels that none of so many others replaces."""
+        """Return the labels that none of ``compared`` others replaces."""
         mask, settled = self.labels.mask, self.labels.settled
         keys = label_kernels.by_mask(mask, settled, rows) if self.constrained else settled[rows]
         # labels made of others in order, a request after the other, are a few runs in order, and
@@ -88,7 +88,7 @@ class LabelPool:
         return kept
 
     def merged(self, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
-        """Merge more than so many labels; tokens begin so many times ahead of layer t."""
+        """Merge labels beyond ``width``; tokens begin ``ahead`` times after layer t."""
         labels, direction = self.labels, self.direction
         price = merging.prices(direction.slack[t + ahead :], self.instance.memory, 8 * self.words)
         tokens = labels.tokens.view(np.uint8)

@@ -31,7 +31,7 @@ from ratiolab.model.schedule import Schedule
 
 
 class Surroundings(NamedTuple):
-    """What the loop asks and tells while it runs.
+    """Callbacks of the loop.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Loop:
             width = min(params.most_width, params.growth * width)
 
     def _ascend(self, width: int, until: float) -> None:
-        """Make steps to better multipliers, at most until so many seconds are left."""
+        """Make steps to better multipliers, until ``until`` seconds are left."""
         self.multipliers.again()
         for _ in range(self.bundle.steps):
             self.around.search()
@@ -156,7 +156,7 @@ class Loop:
         return True
 
     def _larger(self, critical: int, violated: list[int], more: int) -> int:
-        """Return a critical set with so many more requests, and those equal to them.
+        """Return a critical set with ``more`` further requests, and their equals.
 
         Once it is large, it holds all requests.
         """
@@ -167,16 +167,17 @@ class Loop:
         return critical | sum(1 << j for j, kind in enumerate(kinds) if kind in new)
 
     def _relax(self, width: int, *, last: bool) -> None:
-        """Prove what the multipliers are worth by a relaxed diagram; the last takes all time."""
+        """Prove the bound of the multipliers by a relaxed diagram; the last takes all time."""
         target = min(self.around.upper(), self.multipliers.best + 1)  # none costs more than known
         dssr = Dssr(self.multipliers.prices(), int(target), self.around.stop, self.params)
         if dssr.relaxed(self.params.most_width if last else width, self._pace() if last else None):
             self._tell(dssr)
 
     def _pace(self) -> Callable[[int, int], int]:
-        """Return the function that gives the next of so many layers its width, by the time left.
+        """Return the function that gives the next layer its width, by the time left.
 
-        Layers of few labels leave time to others: each may take twice its share of what is left.
+        Layers of few labels leave time to others: each may take twice its share of the remaining
+        time.
         """
         params, before, each = self.params, self.around.left(), 0.0
         end = (1 - params.safe) * before

@@ -1,13 +1,13 @@
 """Compiled: labels of a layer merged into few, so that a sweep of any width leaves out none.
 
 A merged label stands for all its members: it holds, at each later time, the least that one of them
-holds, and has settled the least; of what runs it keeps only what runs in all of them. What
-completes a member completes it, and adds as much to what is settled. Its cost is what is settled
-and what those in common will still pay. So the cheapest merged label of the last layer costs no
-more than any relaxed schedule: a relaxed decision diagram, Bergman, Cire, van Hoeve and Hooker
+holds, and has settled the least; of what runs it keeps only what runs in all of them. A completion
+of a member completes it, and adds as much to the settled cost. Its cost is the settled cost plus
+the future payments of the common requests. Hence the cheapest merged label of the last layer costs
+no more than any relaxed schedule: a relaxed decision diagram, Bergman, Cire, van Hoeve and Hooker
 (2016), Decision Diagrams for Optimization, Chapter 4.
 
-Groups are split in two, those that differ most first, until there are as many as a layer may keep.
+Groups are split in two, the most different first, until there are as many as a layer may keep.
 A difference of tokens counts what those tokens cost at that time. A group is split at the middle of
 what is settled, or at the widest gap between numbers of tokens, so that the few labels that hold
 little do not drag many others down.
@@ -20,7 +20,7 @@ from ratiolab.hindsight.labelling.tree_kernels import least_bytes
 from ratiolab.model.footprint import IntArray
 
 DEARER = 2
-"""Tokens count so many times their price where labels are merged."""
+"""Factor on the price of tokens where labels are merged."""
 
 FALL = 0.85
 """The cost by which labels of a group may differ falls by this factor, until there are enough."""
@@ -105,7 +105,7 @@ def _split(settled, tokens, rows, where, edge, rest):  # type: ignore[no-untyped
 
 @compiled
 def groups(settled, tokens, rows, price, number):  # type: ignore[no-untyped-def]
-    """Return these labels in the order of groups, so many at most, and where each group begins.
+    """Return these labels in the order of at most ``number`` groups, and where each group begins.
 
     Parameters
     ----------

@@ -18,9 +18,9 @@ before t, and slack up to t. Cost never falls along a relaxed schedule, so label
 are dropped. A sweep backward is the same with time reversed, and footprints falling.
 
 Dominance. A label dominates another if it holds no more at any later time and has settled no more:
-settled is the cost less what running requests will still pay. What completes the dominated label
-completes the other one, and adds as much to what is settled. Starts of a round are made one by one,
-in rising output, with dominance in between.
+settled is the cost less what running requests will still pay. A completion of the dominated label
+completes the other one, and adds as much to the settled cost. Starts of a round are made one by
+one, in rising output, with dominance in between.
 
 Critical requests start exactly once, equal ones in order of index. Labels with different critical
 requests started are not compared, and the least later rho of those not started adds to the cost.
@@ -30,8 +30,8 @@ Overflow. A layer keeps the best labels up to a width. What happens to the other
 - ``lower``: they are left out, and the limit falls to just below the least of their bounds. Below
   the limit nothing is missing, so a sweep of any width proves something, and completion bounds
   (`ratiolab.hindsight.labelling.completion_bounds`) hold up to it.
-- ``drop``: they are left out (a restricted diagram). What is found is a relaxed schedule; nothing
-  is proven.
+- ``drop``: they are left out (a restricted diagram). The result is a relaxed schedule; nothing is
+  proven.
 - ``merge``: labels are merged until there is room (a relaxed diagram), and none is left out. The
   cheapest label of the last layer then bounds all relaxed schedules from below.
 
@@ -113,7 +113,8 @@ def sweep(
     guide : completion bounds of a sweep the same way with fewer critical requests, whose limit is
         no smaller.
     floor : the sweep ends when its limit falls below.
-    pace : returns the width of the next of so many layers, after one of so many labels.
+    pace : returns the width of the next layer, from the number of layers left and the labels of the
+        last.
     compared : labels that each is compared with, if not as ``params`` say.
     stop : asked before each start of a layer; True ends the sweep.
 
@@ -230,7 +231,7 @@ class _Sweep:
         return labels.take(rows)
 
     def _fit(self, rows: IntArray, width: int, t: int, ahead: int) -> IntArray:
-        """Merge or leave out labels beyond a width; tokens begin so many times ahead of layer t."""
+        """Merge or leave out labels beyond a width; tokens begin ``ahead`` times after layer t."""
         if len(rows) <= width:
             return rows
         if not self.merges:

@@ -201,6 +201,6 @@ def _rounded_up(bound: float) -> int | None:
 
 
 def require_ok(status: highspy.HighsStatus, what: str) -> None:
-    """Raise `SolverError` when HiGHS did not take what it was given."""
+    """Raise `SolverError` when HiGHS refused its input."""
     if status != highspy.HighsStatus.kOk:
         raise SolverError(f"HiGHS refused {what}: {status}")

@@ -79,7 +79,8 @@ class LinearProgram:
     def solve(self, time_limit: float | None = None, *, primal: bool = False) -> Solution:
         """Solve from the last basis; within a limit in seconds, `optimal` says whether it did.
 
-        The primal simplex method suits a program that got columns, the dual one that got rows.
+        The primal simplex method suits a program with new columns, the dual simplex a program with
+        new rows.
 
         Raises
         ------

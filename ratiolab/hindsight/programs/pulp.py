@@ -140,7 +140,7 @@ def solve_model(
 
     Parameters
     ----------
-    last, objective : see `model`. Under goodput the schedule serves those that do not start when
+    last, objective : see `model`. Under goodput the schedule serves requests without a start when
         all others are done.
     solver : a name from ``pulp.listSolvers(onlyAvailable=True)``.
     time_limit : seconds.

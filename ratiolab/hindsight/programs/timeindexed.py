@@ -10,7 +10,7 @@ let one column, the *deferral*, stand for all starts at D_i or later: it costs a
 starting at D_i and holds no memory.
 
 - This is a relaxation: a schedule maps to a solution (later starts to the deferral) that costs no
-  more and holds, at each time, no more. So any lower bound of it is one of the full program,
+  more and holds, at each time, no more. Hence any lower bound of it is one of the full program,
   whatever T is.
 - If a solution, deferrals read as starts at D_i, is feasible in full, then it costs the same there.
   So an optimal solution of the relaxation that passes the check is an optimal schedule.
@@ -115,7 +115,7 @@ def build(
         one below the arrival says that no start is in time.
     horizon : T of the tail relaxation, rounds; the full program when absent.
     merge : one class for equal requests; otherwise one for each request, as in the paper.
-    objective : total latency if absent; with one that may drop requests there is no horizon.
+    objective : total latency if absent; an objective that may drop requests has no horizon.
 
     Cost O(non-zeros), see `size`.
 

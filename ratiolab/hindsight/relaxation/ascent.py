@@ -53,7 +53,7 @@ MOST_LOOKED = 10**8
 """Starts that an ascent without a time limit looks at, about; some seconds."""
 
 LEAST_STEPS = 8
-"""A level for which the time does not allow so many steps is left out, with those after it."""
+"""A level without time for this number of steps is left out, with those after it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class Problem:
         return Terms(self.slope.astype(float), self.last, late)
 
     def whole_terms(self, unit: int) -> Terms:
-        """Return so many times what starts cost beside prices, as integers."""
+        """Return ``unit`` times the costs of starts beside prices, as integers."""
         never = self.late == NEVER_LATE
         late = np.where(never, NEVER_LATE, np.where(never, 0, self.late) * unit)
         return Terms(self.slope * unit, self.last, late)

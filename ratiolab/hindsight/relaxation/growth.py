@@ -1,7 +1,7 @@
 """A lower bound by memory rows and growth rows: duals found in floats, proven in integers.
 
-What the rows say, and why the bound is one, stands in
-`ratiolab.hindsight.certificates.growth_duals`; what is claimed here is recomputed in integers from
+The rows and the proof of the bound stand in
+`ratiolab.hindsight.certificates.growth_duals`; the claim is recomputed in integers from
 duals rounded down to a common denominator.
 """
 
@@ -78,7 +78,7 @@ def dual_bound(
 def growth_bounds(
     given: Instance | Fleet, seconds: float | None = None
 ) -> Iterator[GrowthCertificate]:
-    """Yield bounds, each with its certificate: a first one soon, and those that time allows.
+    """Yield bounds, each with its certificate: a first one soon, and more as time allows.
 
     The first is that of prices of the preemptive schedule, which an ascent of a hundred thousand
     requests exceeds only after minutes. Without a time limit the number of steps is fixed, and so
@@ -134,7 +134,7 @@ def growth_row(instance: Instance) -> tuple[int, int]:
 
 
 def _capped(instance: Instance, tokens: int) -> int:
-    """Return the sum over all requests and ages of the tokens held, but at most so many each."""
+    """Return the sum over all requests and ages of the tokens held, but at most ``most`` each."""
     grown: IntArray = np.clip(tokens - instance.prompt, 0, instance.output)
     return int((volume(instance.prompt, grown) + tokens * (instance.output - grown)).sum())
 

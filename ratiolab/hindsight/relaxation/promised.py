@@ -2,8 +2,7 @@
 
 `ratiolab.hindsight.certificates.certify_promises` states the bounds. The ascent is that of
 `ratiolab.hindsight.relaxation.ascent` on the cost of the objective. For goodput it begins with one
-price for all times: the one under which as much weight per token-round is worth its memory as
-proves most.
+price for all times, the one whose bound is largest.
 """
 
 import time

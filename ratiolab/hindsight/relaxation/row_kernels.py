@@ -23,7 +23,7 @@ class Sums(NamedTuple):
     Parameters
     ----------
     level, moment : sums of the price of a token and of that price times its time, shape (T + 1,).
-    row_level, row_moment : the same of the price of each growth row, shape (rows, T + 1).
+    row_level, row_moment : such sums of the price of each growth row, shape (rows, T + 1).
     tokens, rounds : of each growth row, shape (rows,).
     price, floor : of a token in each bucket, then 0; the least of each `BLOCK` buckets.
     memory : tokens of memory, in the type of the prices.
@@ -41,7 +41,7 @@ class Sums(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What starts cost beside prices, shape (n,); `ratiolab.hindsight.objective` explains it.
+    """Costs of starts beside prices, shape (n,); `ratiolab.hindsight.objective` explains it.
 
     Parameters
     ----------

@@ -4,10 +4,10 @@ The gap between any schedule and the bound of prices u >= 0 is regret plus price
 
     latency = L(u) + sum over i of [c_i(p_i) - min c_i] + sum over t of u_t (M - use_t),
 
-so that a partial schedule is judged by what it has lost so far and what it must lose. A state is
+so that the score of a partial schedule is its loss so far and what it must lose. A state is
 what runs, what waits, and the last start. A child starts a waiting request at the first time at
 which it fits for good. Its score adds regrets and idle memory so far, the least regrets still
-possible of those that wait, expected to start a little later than they could, and the memory that
+possible of waiting requests, expected to start a little later than they could, and the memory that
 stays idle over the next rounds. The best states of each bucket of times and generation are kept;
 without generations, states that start little would crowd out the others.
 
@@ -38,7 +38,7 @@ SLICE = 500
 
 
 class Setting(NamedTuple):
-    """What guides a beam beside prices.
+    """Guides of a beam beside prices.
 
     Parameters
     ----------

@@ -213,7 +213,7 @@ def enter(beam, guide, knobs, key):  # type: ignore[no-untyped-def]
 
 @compiled
 def advance(beam, guide, knobs, width, budget):  # type: ignore[no-untyped-def]
-    """Go on until the beam is done, lacks room, or has expanded so many states.
+    """Go on until the beam is done, lacks room, or has expanded ``most`` states.
 
     ``width`` states are kept of each bucket and generation: a generation are the children that a
     bucket holds before any of them is expanded.

@@ -1,7 +1,7 @@
 """Data of the compiled beam: requests, prices, states, their children, and waiting requests.
 
-Requests are numbered by rising volume, times counted from the first arrival. What belongs together
-is a record, so that one array holds it: compiled functions take few arguments, and what is read
+Requests are numbered by rising volume, times counted from the first arrival. Related values form a
+record, so that one array holds them: compiled functions take few arguments, and what is read
 together lies together.
 """
 
@@ -24,7 +24,7 @@ REQUEST = np.dtype(
 )
 """A request, and what guides its start.
 
-``mark`` is the stamp of the state that was expanded last of those that have started it, ``delay``
+``mark`` is the stamp of the last expanded state that has started it, ``delay``
 by how many rounds it is expected to start later than it could, ``credit`` its tokens weighed over
 the next rounds, ``least`` its cheapest cost, and ``letters`` are random bits: those of a set are
 their exclusive or.
@@ -164,7 +164,7 @@ class Beam(NamedTuple):
 
 
 def with_room(beam: Beam, width: int, children: int) -> Beam:
-    """Return a beam with room for a generation of so many states with so many children each."""
+    """Return a beam with room for a generation of states with children."""
     count = beam.counts
     if count[FREE_STATES] <= width:
         states = _longer(beam.states, 2 * len(beam.states) + width)

@@ -25,8 +25,9 @@ MEMO = np.dtype(
         *((name, np.float64) for name in ("spent", "value", "unit")),
     ]
 )
-"""What a start adds to the score, whichever request starts: idle memory before it; that, regrets of
-waiting requests and memory idle afterwards; and what a token that is used afterwards takes off.
+"""Parts of the score that a start adds, whichever request starts: idle memory before it; that,
+regrets of waiting requests and memory idle afterwards; and what a token that is used afterwards
+takes off.
 """
 
 

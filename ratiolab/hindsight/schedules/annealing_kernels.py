@@ -229,13 +229,13 @@ def anneal(columns, decoded, new, best, least, bits, large, moves, heat, setting
 
     A move shifts or swaps requests that stand close, shifts one of the requests ``large`` by any
     distance, or holds a request back by a round, or no longer. Lists of a greater total are
-    accepted with the probability of Metropolis. Both ``decoded`` and ``new`` hold the same list
-    before and after.
+    accepted with the probability of Metropolis. Before and after, ``decoded`` and ``new`` hold one
+    list.
 
     Parameters
     ----------
-    settings : reach of a move; temperatures that a list may lose before it is given up; one move in
-        so many is a far one, and as many hold a request back.
+    settings : reach of a move; temperatures that a list may lose before it is given up; the
+        reciprocal share of far moves, and of moves that hold a request back.
     """
     reach, give, rare = settings
     n, final = len(decoded.order), len(decoded.total) - 1

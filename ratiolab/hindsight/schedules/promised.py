@@ -116,7 +116,7 @@ class _Insertion:
         return cls(instance, last, objective.late)
 
     def steps(self, number: int, heat: float, rng: np.random.Generator) -> None:
-        """Do so many steps."""
+        """Do a number of steps."""
         from ratiolab.hindsight.schedules.promised_kernels import ruin_and_recreate
 
         columns = self.requests, self.last, self.weight, self.key, self.by_arrival, self.widest

@@ -47,7 +47,7 @@ def insert_in_order(order, arrival, prompt, output, last, room, start):  # type:
 def ruin_and_recreate(  # type: ignore[no-untyped-def]
     columns, last, weight, key, by_arrival, widest, room, start, best, worth, steps, heat, rng
 ):
-    """Change starts for so many steps, and keep the best ones met.
+    """Change starts for a number of steps, and keep the best ones met.
 
     A step takes all requests of a span of time around a late one out, and inserts them and the late
     ones of that span anew, in the order of noisy keys. A step that loses weight is undone, unless

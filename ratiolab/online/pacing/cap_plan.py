@@ -1,4 +1,4 @@
-"""A plan of caps for what is known of the lengths: the best path for the law of volumes."""
+"""A plan of caps for the estimated distribution of volumes: the best path through it."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class CapPlan:
     prompts : of the requests, ascending.
     ended : volumes of requests that ended, ascending.
     lower : the least length.
-    memory : nobody holds more.
+    memory : the most that a request holds.
     keeps : whether killed requests keep their tokens, so that no work is done again.
     """
 
@@ -81,7 +81,7 @@ class CapPlan:
 
 
 def spread(values: Sequence[int], most: int) -> list[int]:
-    """Return at most so many of some values, evenly by rank, with the first and the last.
+    """Return at most ``most`` of some values, evenly by rank, with the first and the last.
 
     >>> spread([1, 2, 3, 5, 8, 13, 21], 3)
     [1, 5, 21]

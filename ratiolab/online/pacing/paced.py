@@ -205,7 +205,7 @@ class PacedRun(ABC):
         return self._memory - self._columns.tokens - len(self._columns) * (now + 1)
 
     def _admit(self, view: View) -> tuple[list[int], int]:
-        """Return who starts, and when to look again if nobody arrives or leaves until then."""
+        """Return the requests to start, and the next round to look without an arrival or end."""
         admitted, queue = list[int](), self.queue
         if not queue:
             return admitted, NEVER
@@ -254,7 +254,7 @@ class PacedRun(ABC):
         return admitted, self._foreseen(now, ahead[worst], limit[worst] - needed[0, worst])
 
     def _earliest(self, now: int, after: int) -> int:
-        """Return the first round that may start somebody, not before `after`; now or later."""
+        """Return the first round that may start a request, not before `after`; now or later."""
         if not self.queue:
             return NEVER
         first = self.queue.first
@@ -268,7 +268,7 @@ class PacedRun(ABC):
     def _foreseen(self, now: int, ahead: int, room: float) -> int:
         """Return the first of the next rounds in which all leave room at a round ahead of it.
 
-        Returns the round after those that were looked at if there is none.
+        Returns the round after the searched ones if there is none.
         """
         rounds = np.arange(now + 1, min(now + FORESIGHT, self._next_kill()) + 1)
         tokens = expected_tokens(self._logs.ravel(), self._columns.all, rounds, ahead)

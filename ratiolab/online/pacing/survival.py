@@ -1,4 +1,4 @@
-"""What is learned of the lengths while requests run, and what it says of the memory to come."""
+"""Survival curves of the lengths, learned during a run, and the memory that they forecast."""
 
 from functools import cache, lru_cache
 from math import exp, isqrt
@@ -27,7 +27,7 @@ def longest_within(prompt: int, area: float) -> int:
 
 
 class Survival:
-    """The share of requests that reach each age, learned from those that did or ended there.
+    """The share of requests that reach each age, learned from the requests that did or ended there.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Survival:
         Parameters
         ----------
         prompt : beyond the oldest age that was seen, the share that survives falls like one over
-            the root of the volume with this prompt, the hardest law; None: nobody ends there.
+            the root of the volume with this prompt, the hardest law; None: no request ends there.
         """
         if self._learned == (self._facts, prompt):
             return

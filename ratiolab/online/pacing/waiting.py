@@ -13,7 +13,7 @@ class Entry(NamedTuple):
     Parameters
     ----------
     key, tie, request : its place in the queue.
-    kind, prompt, bound, kept : what is known of it: the number of its kind; its prompt; the age
+    kind, prompt, bound, kept : the number of its kind; its prompt; the age
         that it is known to outlive; the tokens that it would start with.
     cap : age at which its run would be killed.
     """

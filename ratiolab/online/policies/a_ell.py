@@ -17,7 +17,7 @@ from ratiolab.online.view import NEVER, Decision, Information, View
 
 @dataclass(frozen=True)
 class AEll(Policy):
-    """Lower bound for every request; one that is unfinished by then is long and goes to the end.
+    """Lower bound for every request; a request unfinished by then is long and goes to the end.
 
     A request is first believed to need its lower bound, and is evicted at exactly that age if it
     is unfinished; from then on it is believed to need its upper bound. The queue is first come

@@ -1,12 +1,12 @@
 """The step of a serving engine: who leaves when memory would overflow, and who joins the batch.
 
 The rules are those of vLLM's scheduler, version 1 (vllm/v1/core/sched/scheduler.py, read at commit
-00024d3). A batch takes at most so many requests and computes at most so many tokens: one for each
-request that decodes, the rest for prompts, in chunks if need be, in the order of admission. When
-the running requests alone would overflow, one victim after the other leaves, its cache is built
-again from prompt and tokens when it returns, and nobody joins in such a step. Else requests join in
+00024d3). Limits hold for the requests of a batch and for its computed tokens: one for each request
+that decodes, the rest for prompts, in chunks if need be, in the order of admission. When the
+running requests alone would overflow, one victim after the other leaves, its cache is built again
+from prompt and tokens when it returns, and no request joins in such a step. Else requests join in
 the order of the queue while the batch computes fewer tokens than it may, until the first that does
-not fit. So at most one prompt is prefilled in part, that of the request admitted last.
+not fit. Hence at most one prompt is prefilled in part, that of the request admitted last.
 
 Four things differ from vLLM. A request holds room for the token that it is making, one token more
 than vLLM counts; memory is counted in tokens unless blocks are asked for; the room of a whole
@@ -31,8 +31,8 @@ from ratiolab.online.rules import Containers, OnLists, Rule, Steps
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 Victim: TypeAlias = Literal["last", "least-computed", "most-computed", "longest-remaining"]
-"""The running request that leaves first: the one admitted last; the one of which the fewest tokens
-have been computed, prompt included, or the most; the one with the most predicted tokens to come. Of
+"""The running request that leaves first: the one admitted last; the one with the fewest computed
+tokens, prompt included, or the most; the one with the most predicted tokens to come. Of
 equals, the one admitted last."""
 
 
@@ -46,7 +46,7 @@ class Engine(Policy):
     tokens : most tokens that a batch computes (vLLM's max_num_batched_tokens), at least ``batch``;
         prompts beyond it are prefilled in chunks. 0 sets no limit: every prompt is prefilled in
         one batch. With a limit an eviction costs what it does in vLLM, ``recompute``.
-    block : tokens of a block of memory, of which each request holds whole ones; vLLM's have 16. A
+    block : tokens of a block of memory; each request holds whole blocks; vLLM's have 16. A
         request alone is served even where its blocks exceed the memory by less than one.
     """
 
@@ -93,7 +93,7 @@ class Engine(Policy):
         return False
 
     def remember(self, make: Containers) -> Steps:
-        """Return what a run remembers before its first round."""
+        """Return the state of a run before its first round."""
         most, tokens = self.batch or NEVER, self.tokens or NEVER
         return Steps.of(most, tokens, self.block, self.returns_first, make)
 
@@ -170,7 +170,7 @@ class _Steps:
         return bisect_right(range(1, most * self._block + 2), most, key=blocks)
 
     def _evict(self, view: View, excess: int) -> None:
-        """Evict victims in order, until so many blocks of the next round are free."""
+        """Evict victims in order, until ``excess`` blocks of the next round are free."""
         policy, own = self._policy, self._own
         if policy.last_leaves:
             rules.evict_last(view, own, excess)

@@ -79,7 +79,7 @@ def whole_caps(base: float, lower: int, prompt: int = 0, shift: float = 0.0) -> 
 
 
 def _cap(base: float, lower: int, prompt: int, steps: float) -> int | None:
-    """Return a cap, tokens, after so many steps; None for a number that floats do not hold."""
+    """Return a cap, tokens, after ``steps`` steps; None for a number that floats do not hold."""
     try:
         area = base ** (2 * steps) * lower * (prompt + lower)
         # the positive root of c (s + c) = area, free of cancellation

@@ -14,12 +14,12 @@ from ratiolab.online.policy import Decide, Part, Policy, Positive, Setting, Shar
 from ratiolab.online.view import Information, View
 
 NEWS = 1.5
-"""A plan is made again when so many times as many requests have ended, or the oldest age or the
-number of arrivals has grown by so much."""
+"""A plan is made again when the ended requests, the oldest age or the arrivals have grown by this
+factor."""
 
 PATIENCE = 64
-"""Rounds after which all survival curves are brought up to date, not only those of kinds of which
-somebody has ended or arrived."""
+"""Rounds after which all survival curves are brought up to date, beside the curves of kinds with
+new ends or arrivals."""
 
 
 Kinds: TypeAlias = Literal["digits", "one"]
@@ -56,7 +56,7 @@ class LearnedCaps(Policy):
     margin: Share = 0.02
 
     name: ClassVar[str] = "learned-caps"
-    source: ClassVar[str] = "own; ratiolab.theory.limits.cap_design"
+    source: ClassVar[str] = "own; ratiolab.game.ranges.cap_design"
     information: ClassVar[Information] = Information.LOWER_BOUND
     semantics: ClassVar[tuple[Preemption, ...]] = ("restart", "recompute", "swap")
     randomized: ClassVar[bool] = True
@@ -67,12 +67,12 @@ class LearnedCaps(Policy):
 
 @dataclass
 class _Kind:
-    """The requests of a kind: what is known of them.
+    """Known facts about the requests of a kind.
 
     Parameters
     ----------
-    prompts : of those that have arrived, ascending.
-    ended : volumes of those that have ended, ascending.
+    prompts : of arrived requests, ascending.
+    ended : volumes of ended requests, ascending.
     lower : the least length that one may have.
     known : ended, oldest age and arrivals when the plan was made.
     """

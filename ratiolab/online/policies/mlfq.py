@@ -3,14 +3,15 @@
 Source: Wu et al. (2023), FastServe, arXiv 2305.05920; its published scheduler, at
 https://github.com/LLMServe/FastServe, fastserve/scheduler.py of commit 6da4b75.
 
-What that scheduler does, and what differs here. A request joins the first queue whose slice holds
+That scheduler and the differences here. A request joins the first queue whose slice holds
 the measured time of its prefill alone: so here, with rounds in place of time. Slices are 10 ms
 times 2^k, in as many queues as it takes: a decoding batch of a large model takes longer, so its
 first slices are a round each (``slice=1``), where the default is 4 rounds and the last of 8 queues
-has no slice. Whoever has run for longer than the slice goes down one queue, to its front; here, for
-as long as the slice, and to its end. Who has not run for 3 s is put at the front of the first
+has no slice. A request that has run for longer than the slice goes down one queue, to its front;
+here, for as long as the slice, and to its end. A request that has not run for 3 s is put at the
+front of the first
 queue, looked at every 1,000 batches; here at its end, as soon as ``patience`` is over. A batch is
-limited in prompt tokens as well. Of those that have no place in a batch the cache stays on the
+limited in prompt tokens as well. The cache of requests without a place in a batch stays on the
 device, then on the host, and is moved back ahead of need; here it is ``recompute`` by default,
 ``swap`` or ``pause``.
 """
@@ -35,9 +36,9 @@ class MLFQ(Policy):
 
     A request that has used up the slice of its queue goes to the end of the next one, whose slice
     is `ratio` times as long; the last queue has no slice. A prompt counts as the rounds that its
-    prefill takes, and a request joins the first queue whose slice holds it. Who has waited too long
-    goes to the first queue. Every batch is filled from the first queue down, in order of joining;
-    whoever has no place in it is preempted.
+    prefill takes, and a request joins the first queue whose slice holds it. A request that has
+    waited too long goes to the first queue. Every batch is filled from the first queue down, in
+    order of joining; a running request without a place in it is preempted.
 
     The system counts time where this counts rounds; the head of the module says what else differs.
 
@@ -86,7 +87,7 @@ class MLFQ(Policy):
         return Rule(serve_queues, self.remember, [*map(self._rounds, known["prompt"])])
 
     def remember(self, make: Containers) -> "Queues":
-        """Return what a run remembers before its first round."""
+        """Return the state of a run before its first round."""
         limits = self.batch or NEVER, min(self.patience, NEVER - 1)
         columns = [make.column() for _ in range(6)]
         slices = make.copied([*self._slices(), NEVER])
@@ -107,7 +108,7 @@ class MLFQ(Policy):
 
 
 class Queues(NamedTuple):
-    """What the queues remember.
+    """State of the queues.
 
     Parameters
     ----------
@@ -120,7 +121,8 @@ class Queues(NamedTuple):
     left, ends : rounds of its slice while it waits, and the round in which the slice ends.
     since : round from which it waits without a break, or -1.
     running : of the running requests, in order: queue, place, request.
-    waiting : heap of the same of those that wait; those before a promotion are past.
+    waiting : heap of queue, place and request of waiting requests; entries before a promotion are
+        past.
     waits : heap of rounds and requests; some have ended.
     admit, evict : the last decision.
     """
@@ -201,7 +203,7 @@ def _wait(own: Queues, i: int, now: int) -> None:
 
 
 def _promote(own: Queues, now: int) -> None:
-    """Put those who have waited too long into the first queue, in the order of their places."""
+    """Put requests that waited too long into the first queue, in the order of their places."""
     starved = own.running[:0]  # an empty list of such ranks
     while own.patience and _longest_wait(own) <= now - own.patience:
         _, i = heappop(own.waits)

@@ -98,15 +98,15 @@ def keep_and_start(
 ) -> int:
     """Go down the ranks of all requests, running or not, and serve while the next round fits.
 
-    After the first waiting request that does not fit none starts; at the first running one that
-    does not fit it ends.
+    After the first waiting request that does not fit none starts; the running requests end before
+    the first that does not fit.
 
     Parameters
     ----------
     ranked : ranks of the running requests, sorted; the last part of a rank is the request.
-    queue : ranks of the waiting requests, a heap; those who start are taken out.
+    queue : ranks of the waiting requests, a heap; started requests are taken out.
     most : requests in memory at once.
-    admit : an empty list; those who start are added to it.
+    admit : an empty list; started requests are added to it.
     place : if given, a rank in the queue whose last part but one is not the place of the request is
         past, and thrown away.
 
@@ -179,7 +179,7 @@ class PrefixRun:
     key : of a request, computed when it enters the queue.
     length : believed output length of a request.
     margin : share of memory that admission leaves free.
-    queue : of those who wait; by default the prefix rule's.
+    queue : of waiting requests; by default the prefix rule's.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Round robin under a memory limit, in order of arrival and in order of predicted length.
 
 Source: Gogineni, Paul, Stec, Zhang, Round-Robin Shortest Job First Inference Scheduling for LLMs,
-Algorithm 1. What the rule costs on one server without memory:
-`ratiolab.theory.worst_case.round_robin`.
+Algorithm 1. The cost of the rule on one server without memory:
+`ratiolab.papers.gogineni2024.round_robin`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ class RoundRobin(Policy):
         return 1
 
     def remember(self, make: Containers) -> "Turns":
-        """Return what a run remembers before its first round."""
+        """Return the state of a run before its first round."""
         numbers = self.quantum, self.batch or NEVER, STARTS.index(self.starts)
         columns = make.scalars(3), make.column(), make.column(), make.column()
         heaps = map(make.heap, (3, 4, 5, 4, 1, 1))
@@ -76,7 +76,7 @@ class RoundRobin(Policy):
 
 @dataclass(frozen=True)
 class RR(RoundRobin):
-    """Slices of so many tokens in turn: the request that has waited longest goes next.
+    """Slices of equal tokens in turn: the request that has waited longest goes next.
 
     The queue is sorted by the round in which a request was placed on it. Its first request starts
     if the next round fits and the batch is not full; if not, running requests that have had their
@@ -89,8 +89,8 @@ class RR(RoundRobin):
 
     Parameters
     ----------
-    victim : the running request that is preempted first: the one that started ``first`` (default),
-        which gives all requests the same share, or ``last``, as vLLM preempts.
+    victim : the running request that is preempted first: ``first`` started (default), which gives
+        all requests the same share, or ``last``, as vLLM preempts.
     """
 
     victim: Literal["first", "last"] = "first"
@@ -118,7 +118,7 @@ class RRSJF(RoundRobin):
 
 
 class Turns(NamedTuple):
-    """What round robin remembers.
+    """State of round robin.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _serve(view: Any, own: Turns, tokens: int) -> None:
 
 
 def _fits(view: Any, own: Turns, tokens: int) -> bool:
-    """Return whether one more request has a place, if all then hold so many tokens."""
+    """Return whether one more request has a place, if all then hold ``tokens``."""
     return tokens <= view.memory and own.v[RUNS] < own.most  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Short requests first, but nobody waits for ever: waiting counts against length."""
+"""Short requests first without starvation: waiting counts against length."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +16,8 @@ class ShortFirst(Engine):
 
     The least length minus `ageing` times the rounds waited goes first. All who wait age alike, so
     the order of two requests never changes: it is that of length plus `ageing` times arrival. No
-    request is overtaken by one that arrives later than its length over `ageing` rounds after it.
+    request is overtaken by a request that arrives later than its length over `ageing` rounds after
+    it.
 
     Parameters
     ----------
@@ -24,7 +25,7 @@ class ShortFirst(Engine):
     ageing : tokens of length that a round of waiting makes up for, at least 0, read as a decimal;
         0 is shortest first, and more than the longest length is the order of arrival.
     victim : who leaves first when memory would overflow: the last in the same order (``longest``,
-        default), or the one of which the fewest tokens have been computed.
+        default), or the one with the fewest computed tokens.
     """
 
     length: Literal["predicted", "prompt", "sum"] = "predicted"

@@ -34,8 +34,8 @@ class SortedF(Policy):
     batch : ``greedy`` (default) takes the best prefix of three orders, by output, by peak s + o
         and by volume, equals by output; O(size**2) for each batch.
         ``exact`` finds a batch of least F, the largest of these, of least total prompt; at most
-        O(waiting * size * M) for each batch, fit for some hundred requests. Both take the larger
-        of batches with the same F.
+        O(waiting * size * M) for each batch, fit for some hundred requests. The two methods take
+        the larger of batches with equal F.
     """
 
     batch: Literal["greedy", "exact"] = "greedy"
@@ -53,8 +53,8 @@ def exact_batch(shapes: Iterable[tuple[int, int, int]], memory: int) -> list[int
 
     Requests that start together are taken in order of falling output: when one of output o is
     added to k - 1 others of total prompt S', all k are active at age o, the last time at which
-    they are, and hold S' + s + k o. Of two sets of equal size, one with less total prompt and less
-    total output is as good wherever the other fits, so only the others are kept.
+    they are, and hold S' + s + k o. A set of equal size with less total prompt and less total
+    output dominates, so dominated sets are dropped.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class SVF(Believing):
 
 @dataclass(frozen=True)
 class SVFOneBit(Policy):
-    """Smallest volume first when one bit is known of each output: short or long.
+    """Smallest volume first with one bit on each output: short or long.
 
     A request counts with the volume of an output in the middle of its prediction interval, rounded
     down; `predictions.one_bit` makes intervals of one bit, and the policy takes any. The bit is too

@@ -17,8 +17,8 @@ from ratiolab.online.view import NEVER, View
 class SVFFit(SVF):
     """Smallest volume first, with a choice among the next few so that memory is filled.
 
-    Of the first ``candidates`` waiting requests in order of volume s o + o (o + 1) / 2, those of at
-    most ``ratio`` times the smallest volume are looked at. Of those that fit for ever, by
+    Candidates are the first ``candidates`` waiting requests in order of volume s o + o (o + 1) / 2,
+    with at most ``ratio`` times the smallest volume. Among candidates that fit until completion, by
     prospective check, the one of the shortest believed output starts, the first in the order among
     equals; again until none of them fits. With ``candidates = 1`` it is ``svf``. Without a limit on
     volumes large requests would wait for ever under load.
@@ -40,7 +40,7 @@ class SVFFit(SVF):
 
 
 class FitQueue(PrefixQueue):
-    """Waiting requests in order of volume, of which the first few compete."""
+    """Waiting requests in order of volume; the first few compete."""
 
     def __init__(self, ratio: Fraction, candidates: int) -> None:
         self._waiting: list[tuple[Key, int]] = []

@@ -33,7 +33,7 @@ class TIE(Policy):
     on arrival or eviction; L_q counts every request that waits in that round, the newcomers
     included. The authors' code does so, too: it predicts anew for a request that is preempted.
     With its settings the policy is TIE(batch=32, limited=True, max_tokens=2028, tail_tokens=2048,
-    capped="log-t"). What is not followed: scores are estimated there from 10,000 samples and
+    capped="log-t"). Two differences remain: scores are estimated there from 10,000 samples and
     rounded, and a request waits behind all others until its prediction has been made.
 
     Parameters

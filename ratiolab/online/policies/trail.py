@@ -33,9 +33,9 @@ class SPRPT(Policy):
     all others, so that it is evicted only when memory asks for it. In this order the running
     requests go on and the waiting ones start as long as the next round fits and the batch has room;
     the first waiting request that does not fit ends the starts, the first running request that does
-    not fit is evicted with all running requests behind it. Of requests of equal rank the running go
-    first, then the order is that of arrival and of the file. Under ``pause`` an evicted request
-    keeps its memory until the others need it; the last in the order gives it up first.
+    not fit is evicted with all running requests after it. At equal rank the running requests go
+    first, then the order is by arrival and by the file. Under ``pause`` an evicted request keeps
+    its memory until the others need it; the last in the order gives it up first.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class TRAIL(SPRPT):
     c, batch : as for ``sprpt``; the paper finds C = 0.8 (default) to be best.
     propagation : ``corrected`` (default) propagates the posterior, downwards, as Bayes' rule does;
         ``printed`` takes the steps and the matrix of the paper: the prior alone, upwards.
-    bins, longest : the classifier's bins of equal width up to so many tokens.
+    bins, longest : the classifier's bins of equal width up to ``longest`` tokens.
     spread : its confusion: it errs by j bins with weight spread**j. 0 is never wrong.
     correlation, changes : how long its errors last; see `Classifier`. The filter does not know of
         it: like the paper's, it takes every answer for independent news.

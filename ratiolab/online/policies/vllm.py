@@ -15,7 +15,7 @@ from ratiolab.online.view import Information, View
 
 @dataclass(frozen=True)
 class VLLMFCFS(Engine):
-    """vLLM's default: first come, first served, and whoever was evicted goes first of all.
+    """vLLM's default: first come, first served, and evicted requests go before all others.
 
     With the victim ``last`` it keeps the order of arrival among all who run and wait: it decides as
     ``fcfs`` does. Any other victim breaks that order, since the evicted return to the front.

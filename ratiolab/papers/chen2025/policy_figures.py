@@ -6,6 +6,7 @@ Suprema come from `ratiolab.theory.bounds`; `evidence.simulated` says what simul
 from functools import cache
 
 from ratiolab.online import make
+from ratiolab.papers.chen2025.staggered import max_length_stream_latency
 from ratiolab.papers.evidence import (
     INVERSE,
     LONGEST,
@@ -32,14 +33,13 @@ from ratiolab.theory.bounds import evaluate
 from ratiolab.theory.laws.distributions import LengthDistribution, from_weights
 from ratiolab.theory.limits.fluid import shortest_first_latency
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
-from ratiolab.theory.limits.staggered import max_length_stream_latency
 from ratiolab.theory.limits.suprema import max_length_maximiser
 from ratiolab.theory.rayleigh.spectrum import spectral_radius
 
 CAPS = SIMULATED | {"color": GREEN, "marker": "^"}
 SLOWEST = {"color": BROWN, "lw": 1.5}
 MEMORIES = [16, 32, 64, 128]
-"""Of the simulations with growing memory, tokens."""
+"""Memories of the simulations with growing memory, tokens."""
 
 
 @cache
@@ -76,7 +76,7 @@ def theorem_2(most: int = 2**20) -> Chart:
             THIRD,
         ),
         simulated(
-            "the same, simulated",
+            "A_max, simulated",
             make("a-max"),
             chosen,
             cases,
@@ -122,9 +122,9 @@ def a_min_simulated() -> Chart:
 
 
 def all_policies(most: int = 2**12) -> Chart:
-    """Draw what is known of every policy at s = 0 against 1/alpha: suprema in the fluid limit.
+    """Draw the known suprema of every policy at s = 0 against 1/alpha, in the fluid limit.
 
-    Of the printed A_min only a lower bound is known: lengths 1 and u, a share 3/(5 u) long.
+    The printed A_min has only a lower bound: lengths 1 and u, a share 3/(5 u) long.
     """
     uppers = half_octaves(most)
     fewer = [u for u in uppers if 4 <= u <= 1024]

@@ -11,6 +11,7 @@ from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.online import Policy, make, simulate
 from ratiolab.papers.jaillet2025.claims._cases import Case, drawn, small
 from ratiolab.papers.jaillet2025.claims._section_5_1 import Model, Reported, certified, stored
+from ratiolab.papers.jaillet2025.late_rush import LateRush, printed, sharper
 from ratiolab.papers.registry import select
 from ratiolab.ratio.interval import RatioInterval
 from ratiolab.report.plots.canvas import Chart
@@ -34,7 +35,6 @@ from ratiolab.theory.worst_case.equal_prompts import (
     Factors,
     staggered,
 )
-from ratiolab.theory.worst_case.late_rush import LateRush, printed, sharper
 from ratiolab.workloads.generators import generate
 
 RATIO = "ratio to the hindsight optimum (total latency)"

@@ -3,8 +3,8 @@
 
 A request i that starts at k holds ``held[i, age]`` tokens at time k + age, age from 0 to its
 output, and completes at k + output. Starts are free (`ANY`), multiples of a number of rounds
-(`GRID`), rounds in which a request arrives or completes (`EVENTS`), or rounds in which nobody else
-still runs, everybody who starts then starting together (`BATCHES`). All arrays are int64 but the
+(`GRID`), rounds in which a request arrives or completes (`EVENTS`), or rounds in which nothing
+runs, where all starts are simultaneous (`BATCHES`). All arrays are int64 but the
 draws of `anneal_insertion_order`.
 """
 

@@ -36,7 +36,7 @@ class Rules:
     held : tokens of a request at age 1 to o are s + age (``growing``, as the paper defines them);
         the same, and s at age 0; s + age - 1; or s + o throughout.
     starts : rounds in which requests may start: ``any``; ``every``, multiples of `grid`;
-        ``events``, arrivals and completions; ``batches``, when nobody runs.
+        ``events``, arrivals and completions; ``batches``, when nothing runs.
     """
 
     held: Held = "growing"
@@ -46,7 +46,7 @@ class Rules:
     def __post_init__(self) -> None:
         # who completes last may fill memory in that round, and no event follows
         if self.starts == "events" and self.held == "from the start round":
-            raise ValueError("starts 'events' need memory to be free when somebody completes")
+            raise ValueError("starts 'events' need memory to be free when a request completes")
 
 
 class Latencies(NamedTuple):
@@ -198,8 +198,8 @@ READINGS: dict[str, Reading] = {
     "prompt-first": _both("prompt held in the start round", Rules("from the start round")),
     "token-later": _both("a token held from the round after", Rules("after a round")),
     "grid-5": _both("starts at multiples of 5", Rules(starts="every", grid=5)),
-    "events": _both("starts when somebody arrives or completes", Rules(starts="events")),
-    "batches": _both("batches, nobody joins later", Rules(starts="batches")),
+    "events": _both("starts when a request arrives or completes", Rules(starts="events")),
+    "batches": _both("batches, no request joins later", Rules(starts="batches")),
     "reserved-batches": _both(
         "batches, s + o reserved throughout", Rules("reserved", starts="batches")
     ),
@@ -215,12 +215,12 @@ READINGS: dict[str, Reading] = {
         "starts at multiples of 5, OPT only", "optimum", optimum=Rules(starts="every", grid=5)
     ),
     "events-opt": Reading(
-        "starts when somebody arrives or completes, OPT only",
+        "starts when a request arrives or completes, OPT only",
         "optimum",
         optimum=Rules(starts="events"),
     ),
     "batches-opt": Reading(
-        "batches, nobody joins later, OPT only", "optimum", optimum=Rules(starts="batches")
+        "batches, no request joins later, OPT only", "optimum", optimum=Rules(starts="batches")
     ),
     **{f"incumbent-{tries}": _incumbent(tries) for tries in (1, 3, 10, 100, 1000)},
 }

@@ -8,7 +8,7 @@ from ratiolab.studies.tasks.task import Task
 def run(cell: Cell) -> list[Row]:
     """One row a draw: total latencies of MC-SF and of the best schedule found for the optimum.
 
-    Draws begin at the seed of the cell; a seed for which nobody arrives is left out.
+    Draws begin at the seed of the cell; a seed without arrivals is left out.
     """
     key, model = cell.option("reading"), cell.option("model")
     if key not in READINGS or model not in (1, 2):

@@ -1,4 +1,4 @@
-"""What studies of serving engines compute beyond the library's tasks."""
+"""Tasks of studies of serving engines beyond the library's."""
 
 from functools import lru_cache
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ratiolab.theory.queues import mg1
-from ratiolab.theory.queues.quadrature import Array
+from ratiolab.papers.shahout2025.queues import mg1
+from ratiolab.papers.shahout2025.queues.quadrature import Array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

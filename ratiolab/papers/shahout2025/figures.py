@@ -11,6 +11,14 @@ import numpy as np
 
 from ratiolab.model.streams import stream
 from ratiolab.papers.shahout2025 import appendix_d
+from ratiolab.papers.shahout2025.queues import mg1, mg1_classics, mg1_light_traffic
+from ratiolab.papers.shahout2025.queues.mg1_simulation import (
+    Sampler,
+    Simulated,
+    exponential_predictions,
+    perfect_exponential,
+    simulate,
+)
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import (
     EXACT,
@@ -26,14 +34,6 @@ from ratiolab.report.plots.curves import (
 )
 from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws import bin_filter
-from ratiolab.theory.queues import mg1, mg1_classics, mg1_light_traffic
-from ratiolab.theory.queues.mg1_simulation import (
-    Sampler,
-    Simulated,
-    exponential_predictions,
-    perfect_exponential,
-    simulate,
-)
 
 FRACTION = "C (a job predicted r is preemptible up to age C r)"
 RESPONSE = "mean response time (mean service times)"
@@ -54,7 +54,7 @@ def response_times(predictions: str, loads: Sequence[float] = (0.5, 0.8)) -> Cha
     predictions : ``perfect`` or ``exponential``, the two of Appendix D.
     loads : at most three.
 
-    Simulated points have 99 % Student intervals from ten runs of `JOBS` jobs each.
+    Simulated points have 99% Student intervals from ten runs of `JOBS` jobs each.
     """
     model, _ = SAMPLERS[predictions]
     lines = appendix_d.curves(model, GRID, loads)

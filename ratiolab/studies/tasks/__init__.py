@@ -2,7 +2,6 @@
 
 from ratiolab.studies.cell import Value
 from ratiolab.studies.tasks.bounds import bound, bracket, enclosure
-from ratiolab.studies.tasks.limited_queue import queue_means
 from ratiolab.studies.tasks.optimum import optimum
 from ratiolab.studies.tasks.refinement import prediction_errors
 from ratiolab.studies.tasks.runs import against_bound, quantiles, simulate, timeline
@@ -10,7 +9,6 @@ from ratiolab.studies.tasks.task import Task
 
 _REFINEMENT: dict[str, Value] = {"spread": 0.3, "correlation": 0.0, "changes": 1.0, "requests": 200}
 _BRACKET: dict[str, Value] = {"steps": 200_000, "rounds": 8, "beam": 500, "walks": 0}
-_QUEUE: dict[str, Value] = {"law": "perfect", "fraction": 1.0, "rate": 0.8, "jobs": 100_000}
 
 TASKS: dict[str, Task] = {
     task.name: task
@@ -24,7 +22,6 @@ TASKS: dict[str, Task] = {
         Task("optimum", optimum, policy=False, options={"limit": 0.0}),
         Task("against-bound", against_bound),
         Task("refinement", prediction_errors, policy=False, options=_REFINEMENT),
-        Task("limited-queue", queue_means, workload=False, policy=False, options=_QUEUE),
     )
 }
 """Every task by its name; `register` adds to them."""

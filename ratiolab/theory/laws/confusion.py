@@ -1,4 +1,4 @@
-"""What a classifier of remaining lengths answers: a matrix of confusion over bins of equal width.
+"""Answers of a classifier of remaining lengths: a matrix of confusion over bins of equal width.
 
 Row i holds the probabilities of the answers 0, ..., k - 1 when the true bin is i.
 """

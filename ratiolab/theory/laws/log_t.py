@@ -161,7 +161,7 @@ def head_start(ratio: float, gamma: float = 0.9, tau: float = 30.0) -> float:
 
     Score gamma^(t_w / tau) decays alike for all who wait, so two waiting requests never
     change order: the order is that of the fixed key ln(score) + arrival ln(1/gamma) / tau.
-    A request is passed only by those that arrive within this time after it.
+    A request is passed only by requests that arrive within this time after it.
 
     ``ratio`` >= 1 is its score over that of the fresh request; the wait is in seconds, as ``tau``.
     """

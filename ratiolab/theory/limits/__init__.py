@@ -1,1 +1,1 @@
-"""What policies cost when requests and memory grow together: fluid latencies and their ratios."""
+"""Costs of policies when requests and memory grow together: fluid latencies and their ratios."""

@@ -7,8 +7,8 @@ when the distribution is exact. ``upper`` is the predicted bound, by default the
 
 Each form counts a batch of length k as holding its peak s + k for k rounds, area k (s + k), as
 Chen, Ye, Zhou (2025) do. A schedule that staggers its starts can do with less: its requests hold
-only s k + k (k + 1) / 2 in all. So H-SF is the benchmark here, not a lower bound on every schedule;
-no schedule improves on it by more than a factor 2 in this limit.
+only s k + k (k + 1) / 2 in all. Hence H-SF is the benchmark here, not a lower bound on every
+schedule; no schedule improves on it by more than a factor 2 in this limit.
 """
 
 from __future__ import annotations

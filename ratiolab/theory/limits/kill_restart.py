@@ -10,8 +10,8 @@ at a time and memory never overflows. Two ways to fill the places:
 
 The fluid latency (see `ratiolab.theory.limits.fluid`) follows. With Y(t) = P(o > t), a phase whose
 predecessor had cap a lasts n T / M with T = c (s + c) Y(a) for batches and
-T = (s + c) E[min(o, c); o > a] for refill. Those that finish in it wait on average for half of it
-and the others for all of it: T (Y(a) + Y(c)) in units of n**2 / (2 M).
+T = (s + c) E[min(o, c); o > a] for refill. Requests that finish in it wait on average for half of
+it, all others for the whole of it: T (Y(a) + Y(c)) in units of n**2 / (2 M).
 
 The constants below are relative to H-SF, whose latency is the integral of g'(t) Y(t)**2 with
 g(t) = t (s + t). Against the best schedule that may stagger its starts they at most double.
@@ -177,9 +177,9 @@ def staggered_ratio(base: float, levels: float, offsets: int = 64) -> float:
 
     The optimum may stagger its starts, so that a request costs it its volume, half of o**2, where
     H-SF's batches pay o**2: it is the integral of t Y(t)**2, here 1/2 + ln R, exactly half of what
-    H-SF pays. So against it no law costs more than twice `constant`, 7.2574 at the best base.
+    H-SF pays. Hence against it no law costs more than twice `constant`, 7.2574 at the best base.
 
-    This law attains that in the limit. A run to c = a b by one of those that exceed a takes on
+    This law attains that in the limit. A run to c = a b by a request that exceeds a takes on
     average a Y(a) + int_a^c Y = 1 + ln b, c times as much memory-time, and both those before and
     after wait: c (1 + ln b)(1/a + 1/c) = (b + 1)(1 + ln b) for each cap inside [1, R). There are
     ln R / ln b of them up to a constant number, so the ratio tends to

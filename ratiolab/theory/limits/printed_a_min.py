@@ -9,7 +9,7 @@ long as requests with bound 1 wait, only they start (smallest bound first), each
   they fit, and nothing starts.
 
 That is a recursion for the masses of long requests by age. Short requests finish at once, so
-memory comes to be filled with growing long ones, for hardly any of which there is room to finish:
+memory comes to be filled with growing long ones, and hardly any of them has room to finish:
 the throughput theta of first starts, per round, falls as ``u**-0.5`` when p is of order 1/u. All
 requests start for the first time at that rate and none completes before, so the latency is at
 least ``n**2 / (2 M theta)``; H-SF needs ``n**2 / (2 M) (1 + (u**2 - 1) p**2)``.

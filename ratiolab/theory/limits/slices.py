@@ -1,8 +1,9 @@
 """Slices that double: what GBA and GSA cost on their worst families, in the fluid limit.
 
-Both keep a clock that every start of slice c advances by vol(c)/M rounds, vol(c) = c (c + 1)/2
-without prompts. GBA serves outputs o in the least slice c >= o; GSA runs all unfinished requests
-with slices 1, 2, 4, ... in turn. Proofs: ratiolab/papers/ours/proofs/slices_lower_bounds.md.
+The two policies keep a clock that every start of slice c advances by vol(c)/M rounds, vol(c) = c (c
++ 1)/2 without prompts. GBA serves outputs o in the least slice c >= o; GSA runs all unfinished
+requests with slices 1, 2, 4, ... in turn. Proofs:
+ratiolab/papers/ours/proofs/slices_lower_bounds.md.
 """
 
 from collections.abc import Sequence

@@ -5,9 +5,9 @@ of this module that return a sympy expression also accept sympy symbols.
 
 All suprema over every distribution rest on one computation. With Y_k = P(o >= k), Y_l = 1, H-SF
 costs D = sum_k d_k Y_k**2, where d_l = g(l) and d_k = g(k) - g(k-1), and E[h(o)] = sum_k e_k Y_k
-with e_l = h(l), e_k = h(k) - h(k-1). So D is diagonal in Y, and the numerator E[1] E[h(o)] has rank
-two. Its largest generalised eigenvalue is (Q + sqrt(P R)) / 2 with P = 1/g(l), Q = h(l)/g(l) and
-R = sum_k e_k**2 / d_k; it is attained at Y_k proportional to e_k/d_k for k > l, which is a
+with e_l = h(l), e_k = h(k) - h(k-1). Hence D is diagonal in Y, and the numerator E[1] E[h(o)] has
+rank two. Its largest generalised eigenvalue is (Q + sqrt(P R)) / 2 with P = 1/g(l), Q = h(l)/g(l)
+and R = sum_k e_k**2 / d_k; it is attained at Y_k proportional to e_k/d_k for k > l, which is a
 distribution whenever those Y_k do not increase and stay below Y_l.
 """
 
@@ -117,7 +117,7 @@ def max_length_maximiser(lower: int, upper: int, prompt: int = 0) -> LengthDistr
 def random_order_supremum(lower: Any, upper: Any, prompt: Any = 0) -> Expr:
     """Return the supremum of the A_random ratio: (1 + sqrt(g(u)/g(l))) / 2.
 
-    With h = g, e_k = d_k: R = g(u), Q = 1, and Y is constant above l. So the worst case over all
+    With h = g, e_k = d_k: R = g(u), Q = 1, and Y is constant above l. Hence the worst case over all
     distributions has two lengths, x_l / x_u = sqrt(g(u)/g(l)) - 1. At s = 0 it is the printed
     (1 + 1/alpha) / 2; for s > 0 it is smaller.
 

@@ -15,10 +15,10 @@ Caps are v_min b**(k + U), k = 0, 1, ..., served in ascending order, with U unif
 - ``none``: U = 0, requests in random order: the sum of T(c/b, c) [Y(c/b) + Y(c)] over the caps.
 
 With Y(v) = f(ln v) / sqrt(v) the first two are translation-invariant quadratic forms in f with a
-nonnegative kernel, and the optimum is int f**2. So their suprema over all laws are the masses of
+nonnegative kernel, and the optimum is int f**2. Hence their suprema over all laws are the masses of
 the kernels, with r = sqrt(b): (r-1)(2-1/r)/ln(r)**2 and (2 r + 1 - 1/r)/(2 ln r). The first has
 the minimum V = 2.72837... at b = 13.807, and no policy that does not know the lengths has a smaller
-constant. Both directions are proved in ratiolab/papers/ours/proofs/volume_restart.md.
+constant. The two directions are proved in ratiolab/papers/ours/proofs/volume_restart.md.
 
 Source: own derivation. Jaeger, Sagnol, Schmidt genannt Waldschmidt, Warode, arXiv 2211.02044, have
 the constant of one offset, for one machine.

@@ -1,4 +1,4 @@
-r"""The maximum of A_min's quotient over distributions, enclosed by certificates.
+r"""The maximum of A_min's quotient over distributions, bounded by certificates.
 
 An adversary chooses shares ``x >= 0``; the spectral radius allows every sign. The two agree, for
 every prompt and every interval, because each entry of ``B^-1 A`` is positive and the maximiser is
@@ -106,7 +106,7 @@ def _perron(operator: TailOperator) -> Vector:
 def nonnegative_maximum(
     upper: int, lower: int = 1, prompt: int = 0, *, exact: bool = True
 ) -> Enclosure:
-    """Enclose the largest quotient of A_min over every distribution of outputs in l..u.
+    """Bound the largest quotient of A_min over every distribution of outputs in l..u.
 
     `exact` certifies in rationals (O(u - l) operations on numbers that grow with u: seconds at
     10^4); otherwise in floats, widened by a proven bound on rounding (any u).

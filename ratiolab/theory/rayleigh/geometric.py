@@ -62,7 +62,7 @@ def geometric_quotient() -> Expr:
 
     s = 0, l = 1, u infinite. The inner sum of T is C - q**(j-1) P(j) with the cubic
     P(j) = sum_{m>=0} (j+m)**3 q**m and C = P(1); division by j leaves logarithms of 1-q and
-    1-q**2, of which only ln(1+q) remains. The result,
+    1-q**2; only ln(1+q) remains. The result,
     1 + (3q**3 + 7q**2 + 7q + 1) / (1+q**2) - (1+q)**2 (q**2 + 4q + 1) ln(1+q) / (q (1+q**2)),
     increases on (0, 1); `ratiolab.papers.chen2025.claims.geometric_lengths` has the proof.
 

@@ -24,7 +24,7 @@ class Family(NamedTuple):
 
 
 def thin_before_fat(fat: int, length: int) -> Family:
-    """Return a thin long request, of the least volume, and fat ones that fill the memory.
+    """Return a thin long request, of the least volume, and fat requests that fill the memory.
 
     Smallest volume first serves the thin one first; the quotient tends to 1 + ``fat``.
 

@@ -9,7 +9,7 @@ request, all in tokens and rounds; requests are sorted by output, k = 1, ..., n,
 
 **MC-SF from above.** Request k starts in a round p_k <= (2/M) sum_{i<k} vol(o_i), for every
 M >= max(s + o). Hence MC-SF <= 2 P/M + C, where Lemma 4.4 has 1536 A/M + 24 C. With
-OPT >= P/M + C/3 (`ratiolab.theory.worst_case.volume_bound`) and OPT >= C, **MC-SF <= 7/3 OPT**,
+OPT >= P/M + C/3 (`ratiolab.papers.jaillet2025.volume_bound`) and OPT >= C, **MC-SF <= 7/3 OPT**,
 where the paper's constants give 9216. The proof, also for predictions, is a text of its own,
 `ratiolab/papers/ours/proofs/mc_sf_constant.md`.
 
@@ -56,7 +56,7 @@ LOWER_PRINTED = Factors(Fraction(1, 6), Fraction(1, 6))
 """Lemma 4.7: OPT >= A/(6 M) + C/6."""
 
 LOWER = Factors(Fraction(1, 2), Fraction(1, 3))
-"""OPT >= A/(2 M) + C/3; proof at `ratiolab.theory.worst_case.volume_bound.volume_lower_bound`."""
+"""OPT >= A/(2 M) + C/3; proof at `ratiolab.papers.jaillet2025.volume_bound.volume_lower_bound`."""
 
 CLASS_PRINTED = Factors(Fraction(192), Fraction(5))
 """Lemma 4.5: a class is processed within 192 W/M + 5 B."""
@@ -134,7 +134,7 @@ def optimum_bound(prompt: int, outputs: Sequence[int], memory: int) -> Fraction:
     """Return P/M + sum vol/(2M) + sum (6so + 2o^2 + 3o + 1)/(6(2s + o + 1)) <= OPT. O(n log n).
 
     The last term is the time from a request's mean time in memory to its completion, plus one half;
-    `ratiolab.theory.worst_case.volume_bound` takes o/3 + 1/6 for it, its least value, at s = 0.
+    `ratiolab.papers.jaillet2025.volume_bound` takes o/3 + 1/6 for it, its least value, at s = 0.
 
     >>> optimum_bound(0, [1, 1], 1)
     Fraction(3, 1)
@@ -206,8 +206,8 @@ def long_first(requests: int, length: int) -> LongFirst:
     """Return one long request and n - 1 short ones a round later, which MC-SF lets wait for it.
 
     s = L, M = 2L, L = ``length`` >= 2. The long request, o = L, arrives at 0 and MC-SF starts it at
-    once; from age 1 on it leaves less than the L + 1 tokens that a short one, o = 1, needs. So the
-    short ones, which arrive at 1, are served one a round from round L on (two would need 2L + 2
+    once; from age 1 on it leaves less than the L + 1 tokens that a short one, o = 1, needs. Hence
+    the short ones, which arrive at 1, are served one a round from round L on (two would need 2L + 2
     tokens): n L + (n-1)(n-2)/2. Serving them first, from round 1 on, and the long one in round n
     costs n(n-1)/2 + n + L. The quotient tends to n as L grows: no constant holds with arrivals.
 

@@ -21,11 +21,11 @@ from ratiolab.papers.chen2025.claims._a_max import (
 from ratiolab.papers.chen2025.claims.packed_schedules import long_in_front
 from ratiolab.papers.chen2025.claims.theorem_2 import printed_starts, proof_ratio, server_starts
 from ratiolab.papers.chen2025.claims.theorem_ec1 import h_sf_quotient
+from ratiolab.papers.chen2025.staggered import max_length_stream_latency
 from ratiolab.papers.limits import fluid_ratio, scaled_instance
 from ratiolab.theory.estimate import Estimate
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits.fluid import max_length_latency, shortest_first_latency
-from ratiolab.theory.limits.staggered import max_length_stream_latency
 from ratiolab.theory.limits.suprema import max_length_supremum
 
 

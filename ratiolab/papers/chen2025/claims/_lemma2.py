@@ -1,4 +1,4 @@
-"""What the claims about the Lemma 2 model share: Proposition 1 by its own recursion."""
+"""Shared by the claims about the Lemma 2 model: Proposition 1 by its own recursion."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -19,7 +19,7 @@ def completions(
     with probability 1/(s+a+1), and then has bound a + 1; nothing else of the paper is used.
 
     `shares` are those of the lengths ``lower, lower + 1, ...``, and `starts` their first bounds,
-    all `lower` by default. Both tables are by (period, length). O((u - l)^3).
+    all `lower` by default. The tables are by (period, length). O((u - l)^3).
     """
     upper = lower + len(shares) - 1
     served: dict[tuple[int, int], Fraction] = {}
@@ -45,7 +45,7 @@ def latency(
     """Return the latency in units of n^2 / (2 M): a completion of length i costs i (s+i) / M of its
     period.
 
-    Those completed in a period wait for half of it on average, those that remain for all of it.
+    Requests completed in a period wait for half of it on average, all others for the whole of it.
     """
     upper = lower + len(shares) - 1
     lengths = range(lower, upper + 1)

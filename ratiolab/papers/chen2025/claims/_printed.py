@@ -1,6 +1,6 @@
 """Algorithm 2 at large n and M, beside the policy that the analysis describes.
 
-The same code measures both: the printed A_min, and a-min-fluid as the control.
+One function measures the printed A_min, and a-min-fluid as the control.
 """
 
 from collections import Counter
@@ -49,7 +49,7 @@ PROVEN_AT = 1024
 MEMORY, REQUESTS = 60, 2_400
 SEEDS = range(10)
 TOLERANCE = 0.03
-"""What finite n and M may change, relative; the printed policy is an order of magnitude away."""
+"""Relative effect of finite n and M; the printed policy is an order of magnitude away."""
 
 
 def proved_ratio() -> float:
@@ -148,7 +148,7 @@ def compare(
             f"; {policy}: " + ", ".join(f"{name} {figures[name]}" for name in claimed)
             for policy, figures in found.items()
         ),
-        evidence=f"simulated with {len(SEEDS)} seeds, 99 % Student intervals, tolerance "
+        evidence=f"simulated with {len(SEEDS)} seeds, 99% Student intervals, tolerance "
         f"{TOLERANCE:.0%}; false if every reading of the algorithm is outside",
         witness=witness
         or f"{last}: {worst} claimed {float(claimed[worst]):.4f}, found {found[last][worst]}"

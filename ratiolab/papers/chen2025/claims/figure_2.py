@@ -39,7 +39,8 @@ def check(claimed: Fraction) -> ClaimResult:
         agrees and signs == [True, False],
         PROVED,
         f"the suprema are equal at {float(root):.6f}",
-        evidence=f"exact signs at alpha = {cut}/{scale} and {cut + 1}/{scale}: {signs}",
+        evidence=f"exact signs at alpha = {cut}/{scale} and {cut + 1}/{scale}: "
+        f"{' and '.join('A_ell smaller' if sign else 'A_min smaller' for sign in signs)}",
         witness=f"s = {claimed} u: threshold {float(root):.6f}",
     )
 

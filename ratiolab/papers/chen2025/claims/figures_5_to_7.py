@@ -89,7 +89,8 @@ class Statement(NamedTuple):
         return ClaimResult(
             verdict,
             f"{len(SEEDS)} draws of {REQUESTS} requests, two memories, unit rounds",
-            f"{one} under {first} over {two} under {second}: {values}; {self.range} is asked for",
+            f"{one} under {first} over {two} under {second}: {values}; "
+            f"the statement needs {self.range}",
             evidence="the paper states no memory, and the larger it is the less the order "
             "matters; more requests, seconds and five memories are in the experiment chen2025",
             witness=values if verdict is NOT_REPRODUCED else None,

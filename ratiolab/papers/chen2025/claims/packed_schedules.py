@@ -94,8 +94,8 @@ def recheck() -> str:
     assumes=("Definitions EC.1 and EC.2 literally", "all requests arrive at round 0", "s > 0"),
 )
 def proposition_ec1(claimed: Factor, slow: bool) -> ClaimResult:
-    """Of two optimally packed schedules that preserve the corresponding order, one in memory M and
-    one in memory beta M, the second has at most 1/beta times the latency of the first.
+    """Take two optimally packed schedules that preserve the corresponding order, one in memory M
+    and one in memory beta M. The second has at most 1/beta times the latency of the first.
     """
     worst, pairs, violated = Fraction(0), 0, 0
     smallest = ""

@@ -26,7 +26,7 @@ Law = Callable[[Any, Any, Any], Any]
     control=lambda s, i, j: (s + i) / (s + i + 2 * (j - i)),
     assumes=(
         "fluid model: requests that start together keep the memory granted to them, s + i "
-        "each, and those that go are chosen regardless of length (a-min-fluid)"
+        "each, and evictions are chosen regardless of length (a-min-fluid)"
     ),
     proof="periods",
 )
@@ -138,7 +138,7 @@ def recheck(name: str, figure: str, cell: tuple[int, int], served: int) -> str:
 def judge(
     place: str, shares: dict[str, tuple[Fraction, Measure]], policies: tuple[str, ...], witness: str
 ) -> ClaimResult:
-    """Compare shares measured under policies with those that a statement gives."""
+    """Compare shares measured under policies with the shares of a statement."""
     found = {
         policy: {key: _printed.measured(policy, share) for key, (_, share) in shares.items()}
         for policy in policies

@@ -13,6 +13,12 @@ from typing import NamedTuple
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
+from ratiolab.papers.chen2025.staggered import (
+    batched_completions,
+    batching_loss,
+    completion_bounds,
+    staggered_starts,
+)
 from ratiolab.papers.claim import (
     ARITHMETIC,
     FALSE,
@@ -23,12 +29,6 @@ from ratiolab.papers.claim import (
     decided,
 )
 from ratiolab.papers.witness import read_witness
-from ratiolab.theory.limits.staggered import (
-    batched_completions,
-    batching_loss,
-    completion_bounds,
-    staggered_starts,
-)
 
 
 class Sample(NamedTuple):
@@ -144,7 +144,7 @@ def recheck() -> str:
         "H-SF as printed, Algorithm 3; no evictions needed",
         "the factor is decided on equal requests, s = 0, o divides M, all present at round 0",
     ),
-    proof="ratiolab.theory.limits.staggered.completion_bounds",
+    proof="ratiolab.papers.chen2025.staggered.completion_bounds",
 )
 def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
     """H-SF, which knows every output length, is a lower bound on achievable latency."""

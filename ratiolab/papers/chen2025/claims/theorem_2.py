@@ -27,12 +27,12 @@ from ratiolab.papers.chen2025.claims._a_max import (
     printed_bound,
     root_below,
 )
+from ratiolab.papers.chen2025.staggered import max_length_stream_latency
 from ratiolab.papers.claim import FALSE, HOLDS, PROVED, UNDECIDED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import two_point
 from ratiolab.theory.limits.fluid import max_length_ratio, shortest_first_latency
-from ratiolab.theory.limits.staggered import max_length_stream_latency
 from ratiolab.theory.limits.suprema import max_length_maximiser
 
 NAME = "chen2025-theorem-2-servers"
@@ -114,7 +114,7 @@ def recheck_servers() -> str:
     ),
 )
 def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResult:
-    """With s = 0, A_max is M/u parallel servers, each of which processes one request at a time and
+    """With s = 0, A_max is M/u parallel servers. Each server processes one request at a time and
     takes the next when it ends.
     """
     longest, most = (4, 6) if slow else (3, 5)
@@ -136,8 +136,8 @@ def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResul
         not different,
         WITNESSED if different else f"{tested} orders",
         f"different in {different} of {tested} orders",
-        evidence="Eq. (3) looks at what running requests will hold later: one that is older frees "
-        "memory before a new one needs it, so more than M/u run at once",
+        evidence="Eq. (3) looks at what running requests will hold later: an older one frees "
+        "memory before a newer one needs it, so more than M/u run at once",
         witness=first,
     )
 

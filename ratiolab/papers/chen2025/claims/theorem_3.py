@@ -1,7 +1,7 @@
 """Chen et al., Theorem 3: A_min costs O(M log M).
 
-The proof says that at most M/s prompts are concurrent and sorts those. What the pseudo-code sorts
-in every round is R_t, the waiting requests, and these number up to n, whatever M is. Bounds are
+The proof says that at most M/s prompts are concurrent and sorts those. The pseudo-code sorts in
+every round R_t, the waiting requests, and these number up to n, whatever M is. Bounds are
 integers up to M, so the waiting requests can stand in buckets by bound instead: then nothing is
 sorted, and a round costs what Theorem 3 says.
 """

@@ -134,7 +134,7 @@ def theorem_6_printed(policies: tuple[str, ...], slow: bool) -> ClaimResult:
         f"{len(found)} cases",
         words,
         evidence=f"lengths 1 and 4, share 1/5, M = {size[0]}, n = {size[1]}, {len(_printed.SEEDS)} "
-        f"seeds, 99 % Student interval; the limit of the printed one is {limit:.2f} or more by "
+        f"seeds, 99% Student interval; the limit of the printed one is {limit:.2f} or more by "
         "theory.limits.printed_a_min, and grows like sqrt(u) with l = 1 (ours/a-min-square-root): "
         "the uniform bound 3/2 fails too",
         witness=f"lengths 1 and 4, share 1/5: {words}",

@@ -2,7 +2,7 @@
 
 By part 1 the worst case has only the lengths l and u. It does not. The proof takes one policy,
 A_random, though the statement speaks of any; it takes the mean latency to be linear in one output
-length and that of H-SF to be concave, neither of which is so: H-SF's latency jumps when two
+length and that of H-SF to be concave, and neither holds: H-SF's latency jumps when two
 requests stop fitting beside each other. In the fluid model part 1 does hold for A_random and not
 for A_max, whose worst case uses every length between l and u.
 
@@ -10,8 +10,8 @@ Part 2, the ratio of A_random, counts every batch of length k as k (s + k) of me
 accounting it holds, with equality at s = 0 and room to spare for s > 0. The algorithms themselves
 stagger their starts: A_random then costs less, and so may H-SF, which breaks the step that bounds
 it from below: a batch that mixes both lengths leaves the long requests staggered for ever. With
-s = 0, lengths 1 and 2, M = 6 c and N_l = 4 c, H-SF starts 2 c long requests every round instead of
-3 c every second one.
+s = 0, lengths 1 and 2, M = 6 c and N_l = 4 c, H-SF starts 2 c long requests every round, and not 3
+c every second one.
 """
 
 from collections.abc import Callable, Iterator
@@ -116,7 +116,7 @@ def recheck_lengths() -> str:
     recheck=recheck_lengths,
     assumes=(
         "n, M, s, l, u are fixed, as in the definition of the ratio; H-SF is Algorithm 3",
-        "the control is A_random in the fluid model, the only policy of which the proof speaks",
+        "the control is A_random in the fluid model, the only policy in the proof",
     ),
 )
 def theorem_ec1_part_1(claimed: Callable[[bool], Iterator[Contest]], slow: bool) -> ClaimResult:

@@ -27,16 +27,16 @@ FRIENDLY = "a-min, friendly ties"
 """Among equal bounds the shortest request is admitted first and the longest evicted first."""
 
 NEAR = 1.05
-"""Nearly identical: at most so many times the benchmark, at every n."""
+"""Nearly identical: at most this multiple of the benchmark, at every n."""
 
 WELL = 1.25
-"""Performing well, or staying close: at most so many times the benchmark, at every n."""
+"""Performing well, or staying close: at most this multiple of the benchmark, at every n."""
 
 HALVED = (0.4, 0.6)
 """Nearly halved: the quotient lies here, at the largest n."""
 
 WORSE = 1.5
-"""Significantly worse: at least so many times as much, at the largest n."""
+"""Significantly worse: at least this multiple, at the largest n."""
 
 STATEMENTS = {
     f"A_max / H-SF, {ROUGH}: far higher?": ((ROUGH, A_MAX), (ROUGH, H_SF), (WORSE, inf)),
@@ -50,7 +50,7 @@ STATEMENTS = {
     ),
     f"A_min / H-SF, {WIDEST}: close?": ((WIDEST, A_MIN), (WIDEST, H_SF), (0, WELL)),
 }
-"""What is set against what, both as setting and policy, and where the quotient is said to be."""
+"""Numerator and denominator, each as setting and policy, and the claimed range of the quotient."""
 
 
 class Loads:

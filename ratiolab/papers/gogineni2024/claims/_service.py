@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Literal, TypeAlias
 
-from ratiolab.theory.worst_case.round_robin import serve
+from ratiolab.papers.gogineni2024.round_robin import serve
 
 Measure: TypeAlias = Literal["ttft", "completion"]
 

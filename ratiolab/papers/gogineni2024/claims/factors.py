@@ -16,7 +16,7 @@ from ratiolab.model.streams import stream
 from ratiolab.papers.claim import NOT_IMPLIED, ClaimResult, decided
 from ratiolab.papers.gogineni2024 import PAPER
 from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER
-from ratiolab.theory.worst_case.round_robin import Service, serve
+from ratiolab.papers.gogineni2024.round_robin import Service, serve
 
 QUANTUM, LONGEST, REQUESTS = 5, 1024, 200
 DATA = (
@@ -70,7 +70,7 @@ class Factor(NamedTuple):
             evidence="one server without batches stretches first tokens differently from a batch "
             "server: the factor was measured on one system and its data, and the rule alone does "
             "not give it. With batches see the experiment gogineni2024",
-            witness=f"{found:.2f} instead of {self.printed:g}",
+            witness=f"{found:.2f}, where the paper has {self.printed:g}",
             otherwise=NOT_IMPLIED,
         )
 

@@ -14,7 +14,7 @@ from ratiolab.papers.claim import (
 )
 from ratiolab.papers.gogineni2024 import PAPER
 from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, Measure, small, total
-from ratiolab.theory.worst_case.round_robin import cost_bound, serve
+from ratiolab.papers.gogineni2024.round_robin import cost_bound, serve
 
 QUANTA = (1, 2, 3)
 
@@ -160,7 +160,7 @@ def marginal_increase(limit: Fraction, slow: bool) -> ClaimResult:
 
 
 Growth = tuple[Measure, int, Verdict]
-"""What is summed, the sign of its growth with the slice, and the verdict if it does not grow so."""
+"""Measure, sign of its growth with the slice, and the verdict if it does not grow so."""
 
 
 def check_growth(growth: Growth, slow: bool) -> ClaimResult:

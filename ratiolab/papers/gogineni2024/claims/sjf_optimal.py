@@ -13,11 +13,11 @@ from ratiolab.online import make, simulate
 from ratiolab.papers.claim import EXACT, FALSE, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.gogineni2024 import PAPER
 from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, Measure, small, total
+from ratiolab.papers.gogineni2024.round_robin import serve
 from ratiolab.papers.witness import read_witness
-from ratiolab.theory.worst_case.round_robin import serve
 
 Rule = tuple[Measure, Literal["all schedules", "orders"], bool]
-"""What is summed, over which schedules the least is taken, and whether the rule is SJF."""
+"""Measure, the schedules that the least is taken over, and whether the rule is SJF."""
 
 
 def check(rule: Rule, slow: bool) -> ClaimResult:
@@ -87,7 +87,7 @@ def _exhaust(measure: Measure, left: tuple[int, ...], started: tuple[bool, ...],
     claimed=("ttft", "all schedules", True),
     control=("ttft", "orders", True),
     recheck=recheck,
-    assumes=(ONE_SERVER, "among all schedules, those that preempt included, as RR and RR-SJF do"),
+    assumes=(ONE_SERVER, "among all schedules, also with preemption, as RR and RR-SJF have it"),
     proof="shortest_first",
 )
 def sjf_optimal_ttft(rule: Rule, slow: bool) -> ClaimResult:

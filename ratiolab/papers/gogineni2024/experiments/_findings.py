@@ -39,7 +39,7 @@ def at_once(bursts: Mapping[str, Runs]) -> Iterable[Finding]:
 
     Parameters
     ----------
-    bursts : by the spread of the lengths and the clock; the first is the one that the page shows.
+    bursts : by the spread of the lengths and the clock; the page shows the first.
     """
     first = next(iter(bursts.values()))
 
@@ -219,7 +219,7 @@ def at_rates(rate: Runs, all_at_once: Ratio) -> Iterable[Finding]:
         "60th",
         shares,
         inside(50, 70),
-        said=f"{_span(shares, '.0f')} % of SJF's are below it",
+        said=f"{_span(shares, '.0f')}% of SJF's are below it",
     )
     cost, over_sjf = (over("rr-sjf", other, "median_latency") for other in ("fcfs", "sjf"))
     yield Finding(

@@ -25,12 +25,12 @@ SLICED = (READING, "rr-sjf, one", "rr-sjf, all", "rr, last", "rr, first")
 TTFT, LATENCY = "mean_ttft", "mean_latency"
 
 GROWS = 1.05
-"""A positive correlation: the figure at the longest slice is at least so many times that at the
+"""A positive correlation: the figure at the longest slice is at least this multiple of that at the
 shortest, and the rank correlation of slices and means is at least `RANKS`."""
 
 RANKS = 0.9
 COMPARABLE = 1.25
-"""Comparable to SJF: at most so many times as much."""
+"""Comparable to SJF: at most this multiple."""
 
 
 class Slices:

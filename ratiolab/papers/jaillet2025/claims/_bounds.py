@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ratiolab.model.footprint import volume
 from ratiolab.papers.claim import PROVED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025.claims._cases import Case, least
+from ratiolab.papers.jaillet2025.finish_program import finish_plan
 from ratiolab.theory.worst_case.equal_prompts import (
     CLASS,
     UPPER,
@@ -15,7 +16,6 @@ from ratiolab.theory.worst_case.equal_prompts import (
     class_bound,
     mc_sf_bound,
 )
-from ratiolab.theory.worst_case.finish_program import finish_plan
 
 
 class Compared(NamedTuple):
@@ -126,7 +126,7 @@ def first_finishes(cases: Iterable[Case], counted: str, square: int = 1) -> tupl
 
     Parameters
     ----------
-    counted : which volume is asked for, ``shorter`` or ``shorter and equal``.
+    counted : the requested volume, ``shorter`` or ``shorter and equal``.
     square : what multiplies the memory, a**2 for predictions up to a times too long.
 
     Returns

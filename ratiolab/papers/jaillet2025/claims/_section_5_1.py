@@ -2,7 +2,7 @@
 
 Seeds of the generator are stored with schedules that a long annealing over orders found; any
 feasible schedule bounds the optimum from above, hence MC-SF's ratio from below, and the judge of
-schedules is all that a reader has to trust. What is rejected is that the distribution, as
+schedules is all that a reader has to trust. The rejected hypothesis is that the distribution, as
 described, produces the reported figures; the paper's own draws are not known.
 """
 

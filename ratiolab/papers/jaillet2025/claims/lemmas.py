@@ -96,7 +96,7 @@ def claim_4_6(claimed: Fraction, slow: bool) -> ClaimResult:
     claimed=LOWER_PRINTED,
     control=Factors(Fraction(1), Fraction(1, 3)),
     assumes=("all requests arrive at round 0 with the same prompt", "M >= max(s + o)"),
-    proof="ratiolab.theory.worst_case.volume_bound.volume_lower_bound",
+    proof="ratiolab.papers.jaillet2025.volume_bound.volume_lower_bound",
 )
 def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
     """The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4."""

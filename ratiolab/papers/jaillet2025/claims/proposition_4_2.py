@@ -17,7 +17,7 @@ Run = tuple[int, int, int]
 
 
 def needs(runs: tuple[Run, ...], ahead: int) -> int:
-    """Return the tokens held so many rounds ahead."""
+    """Return the tokens held ``ahead`` rounds ahead."""
     return sum(held(prompt, age + ahead) for age, prompt, left in runs if ahead <= left)
 
 
@@ -45,7 +45,7 @@ def completion_times(checked: str) -> ClaimResult:
     return decided(
         missed is None,
         PROVED,
-        "the same as looking at every round" if missed is None else f"not for {missed}",
+        "equal to a check of every round" if missed is None else f"not for {missed}",
         evidence=f"{cases} sets of three compared",
         witness=missed,
     )

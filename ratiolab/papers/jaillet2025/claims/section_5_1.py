@@ -11,7 +11,7 @@ from ratiolab.papers.claim import NOT_REPRODUCED, UNDECIDED, ClaimResult
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._section_5_1 import Reported, check, recheck
 
-SAMPLE = "a statement on this distribution, of which the paper's 200 draws are one sample"
+SAMPLE = "a statement on this distribution; the paper's 200 draws are one sample"
 
 
 @PAPER.claim(

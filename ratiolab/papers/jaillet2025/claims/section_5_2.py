@@ -104,8 +104,7 @@ def slopes_high_demand(slopes: Slopes) -> ClaimResult:
         ),
         evidence="a line that has the printed slope and meets Table 1 would be below 0 at 800 "
         "requests: the slopes belong to other units, or the growth is not linear; the paper does "
-        "not say which. Their quotient, 3, is judged by the experiment "
-        "jaillet2025-section-5-2-growth",
+        "not say which. The experiment jaillet2025-section-5-2-growth tests their quotient, 3",
     )
 
 

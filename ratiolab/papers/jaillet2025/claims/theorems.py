@@ -1,4 +1,4 @@
-"""Jaillet et al., Theorems 4.1 and 4.3: what no algorithm reaches, and what MC-SF does.
+"""Jaillet et al., Theorems 4.1 and 4.3: a lower bound on every algorithm, and the ratio of MC-SF.
 
 With arrivals over time no deterministic algorithm is better than order sqrt(n); with all requests
 at round 0 MC-SF is within a constant of the optimum.
@@ -13,9 +13,9 @@ from ratiolab.online import make, simulate
 from ratiolab.papers.claim import PROVED, TIGHTENED, UNDECIDED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._cases import SECTION_4, Case, least, small
+from ratiolab.papers.jaillet2025.late_rush import printed, sharper
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.worst_case.equal_prompts import ratio_bound, staggered
-from ratiolab.theory.worst_case.late_rush import printed, sharper
 
 PRINTED = Fraction(1, 392)
 """Square of sqrt(2)/28: sqrt(M)/28 with M = 2 (n - 1)."""
@@ -31,7 +31,7 @@ SUPREMUM = Fraction(1, 9)
     control=Fraction(1, 4),
     control_verdict=UNDECIDED,
     assumes=("arrivals chosen by an adversary", "no evictions, as in the paper's model"),
-    proof="ratiolab.theory.worst_case.late_rush",
+    proof="ratiolab.papers.jaillet2025.late_rush",
 )
 def theorem_4_1(claimed: Fraction, slow: bool) -> ClaimResult:
     """Every deterministic algorithm has a competitive ratio of order at least sqrt(n); the proof

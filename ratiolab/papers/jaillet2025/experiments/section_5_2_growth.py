@@ -35,16 +35,16 @@ PRINTED = {HIGH: (1 / 6, 1 / 2), LOW: (1 / 800, 1 / 100)}
 """Slopes of MC-SF and of the best benchmark."""
 
 LINEAR = 0.98
-"""Latency grows linearly: R^2 of a line through the averages is at least so much."""
+"""Latency grows linearly: R^2 of a line through the averages is at least this."""
 
 GROWS = 0.8
-"""It grows at all: R^2 is at least so much for some scheduler."""
+"""It grows at all: R^2 is at least this for some scheduler."""
 
 FAR = 2.0
 """Far slower: at least by this factor."""
 
 NEAR = 1 / 3
-"""Two factors or slopes are near: their relative difference is at most so much."""
+"""Two factors or slopes are near: their relative difference is at most this."""
 
 
 COINCIDE = 0.01

@@ -31,10 +31,10 @@ SETTINGS = (HIGH, LOW, "all at once", HIGH + HALF)
 STEP = 0.01
 
 GOOD = 1.05
-"""A value is good when its average latency is at most so many times the least of its curve."""
+"""A value is good when its average latency is at most this multiple of the least of its curve."""
 
 MUCH = 1.2
-"""Significantly degraded: at least so many times the least."""
+"""Significantly degraded: at least this multiple of the least."""
 
 PRINTED_LEAST = {HIGH: 0.21, LOW: 0.24}
 PRINTED_ALPHA = {HIGH: (0.15, 0.25), LOW: (0.10, 0.25)}
@@ -214,7 +214,7 @@ def _over_beta(
 
 
 def _each(found: Mapping[str, Value], words: Callable[[Value], str]) -> str:
-    """Say something of each curve, once for those of which the same is said."""
+    """Return words on each curve; curves with equal words are named together."""
     names: dict[str, list[str]] = {}
     for name, value in found.items():
         names.setdefault(words(value), []).append(name)

@@ -32,7 +32,7 @@ EARLY = 30
 """Seconds of the beginning that are looked at by themselves."""
 
 CLOSE = 0.85
-"""Close to full utilisation: so much of memory, on average."""
+"""Close to full utilisation: this share of memory, on average."""
 
 
 def page(frame: pd.DataFrame) -> Page:

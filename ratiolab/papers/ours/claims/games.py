@@ -67,7 +67,7 @@ def _judged(
 
 
 def _exact(found: Found) -> Fraction:
-    """Return the value, or 0 where it is only enclosed."""
+    """Return the value, or 0 where only bounds are known."""
     if isinstance(found, Deterministic):
         return found.value
     return found.lower if found.is_exact else Fraction(0)

@@ -143,7 +143,8 @@ def mc_sf_start_times(factor: Fraction, slow: bool) -> ClaimResult:
         late is None,
         PROVED,
         f"starts reach {float(worst):.4f} of (2/M) times the volume before, in {len(cases)} cases",
-        evidence="induction over k: whoever blocks k holds memory whose volume pays for the wait",
+        evidence="induction over k: the requests that block k hold memory whose volume "
+        "pays for the wait",
         witness=late,
     )
 
@@ -255,7 +256,7 @@ def mc_sf_constant_with_predictions(bound: Callable[[Fraction], Fraction]) -> Cl
         broken is None,
         PROVED,
         "; ".join(found) + f", in {cases} cases",
-        evidence="the start times hold with predicted volumes, of which each pair counts the "
+        evidence="the start times hold with predicted volumes, where each pair counts the "
         "smaller, and vol(o') <= a^2 vol(o)",
         witness=broken,
     )

@@ -17,6 +17,7 @@ from ratiolab.papers.ours.claims.mc_sf import (
     largest_ratio,
     solved,
 )
+from ratiolab.papers.ours.price_bound import price_bound
 from ratiolab.theory.worst_case.equal_prompts import (
     optimum_bound,
     ratio_bound_by_load,
@@ -24,7 +25,6 @@ from ratiolab.theory.worst_case.equal_prompts import (
     staggered,
     start_bounds,
 )
-from ratiolab.theory.worst_case.price_bound import price_bound
 
 
 def families() -> list[Known]:
@@ -165,7 +165,7 @@ def mc_sf_twice_what_prices_prove(constant: Fraction, slow: bool) -> ClaimResult
         lambda case: price_bound(case.prompt, case.outputs, case.memory),
         cases,
         constant,
-        "; proved are 7/3, and 2 for equal requests of which a whole number fits, and where "
+        "; proved are 7/3, and 2 for equal requests if a whole number of them fits, and where "
         "P/M <= C/2",
         "no case contradicts it; the proof text says where a proof is stuck",
     )
@@ -173,7 +173,7 @@ def mc_sf_twice_what_prices_prove(constant: Fraction, slow: bool) -> ClaimResult
 
 def prefix_bound(case: Case) -> Fraction:
     """Return the largest bound on the optimum by the volumes of some shortest requests and the
-    outputs of the others, each of which takes as long as it runs.
+    outputs of the others, and each takes as long as it runs.
     """
     rest, best = sum(case.outputs), Fraction(sum(case.outputs))
     for j, output in enumerate(case.outputs, 1):

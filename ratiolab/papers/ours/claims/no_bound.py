@@ -37,8 +37,8 @@ def recheck_arrivals() -> str:
     proof="mc_sf_arrivals",
 )
 def mc_sf_arrivals(needed: Callable[[int], Fraction]) -> ClaimResult:
-    """With arrivals over time MC-SF pays order n: four requests cost 803 instead of 210, and the
-    ratio of n requests tends to n.
+    """With arrivals over time MC-SF pays order n: four requests cost 803 where 210 suffices, and
+    the ratio of n requests tends to n.
     """
     short = []
     for n in range(1, 8):
@@ -98,8 +98,8 @@ def recheck_svf() -> str:
     proof="no_bound_any_prompts",
 )
 def svf_any_prompts(needed: Callable[[int], Fraction]) -> ClaimResult:
-    """Smallest volume first pays order n when one request may fill the memory: 555 instead of 110
-    with 6 requests, and the ratio of n requests tends to n.
+    """Smallest volume first pays order n when one request may fill the memory: 555 where 110
+    suffices with 6 requests, and the ratio of n requests tends to n.
     """
     short = []
     for n in range(2, 9):
@@ -168,7 +168,7 @@ def svf_headroom(share: Fraction) -> ClaimResult:
         return decided(
             latency <= 5 * better,
             WITNESSED,
-            f"{latency}/{better} with 6 requests of which five fill the memory",
+            f"{latency}/{better} with 6 requests; five of them fill the memory",
             witness=f"{latency}/{better} = {latency / better:.3f}",
         )
     rng = stream(0, "cases")

@@ -19,7 +19,7 @@ CONSTANT = 2.7283725
 
 
 def power_law(levels: float, atoms: int = 6000) -> Atoms:
-    """Return Y(v) = v**(-1/2) over so many levels of ln v, as atoms."""
+    """Return Y(v) = v**(-1/2) over ``levels`` of ln v, as atoms."""
     volumes = np.exp(np.linspace(0, levels, atoms))
     above = volumes**-0.5
     weights = above - np.append(above[1:], 0.0)
@@ -142,7 +142,7 @@ def volume_restart_known_law(claimed: float) -> ClaimResult:
         "in floats, by a method that is proved",
         f"{lower:.4f} for policies that know the law, {upper:.4f} for a mixture of "
         f"{len(found.policies)} that know nothing but the range",
-        evidence="proof that knowing the law is worth nothing at any range, by Sion's theorem: "
+        evidence="proof that knowing the law does not help at any range, by Sion's theorem: "
         "costs are concave in the squares of the law",
         witness=f"a law of {len(found.volumes) - 1} volumes and a price of work on which every "
         f"policy pays at least {lower:.4f}",

@@ -35,7 +35,7 @@ BLOCKS = "blocks of 16"
 ORDERS = {
     "order: shortest prompt": "shortest prompt",
     SHORTEST: "shortest predicted output",
-    AGED: "the same, ageing 0.02",
+    AGED: "shortest predicted output, ageing 0.02",
     "order: shortest, ageing 0.1": "ageing 0.1",
     "order: shortest, ageing 0.5": "ageing 0.5",
     "queues, recompute": "queues, recompute",

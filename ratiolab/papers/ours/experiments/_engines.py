@@ -78,7 +78,7 @@ def findings(engines: Engines) -> Iterator[Finding]:
             yield judged(statement, source, rule, found, why)
 
     yield judged(
-        "Under memory pressure 10 to 23 % of all computed tokens are computed again "
+        "Under memory pressure 10 to 23% of all computed tokens are computed again "
         "(vLLM issue 54644)",
         "0.10 to 0.23",
         inside(0.10, 0.23),
@@ -93,16 +93,16 @@ def findings(engines: Engines) -> Iterator[Finding]:
         "recomputed",
     )
     yield from compared(
-        "Throughput stays what it is with that victim (issue 54644: unchanged)",
-        "within 5 %",
+        "Throughput is unchanged with that victim (issue 54644: unchanged)",
+        "within 5%",
         alike(0.05),
         pressed,
         (LEAST, VLLM),
         "throughput",
     )
     yield from compared(
-        "Mean latency stays what it is with that victim (issue 54644: unchanged)",
-        "within 5 %",
+        "Mean latency is unchanged with that victim (issue 54644: unchanged)",
+        "within 5%",
         alike(0.05),
         every,
         (LEAST, VLLM),
@@ -117,7 +117,7 @@ def findings(engines: Engines) -> Iterator[Finding]:
         "recomputed",
     )
     yield from compared(
-        "The order of admission is worth more than the victim: shortest prediction first "
+        "The order of admission matters more than the victim: shortest prediction first "
         "against least computed, above capacity",
         "our question",
         lower(),

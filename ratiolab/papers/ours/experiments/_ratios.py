@@ -1,4 +1,4 @@
-"""What both pages on policies that do not know the lengths compute from their runs."""
+"""Computations of the two pages on policies that do not know the lengths."""
 
 from collections.abc import Sequence
 from typing import Any

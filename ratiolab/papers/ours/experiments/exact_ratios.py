@@ -18,10 +18,10 @@ from ratiolab.report.plots.names import named
 MC_SF, SVF, WORKLOAD = "mc-sf", "svf", "workload.label"
 LEVELS = (0.5, 0.9)
 GROUPS, LEAST = 10, 10
-"""Means are over so many groups of draws at most, by the feature, of so many at least."""
+"""Most groups of draws, by the feature, that means are over, and least draws of a group."""
 
 FAR = 1.25
-"""Axes end at so many times what 99 % of the draws do not pass, if not before."""
+"""Axes end at most at this multiple of the 99th percentile of the draws."""
 
 FEATURES = {"inverted": "pairs inverted", "held_back": "requests held back"}
 
@@ -132,7 +132,7 @@ def _left_out(rows: pd.DataFrame) -> list[str]:
 def _ranks(groups: dict[str, dict[str, pd.DataFrame]], column: str) -> dict[str, float]:
     """Return Spearman's rank correlation of a column with MC-SF's ratio, by workload.
 
-    Of workloads of which it is defined: not of a single draw.
+    Only for workloads with several draws.
     """
     found = {
         label: float(kinds[MC_SF][column].rank().corr(kinds[MC_SF]["ratio"].rank()))

@@ -9,8 +9,8 @@ from ratiolab.model.streams import stream
 from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER, appendix_d
 from ratiolab.papers.shahout2025.appendix_d import size_marginals
+from ratiolab.papers.shahout2025.queues import mg1, mg1_simulation
 from ratiolab.theory.estimate import Estimate
-from ratiolab.theory.queues import mg1, mg1_simulation
 
 
 def recheck() -> str:
@@ -131,7 +131,7 @@ def appendix_d_peak_memory(sign: int, slow: bool) -> ClaimResult:
         verdict,
         f"{runs} queues of {jobs} jobs for each of two predictors, the same for every C",
         "; ".join(texts) + " from C = 0.2 to 1",
-        evidence="99 % Student intervals of the differences between neighbouring C. With "
+        evidence="99% Student intervals of the differences between neighbouring C. With "
         "exponential predictions the peak falls with C; with perfect ones it is nearly always "
         "that of the longest job as it ends, whatever C is. A peak grows with the length of a "
         "simulation, and the paper does not give its own",

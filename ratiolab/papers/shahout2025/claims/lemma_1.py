@@ -12,9 +12,9 @@ import numpy as np
 from ratiolab.model.streams import stream
 from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
-from ratiolab.theory.queues import mg1, mg1_classics, mg1_light_traffic, mg1_simulation
-from ratiolab.theory.queues.mg1_light_traffic import two_jobs
-from ratiolab.theory.queues.mg1_simulation import (
+from ratiolab.papers.shahout2025.queues import mg1, mg1_classics, mg1_light_traffic, mg1_simulation
+from ratiolab.papers.shahout2025.queues.mg1_light_traffic import two_jobs
+from ratiolab.papers.shahout2025.queues.mg1_simulation import (
     Sampler,
     exponential_predictions,
     perfect_exponential,

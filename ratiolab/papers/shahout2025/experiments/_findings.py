@@ -62,7 +62,7 @@ def findings(runs: Runs, queue: pd.DataFrame, errors: Errors) -> Iterable[Findin
     ]
     for figure, paper in (("mean_latency", "1.66 to 2.01"), ("mean_ttft", "1.76 to 24.07")):
         yield Finding(
-            f"Abstract: vLLM-FCFS has so many times TRAIL's {FIGURES[figure]}",
+            f"Abstract: vLLM-FCFS has a multiple of TRAIL's {FIGURES[figure]}",
             paper,
             _span([each.ratio(FCFS, TRAIL, figure) for each in loads]),
             None,
@@ -217,7 +217,7 @@ def _figure_8(queue: pd.DataFrame) -> Iterable[Finding]:
         "reasonable",
         values,
         at_most(1.1),
-        "reasonable: at most 10 % more",
+        "reasonable: at most 10% more",
         said=f"C = 0.5: {min(values):.3g} to {max(values):.3g} times that of C = 1",
     )
     printed, exact = (

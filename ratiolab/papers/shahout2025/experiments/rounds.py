@@ -11,9 +11,9 @@ from ratiolab.studies.frames import intervals
 PREDICTIONS = "workload.predict"
 WORDS = {
     "exact": "exact",
-    "noisy:0.1": "within 10 %",
-    "noisy:0.3": "within 30 %",
-    "noisy:0.6": "within 60 %",
+    "noisy:0.1": "within 10%",
+    "noisy:0.3": "within 30%",
+    "noisy:0.6": "within 60%",
     "classified:0": "middle of the true bin",
     "classified:0.2": "middle of a bin, spread 0.2",
     "classified:0.65": "middle of a bin, spread 0.65",

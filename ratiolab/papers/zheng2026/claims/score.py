@@ -45,7 +45,7 @@ def recheck() -> str:
 )
 def cvar_at_cap(mu: float) -> ClaimResult:
     """The CVaR term gives a higher score to the request with the higher tail risk, also among
-    requests that reach the cap with a probability of 10 % or more.
+    requests that reach the cap with a probability of 10% or more.
     """
     laws = [LogT(mu, sigma) for sigma in SIGMAS]
     values = [law.cvar(ALPHA, CAP) for law in laws]
@@ -57,7 +57,7 @@ def cvar_at_cap(mu: float) -> ClaimResult:
         f"CVaR {', '.join(f'{value:.1f}' for value in values)} for sigma {SIGMAS}, with "
         f"P(X > cap) {', '.join(f'{share:.3f}' for share in beyond)}",
         evidence="the summary says that CVaR penalises requests that are short on average but "
-        "have a 10 % chance of being extremely long. These get the largest penalty: CVaR_alpha of "
+        "have a 10% chance of being extremely long. These get the largest penalty: CVaR_alpha of "
         "min(X, cap) is the cap whenever P(X > cap) >= 1 - alpha. But so does every request that "
         "reaches the cap with probability 1/10 or more, whatever its risk; only their capped "
         "expectations order them",

@@ -155,8 +155,8 @@ def log_t_from_theorem_3_2(tail: Tail) -> ClaimResult:
         + f" at ln x = {', '.join(map(str, EXPONENTS))}",
         evidence="for Student's density h, h(2 z) >= 2^(-nu-1) h(z), so P(X > x^2) >= 2^(-nu) P(X "
         "> x) for all x >= 1 when mu = 0: the tail falls like (ln x)^(-nu), slower than every "
-        "power of x, and E[X] without a cap is infinite. Both are heavy-tailed, and log-t may fit "
-        "best where it was measured; the theorem does not select it",
+        "power of x, and E[X] without a cap is infinite. The two laws are heavy-tailed, and log-t "
+        "may fit best where it was measured; the theorem does not select it",
         witness="P(X > x^2) >= 2^(-7/2) P(X > x) for all x >= 1",
         otherwise=NOT_IMPLIED,
     )

@@ -27,7 +27,7 @@ Waiting = tuple[float, int]
     proof="waiting_decay",
 )
 def waiting_decay(gamma: float, slow: bool) -> ClaimResult:
-    """Decaying the score of those who wait prevents starvation."""
+    """Decaying the score of waiting requests prevents starvation."""
     horizon = 20_000 if slow else 2000
     waits = {ratio: _flooded(ratio, gamma, horizon) for ratio in RATIOS}
     starved = [ratio for ratio in RATIOS if waits[ratio] == inf]
@@ -68,7 +68,7 @@ def _flooded(ratio: float, gamma: float, horizon: int) -> float:
 
 
 def _serve(requests: list[Waiting], gamma: float) -> list[Waiting]:
-    """Serve one request a second, the least decayed score among those that have arrived."""
+    """Serve one request a second, the least decayed score among arrived requests."""
     queue: list[Waiting] = []
     order = []
     coming = sorted(requests, key=lambda request: -request[1])

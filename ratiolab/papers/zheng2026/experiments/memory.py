@@ -106,7 +106,7 @@ def findings(runs: Settings) -> Iterable[Finding]:
     yield Finding(statement, "1.06", said, times == count, otherwise=missed)
     said, times = where(TIE, STILL, TAIL)
     harmed, _ = runs.sides(STILL, TIE, TAIL)
-    statement = "The decay protects those who wait: P99 latency without it / with it"
+    statement = "The decay protects waiting requests: P99 latency without it / with it"
     protects, missed = times > 0 and not harmed, f"below 1 in {harmed}"
     yield Finding(statement, "above 1", said, protects, otherwise=missed)
 
@@ -158,7 +158,7 @@ def _chart(runs: Settings) -> Enclosures:
         for q in (runs.over(setting, policy, "sept", metric),)
     ]
     options = {
-        "x_label": "ratio to SEPT, 95 % interval",
+        "x_label": "ratio to SEPT, 95% interval",
         "reference": 1.0,
         "log_x": False,
         "most": EDGE,

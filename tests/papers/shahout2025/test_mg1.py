@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ratiolab.papers.shahout2025 import appendix_d
-from ratiolab.theory.queues import mg1, mg1_classics
-from ratiolab.theory.queues.quadrature import half_line
+from ratiolab.papers.shahout2025.queues import mg1, mg1_classics
+from ratiolab.papers.shahout2025.queues.quadrature import half_line
 
 LOADS = [0.2, 0.5, 0.8, 0.95]
 

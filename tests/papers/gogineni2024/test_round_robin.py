@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement, permutations, product
 
 import pytest
 
-from ratiolab.theory.worst_case.round_robin import Service, cost_bound, serve
+from ratiolab.papers.gogineni2024.round_robin import Service, cost_bound, serve
 
 SMALL = [lengths for n in (1, 2, 3, 4) for lengths in product(range(1, 6), repeat=n)]
 

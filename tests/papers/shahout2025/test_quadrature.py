@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import k0
 
-from ratiolab.theory.queues.quadrature import half_line, log_line, unit_interval
+from ratiolab.papers.shahout2025.queues.quadrature import half_line, log_line, unit_interval
 
 
 @pytest.mark.parametrize(("power", "exact"), [(0, 1), (1, 1), (3, 6)])

@@ -8,15 +8,15 @@ from oracle import least_latency
 
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make, simulate
-from ratiolab.theory.laws.distributions import two_point, uniform
-from ratiolab.theory.limits.fluid import max_length_latency
-from ratiolab.theory.limits.staggered import (
+from ratiolab.papers.chen2025.staggered import (
     batched_completions,
     batching_loss,
     completion_bounds,
     max_length_stream_latency,
     staggered_starts,
 )
+from ratiolab.theory.laws.distributions import two_point, uniform
+from ratiolab.theory.limits.fluid import max_length_latency
 
 
 def equal(output: int, memory: int, n: int) -> Instance:

@@ -12,11 +12,11 @@ def volume_lower_bound(prompt: int, outputs: Sequence[int], memory: int) -> Frac
     """Return A/(2M) + C/3 + n/6, a lower bound on the optimal total latency.
 
     All requests have prompt s and arrive at 0. With vol(o) = s o + o (o+1)/2 the memory-time of a
-    request, n_o the number of requests of length o, A = sum_o n_o sum_{o'<=o} n_{o'} vol(o') and
-    C = sum_o n_o o. Proof. A request that starts at p holds s + k at time p + k, k = 1..o; the mean
+    request, n_o the number of requests of length o, A = sum_o n_o sum_{o'<=o} n_{o'} vol(o') and C
+    = sum_o n_o o. Proof. A request that starts at p holds s + k at time p + k, k = 1..o; the mean
     time of its holdings is p + m, where m <= (2o+1)/3 is the mean of k under weights s + k (the
-    worst case is s = 0). So it completes at p + o, at least (o-1)/3 after its mean time. The sum of
-    the mean times is least, over all ways to put the volumes into slots t = 1, 2, ... of size M,
+    worst case is s = 0). Hence it completes at p + o, at least (o-1)/3 after its mean time. The sum
+    of the mean times is least, over all ways to put the volumes into slots t = 1, 2, ... of size M,
     when they are served in order of volume: spreading slot t over (t-1, t], request i in that order
     has mean time at least (V_i - vol_i/2)/M + 1/2 with V_i the volume up to i. Equal lengths count
     n_o**2 vol(o)/2 in the sum of V_i - vol_i/2 and different ones n_o n_{o'} vol(o'), at least half

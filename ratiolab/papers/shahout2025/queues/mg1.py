@@ -34,7 +34,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ratiolab.theory.queues.quadrature import Array, half_line, log_line, unit_interval
+from ratiolab.papers.shahout2025.queues.quadrature import Array, half_line, log_line, unit_interval
 
 
 class PredictionModel(Protocol):
@@ -106,7 +106,7 @@ class Profile:
     load : E[X; R <= u].
     square : second moment of the work an arrival at rank u finds relevant, per old job.
     dwell : K(u), rate at which jobs pass rank u while preemptible.
-    aged_dwell : the same, weighted with the age.
+    aged_dwell : K(u) weighted with the age.
     alone, aged_alone : expected non-preemptive service, and its integral of the age.
     """
 

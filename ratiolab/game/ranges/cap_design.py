@@ -1,8 +1,8 @@
-"""The best caps for a known law of lengths, and what no policy can go below for it.
+"""The best caps for a known distribution of lengths, and a lower bound on every policy.
 
 Fluid limit and units of `ratiolab.theory.limits.volume_restart`: all requests at round 0, volumes,
 the optimum is the integral of Y**2. For a law with finitely many volumes only these matter as caps:
-between two of them a run completes nobody.
+between two of them no request of a run completes.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def least_cost(law: Atoms, steps: int = 160) -> float:
     by tau is at most tau, and costs twice the integral of the share that is unfinished (see
     ratiolab/papers/ours/proofs/volume_restart.md, section 3). Time is cut into steps; jumps are
     made at the start of a step and their work need only be done by its end, which can only lower
-    the cost. What is unfinished after the last step costs nothing.
+    the cost. Unfinished work after the last step costs nothing.
 
     A linear program in floats, with tolerances of the solver of 1e-7.
     """
@@ -138,7 +138,7 @@ def _minimum(cost: Any, entries: list[tuple[int, int, float]], right: Any, limit
 
 
 def coarsened(law: Atoms, most: int = 24) -> list[tuple[float, float]]:
-    """Return a law of at most so many volumes: neighbours in geometric bins become their mean.
+    """Return a law of at most ``most`` volumes: neighbours in geometric bins become their mean.
 
     The answer is about the coarser law; its optimum and costs differ a little from those of the
     law itself.

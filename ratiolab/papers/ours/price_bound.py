@@ -1,9 +1,9 @@
 """Lower bound on the optimum from prices of tokens, equal prompts, all requests at round 0.
 
-Let L(t) >= 0 be the price of a token at time t. A request that starts in round p completes at
-p + o and pays (s + j) L(p + j) at its ages j = 1, ..., o; no schedule pays more than M times the
-sum of all prices. So OPT is at least the sum over the requests of the least of p + o + payment over
-p >= 0, less M sum L(t). The prices here are those at which the volumes, served one after the other
+Let L(t) >= 0 be the price of a token at time t. A request that starts in round p completes at p + o
+and pays (s + j) L(p + j) at its ages j = 1, ..., o; no schedule pays more than M times the sum of
+all prices. Hence OPT is at least the sum over the requests of the least of p + o + payment over p
+>= 0, less M sum L(t). The prices here are those at which the volumes, served one after the other
 and the smallest first with full memory, would be served when they are: the integral of 1/vol of the
 request that is being served, from t - 1/2 to the end.
 """

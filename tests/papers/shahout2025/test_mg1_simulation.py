@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ratiolab.theory.queues import mg1
-from ratiolab.theory.queues.mg1_simulation import (
+from ratiolab.papers.shahout2025.queues import mg1
+from ratiolab.papers.shahout2025.queues.mg1_simulation import (
     Sampler,
     exponential_predictions,
     perfect_exponential,

@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from ratiolab.theory.limits.cap_design import best_caps, coarsened, design, least_cost
+from ratiolab.game.ranges.cap_design import best_caps, coarsened, design, least_cost
 from ratiolab.theory.limits.volume_restart import Shares
 
 LAW = [(1.0, 0.4), (2.0, 0.2), (9.0, 0.2), (40.0, 0.15), (300.0, 0.05)]

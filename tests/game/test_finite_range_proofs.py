@@ -7,9 +7,9 @@ that differ in one step are shown to fail where the right ones hold.
 import numpy as np
 import pytest
 
-from ratiolab.theory.limits.cap_design import best_caps
-from ratiolab.theory.limits.finite_range import dual_value
-from ratiolab.theory.limits.orders import Move, form, most
+from ratiolab.game.ranges.cap_design import best_caps
+from ratiolab.game.ranges.finite_range import dual_value
+from ratiolab.game.ranges.orders import Move, form, most
 from ratiolab.theory.limits.volume_restart import Shares, best
 
 LISTS = [

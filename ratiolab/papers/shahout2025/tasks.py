@@ -5,14 +5,15 @@ from functools import lru_cache
 import numpy as np
 
 from ratiolab.model.streams import stream
-from ratiolab.studies.cell import Cell, Row
-from ratiolab.theory.queues import mg1
-from ratiolab.theory.queues.mg1_simulation import (
+from ratiolab.papers.shahout2025.queues import mg1
+from ratiolab.papers.shahout2025.queues.mg1_simulation import (
     Sampler,
     exponential_predictions,
     perfect_exponential,
 )
-from ratiolab.theory.queues.mg1_simulation import run as serve
+from ratiolab.papers.shahout2025.queues.mg1_simulation import run as serve
+from ratiolab.studies.cell import Cell, Row, Value
+from ratiolab.studies.tasks.task import Task
 
 LAWS: dict[str, tuple[mg1.PredictionModel, Sampler]] = {
     "perfect": (mg1.PERFECT, perfect_exponential),
@@ -48,3 +49,7 @@ def queue_means(cell: Cell) -> list[Row]:
 @lru_cache
 def _profiles(law: str, fraction: float) -> tuple[mg1.Profile, mg1.Profile]:
     return mg1.corrected(LAWS[law][0], fraction), mg1.as_printed(LAWS[law][0], fraction)
+
+
+_QUEUE: dict[str, Value] = {"law": "perfect", "fraction": 1.0, "rate": 0.8, "jobs": 100_000}
+TASKS = (Task("limited-queue", queue_means, workload=False, policy=False, options=_QUEUE),)

@@ -1,7 +1,7 @@
 """Policies of the fluid limit as lists of moves, and the worst law for a mixture of them.
 
-Units of `ratiolab.theory.limits.finite_range`. A policy that knows no law is a list of moves: a
-share of the requests, drawn at random of those that may have outlived one volume, runs to another.
+Units of `ratiolab.game.ranges.finite_range`. A policy that knows no law is a list of moves: a
+share of the requests that may have outlived one volume, drawn at random, runs to another.
 Its cost is a quadratic form of the law with nonnegative entries, so that a mixture of policies has
 the mean of their forms. Such a form is concave in the squares of the law, and for every guess of
 the law there is a bound for all laws that is exact when the guess is right (`most`).
@@ -23,7 +23,7 @@ class Move(NamedTuple):
 
     Parameters
     ----------
-    bound, cap : numbers of nodes, volumes in ascending order of which the first is 0; the requests
+    bound, cap : numbers of nodes, volumes in ascending order, the first is 0; the requests
         are known to exceed the bound.
     share : of all requests, those included that completed before.
     """
@@ -34,7 +34,7 @@ class Move(NamedTuple):
 
 
 def complete(moves: Iterable[Move], last: int) -> list[Move]:
-    """Return the moves, and then those that bring all requests to the last node."""
+    """Return the moves, and then moves that bring all requests to the last node."""
     done = list(moves)
     at = np.zeros(last + 1)
     at[0] = 1
@@ -42,12 +42,13 @@ def complete(moves: Iterable[Move], last: int) -> list[Move]:
         at[move.bound] -= move.share
         at[move.cap] += move.share
         if not move.bound < move.cap <= last or at[move.bound] < -1e-9 or move.share < 0:
-            raise ValueError(f"{move}: not a move from a bound where so many requests are")
+            raise ValueError(f"{move}: not a move from a bound with that share of requests")
     return done + [Move(k, last, float(at[k])) for k in range(last) if at[k] > 1e-12]
 
 
 def spread(moves: Iterable[Move], parts: int, shift: int, last: int) -> list[Move]:
-    """Return the moves on nodes that lie `parts` times as close, caps so many of those higher.
+    """Return the moves on nodes that lie `parts` times as close, with caps higher by ``shift`` of
+    these nodes.
 
     Nodes 0, the least volume (1) and the last one are nodes of both; the last is not moved.
     """

@@ -7,7 +7,7 @@ complete then, each saving d - a against a latency of d: any algorithm pays at l
 N d - d**3/(3 h**2) = 2 N d/3 = 16 h**4 i**3/3. For the optimum, M/h**2 = 2 h i**2 short ones fit at
 once, all of them in 2h rounds, with total latency 2 h**2 i**2 (2h + 1) = M (2 + 1/h). If b >= d the
 long request can end before they arrive, at M - s <= 2 M; if b < d it can start after them and ends
-by 2 (M - s) - 1 + 2h <= 2 M. So OPT <= M (4 + 1/h), and the ratio is at least
+by 2 (M - s) - 1 + 2h <= 2 M. Hence OPT <= M (4 + 1/h), and the ratio is at least
 
     16 h**4 i**3 / (3 M (4 + 1/h)) = 4h/(3 (4h + 1)) sqrt(n - 1),   n = N + 1:
 

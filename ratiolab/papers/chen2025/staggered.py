@@ -1,8 +1,8 @@
 """Staggered starts: what they gain on equal requests, and what A_max gains by them unawares.
 
 H-SF runs equal requests of length o, with s = 0 and M = m o, in batches of m. A schedule that
-starts a few every round lets one grow while another ends, and comes near twice the rate. The same
-happens to A_max as printed once early completions have spread its starts.
+starts a few every round lets one grow while another ends, and comes near twice the rate. This
+happens to A_max as stated in the paper once early completions have spread its starts.
 """
 
 from fractions import Fraction
@@ -18,7 +18,7 @@ MOST_REQUESTS = 100_000
 def completion_bounds(output: int, memory: int, requests: int) -> list[int]:
     """Return, for k = 1..n, a round before which no schedule has completed k requests.
 
-    Requests that start at p <= x = T - o are those that complete by T. With weights w_j on the
+    Exactly the requests that start at p <= x = T - o complete by T. With weights w_j on the
     memory constraints of rounds o + j, j = 0..x, a request started at p holds (o - p + j) tokens
     there while 0 <= p - j < o. The weights w_0 = 1/o, w_p = (w_{p-1} + ... + w_{p-o}) / o make
     every such request count exactly 1, so at most M (w_0 + ... + w_x) complete by T. (They are

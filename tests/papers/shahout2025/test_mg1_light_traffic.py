@@ -6,9 +6,9 @@ from math import exp
 import numpy as np
 import pytest
 
-from ratiolab.theory.queues import mg1
-from ratiolab.theory.queues.mg1_light_traffic import LEAST, as_printed, slope, two_jobs
-from ratiolab.theory.queues.mg1_simulation import run
+from ratiolab.papers.shahout2025.queues import mg1
+from ratiolab.papers.shahout2025.queues.mg1_light_traffic import LEAST, as_printed, slope, two_jobs
+from ratiolab.papers.shahout2025.queues.mg1_simulation import run
 
 GRID = [Fraction(k, 20) for k in range(21)]
 

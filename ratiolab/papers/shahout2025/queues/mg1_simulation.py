@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from ratiolab.papers.shahout2025.queues.quadrature import Array
 from ratiolab.theory.estimate import Estimate
-from ratiolab.theory.queues.quadrature import Array
 
 Sampler = Callable[[Generator, int], tuple[Array, Array]]
 

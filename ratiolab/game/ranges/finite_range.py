@@ -1,18 +1,18 @@
-"""The best constant V(R) when all volumes lie within a factor R: what encloses it.
+"""The best constant V(R) when all volumes lie within a factor R: bounds from both sides.
 
 Fluid limit and units of `ratiolab.theory.limits.volume_restart`. V(R) is the largest, over laws on
 [1, R], of the least cost of a policy over the optimum; whether the policy knows the law or not
 makes no difference. V(R) does not fall as R grows, is (1 + sqrt(R))/2 up to R = 2.618 and tends to
-V = 2.728. Between these it is enclosed:
+V = 2.728. Between these values two bounds hold:
 
 - from below by a law and a price of work (`dual_value`): every policy pays at least the cheapest
   path of bounds with its work at that price, less what all work costs; a dynamic program finds it;
 - from above by a mixture of policies that know nothing but R, and a guess of the worst law
-  (`ratiolab.theory.limits.orders`).
+  (`ratiolab.game.ranges.orders`).
 
-Both are floats, right but for rounding; proofs in ratiolab/papers/ours/proofs/volume_restart.md.
-Laws, prices and policies are found by `ratiolab.game.ranges`, whose quality matters for nothing but
-the gap.
+The bounds are floats, right but for rounding; proofs in
+ratiolab/papers/ours/proofs/volume_restart.md. Laws, prices and policies are found by
+`ratiolab.game.ranges`, whose quality matters for nothing but the gap.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NEVER_KILL = ((1 + 5**0.5) / 2) ** 2
 
 @dataclass(frozen=True)
 class Enclosure:
-    """An enclosure of the best constant for volumes within a factor.
+    """An interval of the best constant for volumes within a factor.
 
     Parameters
     ----------

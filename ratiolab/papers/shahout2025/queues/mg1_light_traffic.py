@@ -2,7 +2,7 @@
 
 E[T] = E[X] + D lambda + O(lambda^2). To this order a job of size t meets at most one other,
 of size x, which arrives at some age u < t; the two are delayed by x in total if the newcomer
-is served first, and by t - u if it waits. So D is the mean of that delay, integrated over u,
+is served first, and by t - u if it waits. Hence D is the mean of that delay, integrated over u,
 and no policy has less than the mean of min(x, t - u): an elementary yardstick that needs no
 queueing formula and no simulation.
 
@@ -15,7 +15,7 @@ first job can be preempted while v = t - u > w t:
              = 3/8 + 1 / (2 + C)^3 - w^3 / (1 + w)^2,     m(u) = E[X; X < u].
 
 Lemma 1 as printed stays below 1/2 for every C: 1 / (2 + C)^3 < 1/8 for C > 0, and at C = 0
-the last term is 1/4. It promises what no policy can do.
+the last term is 1/4. It promises more than any policy can do.
 
 Source: Shahout et al. (2025), Lemma 1, arXiv 2410.01035; the comparison is ours.
 """
@@ -26,19 +26,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ratiolab.theory.queues.mg1 import Profile
+    from ratiolab.papers.shahout2025.queues.mg1 import Profile
 
 LEAST = Fraction(1, 2)
-"""What every policy pays at least: the mean of min(x, t - u)."""
+"""Least cost of every policy: the mean of min(x, t - u)."""
 
 
 def two_jobs(fraction: Fraction) -> Fraction:
     """Return D of SPRPT with limited preemption, from two jobs alone.
 
-    C = ``fraction``. Never preempting is worth 1, as in every M/M/1 queue; preempting always, the
-    least.
+    C = ``fraction``. The value is 1 without preemption, as in every M/M/1 queue, and least with
+    full preemption.
 
-    Never preempting is worth 1, as in every M/M/1 queue; preempting always, the least.
+    The value is 1 without preemption, as in every M/M/1 queue, and least with full preemption.
 
     >>> print(two_jobs(Fraction(0)), two_jobs(Fraction(1, 2)), two_jobs(Fraction(1)))
     1 7/12 1/2
