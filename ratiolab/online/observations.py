@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ratiolab.model import Instance, stream
-from ratiolab.model.instance import LAW_COLUMNS
+from ratiolab.model.instance import DATES, LAW_COLUMNS, PROMISES
+from ratiolab.model.promises import NO_DATE, weights
 from ratiolab.online.policy import Policy
 from ratiolab.online.view import LEVELS, Information, InformationError, View
 
@@ -45,7 +46,11 @@ def observable_columns(instance: Instance, policy: Informed) -> dict[str, Sequen
             if instance.upper is None
             else np.minimum(instance.upper, instance.memory - instance.prompt)
         ).tolist(),
+        "weight": weights(instance).tolist(),
     }
+    for name in DATES:
+        dates = getattr(instance, name)
+        columns[name] = [NO_DATE] * len(instance) if dates is None else dates.tolist()
     for name in ("predicted", *LAW_COLUMNS):
         column = getattr(instance, name)
         if column is not None:
@@ -94,7 +99,7 @@ class Observations:
         filling: Mapping[int, int],
     ) -> None:
         columns = observable_columns(instance, policy)
-        names = ("prompt", "arrival", "output", *LEVELS[policy.information])
+        names = ("prompt", "arrival", *PROMISES, "output", *LEVELS[policy.information])
         known = {name: Revealed(name, policy.name) for name in names}
         self.output, self._kept = known["output"], kept
         self.signals: dict[int, Any] = known.get("signals", {})

@@ -161,6 +161,8 @@ class Policy(ABC):
     preemption : semantics of an eviction that the policy is made for.
     semantics : all semantics of an eviction under which the policy makes sense.
     randomized : whether the policy draws random numbers of its own, besides the ones for ties.
+    reads : columns of promises that the policy is made for; without any of them it decides as
+        another policy does.
     many : requests from which on a run is compiled, if there is a rule for it: in Python it takes
         about as long as compiling does.
     """
@@ -170,6 +172,7 @@ class Policy(ABC):
     preemption: ClassVar[Preemption] = "restart"
     semantics: ClassVar[tuple[Preemption, ...]] = get_args(Preemption)
     randomized: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ()
     many: ClassVar[int] = 100_000
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence, Set
 from enum import Enum
 from typing import Any, NamedTuple
 
-from ratiolab.model.instance import LAW_COLUMNS
+from ratiolab.model.instance import LAW_COLUMNS, PROMISES
 
 NEVER = 2**62
 """A round that never comes."""
@@ -96,6 +96,9 @@ class View:
         `Instance`. `InformationError` unless declared.
     signals : at level ``refined prediction``, the bins that a classifier named for the remaining
         length of a request that has run, one after the prompt and one after each token so far.
+    weight, deadline, first_by : of arrived requests, as the file states them: 1, or a date that
+        never comes, without the column. Dates are in the unit of the arrivals: under a clock ticks,
+        which are not batches.
     output : of completed requests, of all arrived ones at level ``true length``.
     generated : tokens that an arrived request kept from its earlier runs, 0 under ``restart``; it
         starts with prompt + generated tokens in memory. A running one has ``now - running[i]``
@@ -114,6 +117,9 @@ class View:
     filling: Mapping[int, int]
     prompt: Mapping[int, int]
     arrival: Mapping[int, int]
+    weight: Mapping[int, int]
+    deadline: Mapping[int, int]
+    first_by: Mapping[int, int]
     output: Mapping[int, int]
     lower: Mapping[int, int]
     upper: Mapping[int, int]
@@ -126,7 +132,7 @@ class View:
     __slots__ = (
         *("now", "memory", "arrived", "completed", "tokens", "waiting", "paused"),
         *("running", "generated", "filling"),
-        *("prompt", "arrival", "output", "lower", "upper", "predicted"),
+        *("prompt", "arrival", *PROMISES, "output", "lower", "upper", "predicted"),
         *(*LAW_COLUMNS, "signals", "_refusal"),
     )
 

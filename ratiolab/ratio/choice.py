@@ -39,6 +39,9 @@ def usable_policies(
             skipped.append((key, KEEPS))
         elif preemption is not None and preemption not in policy.semantics:
             skipped.append((key, f"not made for --preemption {preemption}"))
+        elif policy.reads and not set(policy.reads) & set(instance.promises):
+            why = f"the instance has no column {' or '.join(policy.reads)}"
+            skipped.append((key, why))
         elif missing:
             kind = ADDED_BY.get(missing[0], "exact")
             why = f"the instance has no column {missing[0]!r}; --predict {kind} adds it"

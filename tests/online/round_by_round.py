@@ -9,6 +9,7 @@ anew; what a batch takes is summed over what each request does in it.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
 from ratiolab.model import Instance
 from ratiolab.model.footprint import held
@@ -38,6 +39,9 @@ class Job:
     slot: Fraction = Fraction(0)
     kept: int = 0
     """Tokens from earlier runs, 0 under restart."""
+    weight: int = 1
+    deadline: float = inf
+    first_by: float = inf
     law: tuple[int, int, int] = (0, 0, 0)
     """Location, scale and freedom of the predicted law."""
     score: float | None = None
@@ -64,6 +68,8 @@ def jobs_of(instance: Instance) -> list[Job]:
         upper = most if instance.upper is None else min(most, int(instance.upper[i]))
         predicted = output if instance.predicted is None else int(instance.predicted[i])
         job = Job(i, arrival, prompt, output, lower, upper, predicted, bound=lower)
+        for name in instance.promises:
+            setattr(job, name, int(getattr(instance, name)[i]))
         if instance.location is not None:
             columns = (instance.location, instance.scale, instance.freedom)
             job.law = tuple(int(column[i]) for column in columns)

@@ -49,14 +49,21 @@ class VLLMFCFS(Engine):
 class VLLMPriority(Engine):
     """vLLM's scheduler by priority: here the shortest prompt goes first and is evicted last.
 
-    Equal priorities in order of arrival. vLLM leaves the value to the client; here it is a length.
+    Equal priorities in order of arrival. vLLM leaves the value to the client; here it is a length,
+    or what was promised.
+
+    A request that waits never takes the place of one that runs, however urgent it is: priorities
+    decide who joins, and who leaves when the running requests alone would overflow. So urgent
+    requests wait behind others that run, as in vLLM (its issues 24365 and 40004); its pull request
+    45561, not merged when read, would evict for them where the batch is full.
 
     Parameters
     ----------
-    priority : the ``prompt`` (default), or the ``predicted`` output.
+    priority : the ``prompt`` (default), the ``predicted`` output, the ``weight``, largest first, or
+        the ``deadline``, earliest first.
     """
 
-    priority: Literal["prompt", "predicted"] = "prompt"
+    priority: Literal["prompt", "predicted", "weight", "deadline"] = "prompt"
 
     name: ClassVar[str] = "vllm-priority"
     source: ClassVar[str] = "vLLM v1, --scheduling-policy priority"
@@ -67,5 +74,11 @@ class VLLMPriority(Engine):
         return Information.PREDICTION if by_prediction else Information.NOTHING
 
     def key(self, view: View, request: int) -> Key:
-        lengths = view.predicted if self.priority == "predicted" else view.prompt
-        return (lengths[request],)
+        match self.priority:
+            case "weight":
+                return (-view.weight[request],)
+            case "deadline":
+                return (view.deadline[request],)
+            case "predicted":
+                return (view.predicted[request],)
+        return (view.prompt[request],)
