@@ -26,7 +26,7 @@ POLICIES = {
         key: key.upper()
         for key in (
             *("fcfs", "gba", "gsa", "h-sf", "ltr", "mc-sf", "mlfq", "rr", "rr-sjf", "sept", "sjf"),
-            *("sprpt", "srpt", "ssjf", "svf", "swf", "tie", "trail"),
+            *("sprpt", "srpt", "ssjf", "svf", "swf", "tie", "trail", "edf"),
         )
     },
 }
