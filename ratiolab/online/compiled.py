@@ -19,7 +19,7 @@ from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NOW, RUNNING, TIME, WAITING, Account
 from ratiolab.online.accounts import Ended, opened
 from ratiolab.online.clock import BatchTime
-from ratiolab.online.observations import observable_columns
+from ratiolab.online.observations import observable_columns, setting_of
 from ratiolab.online.policy import Policy
 from ratiolab.online.rules import Seen
 from ratiolab.online.view import NEVER
@@ -34,27 +34,36 @@ COMPLETE, STALLED, BROKEN, LATE = range(4)
 def serve_compiled(
     instance: Instance,
     policy: Policy,
+    seed: int,
     preemption: Preemption,
     clock: BatchTime | None,
     patience: int,
 ) -> Ended | None:
     """Return a run of a policy, compiled.
 
-    None for a policy without a rule, under ``pause``, where times might not fit 64 bits, or when
-    the rule does what a simulation refuses: then Python says what.
+    None for a policy without a rule or from outside the package, which may have changed what a rule
+    is about; under ``pause``, and where the same states may come back for ever; where times might
+    not fit 64 bits; or when the rule does what a simulation refuses: then Python says what.
     """
-    rule = policy.rule(instance.memory, observable_columns(instance, policy))
-    if rule is None or policy.may_overflow or preemption == "pause":
+    own = type(policy).__module__.startswith("ratiolab.")
+    loops = policy.may_loop and preemption == "restart"
+    if not own or loops or policy.may_overflow or preemption == "pause":
         return None
     if clock is not None and not _fits(instance, clock, policy.budget):
         return None
     n = len(instance)
     make = OnArrays(n)
-    s, own = opened(instance, preemption, policy.budget, clock, make), rule.remember(make)
+    s = opened(instance, preemption, policy.budget, clock, make)
+    setting = setting_of(instance, policy, seed, preemption, clock)
+    known = {**observable_columns(instance, policy), "order": s.order.tolist()}
+    rule = policy.rule(setting, known)
+    if rule is None:
+        return None
     key = make.copied([-1] * n if rule.key is None else rule.key)
+    length = None if rule.length is None else make.copied(rule.length)
     arrival = np.full(n, -1)
     run, table = _compiled(rule.decide)
-    outcome, decisions = run(s, own, make.column(), arrival, key, patience)
+    outcome, decisions = run(s, rule.remember(make), make.column(), arrival, key, length, patience)
     if outcome >= BROKEN:
         return None
     runs = table(s.runs)
@@ -112,9 +121,15 @@ def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[...
     """
 
     def serve(
-        s: Account, own: Any, prompt: IntArray, arrival: IntArray, key: IntArray, patience: int
+        s: Account,
+        own: Any,
+        prompt: IntArray,
+        arrival: IntArray,
+        key: IntArray,
+        length: IntArray | None,
+        patience: int,
     ) -> tuple[int, int]:
-        # the rule sees `prompt`, and the key in `own`, of requests that have arrived
+        # the rule sees `prompt`, and key and length in `own`, of requests that have arrived
         last, decisions, _ = s.v[NOW], 0, source
         while True:
             account.begin(s)
@@ -128,6 +143,8 @@ def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[...
             for i in s.arrived:
                 prompt[i], arrival[i] = s.prompt[i], now
                 own.key[i] = now if key[i] < 0 else key[i]
+                if length is not None:
+                    own.length[i] = length[i]
             unfilled = 0
             for i in s.filling:
                 unfilled += s.left[i]

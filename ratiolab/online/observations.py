@@ -6,10 +6,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ratiolab.model import Instance, stream
+from ratiolab.model import Instance, Preemption, stream
 from ratiolab.model.instance import DATES, LAW_COLUMNS, PROMISES
 from ratiolab.model.promises import NO_DATE, weights
-from ratiolab.online.policy import Policy
+from ratiolab.online.clock import BatchTime
+from ratiolab.online.policy import Policy, Setting, Ties
 from ratiolab.online.view import LEVELS, Information, InformationError, View
 
 
@@ -20,6 +21,15 @@ class Informed(Protocol):
     def name(self) -> str: ...
     @property
     def information(self) -> Information: ...
+
+
+def setting_of(
+    instance: Instance, policy: Policy, seed: int, preemption: Preemption, clock: BatchTime | None
+) -> Setting:
+    """Return what a policy knows before the first request of a run, ties drawn afresh."""
+    outputs = instance.output.tolist() if policy.ties in ("worst", "best") else None
+    ties = Ties(policy.ties or "random", stream(seed, "ties"), outputs)
+    return Setting(instance.memory, ties, preemption != "restart", clock)
 
 
 def required_columns(information: Information) -> tuple[str, ...]:

@@ -237,13 +237,14 @@ class Policy(ABC):
         """
         return Shared(lambda view, i: view.arrival[i])
 
-    def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
         """Return a rule that decides as `start` does and also runs compiled; None has none.
 
         Parameters
         ----------
-        memory : KV cache size M, tokens.
-        known : columns that the level of information reveals, a value for each request.
+        setting : what a policy knows before the first request.
+        known : columns that the level of information reveals, a value for each request, and
+            ``order``, the requests as they arrive.
         """
         return None
 

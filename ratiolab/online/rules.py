@@ -58,27 +58,34 @@ class Rule(NamedTuple):
     decide : from the view and the state to the round of the next decision.
     remember : creates the state.
     key : of each request when it enters the queue; None is the round of its arrival.
+    length : believed length of each request, if the rule reads it.
     """
 
     decide: Callable[[Any, Any], int]
     remember: Callable[[Containers], Any]
     key: Sequence[int] | None = None
+    length: Sequence[int] | None = None
 
 
 def asked(
-    decide: Callable[[Any, Any], int], own: Any, key: Callable[[View, int], int]
+    decide: Callable[[Any, Any], int],
+    own: Any,
+    key: Callable[[View, int], Any],
+    length: Callable[[View, int], int] | None = None,
 ) -> Callable[[View], Decision]:
     """Return a run of a policy in Python that decides by a rule.
 
     Parameters
     ----------
     own : state of the rule, on lists.
-    key : of a request that arrives.
+    key, length : of a request that arrives; length if the rule reads it.
     """
 
     def run(view: View) -> Decision:
         for i in view.arrived:
             own.key[i] = key(view, i)
+            if length is not None:
+                own.length[i] = length(view, i)
         wake = decide(view, own)
         return Decision(list(own.admit), list(own.evict), wake)
 

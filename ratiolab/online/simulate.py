@@ -17,8 +17,8 @@ from ratiolab.online.account import LEFT, MEMORY, NEXT, NOW, PAUSE, SEMANTICS
 from ratiolab.online.accounts import Ended, boundaries, opened, schedule_of
 from ratiolab.online.clock import PICOSECONDS, BatchTime
 from ratiolab.online.compiled import serve_compiled
-from ratiolab.online.observations import Observations, Revealed, Signals
-from ratiolab.online.policy import Policy, Setting, Ties
+from ratiolab.online.observations import Observations, Revealed, Signals, setting_of
+from ratiolab.online.policy import Policy
 from ratiolab.online.registry import as_policy
 from ratiolab.online.rules import OnLists
 from ratiolab.online.simulation import Outcome, Simulation
@@ -73,7 +73,7 @@ def simulate(
     patience = int(instance.output.sum()) + 10_000 if patience is None else patience
     ended = None
     if len(instance) >= policy.many:
-        ended = serve_compiled(instance, policy, semantics, clock, patience)
+        ended = serve_compiled(instance, policy, seed, semantics, clock, patience)
     if ended is None:
         with contained():
             ended = Serving(instance, policy, seed, semantics, clock).to_the_end(patience)
@@ -144,12 +144,7 @@ class Serving:
         self.may_loop = preemption == "restart" and policy.may_loop
         self.seen: set[frozenset[tuple[int, int]]] = set()
         self.last_completion: int | None = None
-        ties = Ties(
-            policy.ties or "random",
-            stream(seed, "ties"),
-            self.account.output if policy.ties in ("worst", "best") else None,
-        )
-        setting = Setting(instance.memory, ties, preemption != "restart", clock)
+        setting = setting_of(instance, policy, seed, preemption, clock)
         self.decide = policy.start(setting, stream(seed, "policy"))
 
     def to_the_end(self, patience: int) -> Ended:

@@ -14,15 +14,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.random import Generator
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.schedules.annealing import Cooling, cooled, largest, most_running
 from ratiolab.model import Instance, IntArray, Preemption
-from ratiolab.online import Information, Policy, Simulation, make, simulate
+from ratiolab.online import Information, Simulation, make, simulate
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
-from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.policy import Decide, Setting
+from ratiolab.online.policies.prefix import Order, PrefixPolicy
+from ratiolab.online.policy import Setting
 from ratiolab.seconds.order_kernels import FIELDS, HIGHEST, STRIDE, Served, Timed, anneal, serve
 
 BEGIN = "svf", "svf-fit", "mc-sf"
@@ -39,7 +38,7 @@ HOT, COLD, REACH, GIVE = 0.05, 0.002, 8, 6.0
 
 
 @dataclass(frozen=True)
-class Searched(Policy):
+class Searched(PrefixPolicy):
     """An order of all requests: the first waiting request starts once it fits until completion.
 
     Parameters
@@ -53,11 +52,9 @@ class Searched(Policy):
     source: ClassVar[str] = "ratiolab"
     information: ClassVar[Information] = Information.TRUE_LENGTH
 
-    def start(self, setting: Setting, rng: Generator) -> Decide:
+    def ranks(self, setting: Setting) -> Order:
         rank = {request: place for place, request in enumerate(self.order)}
-        return PrefixRun(
-            setting, key=lambda _, i: (rank[i],), length=lambda view, i: view.output[i]
-        )
+        return Order(lambda _, i: rank[i], lambda view, i: view.output[i])
 
 
 def timed_of(instance: Instance, clock: BatchTime) -> Timed:

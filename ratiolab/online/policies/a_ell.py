@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import heappush
 from typing import ClassVar
 
 from numpy.random import Generator
@@ -10,7 +11,7 @@ from numpy.random import Generator
 from ratiolab.model import Preemption
 from ratiolab.online.forecast import Forecast
 from ratiolab.online.policies.a_min import AMin
-from ratiolab.online.policies.prefix import PrefixQueue
+from ratiolab.online.policies.prefix import Key, admit_prefix
 from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting, TieBreak
 from ratiolab.online.view import NEVER, Decision, Information, View
 
@@ -44,7 +45,7 @@ class _Run:
     def __init__(self, setting: Setting) -> None:
         self._ties = setting.ties
         self._forecast = Forecast(setting.memory)
-        self._queue = PrefixQueue()
+        self._queue: list[tuple[Key, int]] = []
         self._length: dict[int, int] = {}
         self._trials: dict[int, int] = {}  # request on trial -> the round in which the trial ends
 
@@ -54,14 +55,16 @@ class _Run:
             self._trials.pop(i, None)
         for i in view.arrived:
             self._length[i] = view.lower[i]
-            self._queue.push(i, (0, view.now, self._ties.queue(i)))
+            heappush(self._queue, ((0, view.now, self._ties.queue(i)), i))
         evicted = [i for i, end in self._trials.items() if end == view.now]
         for i in evicted:
             del self._trials[i]
             self._forecast.remove(i)
             self._length[i] = view.upper[i]
-            self._queue.push(i, (1, view.now, self._ties.queue(i)))
-        admitted, again = self._queue.admit(view, self._forecast, self._length.__getitem__)
+            heappush(self._queue, ((1, view.now, self._ties.queue(i)), i))
+        admitted: list[int] = []
+        believed = self._forecast.believed
+        again = admit_prefix(view, believed, self._queue, self._length, admitted)
         for i in admitted:
             if self._length[i] < view.upper[i]:
                 self._trials[i] = view.now + self._length[i]

@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from numpy.random import Generator
-
-from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.policy import Decide, Policy, Setting, TieBreak
+from ratiolab.online.policies.prefix import Order, PrefixPolicy
+from ratiolab.online.policy import Setting, TieBreak
 from ratiolab.online.view import Information
 
 
 @dataclass(frozen=True)
-class AMax(Policy):
+class AMax(PrefixPolicy):
     """Every output is taken for its upper bound, so memory never overflows and nothing is evicted.
 
     With one interval and one prompt length this is the printed algorithm: a random set of the
@@ -33,17 +31,16 @@ class AMax(Policy):
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 1, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.INTERVAL
 
-    def start(self, setting: Setting, rng: Generator) -> Decide:
+    def ranks(self, setting: Setting) -> Order:
         tie, ranked = setting.ties.queue, self.order == "upper"
-        return PrefixRun(
-            setting,
+        return Order(
             key=lambda view, i: (view.upper[i] if ranked else 0, tie(i)),
             length=lambda view, i: view.upper[i],
         )
 
 
 @dataclass(frozen=True)
-class ARandom(Policy):
+class ARandom(PrefixPolicy):
     """A random order, packed with full knowledge of the outputs; a device of the analysis.
 
     A request draws its place when it arrives. The order is kept: the first misfit ends the batch.
@@ -55,6 +52,6 @@ class ARandom(Policy):
     source: ClassVar[str] = "Chen, Ye, Zhou (2025), Algorithm 4, arXiv 2508.14544v2"
     information: ClassVar[Information] = Information.TRUE_LENGTH
 
-    def start(self, setting: Setting, rng: Generator) -> Decide:
+    def ranks(self, setting: Setting) -> Order:
         tie = setting.ties.queue
-        return PrefixRun(setting, lambda view, i: (tie(i),), lambda view, i: view.output[i])
+        return Order(lambda view, i: tie(i), lambda view, i: view.output[i])

@@ -1,13 +1,14 @@
 """A_min: believe the lower bound, and learn from evictions."""
 
 from dataclasses import dataclass
+from heapq import heappush
 from typing import ClassVar, Literal
 
 from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.online.forecast import Forecast
-from ratiolab.online.policies.prefix import PrefixQueue, Victims
+from ratiolab.online.policies.prefix import Key, Victims, admit_prefix
 from ratiolab.online.policy import RESTARTING, Decide, Policy, Setting, TieBreak
 from ratiolab.online.view import Decision, Information, View
 
@@ -54,7 +55,7 @@ class _Run:
         self._sign = 1 if policy.victim == "smallest" else -1
         self._ties = setting.ties
         self._forecast = Forecast(setting.memory)
-        self._queue = PrefixQueue()
+        self._queue: list[tuple[Key, int]] = []
         self._bound: dict[int, int] = {}
         self._victims = Victims()
 
@@ -67,7 +68,8 @@ class _Run:
         evicted = self._victims.evict(view)
         for i in evicted:
             self._forecast.remove(i)
-        admitted, again = self._queue.admit(view, self._forecast, self._bound.__getitem__)
+        admitted: list[int] = []
+        again = admit_prefix(view, self._forecast.believed, self._queue, self._bound, admitted)
         for i in admitted:
             self._victims.push(i, (self._sign * self._bound[i], self._ties.running(i)), view.now)
         for i in evicted:
@@ -77,4 +79,4 @@ class _Run:
         return Decision(admitted, evicted, wake=view.now + 1 if evicted else again)
 
     def _enqueue(self, i: int) -> None:
-        self._queue.push(i, (self._bound[i], self._ties.queue(i)))
+        heappush(self._queue, ((self._bound[i], self._ties.queue(i)), i))

@@ -104,7 +104,7 @@ class Engine(Policy):
         key = self.key
         return Shared(lambda view, i: (*key(view, i), view.arrival[i]), most=self.batch or NEVER)
 
-    def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
         """Return the rule of an engine in order of arrival whose last request leaves first."""
         in_order = type(self).key is Engine.key and self.last_leaves and self.block == 1
         zeros = [0] * len(known["prompt"])

@@ -43,11 +43,11 @@ class Greedy(Policy):
     def shared(self, memory: int, clock: BatchTime | None) -> Shared:
         return Shared(self.key, most=self.batch or NEVER)
 
-    def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
         """Return the rule of an order by a column."""
         if type(self).key is not Greedy.key:
             return None
-        remember = partial(Ahead.of, self.batch or NEVER, memory)
+        remember = partial(Ahead.of, self.batch or NEVER, setting.memory)
         return Rule(rules.one_round_ahead, remember, known.get(self.order))
 
 

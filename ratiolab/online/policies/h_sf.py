@@ -1,5 +1,6 @@
 """H-SF, the hindsight yardstick of Chen et al.: as many requests as possible, now."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -7,13 +8,14 @@ from numpy.random import Generator
 
 from ratiolab.model.footprint import held
 from ratiolab.online.forecast import Forecast
-from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.policies.prefix import Order, PrefixPolicy
+from ratiolab.online.policy import Decide, Setting
+from ratiolab.online.rules import Rule
 from ratiolab.online.view import NEVER, Decision, Information, View
 
 
 @dataclass(frozen=True)
-class HSF(Policy):
+class HSF(PrefixPolicy):
     """Shortest output first with full knowledge of the arrived requests.
 
     Parameters
@@ -32,9 +34,13 @@ class HSF(Policy):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         if self.select == "cardinality":
             return _Largest(setting)
-        return PrefixRun(
-            setting, key=lambda view, i: (view.output[i],), length=lambda view, i: view.output[i]
-        )
+        return super().start(setting, rng)
+
+    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+        return super().rule(setting, known) if self.select == "prefix" else None
+
+    def ranks(self, setting: Setting) -> Order:
+        return Order(lambda view, i: view.output[i], lambda view, i: view.output[i])
 
 
 class _Largest:

@@ -8,11 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from numpy.random import Generator
-
 from ratiolab.online.clock import BatchTime
-from ratiolab.online.policies.prefix import PrefixRun
-from ratiolab.online.policy import Decide, Policy, Setting, Share, Shared
+from ratiolab.online.policies.prefix import Order, PrefixPolicy
+from ratiolab.online.policy import Setting, Share, Shared
 from ratiolab.online.view import Information, View
 
 Lengths: TypeAlias = Literal["true", "predicted", "upper"]
@@ -33,7 +31,7 @@ def believed(lengths: Lengths) -> Callable[[View, int], int]:
 
 
 @dataclass(frozen=True)
-class Believing(Policy):
+class Believing(PrefixPolicy):
     """Base of policies that plan with a believed length and never evict by choice.
 
     Parameters
@@ -74,9 +72,9 @@ class MCSF(Believing):
     name: ClassVar[str] = "mc-sf"
     source: ClassVar[str] = "Jaillet et al. (2025), Algorithm 1, arXiv 2502.07115v5"
 
-    def start(self, setting: Setting, rng: Generator) -> Decide:
+    def ranks(self, setting: Setting) -> Order:
         length = believed(self.lengths)
-        return PrefixRun(setting, lambda view, i: (length(view, i),), length, self.margin)
+        return Order(length, length, self.margin)
 
     def shared(self, memory: int, clock: BatchTime | None) -> Shared:
         length = believed(self.lengths)
@@ -90,8 +88,8 @@ class MCBenchmark(Believing):
     name: ClassVar[str] = "mc-benchmark"
     source: ClassVar[str] = "Jaillet et al. (2025), Algorithm 2, arXiv 2502.07115v5"
 
-    def start(self, setting: Setting, rng: Generator) -> Decide:
-        return PrefixRun(setting, lambda view, i: (view.arrival[i],), believed(self.lengths))
+    def ranks(self, setting: Setting) -> Order:
+        return Order(None, believed(self.lengths))
 
     def shared(self, memory: int, clock: BatchTime | None) -> Shared:
         return Shared(lambda view, i: view.arrival[i], believed(self.lengths))

@@ -1,15 +1,22 @@
 """Building blocks of policies: ordered queues, orders of eviction, and the prefix rule."""
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from heapq import heapify, heappop, heappush
 from math import floor
-from typing import Any, TypeAlias
+from types import SimpleNamespace
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+from numpy.random import Generator
 
 from ratiolab.model.footprint import held
-from ratiolab.online.forecast import Forecast
-from ratiolab.online.policy import Setting
-from ratiolab.online.view import NEVER, Decision, View
+from ratiolab.online.forecast import Believed, earliest, start, stop
+from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.rules import Containers, OnLists, Rule, asked
+from ratiolab.online.view import NEVER, View
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -34,39 +41,84 @@ def held_next(view: View, request: int) -> int:
     return held(view.prompt[request] + view.generated[request] + made, 1)
 
 
-class PrefixQueue:
-    """Waiting requests in the order of a key; equal keys in the order of the file."""
+class Prefix(NamedTuple):
+    """What a policy remembers that plans memory with believed lengths.
 
-    def __init__(self) -> None:
-        self._heap: list[tuple[Key, int]] = []
+    Parameters
+    ----------
+    believed : the running requests.
+    key, length : of each request; the least key goes first, then the first in the file.
+    queue : keys and requests that wait, a heap unless the policy looks further than at the first.
+    admit, evict : the last decision.
+    """
 
-    def push(self, request: int, key: Key) -> None:
-        """Add a request."""
-        heappush(self._heap, (key, request))
+    believed: Believed
+    key: Any
+    length: Any
+    queue: Any
+    admit: Any
+    evict: Any
 
-    def admit(
-        self, view: View, forecast: Forecast, length: Callable[[int], int]
-    ) -> tuple[list[int], int]:
-        """Take the longest prefix that fits under the forecast, stopping at the first misfit.
+    @classmethod
+    def of(cls, memory: int, make: Containers) -> "Prefix":
+        """Return the memory of a policy that has seen nothing yet; it may fill so many tokens."""
+        columns = make.column(), make.column()
+        return cls(Believed.of(memory, make), *columns, *map(make.heap, (2, 1, 1)))
 
-        A request with g kept tokens is one with prompt s + g that lacks g tokens less, at least 1.
-        A request that does not fit under the forecast's memory by itself, which may be less than
-        there is, starts when no other runs.
 
-        Returns the requests and the round in which to look at the first misfit again.
-        """
-        admitted: list[int] = []
-        while self._heap:
-            _, i = self._heap[0]
-            kept = view.generated[i]
-            tokens, left = view.prompt[i] + kept, max(1, length(i) - kept)
-            again = forecast.earliest(tokens, left, view.now)
-            if again > view.now and len(forecast):
-                return admitted, again
-            heappop(self._heap)
-            forecast.add(i, tokens, view.now, left)
-            admitted.append(i)
-        return admitted, NEVER
+def longest_prefix(view: Any, own: Prefix) -> int:
+    """Admit the longest prefix of the queue that fits for ever; return when to be asked again.
+
+    Should memory overflow, because the believed lengths were too short, every active request is
+    cleared and returns to the queue of the next round (Jaillet et al. (2025), Section 5.2.2).
+    """
+    for i in view.arrived:
+        heappush(own.queue, (own.key[i], i))
+    clear(view, own)
+    again = admit_prefix(view, own.believed, own.queue, own.length, own.admit)
+    for i in own.evict:
+        heappush(own.queue, (own.key[i], i))
+    return view.now + 1 if len(own.evict) else again
+
+
+def clear(view: Any, own: Prefix) -> None:
+    """Take out who has completed, and everybody where memory would overflow."""
+    own.admit.clear()
+    own.evict.clear()
+    for i in view.completed:
+        stop(own.believed, i)
+    if view.tokens > view.memory:
+        own.evict.extend(sorted(own.believed.running))
+        for i in own.evict:
+            stop(own.believed, i)
+
+
+def admit_prefix(view: Any, believed: Believed, queue: Any, length: Any, admit: Any) -> int:
+    """Take the longest prefix of a heap that fits, stopping at the first misfit.
+
+    A request with g kept tokens is one with prompt s + g that lacks g tokens less, at least 1. A
+    request that does not fit under the believed memory by itself, which may be less than there is,
+    starts when no other runs.
+
+    Parameters
+    ----------
+    queue : heap of keys and requests.
+    length : believed length of each request.
+    admit : requests that start are added to it.
+
+    Returns the round in which to look at the first misfit again.
+    """
+    while len(queue):
+        i = queue[0][1]
+        kept = view.generated[i]
+        tokens, left = view.prompt[i] + kept, max(1, length[i] - kept)
+        again = earliest(believed, tokens, left, view.now)
+        if again > view.now and len(believed.running):
+            return again
+        heappop(queue)
+        start(believed, i, tokens, view.now, left)
+        admit.append(i)
+    return NEVER
 
 
 class Victims:
@@ -167,44 +219,58 @@ class Timers:
         return self._heap[0][0] if self._heap else NEVER
 
 
-class PrefixRun:
-    """One run of a policy that orders by a key of arrival and never evicts by choice.
-
-    Should memory overflow, because the believed lengths were too short, every active request is
-    cleared and returns to the queue of the next round (Jaillet et al. (2025), Section 5.2.2).
+class Order(NamedTuple):
+    """An order of requests, and what is believed of them: functions of a view and a request.
 
     Parameters
     ----------
-    setting : memory.
-    key : of a request, computed when it enters the queue.
-    length : believed output length of a request.
+    key : the least goes first; fixed when a request arrives. None is the order of arrival.
+    length : believed output length.
     margin : share of memory that admission leaves free.
-    queue : of waiting requests; by default the prefix rule's.
     """
 
-    def __init__(
-        self,
-        setting: Setting,
-        key: Callable[[View, int], Key],
-        length: Callable[[View, int], int],
-        margin: float = 0.0,
-        queue: PrefixQueue | None = None,
-    ) -> None:
-        self._key, self._length = key, length
-        self._forecast = Forecast(unreserved(setting.memory, margin))
-        self._queue = PrefixQueue() if queue is None else queue
+    key: Callable[[View, int], Any] | None
+    length: Callable[[View, int], int]
+    margin: float = 0.0
 
-    def __call__(self, view: View) -> Decision:
-        for i in view.completed:
-            self._forecast.remove(i)
-        for i in view.arrived:
-            self._queue.push(i, self._key(view, i))
-        cleared: list[int] = []
-        if view.tokens > view.memory:
-            cleared = sorted(view.running)
-            for i in cleared:
-                self._forecast.remove(i)
-        admitted, again = self._queue.admit(view, self._forecast, lambda i: self._length(view, i))
-        for i in cleared:
-            self._queue.push(i, self._key(view, i))
-        return Decision(admitted, cleared, wake=view.now + 1 if cleared else again)
+
+@dataclass(frozen=True)
+class PrefixPolicy(Policy):
+    """Base of policies that admit the longest prefix of an order that fits for ever.
+
+    They plan memory with believed lengths, and never evict by choice.
+    """
+
+    many: ClassVar[int] = 20_000
+
+    @abstractmethod
+    def ranks(self, setting: Setting) -> Order:
+        """Return the order of one run."""
+
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        return prefix_run(setting, self.ranks(setting))
+
+    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+        """Return the rule of the order."""
+        order, requests = self.ranks(setting), range(len(known["prompt"]))
+        shown: Any = SimpleNamespace(memory=setting.memory, **known)
+        place = None
+        if order.key is not None:  # which may draw, as requests arrive
+            key = {i: order.key(shown, i) for i in known["order"]}
+            places = {value: place for place, value in enumerate(sorted({*key.values()}))}
+            place = [places[key[i]] for i in requests]
+        remember = partial(Prefix.of, unreserved(setting.memory, order.margin))
+        return Rule(longest_prefix, remember, place, [order.length(shown, i) for i in requests])
+
+
+def prefix_run(
+    setting: Setting, order: Order, decide: Callable[[View, Prefix], int] = longest_prefix
+) -> Decide:
+    """Return one run, in Python, of a policy that admits by an order.
+
+    Parameters
+    ----------
+    decide : the rule.
+    """
+    own = Prefix.of(unreserved(setting.memory, order.margin), OnLists())
+    return asked(decide, own, order.key or (lambda view, i: view.arrival[i]), order.length)

@@ -65,7 +65,7 @@ class RoundRobin(Policy):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return asked(take_turns, self.remember(OnLists()), self._key)
 
-    def rule(self, memory: int, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
         """Return the rule of round robin."""
         key = known["predicted"] if self.shortest else [0] * len(known["prompt"])
         return Rule(take_turns, self.remember, key)

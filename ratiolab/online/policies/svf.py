@@ -10,7 +10,7 @@ from ratiolab.model.footprint import volume
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.policies.greedy import OneRoundAhead
 from ratiolab.online.policies.mc_sf import Believing, believed
-from ratiolab.online.policies.prefix import PrefixQueue, PrefixRun
+from ratiolab.online.policies.prefix import Order
 from ratiolab.online.policy import Decide, Policy, Setting, Shared
 from ratiolab.online.view import Information
 
@@ -27,14 +27,9 @@ class SVF(Believing):
     name: ClassVar[str] = "svf"
     source: ClassVar[str] = "after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
 
-    def start(self, setting: Setting, rng: Generator) -> Decide:
+    def ranks(self, setting: Setting) -> Order:
         length, size = believed(self.lengths), self._size(setting.memory, setting.clock)
-        return PrefixRun(
-            setting,
-            key=lambda view, i: (size(view.prompt[i], length(view, i)),),
-            length=length,
-            queue=self._queue(),
-        )
+        return Order(lambda view, i: size(view.prompt[i], length(view, i)), length)
 
     def shared(self, memory: int, clock: BatchTime | None) -> Shared:
         length, size = believed(self.lengths), self._size(memory, clock)
@@ -43,9 +38,6 @@ class SVF(Believing):
     def _size(self, memory: int, clock: BatchTime | None) -> Callable[[int, int], int]:
         """Return what the queue is ordered by, a function of prompt and output."""
         return volume
-
-    def _queue(self) -> PrefixQueue:
-        return PrefixQueue()
 
 
 @dataclass(frozen=True)

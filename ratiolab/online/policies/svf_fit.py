@@ -1,15 +1,19 @@
 """Smallest volume first, but of volumes that are nearly equal the shortest output that fits."""
 
 from bisect import insort
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, ClassVar
 
-from ratiolab.online.forecast import Forecast
-from ratiolab.online.policies.prefix import Key, PrefixQueue
+from numpy.random import Generator
+
+from ratiolab.online.forecast import earliest, start
+from ratiolab.online.policies.prefix import Prefix, clear, prefix_run
 from ratiolab.online.policies.svf import SVF
-from ratiolab.online.policy import Count, Interval
+from ratiolab.online.policy import Count, Decide, Interval, Setting
+from ratiolab.online.rules import Rule
 from ratiolab.online.view import NEVER, View
 
 
@@ -35,49 +39,48 @@ class SVFFit(SVF):
     name: ClassVar[str] = "svf-fit"
     source: ClassVar[str] = "ratiolab, after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
 
-    def _queue(self) -> PrefixQueue:
-        return FitQueue(Fraction(str(self.ratio)), self.candidates)
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        decide = partial(shortest_fitting, Fraction(str(self.ratio)), self.candidates)
+        return prefix_run(setting, self.ranks(setting), decide)
+
+    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+        return None
 
 
-class FitQueue(PrefixQueue):
-    """Waiting requests in order of volume; the first few compete."""
+def shortest_fitting(ratio: Fraction, candidates: int, view: View, own: Prefix) -> int:
+    """Admit the shortest that fits of the first few, until none does; return when to ask again.
 
-    def __init__(self, ratio: Fraction, candidates: int) -> None:
-        self._waiting: list[tuple[Key, int]] = []
-        self._ratio, self._candidates = ratio, candidates
+    A request with g kept tokens is one with prompt s + g that lacks g tokens less, at least 1.
+    """
+    for i in view.arrived:
+        insort(own.queue, (own.key[i], i))
+    clear(view, own)
+    again = _admit(ratio, candidates, view, own)
+    for i in own.evict:
+        insort(own.queue, (own.key[i], i))
+    return view.now + 1 if own.evict else again
 
-    def push(self, request: int, key: Key) -> None:
-        insort(self._waiting, (key, request))
 
-    def admit(
-        self, view: View, forecast: Forecast, length: Callable[[int], int]
-    ) -> tuple[list[int], int]:
-        """Take the shortest that fits of the first few, until none does.
-
-        A request with g kept tokens is one with prompt s + g that lacks g tokens less, at least 1.
-
-        Returns the requests and the round in which to look again.
-        """
-        admitted: list[int] = []
+def _admit(ratio: Fraction, candidates: int, view: View, own: Prefix) -> int:
+    again = NEVER
+    while own.queue:
+        smallest, _ = own.queue[0]
+        ranked = sorted(
+            (own.length[i], place, i)
+            for place, (size, i) in enumerate(own.queue[:candidates])
+            if size <= ratio * smallest
+        )
         again = NEVER
-        while self._waiting:
-            (smallest,), _ = self._waiting[0]
-            ranked = sorted(
-                (length(i), place, i)
-                for place, ((size,), i) in enumerate(self._waiting[: self._candidates])
-                if size <= self._ratio * smallest
-            )
-            again = NEVER
-            for output, place, i in ranked:
-                kept = view.generated[i]
-                tokens, left = view.prompt[i] + kept, max(1, output - kept)
-                fits = forecast.earliest(tokens, left, view.now)
-                if fits == view.now:
-                    del self._waiting[place]
-                    forecast.add(i, tokens, view.now, left)
-                    admitted.append(i)
-                    break
-                again = min(again, fits)
-            else:
-                return admitted, again
-        return admitted, again
+        for output, place, i in ranked:
+            kept = view.generated[i]
+            tokens, left = view.prompt[i] + kept, max(1, output - kept)
+            fits = earliest(own.believed, tokens, left, view.now)
+            if fits == view.now:
+                del own.queue[place]
+                start(own.believed, i, tokens, view.now, left)
+                own.admit.append(i)
+                break
+            again = min(again, fits)
+        else:
+            return again
+    return again
