@@ -7,9 +7,9 @@ does not tell the time: there the order of the queue alone counts.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from heapq import heappop, heappush
 from typing import ClassVar, Literal
 
@@ -17,9 +17,9 @@ from numpy.random import Generator
 
 from ratiolab.model.footprint import volume
 from ratiolab.model.promises import NO_DATE
-from ratiolab.online.forecast import Forecast
+from ratiolab.online.forecast import earliest, start
 from ratiolab.online.policies.mc_sf import LEVEL, believed
-from ratiolab.online.policies.prefix import Key, PrefixQueue, PrefixRun
+from ratiolab.online.policies.prefix import Key, Order, Prefix, clear, prefix_run
 from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Information, View
 
@@ -50,7 +50,7 @@ class Promising(Policy):
         def key(view: View, i: int) -> Key:
             return (last(view, i), *self.order(view, i, length(view, i)))
 
-        return PrefixRun(setting, key, length, queue=_LateBehind())
+        return prefix_run(setting, Order(key, length), partial(_late_behind, []))
 
     @abstractmethod
     def order(self, view: View, request: int, length: int) -> Key:
@@ -110,40 +110,33 @@ def last_start(view: View, request: int, length: int) -> int:
     return min(deadline - length if deadline < NO_DATE else NO_DATE, first_by - 1)
 
 
-class _LateBehind(PrefixQueue):
-    """Waiting requests by key, behind them those whose last start, first in the key, is over."""
+def _late_behind(late: list[tuple[Key, int]], view: View, own: Prefix) -> int:
+    """Admit the longest prefix that fits, of those in time and then of the late ones.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._late: list[tuple[Key, int]] = []
-        self._last: dict[int, int] = {}
+    Memory never overflows: no believed length is too short.
 
-    def push(self, request: int, key: Key) -> None:
-        """Add a request."""
-        self._last[request] = key[0]
-        heappush(self._heap, (key[1:], request))
+    Parameters
+    ----------
+    late : heap of those whose last start, first in the key, is over.
 
-    def admit(
-        self, view: View, forecast: Forecast, length: Callable[[int], int]
-    ) -> tuple[list[int], int]:
-        """Take the longest prefix that fits, of those in time and then of the late ones.
-
-        Also returns the round in which to look at the first misfit again: when it fits, or when it
-        is late and makes way.
-        """
-        admitted: list[int] = []
-        while True:
-            while self._heap and self._last[self._heap[0][1]] < view.now:
-                heappush(self._late, heappop(self._heap))
-            queue = self._heap or self._late
-            if not queue:
-                return admitted, NEVER
-            i = queue[0][1]
-            tokens, left = view.prompt[i] + view.generated[i], length(i) - view.generated[i]
-            again = forecast.earliest(tokens, left, view.now)
-            if again > view.now and len(forecast):
-                late = self._last[i] + 1 if queue is self._heap else NEVER
-                return admitted, min(again, late)
-            heappop(queue)
-            forecast.add(i, tokens, view.now, left)
-            admitted.append(i)
+    Returns the round in which to look at the first misfit again: when it fits, or when it is late
+    and makes way.
+    """
+    clear(view, own)
+    for i in view.arrived:
+        heappush(own.queue, (own.key[i][1:], i))
+    while True:
+        while own.queue and own.key[own.queue[0][1]][0] < view.now:
+            heappush(late, heappop(own.queue))
+        queue = own.queue or late
+        if not queue:
+            return NEVER
+        i = queue[0][1]
+        kept = view.generated[i]
+        tokens, left = view.prompt[i] + kept, own.length[i] - kept
+        again = earliest(own.believed, tokens, left, view.now)
+        if again > view.now and own.believed.running:
+            return min(again, own.key[i][0] + 1) if queue is own.queue else again
+        heappop(queue)
+        start(own.believed, i, tokens, view.now, left)
+        own.admit.append(i)
