@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from ratiolab.online import NEVER, Decision, Information, Policy, Setting, View
+from ratiolab import NEVER, Decision, Information, Policy, Setting, View
 
 
 @dataclass(frozen=True)

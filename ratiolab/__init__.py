@@ -3,7 +3,8 @@
 An instance goes in; a certified comparison comes out: the hindsight optimum (or a proven interval
 around it), the cost of every policy on the instance, and the ratio between them.
 
-The names of ``__all__`` are the public interface; all other names, in this package or below it, may
+The names of ``__all__`` and those of `ratiolab.formulas`, `ratiolab.figures`, `ratiolab.tables` and
+`ratiolab.testing` are the public interface; all other names, in this package or below it, may
 change with any version. Each name is imported when it is first used, so ``import ratiolab`` itself
 loads nothing. ``docs/architecture.md`` says where the code behind each name stands.
 
@@ -19,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 from ratiolab.version import __version__
 
 if TYPE_CHECKING:
+    from ratiolab.adversary import Case, Limits, attack
     from ratiolab.evaluation.evaluate import evaluate
     from ratiolab.evaluation.result import Evaluation
+    from ratiolab.game import Game, deterministic_value
     from ratiolab.hindsight import OptResult, bracket, solve, solve_promises
     from ratiolab.hindsight.certificates.certify import certify
     from ratiolab.hindsight.certificates.certify_promises import certify_promises
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     )
     from ratiolab.online import POLICIES as policies  # noqa: N811
     from ratiolab.online import make as make_policy
+    from ratiolab.online.clock import BatchTime, clock_of
     from ratiolab.papers import (
         ClaimResult,
         Paper,
@@ -69,12 +73,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NEVER",
+    "BatchTime",
+    "Case",
     "ClaimResult",
     "Comparison",
     "Decision",
     "Evaluation",
+    "Game",
     "Information",
     "Instance",
+    "Limits",
     "OptResult",
     "Paper",
     "Policy",
@@ -86,13 +94,16 @@ __all__ = [
     "__version__",
     "add_paper",
     "add_predictions",
+    "attack",
     "bound",
     "bracket",
     "certify",
     "certify_promises",
     "claims",
+    "clock_of",
     "compare",
     "decided",
+    "deterministic_value",
     "evaluate",
     "experiments",
     "generate",
@@ -119,6 +130,8 @@ __all__ = [
 ]
 
 _MODULES = {  # names, each with the name there where it differs
+    "adversary": "Case Limits attack",
+    "game": "Game deterministic_value",
     "hindsight": "OptResult bracket solve solve_promises",
     "hindsight.certificates.certify": "certify",
     "hindsight.certificates.certify_promises": "certify_promises",
@@ -128,6 +141,7 @@ _MODULES = {  # names, each with the name there where it differs
     "model.promises": "with_limits",
     "online": "NEVER Decision Information Policy Setting Simulation View simulate "
     "make_policy:make policies:POLICIES",
+    "online.clock": "BatchTime clock_of",
     "papers": "ClaimResult Paper Verdict add_paper claims:select decided experiments reproduce "
     "run_claims",
     "ratio": "Comparison compare",

@@ -19,6 +19,8 @@ from ratiolab.online import Information, Policy, simulate
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+__all__ = ["assert_lawful", "assert_non_anticipating", "assert_ratio_at_most", "instances"]
+
 
 def assert_lawful(policy: Policy, instance: Instance, seed: int = 0) -> None:
     """Assert that a policy ends, keeps the model's rules, repeats itself, and does not foresee.

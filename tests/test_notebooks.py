@@ -5,10 +5,12 @@ import base64
 import json
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from public_modules import MODULES
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
@@ -53,6 +55,19 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_the_notebooks_are_those_that_are_tested() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_imports_public_names_alone(name: str) -> None:
+    modules = {"ratiolab", *(f"ratiolab.{each}" for each in MODULES)}
+    for source in code(read(name)):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                assert not any(each.name.startswith("ratiolab.") for each in node.names)
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("ratiolab"):
+                assert node.module in modules, source
+                offered = import_module(str(node.module)).__all__
+                assert {each.name for each in node.names} <= set(offered), source
 
 
 @pytest.mark.notebooks

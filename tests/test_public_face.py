@@ -7,26 +7,34 @@ CHANGELOG.md.
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from enum import EnumType
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import ratiolab
 
+sys.path.insert(0, str(Path(__file__).parent / "common"))
+from public_modules import MODULES
+
 LISTING = Path(__file__).with_name("public_names.txt")
 
 
 def described() -> str:
     """Return the public names with the parameters of functions and the members of classes."""
-    return "".join(f"{line}\n" for name in sorted(ratiolab.__all__) for line in _lines(name))
+    names = [(name, getattr(ratiolab, name)) for name in sorted(ratiolab.__all__)]
+    for module in MODULES:
+        there = import_module(f"ratiolab.{module}")
+        names += [(f"{module}.{name}", getattr(there, name)) for name in sorted(there.__all__)]
+    return "".join(f"{line}\n" for name, value in names for line in _lines(name, value))
 
 
-def _lines(name: str) -> Iterator[str]:
-    value = getattr(ratiolab, name)
+def _lines(name: str, value: object) -> Iterator[str]:
     yield name + _parameters(value)
     if inspect.isclass(value):
         ours = [base for base in value.__mro__ if base.__module__.startswith("ratiolab")]
@@ -42,7 +50,7 @@ def _parameters(value: object) -> str:
         return ""
     parameters = inspect.signature(value).parameters.values()
     bare = [each.replace(annotation=inspect.Parameter.empty) for each in parameters]
-    return str(inspect.Signature(bare))
+    return re.sub(r" at 0x[0-9a-f]+", "", str(inspect.Signature(bare)))
 
 
 def test_the_public_interface_is_the_listed_one() -> None:

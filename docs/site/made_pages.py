@@ -30,10 +30,14 @@ TOPICS = {
         "Policies and simulations",
         "simulate Simulation make_policy policies Policy Decision View Setting Information NEVER",
     ),
-    "ratios": ("Ratios", "compare Comparison bound"),
+    "ratios": (
+        "Ratios and worst cases",
+        "compare Comparison bound attack Limits Case Game deterministic_value",
+    ),
     "logs": (
         "Request logs",
-        "read_trace instance_from_trace add_predictions evaluate Evaluation write_report",
+        "read_trace instance_from_trace add_predictions evaluate Evaluation write_report "
+        "clock_of BatchTime",
     ),
     "papers": (
         "Papers, claims and experiments",
@@ -42,6 +46,15 @@ TOPICS = {
     "studies": ("Studies", "read_study run_study"),
 }
 """The pages of the public names: title and names of each; a further page has those of none."""
+
+
+MODULES = {
+    "testing": ("Tests of policies", "testing"),
+    "formulas": ("Formulas of the papers", "formulas"),
+    "figures": ("Figures of the papers", "figures"),
+    "tables": ("Stored tables", "tables"),
+}
+"""The pages of modules whose names are public, too."""
 
 
 def api_pages(folder: Path) -> None:
@@ -61,6 +74,14 @@ def api_pages(folder: Path) -> None:
         (folder / f"{key}.md").write_text("\n".join(lines))
         listed = ", ".join(f"[{name}]({key}.md#{name.lower()})" for name in present)
         rows.append(f"| [{title}]({key}.md) | {listed} |")
+    for key, (title, module) in MODULES.items():
+        names = importlib.import_module(f"ratiolab.{module}").__all__
+        lines = [f"# {title}", "", f"Names of `ratiolab.{module}`.", ""]
+        for name in names:
+            lines += _documented(name, module)
+        (folder / f"{key}.md").write_text("\n".join(lines))
+        rows.append(f"| [{title}]({key}.md) | {', '.join(f'`{name}`' for name in names)} |")
+    topics |= dict.fromkeys(MODULES, ("", ""))
     head = (
         "# Python interface\n\nThese are the public names; all other names may change with any "
         "version. `import ratiolab` loads nothing: each name is imported when it is first used.\n\n"
@@ -69,14 +90,16 @@ def api_pages(folder: Path) -> None:
     (folder / "index.md").write_text(head + "\n".join(rows) + "\n" + contents)
 
 
-def _documented(name: str) -> list[str]:
-    value = getattr(ratiolab, name)
+def _documented(name: str, module: str = "") -> list[str]:
+    place = f"ratiolab.{module}" if module else "ratiolab"
+    value = getattr(importlib.import_module(place), name)
     lines = [f"## {name}", ""]
     if not inspect.isclass(value) and not inspect.isfunction(value):
-        return [*lines, _described(name), ""]
+        words = inspect.getdoc(value) if inspect.ismodule(value) else None
+        return [*lines, _described(name) if not module else words or "", ""]
     kind = "class" if inspect.isclass(value) else "function"
     members = ["   :members:", "   :undoc-members:"] if inspect.isclass(value) else []
-    return [*lines, "```{eval-rst}", f".. auto{kind}:: ratiolab.{name}", *members, "```", ""]
+    return [*lines, "```{eval-rst}", f".. auto{kind}:: {place}.{name}", *members, "```", ""]
 
 
 def _described(name: str) -> str:

@@ -1,0 +1,3 @@
+"""The modules whose names are public, beside the package itself."""
+
+MODULES = ("figures", "formulas", "tables", "testing")
