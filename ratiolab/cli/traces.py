@@ -126,6 +126,7 @@ def _describe(
     log: "Trace", memory: int | None, speed: float, pictures: list[Path], json: bool
 ) -> None:
     """Print what a log holds, and draw it."""
+    from ratiolab.ratio.prefix_bound import prefix_bounds
     from ratiolab.report.trace_table import description_table
     from ratiolab.workloads.description import Description
 
@@ -137,4 +138,12 @@ def _describe(
         drawing = description_chart(seen)
         for path in pictures:
             save(drawing, path)
-    answer(json, "trace-description", seen.to_dict(), *description_table(seen))
+    data, lines = seen.to_dict(), description_table(seen)
+    bounds = None if memory is None else prefix_bounds(log, memory, speed)
+    if bounds is not None:
+        data["mean_latency_at_least"] = {"shared_prefixes": bounds[0], "no_sharing": bounds[1]}
+        lines.append(
+            f"bound on the mean latency: {bounds[0]:,.1f} rounds with shared prefixes, "
+            f"{bounds[1]:,.1f} without sharing"
+        )
+    answer(json, "trace-description", data, *lines)

@@ -35,6 +35,14 @@ def description_table(seen: Description) -> list[str | Table]:
             f"load {seen.load:.3g}: token-rounds needed, over what {seen.memory:,} tokens offer at "
             f"{seen.speed:g} rounds a second; above 1 no scheduler keeps up"
         )
+    if trace.prefixes is not None:
+        shared = trace.prefixes.to_dict(trace.prompt)
+        lines.append(
+            f"prefixes: {shared['named_before']:.1%} of the prompt tokens were named before; "
+            f"{shared['blocks']:,} blocks of {shared['block']} tokens in {shared['roots']:,} "
+            f"trees, {shared['shared_by_two_or_more']:,} of them shared, one by "
+            f"{shared['most_users']:,} requests"
+        )
     told = seen.to_dict()["observed"]
     if told:
         means = seen.observed_means

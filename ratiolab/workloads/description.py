@@ -117,6 +117,9 @@ class Description:
             "times": trace.units,
             "notes": list(trace.notes),
             "observed_means_seconds": self.observed_means,
+            **(
+                {} if trace.prefixes is None else {"prefixes": trace.prefixes.to_dict(trace.prompt)}
+            ),
             "observed": [
                 role for role in ("start", "first", "finish") if getattr(trace, role) is not None
             ],

@@ -43,6 +43,7 @@ class Layout:
     without_arrival : what to tell where a file lacks the column of the arrivals.
     source : where the layout is described.
     given : whether the user named the columns.
+    block : tokens of the blocks that the role ``blocks`` names; 0 without that role.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Layout:
     without_arrival: str = ""
     source: str = ""
     given: bool = False
+    block: int = 0
 
     def fits(self, header: Collection[str]) -> bool:
         """Return whether a file with these columns is of the layout."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import LARGEST, shown
 from ratiolab.workloads.layout import DURATIONS, INSTANTS, TOKENS, UNITS, Layout
+from ratiolab.workloads.prefixes import NOTE, Prefixes
 from ratiolab.workloads.status import served
 from ratiolab.workloads.tables import Table
 from ratiolab.workloads.timestamps import RULE, stamps
@@ -68,6 +69,7 @@ class Columns(NamedTuple):
     dropped : how many rows were left out, by reason.
     notes : what was assumed or not used, sentences.
     units : of the columns that have numbers of time, in words; "" without any.
+    prefixes : blocks that prompts share; None where the log does not name them.
     """
 
     times: dict[str, Seconds]
@@ -76,6 +78,7 @@ class Columns(NamedTuple):
     dropped: dict[str, int]
     notes: list[str]
     units: str
+    prefixes: Prefixes | None = None
 
 
 def columns_of(table: Table, layout: Layout, units: Mapping[str, str] | None = None) -> Columns:
@@ -151,7 +154,21 @@ class _Reading:
             self.notes.append(self.layout.without_arrival)
         prompt, output = (tokens[role][kept].astype(np.int64) for role in TOKENS)
         found = {role: t[kept] for role, t in times.items()}
-        return Columns(found, prompt, output, dropped, self.notes, self._units_in_words())
+        shared = self._prefixes(kept, prompt)
+        return Columns(found, prompt, output, dropped, self.notes, self._units_in_words(), shared)
+
+    def _prefixes(self, kept: IntArray, prompt: IntArray) -> Prefixes | None:
+        """Return the blocks that prompts share; a note says why where their names make no sense."""
+        if "blocks" not in self.names:
+            return None
+        column = self.table.columns[self.names["blocks"]]
+        try:
+            found = Prefixes.of(self.layout.block, [column[k] for k in kept.tolist()], prompt)
+        except ValueError as error:
+            self.notes.append(f"{self.names['blocks']} are not used: {error}")
+            return None
+        self.notes.append(NOTE)
+        return found
 
     def _leave_out_unserved(self) -> None:
         """Forget the values of requests that were not served: they are often no numbers."""

@@ -13,6 +13,7 @@ from ratiolab.model.files import Content, read_content
 from ratiolab.model.instance import LARGEST
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import NOTE, blocks_of
+from ratiolab.workloads.prefixes import Prefixes
 
 ROUNDS_PER_SECOND = 20.0
 """Decoding rounds a second unless the user says otherwise: 50 ms each, the order of magnitude of
@@ -40,6 +41,7 @@ class Trace:
     layout : which layout the file has.
     notes : what was assumed or not used when the file was read, sentences.
     units : of the times that are numbers, and why they are believed; "" without any.
+    prefixes : blocks that prompts share; None where the file does not name them.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Trace:
     layout: str = ""
     notes: tuple[str, ...] = ()
     units: str = ""
+    prefixes: Prefixes | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.prompt)
@@ -63,7 +66,8 @@ class Trace:
         seconds, start, first, finish = (None if t is None else t[requests] for t in times)
         tokens = self.prompt[requests], self.output[requests]
         taken = Trace(self.name, seconds, *tokens, start, first, finish, layout=self.layout)
-        return replace(taken, notes=self.notes, units=self.units)
+        shared = None if self.prefixes is None else self.prefixes.take(requests)
+        return replace(taken, notes=self.notes, units=self.units, prefixes=shared)
 
 
 def read_trace(
@@ -118,6 +122,7 @@ def read_trace(
         layout=layout.name,
         notes=tuple(found.notes),
         units=found.units,
+        prefixes=found.prefixes,
     )
 
 
