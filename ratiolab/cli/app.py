@@ -236,6 +236,19 @@ def picture_paths(plot: Path | None, formats: str | None) -> list[Path]:
     return paths
 
 
+def provenance(content: "Content", clock: str, seed: int) -> list[tuple[str, str]]:
+    """Return what a report says of the command and of its input."""
+    import shlex
+    import sys
+
+    return [
+        ("command", shlex.join(["ratiolab", *sys.argv[1:]])),
+        ("file", f"{Path(content.name).name}, SHA-256 {content.digest}"),
+        ("clock", clock),
+        ("seed", str(seed)),
+    ]
+
+
 def require_no_folder(*paths: Path | None) -> None:
     """Refuse, before hours of work, to write a file where a folder is."""
     for path in paths:

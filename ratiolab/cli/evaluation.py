@@ -12,14 +12,15 @@ from ratiolab.cli.app import (
     app,
     end_interrupted,
     line_width,
-    load,
     print_json,
     print_rich,
     progress,
+    provenance,
     require_no_folder,
     tokens,
 )
-from ratiolab.cli.groups import Judged, Log, Logged, grouped
+from ratiolab.cli.fleets import loaded
+from ratiolab.cli.groups import Judged, Log, Logged, Routed, grouped
 from ratiolab.cli.traces import dropped_line
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def evaluate(
     clock: Clock,
     judged: Judged,
     logged: Logged,
+    routed: Routed,
     memory: Annotated[
         int | None,
         typer.Option(
@@ -89,6 +91,9 @@ def evaluate(
     recommendation has a 95% interval that repeats the choice of the policy: it is chosen on parts
     of the log, and judged on the other parts.
 
+    With --replicas, every policy runs behind every router of --router, and the answer says how far
+    each pair can be from the best schedule of all replicas, and what dispatch at once costs.
+
     Example: ratiolab evaluate conv.csv --clock llama2-70b-2xa100 --memory 60000 --stop 60
     """
     from math import isnan
@@ -110,7 +115,8 @@ def evaluate(
     if log is None:
         if observed:
             raise ValueError(f"{content.name}: --observed needs a log, not an instance")
-        instance = logged.predicted(load(content, memory, tick_seconds))
+        instance, routed = loaded(content, memory, tick_seconds, routed)
+        instance = logged.predicted(instance)
     else:
         if memory is None:
             raise ValueError(
@@ -126,6 +132,17 @@ def evaluate(
         )
         dropped, requests = chosen.dropped, len(log) + sum(log.dropped.values())
         log = log.take(chosen.kept)
+    if (fleet := routed.fleet(instance)) is not None:
+        from ratiolab.cli.fleets import evaluate_replicas
+
+        told = [] if log is None else log_lines(log, dropped, requests)
+        refused = {"--observed": observed or None, "--search": search or None}
+        more = {} if log is None else {"log": log_dict(log, dropped)}
+        options = {"clock": clock, "preemption": preemption, "runs": runs}
+        evaluate_replicas(
+            fleet, routed.routers(), judged, options, refused, content, told, more, json
+        )
+        return
     service, comparable = None, False
     if observed and log is not None:
         service = observed_service(log)
@@ -245,8 +262,8 @@ def deliver(
 
     try:
         if judged.report is not None:
-            provenance = _provenance(content, clock, judged.seed)
-            write_report(made, judged.report, lines=lines, provenance=provenance, log=log)
+            told = provenance(content, clock, judged.seed)
+            write_report(made, judged.report, lines=lines, provenance=told, log=log)
     finally:  # a report that cannot be written does not cost the answer
         if json:
             print_json("evaluation", {**made.to_dict(), "clock": clock, **more})
@@ -267,21 +284,9 @@ def deliver(
         end_interrupted(OTHERS_LEFT_OUT)
 
 
-def _provenance(content: "Content", clock: str, seed: int) -> list[tuple[str, str]]:
-    """Return what a report says of the command and of its input."""
-    import shlex
-    import sys
-
-    return [
-        ("command", shlex.join(["ratiolab", *sys.argv[1:]])),
-        ("file", f"{Path(content.name).name}, SHA-256 {content.digest}"),
-        ("clock", clock),
-        ("seed", str(seed)),
-    ]
-
-
 def _is_instance(content: "Content") -> bool:
     """Return whether a file is an instance rather than a log."""
+    from ratiolab.model.fleet_io import FLEET_FORMAT
     from ratiolab.model.io import INSTANCE_FORMAT
 
-    return INSTANCE_FORMAT.encode() in content.data[:200]
+    return any(f.encode() in content.data[:200] for f in (INSTANCE_FORMAT, FLEET_FORMAT))

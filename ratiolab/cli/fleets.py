@@ -1,14 +1,46 @@
 """Commands for several replicas."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ratiolab.cli.app import end_interrupted, print_json, print_rich, progress
+from ratiolab.cli.app import (
+    end_interrupted,
+    line_width,
+    load,
+    print_json,
+    print_rich,
+    progress,
+    provenance,
+)
+from ratiolab.cli.groups import Judged, Routed
 
 if TYPE_CHECKING:
     from ratiolab.hindsight.result import Progress, Report
+    from ratiolab.model import Instance
+    from ratiolab.model.files import Content
     from ratiolab.model.fleet import Fleet
+    from ratiolab.online import Policy
+    from ratiolab.online.clock import BatchTime
+
+
+def loaded(
+    file: "Path | Content", memory: int | None, tick_seconds: float | None, routed: Routed
+) -> "tuple[Instance, Routed]":
+    """Return the requests of an instance or a fleet, and the replicas that its file states."""
+    from ratiolab.model.files import Content, read_content
+    from ratiolab.model.fleet import replicas_of
+    from ratiolab.model.fleet_io import FLEET_FORMAT, read_fleet
+
+    content = file if isinstance(file, Content) else read_content(file)
+    if FLEET_FORMAT.encode() not in content.data[:200]:
+        return load(content, memory, tick_seconds), routed
+    instance, stated = replicas_of(read_fleet(content, memory))
+    if tick_seconds is not None:
+        instance = instance.replace(tick_seconds=tick_seconds)
+    number = stated if routed.replicas is None else routed.replicas
+    return instance, replace(routed, replicas=number)
 
 
 def require_none(refused: Mapping[str, object]) -> None:
@@ -68,3 +100,138 @@ def solve_replicas(
             print_rich(*[proved] * bool(proved))
     if result.interrupted:
         end_interrupted("the schedule and the bound are the best found so far")
+
+
+def evaluate_replicas(
+    fleet: "Fleet",
+    routers: Sequence[str],
+    judged: Judged,
+    options: Mapping[str, Any],
+    refused: Mapping[str, object],
+    content: "Content",
+    log: Sequence[str],
+    more: Mapping[str, object],
+    json: bool,
+    lower: float = 0.0,
+) -> None:
+    """Evaluate policies behind routers, write the requested report, and print the answer.
+
+    Parameters
+    ----------
+    options : clock, preemption and runs of `ratiolab.evaluation.fleets.evaluate_fleet`.
+    refused : options of the command that are for one replica, with their values.
+    log : what was understood of a log, sentences. more : the same as plain data.
+    lower : a proven lower bound on the mean latency.
+    """
+    from rich.text import Text
+
+    from ratiolab.evaluation.fleets import evaluate_fleet
+    from ratiolab.executors import opened
+    from ratiolab.report.fleet_report import fleet_table, require_fleet_report, write_fleet_report
+
+    require_none({**refused, "--slo": judged.slo})
+    if judged.report is not None:
+        require_fleet_report(judged.report)
+    with opened(judged.executor, judged.workers) as place, progress() as display:
+        task = display.add_task("simulating")
+        made = evaluate_fleet(
+            fleet,
+            judged.chosen(),
+            routers,
+            **options,
+            metric=judged.metric or "mean",
+            current=judged.current,
+            seed=judged.seed,
+            executor=place,
+            advance=lambda name: display.update(task, description=f"{name} done"),
+        )
+    if lower > made.bounds["mean"]:
+        made = replace(made, bounds=made.bounds | {"mean": lower})
+    try:
+        if judged.report is not None:
+            told = provenance(content, options["clock"], judged.seed)
+            write_fleet_report(made, judged.report, provenance=told, log=log)
+    finally:  # a report that cannot be written does not cost the answer
+        if json:
+            print_json("fleet-evaluation", {**made.to_dict(), "clock": options["clock"], **more})
+        else:
+            advice = [Text(words, style="bold" * (k == 0)) for k, words in enumerate(made.advice)]
+            print_rich(*log, *advice, fleet_table(made, line_width()))
+    if made.interrupted:
+        end_interrupted("the pairs of policy and router that had run are compared")
+
+
+def compare_replicas(
+    fleet: "Fleet",
+    routers: Sequence[str],
+    judged: Judged,
+    options: Mapping[str, Any],
+    refused: Mapping[str, object],
+    limits: Mapping[str, Any],
+    content: "Content",
+    json: bool,
+) -> None:
+    """Compare policies behind routers with the optimum of all replicas, or a bound under a clock.
+
+    Parameters
+    ----------
+    limits : of the solve, which rounds and ``restart`` allow.
+    """
+    from ratiolab.hindsight.fleets.solve import solve_fleet
+
+    lower, lines = 0.0, list[str]()
+    more: dict[str, object] = {}
+    require_none({**refused, "--slo": judged.slo})
+    if options["clock"] == "unit" and options["preemption"] == "restart":
+        with progress() as display:
+            task = display.add_task("solving for the optimum")
+
+            def tell(now: "Progress") -> None:
+                interval = f"[{now.lower:,}, {now.upper:,}]"
+                display.update(task, description=f"optimum in {interval}, {now.stage}")
+
+            solved = solve_fleet(fleet, progress=tell, seed=judged.seed, **limits)
+        lower = solved.lower / len(fleet)
+        lines, more = [f"{solved.headline}."], {"optimum": [solved.lower, solved.upper]}
+    evaluate_replicas(fleet, routers, judged, options, {}, content, lines, more, json, lower=lower)
+
+
+def simulate_replicas(
+    fleet: "Fleet",
+    policy: "Policy",
+    router: str,
+    *,
+    preemption: Any,
+    clock: "BatchTime | None",
+    clock_name: str,
+    seeds: range,
+    json: bool,
+) -> None:
+    """Run a router and a policy on each replica, with several seeds, and print the figures."""
+    from rich.table import Table
+
+    from ratiolab.online.fleets.loop import simulate_fleet
+    from ratiolab.online.registry import describe
+
+    with progress() as display:
+        task = display.add_task(f"{policy.name} behind {router}", total=len(seeds))
+        runs = []
+        for seed in seeds:
+            what = {"seed": seed, "preemption": preemption, "clock": clock}
+            runs.append(simulate_fleet(fleet, policy, router, **what))
+            display.update(task, advance=1)
+    data = [run.to_dict() for run in runs]
+    if json:
+        head = {"instance": fleet.name, "digest": fleet.digest, "replicas": fleet.replicas}
+        head |= describe(policy) | {"router": router, "preemption": runs[0].preemption}
+        print_json("fleet-simulation", head | {"clock": clock_name, "runs": data})
+        return
+    unit = data[0]["unit"]
+    title = f"{fleet.headline}: {policy} behind {router}, {runs[0].preemption}"
+    table = Table(title=title, title_justify="left")
+    for name in ("seed", "outcome", f"mean latency, {unit}", "mean TTFT", "mean TPOT", "evictions"):
+        table.add_column(name, justify="right")
+    for run in data:
+        means = ["-" if v is None else f"{v:,.4g}" for v in run["mean"].values()]
+        table.add_row(str(run["seed"]), run["outcome"], *means, f"{run['evictions']:,}")
+    print_rich(table)

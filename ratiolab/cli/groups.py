@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from ratiolab.cli.app import Seed, Where, Workers
+from ratiolab.cli.app import Replicas, Seed, Where, Workers
 from ratiolab.cli.instances import Predict
 
 if TYPE_CHECKING:
     from ratiolab.model import Instance
     from ratiolab.model.files import Content
+    from ratiolab.model.fleet import Fleet
     from ratiolab.online import Policy
     from ratiolab.workloads.traces import Trace
 
@@ -135,6 +136,39 @@ class Logged:
     def predicted(self, instance: "Instance") -> "Instance":
         """Return an instance with the predictions that are asked for."""
         return predicted(instance, self.predict, self.seed)
+
+
+@dataclass(frozen=True)
+class Routed:
+    """How many replicas serve, and what routes requests to them."""
+
+    replicas: Replicas = None
+    router: Annotated[
+        str | None,
+        typer.Option(
+            help="Routers before the replicas, comma separated (see `ratiolab policies --routers`),"
+            " or all; the first is the one in use. Default: round-robin, jsq, least-kv, central."
+        ),
+    ] = None
+
+    def fleet(self, instance: "Instance") -> "Fleet | None":
+        """Return the requested fleet; None for one replica, which has no router."""
+        from ratiolab.model.fleet import Fleet
+
+        if (self.replicas or 1) > 1:
+            return Fleet(instance, self.replicas or 1)
+        if self.router is not None:
+            raise ValueError("--router is for several replicas: give their number as --replicas")
+        return None
+
+    def routers(self) -> list[str]:
+        """Return the keys of the requested routers, or of the default ones."""
+        from ratiolab.evaluation.fleets import ROUTERS as BY_DEFAULT
+        from ratiolab.online.fleets.registry import ROUTERS
+
+        if self.router is None:
+            return list(BY_DEFAULT)
+        return list(ROUTERS) if self.router == "all" else keys_of(self.router, "--router")
 
 
 @dataclass(frozen=True)

@@ -10,21 +10,28 @@ from ratiolab.cli.app import (
     Key,
     Memory,
     Parameters,
+    Replicas,
     Runs,
     Seed,
     Tick,
     app,
     in_seconds,
-    load,
     print_json,
     print_rich,
     progress,
     settings,
 )
+from ratiolab.cli.fleets import loaded, simulate_replicas
+from ratiolab.cli.groups import Routed
 
 
 @app.command()
-def policies(json: Json = False) -> None:
+def policies(
+    routers: Annotated[
+        bool, typer.Option("--routers", help="List the routers of several replicas instead.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """List the policies: what each may know, does, takes, and where it comes from.
 
     A policy never sees more than it declares: the simulator hides the output lengths from all
@@ -32,8 +39,16 @@ def policies(json: Json = False) -> None:
     """
     from ratiolab.online import POLICIES, make
     from ratiolab.online.registry import describe, summary
-    from ratiolab.report.tables import policies_table
+    from ratiolab.report.tables import policies_table, routers_table
 
+    if routers:
+        from ratiolab.online.fleets.registry import ROUTERS, described
+
+        if json:
+            print_json("routers", {"routers": [described(key) for key in ROUTERS]})
+        else:
+            print_rich(routers_table([described(key) for key in ROUTERS]))
+        return
     if json:
         listed = [
             describe(make(key)) | {"summary": summary(key), "source": POLICIES[key].source}
@@ -49,6 +64,11 @@ def simulate(
     file: File,
     policy: Key,
     memory: Memory = None,
+    replicas: Replicas = None,
+    router: Annotated[
+        str | None,
+        typer.Option(help="Router before several replicas, see `ratiolab policies --routers`."),
+    ] = None,
     param: Parameters = None,
     preemption: Annotated[
         str | None,
@@ -91,8 +111,20 @@ def simulate(
     from ratiolab.report.tables import figures_table
 
     timed, semantics = clock_of(clock), cast(Preemption | None, preemption)  # simulate checks it
-    instance = load(file, memory, tick_seconds)
+    instance, routed = loaded(file, memory, tick_seconds, Routed(replicas, router))
     chosen = make(policy, settings(param or [], "--param"))
+    if (fleet := routed.fleet(instance)) is not None:
+        simulate_replicas(
+            fleet,
+            chosen,
+            router or "round-robin",
+            preemption=semantics,
+            clock=timed,
+            clock_name=clock,
+            seeds=range(seed, seed + runs),
+            json=json,
+        )
+        return
     with progress() as display:
         task = display.add_task(chosen.name, total=runs)
         data = []

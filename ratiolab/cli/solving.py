@@ -23,7 +23,6 @@ from ratiolab.cli.app import (
     in_seconds,
     json_line,
     line_width,
-    load,
     picture_paths,
     print_json,
     print_rich,
@@ -31,7 +30,8 @@ from ratiolab.cli.app import (
     require_no_folder,
 )
 from ratiolab.cli.evaluation import OTHERS_LEFT_OUT, deliver, evaluated, require_report
-from ratiolab.cli.groups import Judged, grouped, keys_of, predicted
+from ratiolab.cli.fleets import loaded
+from ratiolab.cli.groups import Judged, Routed, grouped, keys_of, predicted
 from ratiolab.cli.instances import Predict
 
 if TYPE_CHECKING:
@@ -293,6 +293,7 @@ def _streaming() -> "Report":
 def compare(
     file: File,
     judged: Judged,
+    routed: Routed,
     memory: Memory = None,
     runs: Runs = 10,
     time_limit: Annotated[
@@ -330,6 +331,7 @@ def compare(
 
     With --clock, --preemption, --metric, --slo or --report, all policies and a certified bound have
     the same clock and the same cost of evictions, and the table is that of `ratiolab evaluate`.
+    With --replicas it is that of several replicas, each policy behind each router of --router.
 
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
@@ -342,8 +344,17 @@ def compare(
     from ratiolab.report.tables import comparison_table
 
     content = read_content(file)
-    instance = predicted(load(content, memory, tick_seconds), predict, judged.seed)
+    instance, routed = loaded(content, memory, tick_seconds, routed)
+    instance = predicted(instance, predict, judged.seed)
     pictures = picture_paths(plot, formats)
+    if (fleet := routed.fleet(instance)) is not None:
+        from ratiolab.cli.fleets import compare_replicas
+
+        options = {"clock": clock or "unit", "preemption": preemption or "restart", "runs": runs}
+        limits = {"time_limit": time_limit, "node_limit": node_limit}
+        refused = {"--plot": plot, "--show": show}
+        compare_replicas(fleet, routed.routers(), judged, options, refused, limits, content, json)
+        return
     asked = (clock, preemption, judged.metric, judged.slo, judged.report)
     if any(option is not None for option in asked):
         if show is not None:

@@ -183,7 +183,11 @@ def isolated_service(
 
 
 def bound_of(
-    metric: Metric, instance: Instance, clock: BatchTime | None, preemption: Preemption
+    metric: Metric,
+    instance: Instance,
+    clock: BatchTime | None,
+    preemption: Preemption,
+    replicas: int = 1,
 ) -> float:
     """Return a bound on a metric that holds for every schedule under a clock and semantics.
 
@@ -195,14 +199,14 @@ def bound_of(
     timed = instance.replace(tick_seconds=None) if clock is None else instance
     isolated = isolated_service(instance, clock, preemption)
     alone = metric.value(isolated)
-    if metric.slo is not None:
+    if metric.slo is not None and replicas == 1:
         limits, reachable = metric.slo.limits(instance.output), metric.slo.met(isolated)
         most, _ = goodput_bound(timed, time, preemption, limits, reachable)
         return most / len(instance)
     if metric.key == "mean":
-        return max(alone, clock_lower_bound(timed, time, preemption) / len(instance))
+        return max(alone, clock_lower_bound(timed, time, preemption, replicas) / len(instance))
     if metric.key == "ttft":
-        return max(alone, ttft_lower_bound(timed, time) / len(instance))
+        return max(alone, ttft_lower_bound(timed, time, replicas) / len(instance))
     return alone
 
 

@@ -119,8 +119,8 @@ def summary(key: str) -> str:
     return rule(POLICIES[key])
 
 
-def rule(kind: type[Policy]) -> str:
-    """Return the first paragraph of the description of a class of policies, on one line."""
+def rule(kind: type) -> str:
+    """Return the first paragraph of the description of a class, on one line."""
     return " ".join((kind.__doc__ or "").strip().split("\n\n")[0].split())
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -157,6 +157,17 @@ def policies_table(keys: Iterable[str]) -> Table:
         data = describe(make(key))
         knows = f"{data['information']},\n{data['preemption']}"
         table.add_row(key, knows, summary(key), parameters, POLICIES[key].source)
+    return table
+
+
+def routers_table(routers: Iterable[Mapping[str, Any]]) -> Table:
+    """Return a table of routers: what each does, its parameters and source."""
+    routers = list(routers)
+    names = "router", "what it does", "parameters", "source"
+    table = folding_table(*names, keys=[router["router"] for router in routers])
+    for router in routers:
+        parameters = "\n".join(f"{name}={value}" for name, value in router["params"].items())
+        table.add_row(router["router"], router["summary"], parameters, router["source"])
     return table
 
 

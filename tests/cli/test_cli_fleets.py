@@ -70,3 +70,97 @@ def test_what_is_for_one_replica_is_refused_by_name(capsys, big, options, messag
     code, _, err = run(capsys, "solve", big, "--replicas", 2, *options)
     assert code == 2
     assert message in err
+
+
+LOG = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
+    f"2023-11-16 18:15:{second // 4:02}.{second % 4},{10 + second},{1 + second}\n"
+    for second in range(40)
+)
+
+
+@pytest.fixture
+def log(tmp_path):
+    (tmp_path / "log.csv").write_text(LOG)
+    return tmp_path / "log.csv"
+
+
+def test_evaluate_says_what_dispatch_at_once_costs(capsys, log, tmp_path):
+    clock = "--clock", "llama2-70b-2xa100", "--memory", 120
+    routers = "--replicas", 3, "--router", "jsq,least-kv,central", "--runs", 2
+    report = tmp_path / "report.html"
+    found = run_json(capsys, "evaluate", log, *clock, *routers, "--json", "--report", report)
+    assert found["replicas"] == 3
+    assert {row["router"] for row in found["rows"]} == {"jsq", "least-kv", "central"}
+    assert all(row["ratio"] >= 1 for row in found["rows"])
+    assert set(found["price_of_dispatch_at_once"]) == {row["policy"] for row in found["rows"]}
+    assert "Latency of requests behind central" in report.read_text()
+    code, out, _ = run(capsys, "evaluate", log, *clock, *routers)
+    assert code == 0
+    assert "Dispatch at once costs" in out
+
+
+def test_compare_puts_policies_and_routers_beside_the_optimum(capsys, big):
+    options = "--policies", "fcfs,svf", "--replicas", 2, "--runs", 2, "--json"
+    found = run_json(capsys, "compare", big, *options)
+    assert found["optimum"] == [18, 18]
+    assert found["bounds"]["mean"] == 18 / 5
+    central = [r for r in found["rows"] if (r["policy"], r["router"]) == ("svf", "central")]
+    assert central[0]["ratio"] == 1
+
+
+def test_simulate_runs_a_router(capsys, big):
+    options = "--policy", "fcfs", "--replicas", 2, "--router", "central", "--runs", 2, "--json"
+    found = run_json(capsys, "simulate", big, *options)
+    assert [r["outcome"] for r in found["runs"]] == ["complete"] * 2
+    assert found["runs"][0]["total_latency"] == 20  # in order of arrival: 2, 3, 3, 7, 5
+    code, out, _ = run(capsys, "simulate", big, "--policy", "svf", "--replicas", 2)
+    assert (code, "behind round-robin" in " ".join(out.split())) == (0, True)
+
+
+def test_routers_are_listed(capsys):
+    listed = run_json(capsys, "policies", "--routers", "--json")["routers"]
+    assert {"jsq", "central", "imd", "bf-io"} <= {router["router"] for router in listed}
+    code, out, _ = run(capsys, "policies", "--routers")
+    assert (code, "least-kv" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("simulate", "--policy", "fcfs"),
+        ("compare", "--policies", "fcfs,svf", "--runs", "2", "--time-limit", "inf"),
+        ("evaluate", "--clock", "unit", "--policies", "fcfs", "--runs", "1"),
+    ],
+)
+def test_one_replica_takes_the_path_of_an_instance(capsys, big, command):
+    name, *options = command
+    without = run(capsys, name, big, *options, "--json")
+    with_one = run(capsys, name, big, *options, "--json", "--replicas", 1)
+
+    def stable(answer):
+        code, out, err = answer
+        data = json.loads(out)
+        if "optimum" in data and isinstance(data["optimum"], dict):
+            data["optimum"] = {
+                k: v for k, v in data["optimum"].items() if "sec" not in k and k != "stages"
+            }
+        return code, data, err
+
+    assert stable(without) == stable(with_one)
+
+
+def test_a_router_before_one_replica_is_refused(capsys, big):
+    code, _, err = run(capsys, "simulate", big, "--policy", "fcfs", "--router", "jsq")
+    assert code == 2
+    assert "give their number as --replicas" in err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--search", "1"), ("--slo", "ttft=1"), ("--report", "x.pdf"), ("--router", "jqs")],
+)
+def test_evaluate_refuses_what_is_for_one_replica(capsys, big, options):
+    base = "--clock", "unit", "--policies", "fcfs", "--replicas", 2
+    code, _, err = run(capsys, "evaluate", big, *base, *options)
+    assert code == 2
+    assert options[0] in err or "jqs" in err or "x.pdf" in err

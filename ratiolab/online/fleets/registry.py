@@ -1,13 +1,14 @@
 """Every router by its key."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
 from ratiolab.model.names import unknown
 from ratiolab.online import routers
-from ratiolab.online.registry import made_of
+from ratiolab.online.registry import made_of, rule
 from ratiolab.online.router import Router
 
 
@@ -37,6 +38,18 @@ def make_router(key: str, parameters: Mapping[str, Any] | None = None) -> Router
     if key not in ROUTERS:
         raise ValueError(unknown("router", key, ROUTERS, "`ratiolab policies --routers`"))
     return made_of(f"router {key}", ROUTERS[key], parameters)
+
+
+def described(key: str) -> dict[str, Any]:
+    """Return the summary, the parameters and the source of a router."""
+    kind = ROUTERS[key]
+    return {
+        "router": key,
+        "summary": rule(kind),
+        "params": asdict(kind()),
+        "late": kind.late,
+        "source": kind.source,
+    }
 
 
 def as_router(given: Router | str) -> Router:

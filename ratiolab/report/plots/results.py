@@ -2,15 +2,20 @@
 
 from functools import singledispatch
 
+from ratiolab.evaluation.fleets import FleetEvaluation
 from ratiolab.evaluation.result import Evaluation
 from ratiolab.hindsight import OptResult
+from ratiolab.hindsight.fleets.result import FleetResult
 from ratiolab.model import Schedule
 from ratiolab.model.display import Result
+from ratiolab.model.fleet import FleetSchedule
 from ratiolab.online import Simulation
+from ratiolab.online.fleets.loop import FleetSimulation
 from ratiolab.ratio import Comparison
 from ratiolab.report.panels import comparison_panels, optimum_panel
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.evaluation import chart
+from ratiolab.report.plots.fleets import draw_routers
 from ratiolab.report.plots.schedules import picture
 
 
@@ -28,6 +33,26 @@ def _(result: Schedule) -> Chart:
 @plot.register
 def _(result: Simulation) -> Chart:
     return picture([(result.headline, result.schedule)])
+
+
+@plot.register
+def _(result: FleetSchedule) -> Chart:
+    return picture([(f"replica {number}", part) for number, part in result.parts])
+
+
+@plot.register
+def _(result: FleetSimulation) -> Chart:
+    return picture([(f"replica {n}", part.schedule) for n, part in result.parts.items()])
+
+
+@plot.register
+def _(result: FleetResult) -> Chart:
+    return plot(result.schedule)
+
+
+@plot.register
+def _(result: FleetEvaluation) -> Chart:
+    return draw_routers(result)
 
 
 @plot.register

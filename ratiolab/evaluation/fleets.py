@@ -1,0 +1,340 @@
+"""Routers and policies on one log with several replicas: how far from any schedule, and what helps.
+
+Every policy runs behind every router, under one clock and one cost of evictions. No schedule of the
+fleet is below the bound, whatever its router; for means in rounds it holds for requests that move
+between replicas, too. *Dispatch at once* costs what the best router that decides on arrival lies
+above a central queue, under the same policy.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ratiolab.evaluation.advice import figure
+from ratiolab.evaluation.service import METRICS, Metric, Service, bound_of, metric_of
+from ratiolab.executors import Executor, executor_or_local
+from ratiolab.hindsight.bounds import fleet_lower_bound
+from ratiolab.hindsight.relaxation.growth import growth_bounds
+from ratiolab.model import Preemption
+from ratiolab.model.display import Result
+from ratiolab.model.fleet import Fleet
+from ratiolab.online import Policy
+from ratiolab.online.clock import BatchTime, clock_of
+from ratiolab.online.fleets.loop import FleetSimulation, simulate_fleet
+from ratiolab.online.fleets.registry import as_router
+from ratiolab.online.registry import as_policy, make
+from ratiolab.online.router import Router
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+POLICIES = ("fcfs", "mc-sf", "svf", "vllm-fcfs")
+"""Policies by default: by arrival and by length, one round ahead and planning, and an engine."""
+
+ROUTERS = ("round-robin", "jsq", "least-kv", "central")
+"""Routers by default."""
+
+
+class Work(NamedTuple):
+    """One simulation: places of policy and router, and the seed."""
+
+    policy: int
+    router: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class FleetRow:
+    """The figures of one policy behind one router.
+
+    Parameters
+    ----------
+    services : one for each seed; empty when a run did not end.
+    evictions : mean over the seeds.
+    share : part of the requests that the replica with most of them got, times the replicas.
+    """
+
+    policy: Policy
+    router: Router
+    services: tuple[Service, ...] = field(repr=False)
+    evictions: float
+    share: float
+
+    def value(self, metric: Metric) -> float:
+        """Return the mean of a metric over the seeds; NaN when a run did not end."""
+        if not self.services:
+            return float("nan")
+        return float(np.mean([metric.value(service) for service in self.services]))
+
+    def ends(self, metric: Metric) -> tuple[float, float]:
+        """Return the least and the largest value of a metric over the seeds."""
+        values = [metric.value(service) for service in self.services] or [float("nan")]
+        return min(values), max(values)
+
+
+@dataclass(frozen=True)
+class FleetEvaluation(Result):
+    """Rows of policies behind routers, and a proven bound on each metric.
+
+    Parameters
+    ----------
+    fleet, clock, preemption : what was served, how long batches take, what an eviction costs.
+    metric : what rows are sorted by. metrics : all that are shown.
+    bounds : on each metric, for every schedule of the fleet.
+    rows : the best first.
+    router, policy : those in use.
+    """
+
+    fleet: Fleet
+    clock: BatchTime | None
+    preemption: Preemption
+    metric: Metric
+    metrics: tuple[Metric, ...]
+    bounds: dict[str, float]
+    rows: tuple[FleetRow, ...]
+    router: str
+    policy: str
+    interrupted: bool = False
+
+    @property
+    def unit(self) -> str:
+        """The unit of all times."""
+        return "rounds" if self.clock is None else "s"
+
+    def ratio(self, row: FleetRow) -> float:
+        """Return how many times the bound a row is."""
+        return self.metric.ratio(row.value(self.metric), self.bounds[self.metric.key])
+
+    def row(self, policy: str, router: str) -> FleetRow | None:
+        """Return the row of a policy behind a router, if it has run."""
+        for row in self.rows:
+            if (row.policy.name, row.router.name) == (policy, router):
+                return row
+        return None
+
+    @property
+    def price(self) -> dict[str, tuple[str, float]]:
+        """The price of dispatch at once, by policy: its best router, and its part above central."""
+        found = {}
+        for policy in dict.fromkeys(row.policy.name for row in self.rows):
+            central = self.row(policy, "central")
+            once = [r for r in self.rows if r.policy.name == policy and not r.router.late]
+            if central is None or not once or isnan(value := central.value(self.metric)):
+                continue
+            best = once[0]  # rows are sorted
+            found[policy] = best.router.name, self.metric.ratio(best.value(self.metric), value) - 1
+        return found
+
+    @property
+    def advice(self) -> list[str]:
+        """Sentences on what would help: a better router, late binding, another policy."""
+        key, now = self.metric, self.row(self.policy, self.router)
+        assert now is not None
+        title = key.title
+
+        def shown(row: FleetRow) -> str:
+            return f"{figure(row.value(key))} {self.unit}"
+
+        lines = [
+            f"{now.policy.name} behind {now.router.name}: {title} {shown(now)}, at most "
+            f"{self.ratio(now):.2f} times the best schedule of {self.fleet.replicas} replicas."
+        ]
+        own = [row for row in self.rows if row.policy.name == self.policy]
+        if own[0] is now:
+            lines.append(f"No router here serves {self.policy} better.")
+        else:
+            lines.append(
+                f"The best router for {self.policy} is {own[0].router.name}: {title} "
+                f"{shown(own[0])}, {1 - own[0].value(key) / now.value(key):.1%} less."
+            )
+        for policy, (router, price) in self.price.items():
+            best = f"{router}, the best router that decides on arrival, against a central queue"
+            lines.append(
+                f"Dispatch at once costs {policy} {price:.1%}: {best}."
+                if price >= 0
+                else f"Dispatch at once costs {policy} nothing, {price:.1%}: {best}."
+            )
+        behind = [row for row in self.rows if row.router.name == self.router]
+        if behind[0] is not now:
+            lines.append(
+                f"The best policy behind {self.router} is {behind[0].policy.name}: {title} "
+                f"{shown(behind[0])}, {1 - behind[0].value(key) / now.value(key):.1%} less."
+            )
+        return lines
+
+    @property
+    def headline(self) -> str:
+        """The first sentence of the advice."""
+        return self.advice[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, without the times of single requests."""
+        return {
+            "instance": self.fleet.name,
+            "digest": self.fleet.digest,
+            "replicas": self.fleet.replicas,
+            "requests": len(self.fleet),
+            "memory": self.fleet.instance.memory,
+            "unit": self.unit,
+            "preemption": self.preemption,
+            "interrupted": self.interrupted,
+            "metric": self.metric.key,
+            "bounds": self.bounds,
+            "current": {"policy": self.policy, "router": self.router},
+            "rows": [self._row(row) for row in self.rows],
+            "price_of_dispatch_at_once": {
+                policy: {"router": router, "price": price}
+                for policy, (router, price) in self.price.items()
+            },
+            "advice": self.advice,
+        }
+
+    def _row(self, row: FleetRow) -> dict[str, Any]:
+        values = {metric.key: row.value(metric) for metric in self.metrics}
+        ratio = self.ratio(row)
+        return {
+            "policy": row.policy.name,
+            "router": row.router.name,
+            "runs": len(row.services),
+            "ratio": None if isnan(ratio) else ratio,
+            "values": {key: None if isnan(v) else v for key, v in values.items()},
+            "evictions": row.evictions,
+            "largest_share": row.share,
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each policy and router."""
+        import pandas as pd
+
+        rows = [self._row(row) for row in self.rows]
+        return pd.DataFrame([{**row, **row.pop("values")} for row in rows])
+
+
+def evaluate_fleet(
+    fleet: Fleet,
+    policies: Sequence[Policy | str] | None = None,
+    routers: Sequence[Router | str] = ROUTERS,
+    *,
+    clock: BatchTime | str | None = None,
+    preemption: Preemption = "recompute",
+    metric: str = "mean",
+    current: str = "fcfs",
+    runs: int = 5,
+    seed: int = 0,
+    workers: int = 1,
+    executor: Executor | None = None,
+    advance: Callable[[str], None] | None = None,
+) -> FleetEvaluation:
+    """Run policies behind routers on a fleet, and bound any schedule.
+
+    Parameters
+    ----------
+    policies : or their keys; default: those of `POLICIES` that make sense under these semantics.
+    routers : or their keys; the first is the one in use.
+    current : the policy in use.
+    runs : seeds ``seed, seed + 1, ...`` of what uses randomness.
+    clock, preemption, metric, workers, executor, advance : as for
+        `ratiolab.evaluation.evaluate.evaluate`.
+
+    Raises
+    ------
+    ValueError
+        for an unknown metric, no router, or a policy that makes no sense under these semantics.
+    """
+    clock = clock_of(clock) if isinstance(clock, str) else clock
+    chosen = metric_of(metric, None)
+    given = [as_router(router) for router in routers]
+    if not given:
+        raise ValueError("routers is empty: name at least one")
+    if policies is None:
+        makes_sense = [make(key) for key in POLICIES]
+        allowed = [policy for policy in makes_sense if preemption in policy.semantics]
+    else:
+        allowed = [as_policy(policy) for policy in policies]
+    if current not in [policy.name for policy in allowed]:
+        allowed.insert(0, make(current))
+    works = [
+        Work(p, r, s)
+        for p, policy in enumerate(allowed)
+        for r, router in enumerate(given)
+        for s in range(seed, seed + runs)
+        if s == seed or policy.uses_randomness or router.randomized
+    ]
+    report = advance or (lambda _: None)
+    place = executor_or_local(executor, workers)
+    ran: dict[Work, FleetSimulation] = {}
+    interrupted = False
+    try:
+        for work, run in place.unordered(
+            _simulate, works, fleet, allowed, given, preemption, clock
+        ):
+            ran[work] = run
+            report(f"{run.policy.name} behind {run.router.name}")
+    except KeyboardInterrupt:
+        interrupted = True
+    rows = []
+    for p, policy in enumerate(allowed):
+        for r, router in enumerate(given):
+            own = [ran[work] for work in works if work[:2] == (p, r) and work in ran]
+            if own:
+                rows.append(_row_of(policy, router, own, fleet))
+    names = {(row.policy.name, row.router.name) for row in rows}
+    if (current, given[0].name) not in names:  # nothing to compare with
+        raise KeyboardInterrupt
+    bounds = {m.key: fleet_bound(m, fleet, clock, preemption) for m in METRICS.values()}
+    report("bounds")
+    sign = -1 if chosen.larger_is_better else 1
+
+    def key(row: FleetRow) -> float:
+        value = row.value(chosen)
+        return float("inf") if isnan(value) else sign * value
+
+    return FleetEvaluation(
+        *(fleet, clock, preemption, chosen, tuple(METRICS.values()), bounds),
+        *(tuple(sorted(rows, key=key)), given[0].name, current, interrupted),
+    )
+
+
+def fleet_bound(
+    metric: Metric, fleet: Fleet, clock: BatchTime | None, preemption: Preemption
+) -> float:
+    """Return a bound on a metric for every schedule of a fleet under a clock and semantics.
+
+    For the mean latency in rounds under ``restart`` it sees what fits a replica: dual feasible
+    functions, and growth rows after a fixed number of steps.
+    """
+    bound = bound_of(metric, fleet.instance, clock, preemption, fleet.replicas)
+    if metric.key == "mean" and clock is None and preemption == "restart":
+        best = fleet_lower_bound(fleet)[0].value
+        best = max(best, *(proof.bound for proof in growth_bounds(fleet)))
+        bound = max(bound, best / len(fleet))
+    return bound
+
+
+def _simulate(
+    work: Work,
+    fleet: Fleet,
+    policies: Sequence[Policy],
+    routers: Sequence[Router],
+    preemption: Preemption,
+    clock: BatchTime | None,
+) -> FleetSimulation:
+    what = policies[work.policy], routers[work.router]
+    return simulate_fleet(fleet, *what, seed=work.seed, preemption=preemption, clock=clock)
+
+
+def _row_of(
+    policy: Policy, router: Router, runs: Sequence[FleetSimulation], fleet: Fleet
+) -> FleetRow:
+    names = Service._fields
+    ended = all(run.outcome == "complete" for run in runs)
+    services = (
+        Service(*(run.per_request[name].to_numpy(np.float64) for name in names)) for run in runs
+    )
+    evictions = float(np.mean([run.evictions for run in runs]))
+    counts = np.bincount(np.maximum(runs[0].replica, 0), minlength=fleet.replicas)
+    share = float(counts.max() / counts.mean())
+    return FleetRow(policy, router, tuple(services) if ended else (), evictions, share)
