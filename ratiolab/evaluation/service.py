@@ -201,7 +201,7 @@ def bound_of(
     alone = metric.value(isolated)
     if metric.slo is not None and replicas == 1:
         limits, reachable = metric.slo.limits(instance.output), metric.slo.met(isolated)
-        most, _ = goodput_bound(timed, time, preemption, limits, reachable)
+        most, _ = goodput_bound(timed, time, preemption, limits, reachable, replicas)
         return most / len(instance)
     if metric.key == "mean":
         return max(alone, clock_lower_bound(timed, time, preemption, replicas) / len(instance))

@@ -1,12 +1,12 @@
 """An upper bound on how many requests any schedule serves in time under a clock, with its proof.
 
 Work is that of `ratiolab.ratio.clock_bound`: a batch lasts at least as long as the work done in it,
-so at most a second of work is done in a second. Let W0 be the work of the first token of a request
-and W1 that of its other tokens, and let u(t) >= 0 be prices of a second of time. A request that is
-in time has all batches that make its tokens between its arrival a and its deadline d, and the batch
+so R replicas do at most R seconds of work in a second. Let W0 be the work of the first token of a
+request and W1 that of its other tokens, and let u(t) >= 0 be prices of a second of time. A request
+that is in time has all batches that make its tokens between its arrival a and its deadline d, and the batch
 that makes its first token by f. Work done at t pays u(t), so
 
-    requests in time <= integral of u + sum_i max(0, 1 - W0_i min over [a, f] of u
+    requests in time <= R integral of u + sum_i max(0, 1 - W0_i min over [a, f] of u
                                                       - W1_i min over [a, d] of u),
 
 where requests that would be late alone are left out. A run that is evicted after its first token
@@ -62,6 +62,7 @@ def goodput_bound(
     preemption: Preemption,
     limits: tuple[list[float], list[float]],
     reachable: NDArray[np.bool_],
+    replicas: int = 1,
 ) -> tuple[int, TimePrices]:
     """Return the most requests that any schedule serves in time, and the prices that prove it.
 
@@ -70,6 +71,7 @@ def goodput_bound(
     limits : seconds from arrival to first token and to completion, for each request; infinite
         where there is none.
     reachable : requests that are in time when they are alone, shape (n,).
+    replicas : equal replicas, each with the memory of the instance.
 
     >>> pair = Instance("pair", 3, [0, 0], [0, 0], [2, 2])  # 6 token-seconds, 3 at once
     >>> both = np.ones(2, bool)
@@ -87,8 +89,8 @@ def goodput_bound(
     while count > 1 and _places(tasks, begin, width, count) > MOST_PLACES:
         count //= 2
         width = -(-(end - begin) // count)
-    prices = _best_prices(tasks, instance.memory, begin, width, count)
-    return min(len(tasks), _proven(tasks, instance.memory, prices)), prices
+    prices = _best_prices(tasks, instance.memory, begin, width, count, replicas)
+    return min(len(tasks), _proven(tasks, instance.memory, prices, replicas)), prices
 
 
 def proven_goodput(
@@ -98,12 +100,13 @@ def proven_goodput(
     preemption: Preemption,
     limits: tuple[list[float], list[float]],
     reachable: NDArray[np.bool_],
+    replicas: int = 1,
 ) -> int:
     """Return the bound that prices prove, in Python integers; `ValueError` for negative prices."""
     if prices.width < 1 or min(prices.price, default=0) < 0:
         raise ValueError("prices must be at least 0, and buckets have a length")
     tasks = _tasks(instance, clock, preemption, limits, reachable)
-    return min(len(tasks), _proven(tasks, instance.memory, prices))
+    return min(len(tasks), _proven(tasks, instance.memory, prices, replicas))
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ def _limit(seconds: float) -> int:
     return 2**100 if np.isinf(seconds) else picoseconds(seconds) + SLIP
 
 
-def _proven(tasks: list[_Task], memory: int, prices: TimePrices) -> int:
+def _proven(tasks: list[_Task], memory: int, prices: TimePrices, replicas: int) -> int:
     """Return the bound that prices prove: the tasks less what is lost for certain."""
     price, width, begin = prices.price, prices.width, prices.begin
     whole = memory * width * UNIT  # what the worth of a request is, in the unit of the costs
@@ -153,7 +156,7 @@ def _proven(tasks: list[_Task], memory: int, prices: TimePrices) -> int:
             return 0  # a time without a price
         return min(price[first : last + 1])
 
-    lost = -sum(price) * memory * width
+    lost = -replicas * sum(price) * memory * width
     for task in tasks:
         cost = task.first * least(task.arrival, task.first_by)
         cost += task.rest * least(task.arrival, task.deadline)
@@ -161,7 +164,9 @@ def _proven(tasks: list[_Task], memory: int, prices: TimePrices) -> int:
     return len(tasks) - max(0, -(-lost // whole))
 
 
-def _best_prices(tasks: list[_Task], memory: int, begin: int, width: int, count: int) -> TimePrices:
+def _best_prices(
+    tasks: list[_Task], memory: int, begin: int, width: int, count: int, replicas: int
+) -> TimePrices:
     """Return the prices of capacity in the linear program whose dual is the bound.
 
     A part x of each request is served, at most all of it. The part x of its first work goes into
@@ -186,7 +191,7 @@ def _best_prices(tasks: list[_Task], memory: int, begin: int, width: int, count:
                 cost.append(0.0)
                 ends.append(len(rows))
     program, most = LinearProgram(), np.inf
-    upper = np.append(np.ones(count), np.zeros(2 * len(tasks)))
+    upper = np.append(np.full(count, float(replicas)), np.zeros(2 * len(tasks)))
     lower = np.append(np.full(count, -most), np.zeros(2 * len(tasks)))
     none = np.zeros(0, np.int64)
     program.add_rows(lower, upper, np.zeros(len(upper) + 1, np.int64), none, np.zeros(0))

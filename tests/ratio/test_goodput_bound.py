@@ -129,6 +129,29 @@ def test_a_burst_against_one_deadline_is_a_knapsack() -> None:
     assert goodput_bound(*given)[0] == (9 * 10**12 + SLIP) // (125 * 10**10)
 
 
+def test_two_replicas_do_twice_the_work_and_no_split_serves_more() -> None:
+    clock, below = CLOCKS[0], 0
+    for seed in range(30):
+        instance, ttft, latency = drawn(seed)
+        slo = Slo(ttft=ttft, latency=latency)
+        reachable = slo.met(isolated_service(instance, clock, "restart"))
+        given = instance, clock, "restart", slo.limits(instance.output), reachable
+        bound, prices = goodput_bound(*given, replicas=2)
+        assert proven_goodput(prices, *given, replicas=2) == bound
+        best, n = 0, len(instance)
+        for mask in range(2**n):
+            parts = [[i for i in range(n) if (mask >> i & 1) == side] for side in (0, 1)]
+            own = [
+                most_in_time(instance.take(part), clock, "restart", ttft, latency)
+                for part in parts
+                if part
+            ]
+            best = max(best, sum(own))
+        assert best <= bound
+        below += goodput_bound(*given)[0] < best
+    assert below >= 1  # what one replica may claim is false for two
+
+
 def test_policies_on_a_trace_shape_stay_below() -> None:
     instance = generate("lmsys", 2, n=150, memory=2000, rate=0.2).replace(tick_seconds=0.001)
     slo = Slo(latency=4)
