@@ -3,8 +3,8 @@
 Work is that of `ratiolab.ratio.clock_bound`: a batch lasts at least as long as the work done in it,
 so R replicas do at most R seconds of work in a second. Let W0 be the work of the first token of a
 request and W1 that of its other tokens, and let u(t) >= 0 be prices of a second of time. A request
-that is in time has all batches that make its tokens between its arrival a and its deadline d, and the batch
-that makes its first token by f. Work done at t pays u(t), so
+that is in time has all batches that make its tokens between its arrival a and its deadline d, and
+the batch that makes its first token by f. Work done at t pays u(t), so
 
     requests in time <= R integral of u + sum_i max(0, 1 - W0_i min over [a, f] of u
                                                       - W1_i min over [a, d] of u),
