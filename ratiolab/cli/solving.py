@@ -79,9 +79,8 @@ def solve(
             help="auto: bounds, the dynamic program over cells or configuration cuts and the "
             "labelling loop, and the program with the cuts. ip: the integer program as printed. "
             "cuts: the bound of the cuts alone. dp: dynamic programming, exact or an interval. "
-            "beam: dynamic programming with few states, for a good schedule. brute: every "
-            "schedule, for up to 8 requests. certified: auto without the program, so that a "
-            "certificate proves every bound."
+            "brute: every schedule, for up to 8 requests. certified: auto without the program, so "
+            "that a certificate proves every bound."
         ),
     ] = "auto",
     memory_limit: Annotated[

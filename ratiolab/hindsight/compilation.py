@@ -78,7 +78,6 @@ def _sample(requests: int) -> Instance:
 def _walks(instance: Instance, *, merging: bool) -> None:
     """Do in little what the stages up to the program do."""
     from ratiolab.hindsight.cuts.cut_bound import cut_bound
-    from ratiolab.hindsight.dynamic_programming.beam import widening_beam
     from ratiolab.hindsight.labelling.loop import Loop, Surroundings
     from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
     from ratiolab.hindsight.schedules.population import PARAMS, Population
@@ -97,7 +96,6 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     population = Population(known, rng, never, lambda _: None, cross)
     for _ in range(2 * PARAMS.members):  # until all have been crossed
         population.step()
-    widening_beam(instance, cuts.duals, known, width=WIDTH, stop=never)
     around = Surroundings(
         upper=lambda: upper + 1,  # what proves the optimum does not end the loop
         stop=lambda: next(asked) > ASKED,

@@ -1,6 +1,5 @@
 """The stage of a solve that runs the labelling loop, see `ratiolab.hindsight.labelling.loop`."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ratiolab.hindsight import memory
@@ -8,41 +7,9 @@ from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.labelling.loop import Loop, Surroundings
 from ratiolab.hindsight.labelling.weights import MOST_MEMORY
-from ratiolab.hindsight.search import SearchBeside
+from ratiolab.hindsight.search import Turns
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
-from ratiolab.model.streams import stream
-
-
-class Turns:
-    """Turns of the search for schedules, in one thread with the loop.
-
-    With a time limit the search goes on, whenever it is asked to, until it has had its share of all
-    time. Without one it makes a number of steps each time, so that results depend on no clock.
-    """
-
-    def __init__(self, state: SolveState, stop: Callable[[], bool]) -> None:
-        self.state, self.stop, self.params = state, stop, state.params.turns
-        self.search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)
-        self.spent, self.made, self.last = 0.0, 0, 0
-
-    def __call__(self) -> None:
-        """Let the search take its turn."""
-        state, begun, made = self.state, self.state.seconds, self.made
-        while not (state.closed or self.stop()):
-            late = self.made > 2 * self.last + self.params.patience
-            if state.time_left is None:
-                over = self.made - made >= (self.params.turn_late if late else self.params.turn)
-            else:
-                share = self.params.share_late if late else self.params.share
-                over = self.spent + state.seconds - begun > share * state.seconds
-            if over:
-                break
-            best = self.search.population.best
-            self.search.step()
-            self.made += 1
-            self.last = self.made if self.search.population.best < best else self.last
-        self.spent += state.seconds - begun
 
 
 @dataclass(frozen=True)

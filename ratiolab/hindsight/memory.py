@@ -28,9 +28,6 @@ TABLES = 400
 NONZERO = 450
 """Bytes for a non-zero of the integer program, before HiGHS branches."""
 
-STATES, ROOMIEST = 2_500 * MEGABYTE, 4.0
-"""Bytes that walks of as many states as usual take, and how many times as many they may be."""
-
 CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Files that tell what a container may take, bytes or "max"."""
 
@@ -68,19 +65,6 @@ def cut_horizon(instance: Instance, room: float) -> float:
     return (room - fixed) / a_time  # // would make NaN of infinity
 
 
-def layer_width(instance: Instance, rounds: int, budget: int) -> int:
-    """Return the states that a layer may keep within a budget, 0 when not even one fits.
-
-    A layer is written with all its children, sorted, and taken; two columns of each remain.
-    """
-    from ratiolab.hindsight.dynamic_programming.beam_search import CAPACITY, LEAST_CAPACITY
-
-    most = min(len(instance), instance.memory // (int(instance.prompt.min()) + 1))
-    state = 48 + 4 * most
-    written = 4 * CAPACITY * 2 * state
-    return max(0, (budget - 8 * LEAST_CAPACITY * state) // (written + 16 * rounds))
-
-
 def walk_width(instance: Instance, budget: int) -> int:
     """Return the states that a layer of a walk may keep within a budget.
 
@@ -101,31 +85,18 @@ def needs(count: int) -> str:
     return f"about {count // MEGABYTE} MB of arrays are more than the memory limit leaves"
 
 
-def room() -> float:
-    """Return as many times as many states as usual walks may keep on this machine, 1 to `ROOMIEST`.
-
-    They take less than half of its memory then, or of what a container may take.
-    """
-    return min(ROOMIEST, max(1.0, _installed() / (2 * STATES)))
-
-
 def half() -> float:
     """Return half of the bytes that processes may take here; infinity where that is not known."""
-    return _installed() / 2 or inf
-
-
-def _installed() -> float:
-    """Return the bytes of memory that processes may take; 0 where the system does not tell."""
     try:
         found = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):  # no such function, name or answer
-        return 0.0
+        return inf
     for limit in CONTAINER:
         try:
             found = min(found, float(limit.read_text(encoding="ascii").replace("max", "inf")))
         except (OSError, ValueError):
             continue
-    return found
+    return found / 2
 
 
 class MemoryWatch:

@@ -72,9 +72,6 @@ class BundleParams:
     compared : labels that a restricted diagram compares each label with.
     level : part of the way to what the cuts of the model allow that a step goes.
     serious : part of the expected gain that a step has to gain to become the next center.
-    followed : cheapest relaxed schedules of a sweep that are recombined.
-    made : recombined schedules before the next sweep, at most.
-    near : part of the expected gain below which a recombination is of use.
     most_cuts : cuts of the model that are kept, the least at the center.
     """
 
@@ -83,9 +80,6 @@ class BundleParams:
     compared: int = 64
     level: float = 0.3
     serious: float = 0.1
-    followed: int = 3
-    made: int = 12
-    near: float = 0.05
     most_cuts: int = 1_000
 
 
@@ -98,9 +92,10 @@ class CutParams:
     rounds : rounds before the labelling loop, which gains more in the time of later ones.
     rounds_few, few : the same for so few requests, whose labels are soon made.
     rounds_alone : rounds where no labelling loop follows.
-    part, part_alone : of the time that is left, before the labelling loop and without one.
+    part : of the time that is left, before the labelling loop.
     a_second, most_part : the first linear programs take about a second with so many requests, and
-        that grows with the cube; they may have so large a part of a short time limit.
+        that grows with the cube; they may have so large a part of a short time limit, and of any
+        where no labelling loop follows.
     """
 
     rounds: int = 14
@@ -108,7 +103,6 @@ class CutParams:
     few: int = 16
     rounds_alone: int = 40
     part: float = 0.2
-    part_alone: float = 0.5
     a_second: int = 40
     most_part: float = 0.8
 

@@ -1,19 +1,30 @@
 """The search for schedules beside the stages of a solve, in a thread of its own or by turns."""
 
+import os
+import threading
 from collections.abc import Callable, Sequence
 from itertools import cycle
+from types import TracebackType
 from typing import TypeAlias
 
 import numpy as np
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.labelling.corridors import Corridors
+from ratiolab.hindsight.schedules.heuristics import improved_schedule
 from ratiolab.hindsight.schedules.population import Cross, Population
 from ratiolab.hindsight.state import Found, SolveState
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
+from ratiolab.model.streams import stream
 
 Stop: TypeAlias = Callable[[], bool]
+
+MEDIUM = 200
+"""Most requests."""
+
+LEAST_REQUESTS = 17
+"""With fewer, the first search leaves little to find."""
 
 
 class SearchBeside:
@@ -61,3 +72,94 @@ def crossing(instance: Instance, duals: Duals, latency: int, stop: Stop) -> Cros
         return corridors.search(known, reach, target, stop, forward=next(forward))
 
     return cross
+
+
+class Turns:
+    """Turns of the search for schedules, in one thread with the loop.
+
+    With a time limit the search goes on, whenever it is asked to, until it has had its share of all
+    time. Without one it makes a number of steps each time, so that results depend on no clock.
+    """
+
+    def __init__(self, state: SolveState, stop: Callable[[], bool]) -> None:
+        self.state, self.stop, self.params = state, stop, state.params.turns
+        self.search = SearchBeside(state, stream(state.options.seed, "search", 3), stop)
+        self.spent, self.made, self.last = 0.0, 0, 0
+
+    def __call__(self) -> None:
+        """Let the search take its turn."""
+        state, begun, made = self.state, self.state.seconds, self.made
+        while not (state.closed or self.stop()):
+            late = self.made > 2 * self.last + self.params.patience
+            if state.time_left is None:
+                over = self.made - made >= (self.params.turn_late if late else self.params.turn)
+            else:
+                share = self.params.share_late if late else self.params.share
+                over = self.spent + state.seconds - begun > share * state.seconds
+            if over:
+                break
+            best = self.search.population.best
+            self.search.step()
+            self.made += 1
+            self.last = self.made if self.search.population.best < best else self.last
+        self.spent += state.seconds - begun
+
+
+class BackgroundHeuristic:
+    """A context in which a thread looks for better schedules while the stages work.
+
+    Most of a solve is compiled code and HiGHS, which leave Python's lock to others. Each half of
+    the work gains by the other: stages need a good schedule to leave things out; the search for
+    schedules needs the duals of cuts, with which it crosses a whole population at once. With no
+    time limit there is no such thread, so that results are the same on every machine, and with a
+    memory limit there is none, as it would need its own share. The thread ends within a few hundred
+    steps.
+    """
+
+    def __init__(self, state: SolveState) -> None:
+        self.state = state
+        self.over = threading.Event()
+        self.thread: threading.Thread | None = None
+        options, size = state.options, len(state.instance)
+        if (
+            options.threads > 1
+            and options.time_limit is not None
+            and options.steps
+            and options.memory_limit is None
+            and LEAST_REQUESTS <= size <= MEDIUM
+        ):
+            self.thread = threading.Thread(target=self._improve, daemon=True)
+
+    def __enter__(self) -> None:
+        if self.thread is not None:
+            self.state.helped = True
+            self.thread.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.over.set()
+        if self.thread is not None:
+            self.thread.join()
+
+    def _improve(self) -> None:
+        state = self.state
+        rng = stream(state.options.seed, "search", 2)
+        improved_schedule(state.schedule, rng, stop=self._ended, found=self._found)
+        search = SearchBeside(state, rng, self._ended)
+        while not self._ended():
+            search.step()
+
+    def _found(self, schedule: Schedule) -> None:
+        self.state.keep(Found(schedule))
+
+    def _ended(self) -> bool:
+        return self.over.is_set() or self.state.closed or self.state.time_left == 0
+
+
+def threads_here() -> int:
+    """Return the number of threads of a solve: two where there are two cores."""
+    return min(2, os.cpu_count() or 1)

@@ -5,7 +5,6 @@ from dataclasses import replace
 from math import inf
 
 from ratiolab.hindsight import memory
-from ratiolab.hindsight.background import BackgroundHeuristic, threads_here
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
 from ratiolab.hindsight.cell_stage import Cells, reason_against
@@ -24,11 +23,11 @@ from ratiolab.hindsight.params import DEFAULT, SolveParams
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
 from ratiolab.hindsight.result import OptResult, Report, SolveOptions
 from ratiolab.hindsight.schedules.heuristics import FEW, STEPS
+from ratiolab.hindsight.search import BackgroundHeuristic, threads_here
 from ratiolab.hindsight.stages import (
     MOST_REQUESTS,
     Cuts,
     DualAscent,
-    DynamicProgramming,
     GrowthRows,
     OrderSearch,
 )
@@ -44,11 +43,10 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
     "auto": (
         ("orders", OrderSearch(part=0.05, few=20_000)),
         ("cells", Cells(part=0.95)),
-        ("growth rows", GrowthRows(part=0.3, before=0.01)),
+        ("growth rows", GrowthRows(part=0.3)),
         ("easy program", IntegerProgram(easy=True)),
         ("cuts", Cuts()),
         ("labelling", Labelling(part=0.97)),
-        ("dynamic programming", DynamicProgramming(width=1_000_000, part=0.8)),
         ("program", IntegerProgram()),
         ("more orders", OrderSearch(part=1.0, rest=True)),
     ),
@@ -56,16 +54,9 @@ PLANS: dict[str, tuple[tuple[str, Work], ...]] = {
     "cuts": (ORDERS, DUALS, ("cuts", Cuts(rounds=40, part=1.0))),
     "dp": (
         ORDERS,
-        DUALS,
-        ("cuts", Cuts(rounds=40, part=0.5)),
-        ("dynamic programming", DynamicProgramming(width=1_000_000, part=1.0)),
-    ),
-    "beam": (
-        ORDERS,
-        DUALS,
-        ("cuts", Cuts(rounds=12, part=0.5)),
-        ("dynamic programming", DynamicProgramming(width=2_000, part=0.5)),
-        ("more orders", OrderSearch(part=1.0, rest=True)),
+        ("cells", Cells(part=0.95)),
+        ("cuts", Cuts()),
+        ("labelling", Labelling(part=0.97)),
     ),
     "brute": (("brute force", BruteForce()),),
 }
@@ -124,7 +115,7 @@ def solve(
     result has the bounds at the end of each. In ``auto``, bounds and heuristics come first.
     Configuration cuts raise the lower bound, and the labelling loop, guided by their duals, raises
     it further, often to the optimum (`ratiolab.hindsight.labelling.loop`). Memories that labels do
-    not hold are left to a dynamic program (`ratiolab.hindsight.dynamic_programming.beam`). Then the
+    not hold are left to a dynamic program over cells (`ratiolab.hindsight.cells.engine`). Then the
     integer program of Jaillet et al., Section 3, is solved with those cuts and without the columns
     that the bound excludes (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit is set.
     Instances whose program would be too large get their interval from beams guided by duals and
@@ -136,10 +127,9 @@ def solve(
     ----------
     instance : what is to be served, or the path of its file.
     method : ``auto``, as above; ``ip``, the integer program as printed, without cuts; ``cuts``, the
-        bound of the cuts and no program; ``dp``, dynamic programming with as many states as a
-        layer needs, up to a million: exact, or an interval that says it is not; ``beam``, the same
-        with few states, for a good schedule; ``brute``, complete enumeration; ``certified``, the
-        stages of ``auto`` without the program, whose bounds come with a certificate.
+        bound of the cuts and no program; ``dp``, dynamic programming over cells or labels alone:
+        exact, or an interval that says it is not; ``brute``, complete enumeration; ``certified``,
+        the stages of ``auto`` without the program, whose bounds come with a certificate.
     time_limit : seconds in all; results then depend on the machine. Infinity is no limit. The
         clock stands still while what stages call is compiled, which the first solve after
         installation does (`ratiolab.hindsight.compilation`).
@@ -149,7 +139,7 @@ def solve(
     backend : "highs" for HiGHS through its own interface; "pulp" or, as in "pulp:HiGHS", "pulp:"
         with the name of any solver that PuLP finds, for the program written a second time.
     seed, steps : of the search for a first schedule; the seed also goes to HiGHS.
-    threads : 2 lets a second thread look for schedules, see `ratiolab.hindsight.background`; by
+    threads : 2 lets a second thread look for schedules, see `ratiolab.hindsight.search`; by
         default where there are two cores.
     known, proven : a schedule and the certificate of a bound to begin with; both are checked.
     guide : the certificate of a bound by sweeps, from whose duals and multipliers the labelling

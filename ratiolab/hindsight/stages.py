@@ -8,12 +8,7 @@ from dataclasses import dataclass
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
-from ratiolab.hindsight.certificates.certificate import (
-    DualCertificate,
-    DynamicProgrammingCertificate,
-)
 from ratiolab.hindsight.cuts import cut_bound as cuts
-from ratiolab.hindsight.dynamic_programming import beam, beam_search
 from ratiolab.hindsight.labelling.weights import MOST_MEMORY
 from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
@@ -24,25 +19,16 @@ from ratiolab.model.streams import stream
 MOST_REQUESTS = 400
 """Most requests for which a program is considered: last starts cost O(n^2 log n)."""
 
-SOON_CUT = 36
-"""Most requests whose first rounds of cuts take less than a second."""
-
-BEFORE_CUTS = 0.6
-"""Most seconds of growth rows before cuts."""
-
 LEAST_HORIZON = 0.4
 """Part of the makespan of which more has to be within the horizon of cuts. For 200 requests with
 long outputs, cuts up to .3, .4, .6 and .8 of it prove 52,174, 59,708, 70,801 and 76,425 in a
 minute; growth rows prove 56,630."""
 
 MOST_REMEMBERED = 64
-"""Most requests of the dynamic program, and of walks that find schedules."""
+"""Most requests of sweeps that find schedules."""
 
 LEAST_SEARCH = 0.001
 """A search that takes fewer seconds has nothing to search for, and does not go on."""
-
-MOST_CERTIFIED = 10**7
-"""Labels of a search that its certificate asks a checker to repeat, in about 10 seconds."""
 
 
 @dataclass(frozen=True)
@@ -94,24 +80,13 @@ class DualAscent:
 
 @dataclass(frozen=True)
 class GrowthRows:
-    """The bound by duals of memory and growth rows, in a tenth of a second.
-
-    ``before`` is its part of a short time limit where cuts are to come, which prove more but take
-    longer; few requests do without it then.
-    """
+    """The bound by duals of memory and growth rows, where cuts, which prove more, do not reach."""
 
     part: float
-    before: float
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        few = len(state.instance) <= FEW  # which need nothing that has to be compiled
-        alone = not few and not _cut_horizon(state)[0]
-        if few or (len(state.instance) <= SOON_CUT and not alone):
-            return Found()
-        seconds = state.share(self.part if alone else self.before)
-        if seconds is not None and not alone:
-            seconds = min(seconds, BEFORE_CUTS)
-        find_growth_bounds(state.instance, seconds, call)
+        if len(state.instance) > FEW and not _cut_horizon(state)[0]:  # few compile nothing
+            find_growth_bounds(state.instance, state.share(self.part), call)
         return Found()
 
 
@@ -170,8 +145,7 @@ class Cuts:
         if left is None:
             return None
         if not labels_follow(state):
-            few = len(state.instance) <= MOST_REMEMBERED  # for which dynamic programming follows
-            return (params.part_alone if few else params.most_part) * left
+            return params.most_part * left
         enough = (len(state.instance) / params.a_second) ** 3  # of the first linear programs
         return max(params.part * left, min(params.most_part * left, enough))
 
@@ -200,55 +174,3 @@ def _cut_horizon(state: SolveState) -> tuple[int, str]:
     if budget is None:
         return 0, "no cuts: they take more than half of the memory of this machine"
     return 0, f"no cuts: {memory.needs(memory.cut_bytes(instance, horizon))}"
-
-
-@dataclass(frozen=True)
-class DynamicProgramming:
-    """The dynamic program over rounds, guided by the duals of the cuts; exact when all states fit.
-
-    ``most`` is the number of requests up to which it is worth its time.
-    """
-
-    width: int
-    part: float
-    most: int = MOST_REMEMBERED
-
-    def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        instance, duals, width = state.instance, state.duals, self.width
-        most = min(self.most, beam_search.MOST_REQUESTS)
-        if len(instance) > most:
-            note = f"no dynamic programming: {len(instance)} requests, more than {most}"
-            return Found(note=note)
-        if duals is None:
-            return Found(note="no dynamic programming: there are no duals of cuts to guide it")
-        if state.options.method in ("auto", "certified") and labels_follow(state):
-            return Found(note="no dynamic programming: the labelling loop has done as much")
-        if state.memory_budget is not None:
-            makespan, budget = state.schedule.makespan, state.memory_budget
-            width = min(width, memory.layer_width(instance, makespan, budget))
-        if width < 1:
-            return Found(note="no dynamic programming: the memory limit leaves no room for a layer")
-        stop = state.deadline(self.part)
-        result = beam.widening_beam(
-            *(instance, duals.duals, state.schedule),
-            width=width,
-            stop=stop,
-            found=lambda schedule: call.found(Found(schedule)),
-            proved=lambda result: call.found(_proven(duals, result)),
-        )
-        bound = LowerBound(result.lower, "dynamic programming")
-        if result.exhausted:
-            return Found(bound=bound)
-        narrowed = f", narrowed from {self.width} by the memory limit" * (width < self.width)
-        stopped = "stopped by the time limit" if stop() else "not exact"
-        note = f"dynamic programming {stopped}: at most {width} states a layer{narrowed}"
-        return Found(bound=bound, note=note)
-
-
-def _proven(duals: DualCertificate, result: beam_search.BeamResult) -> Found:
-    """Return a bound, with a certificate where a checker can repeat the search."""
-    bound, certificate = LowerBound(result.lower, "dynamic programming"), None
-    if result.lower > duals.bound and result.states <= MOST_CERTIFIED:
-        named = duals.instance, duals.digest
-        certificate = DynamicProgrammingCertificate(*named, result.lower, duals.value, duals.duals)
-    return Found(bound=bound, certificate=certificate)

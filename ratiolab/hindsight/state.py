@@ -69,7 +69,7 @@ class SolveState:
 
     Attributes
     ----------
-    helped : whether `ratiolab.hindsight.background` looks for schedules.
+    helped : whether `ratiolab.hindsight.search` looks for schedules.
     duals : those that guide the stages to come. walked : a proof by walks with the same duals, from
         which walks go on.
     """
@@ -82,7 +82,7 @@ class SolveState:
         params: SolveParams = DEFAULT,
     ) -> None:
         self.began = time.perf_counter()
-        self.lock = threading.RLock()  # `ratiolab.hindsight.background` finds schedules, too
+        self.lock = threading.RLock()  # `ratiolab.hindsight.search` finds schedules, too
         self.instance, self.options, self.progress = instance, options, progress
         self.params = params
         self.helped = False

@@ -16,12 +16,8 @@ from typing import Any
 
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight import OptResult, solve
-from ratiolab.hindsight.background import threads_here
-from ratiolab.hindsight.certificates.certificate import (
-    Certificate,
-    DynamicProgrammingCertificate,
-    PathCertificate,
-)
+from ratiolab.hindsight.certificates.certificate import Certificate, PathCertificate
+from ratiolab.hindsight.search import threads_here
 from ratiolab.model import Instance
 from ratiolab.records.record import Record
 from ratiolab.records.store import RecordStore
@@ -175,10 +171,9 @@ def _begun(proven: Certificate) -> dict[str, Certificate]:
 
     Passes with critical requests need more duals than their certificate has.
     """
-    if isinstance(proven, PathCertificate) and proven.passes == (0,):
-        return {"guide": proven}
-    searched = isinstance(proven, PathCertificate | DynamicProgrammingCertificate)
-    return {} if searched else {"proven": proven}
+    if not isinstance(proven, PathCertificate):
+        return {"proven": proven}
+    return {"guide": proven} if proven.passes == (0,) else {}
 
 
 def work_of(store: RecordStore, name: str, seconds: float, threads: int) -> Work:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 PAGE, PICTURE = "records.md", "records.png"
 PNG: "tuple[Format, ...]" = ("png",)
-FORMER = {"walks back in time": "labelling", "walks from both ends": "bidirectional labelling"}
-"""Names of proofs in the table that have other names now."""
 
 
 def write_page(results: Path, formats: "Sequence[Format]" = PNG) -> list[Path]:
@@ -67,7 +65,7 @@ def _row(record: Record) -> list[Any]:
 
 def _proof(record: Record) -> str:
     """Return the name of what proves the lower bound."""
-    return FORMER.get(record.lower_by, record.lower_by)
+    return record.lower_by
 
 
 def _status(record: Record) -> str:

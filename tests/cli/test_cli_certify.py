@@ -22,7 +22,7 @@ def five(tmp_path: Path) -> Path:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", ["auto", "ip", "cuts", "dp", "beam"])
+@pytest.mark.parametrize("method", ["auto", "ip", "cuts", "dp"])
 def test_a_written_certificate_is_proven(
     capsys: pytest.CaptureFixture[str], five: Path, tmp_path: Path, method: str
 ) -> None:

@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import linprog
 
 from ratiolab.hindsight.certificates.duals import Table
+from ratiolab.hindsight.cuts.configuration_kernels import separating_weights
 from ratiolab.hindsight.cuts.configurations import Separator, heaviest, real_items
-from ratiolab.hindsight.cuts.covering_kernels import separating_weights
 from ratiolab.model import Instance
 
 Item = tuple[int, int]

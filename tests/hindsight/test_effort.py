@@ -14,7 +14,6 @@ from ratiolab.cli import REFUSED, main
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     DualCertificate,
-    DynamicProgrammingCertificate,
     GrowthCertificate,
     PathCertificate,
 )
@@ -23,9 +22,9 @@ from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.effort import (
     LARGEST_FILE,
+    LARGEST_NUMBER,
     MOST_BYTES,
     CertificateError,
-    Effort,
     TooCostlyError,
     allowing,
     duals_effort,
@@ -49,7 +48,7 @@ STEPS = GrowthDuals(1, 0, (2**22,), (HUGE,))
 ROWS = GrowthDuals(1, 0, (2**22,), (1,), ((1, 1),) * 16, ((1,),) * 16)
 ITEMS = Duals(1, (1,), (Table(9, ((1, 0, 1),) * 50),), ())
 HOSTILE: dict[str, tuple[Callable[..., Certificate], Instance, tuple[Any, ...]]] = {
-    "layers, a late arrival": (DynamicProgrammingCertificate, LATE, (FLAT,)),
+    "paths, a late arrival": (PathCertificate, LATE, (FLAT, 1, (0, 0), (0,))),
     "numbers of thousands of digits": (GrowthCertificate, TWO, (STEPS,)),
     "growth rows over many times": (GrowthCertificate, TWO, (ROWS,)),
     "long outputs": (DualCertificate, LONG, (Duals(1, (1,) * 5000, (), ()),)),
@@ -102,18 +101,16 @@ def test_a_proof_of_minutes_is_refused_at_once_and_taken_on_demand(kind: str) ->
 def test_the_estimate_of_memory_is_from_above() -> None:
     instance = Instance("ten", 40, [0] * 10, [1, 2, 3, 4, 5] * 2, [9, 8, 7, 6, 5] * 2)
     certificate = cut_bound(instance, rounds=4).certificate
-    digits = replace(certificate.duals, denominator=certificate.duals.denominator << 3000)
     tracemalloc.start()
     certify(certificate, instance)
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     estimated = duals_effort(certificate.duals, instance).bytes
     assert taken / 2 < estimated < 20 * taken
-    assert duals_effort(digits, instance).bytes > 1.5 * estimated
 
 
 def test_the_estimate_of_sums_over_times_is_from_above() -> None:
-    steps = GrowthDuals(1, 0, (2**14,), (10**30,))
+    steps = GrowthDuals(1, 0, (2**14,), (LARGEST_NUMBER - 1,))
     tracemalloc.start()
     scaled_growth_value(steps, TWO)
     taken = tracemalloc.get_traced_memory()[1]
@@ -125,7 +122,7 @@ def test_the_estimate_of_sums_over_times_is_from_above() -> None:
 def test_a_refusal_has_an_exit_code_of_its_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kind, instance, proof = HOSTILE["layers, a late arrival"]
+    kind, instance, proof = HOSTILE["paths, a late arrival"]
     write_instance(instance, tmp_path / "i.json")
     write_certificate(kind("late", instance.digest, 1, 1, *proof), tmp_path / "c.json")
     assert (tmp_path / "c.json").stat().st_size < 400
@@ -151,10 +148,3 @@ def test_walks_are_refused_whose_pairs_are_no_16_bit_numbers() -> None:
                 paths_effort(FLAT, many, (0,))
         else:
             assert paths_effort(FLAT, many, (0,)).bytes > 0
-
-
-def test_an_estimate_beyond_all_floats_is_refused_in_words() -> None:
-    with pytest.raises(TooCostlyError, match=r"up to 1e\+300 bytes"):
-        Effort(10**400, 1).require_affordable()
-    with pytest.raises(TooCostlyError, match=r"up to 1e\+300 steps"):
-        Effort(1, 10**400).require_affordable()

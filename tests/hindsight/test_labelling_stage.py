@@ -6,14 +6,15 @@ from types import SimpleNamespace
 import pytest
 from relaxed_schedules import many
 
-from ratiolab.hindsight import labelling_stage
+from ratiolab.hindsight import search
 from ratiolab.hindsight.certificates.certificate import dual_certificate
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.labelling.loop import Loop
-from ratiolab.hindsight.labelling_stage import Labelling, Turns
+from ratiolab.hindsight.labelling_stage import Labelling
 from ratiolab.hindsight.params import LabellingParams, SolveParams, TurnParams
 from ratiolab.hindsight.result import SolveOptions
+from ratiolab.hindsight.search import Turns
 from ratiolab.hindsight.state import Callbacks, SolveState
 
 SILENT = Callbacks(lambda found: None, lambda *shown: None)
@@ -50,7 +51,7 @@ class Clock:
         self.now, self.made = 0.0, 0
         self.population = SimpleNamespace(best=9)
         monkeypatch.setattr(SolveState, "seconds", property(lambda _: self.now))
-        monkeypatch.setattr(labelling_stage, "SearchBeside", lambda *given: self)
+        monkeypatch.setattr(search, "SearchBeside", lambda *given: self)
         self.turns = Turns(state, lambda: False)
 
     def step(self) -> None:

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from math import inf
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,16 +15,11 @@ from ratiolab.hindsight.memory import (
     LEAST,
     LIBRARIES,
     MEGABYTE,
-    ROOMIEST,
-    STATES,
     cut_bytes,
     cut_horizon,
     half,
-    layer_width,
     order_bytes,
-    program_entries,
     resident,
-    room,
 )
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.schedules.annealing import decoded
@@ -81,20 +75,6 @@ def test_without_the_limit_the_same_program_exceeds_it() -> None:
 
 
 @pytest.mark.long
-def test_layers_are_narrowed_to_the_limit() -> None:
-    peak, notes = solved(MANY, method="dp", memory_limit=450, time_limit=6, steps=500)
-    assert "narrowed from 1000000 by the memory limit" in notes[-1]
-    assert peak < 450
-
-
-def test_more_room_is_more_width_and_none_is_none() -> None:
-    instance = generate(MANY[0], MANY[1], **MANY[2])
-    widths = [layer_width(instance, 200, room * MEGABYTE) for room in (0, 20, 100, 1000)]
-    assert widths[0] == 0 < widths[1] < widths[2] < widths[3]
-    assert program_entries(0) == 0
-
-
-@pytest.mark.long
 def test_a_program_that_grows_to_the_limit_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ratiolab.hindsight.memory.resident", lambda: 10**12)
     instance = generate(MANY[0], MANY[1], **MANY[2])
@@ -123,32 +103,14 @@ def test_a_limit_below_what_the_libraries_take_is_refused() -> None:
         solve(generate(MANY[0], MANY[1], **MANY[2]), memory_limit=LEAST - 1)
 
 
-def installed(monkeypatch: pytest.MonkeyPatch, number: int, container: str) -> None:
-    """Let a machine have so many times the memory of walks, and a file say what may be taken."""
-    sizes = {"SC_PHYS_PAGES": number * STATES // 1000, "SC_PAGE_SIZE": 1000}
-    monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
-    monkeypatch.setattr(Path, "read_text", lambda *_, encoding: container)
-
-
-@pytest.mark.parametrize(("held", "expected"), [(1, 1.0), (4, 2.0), (7, 3.5), (100, ROOMIEST)])
-def test_walks_of_long_solves_take_half_of_the_memory_of_the_machine_at_most(
-    monkeypatch: pytest.MonkeyPatch, held: int, expected: float
-) -> None:
-    installed(monkeypatch, held, "max\n")
-    assert room() == expected
-    installed(monkeypatch, 100, f"{held * STATES}\n")
-    assert room() == expected
-
-
 @pytest.mark.parametrize("error", [ValueError, OSError, AttributeError])
-def test_walks_have_their_usual_room_where_the_system_does_not_tell(
+def test_memory_is_not_limited_where_the_system_does_not_tell(
     monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
     def unknown(name: str) -> int:
         raise error(name)
 
     monkeypatch.setattr(os, "sysconf", unknown)
-    assert room() == 1.0
     assert half() == inf
 
 

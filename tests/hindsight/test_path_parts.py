@@ -6,36 +6,41 @@ import numpy as np
 import pytest
 
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.certificates import path_parts
+from ratiolab.hindsight.certificates import path_states
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.certificates.path_joins import bounded, planted
-from ratiolab.hindsight.certificates.path_parts import by_two, by_two_for_each, by_two_runs
-from ratiolab.hindsight.certificates.path_states import Layer, kept
+from ratiolab.hindsight.certificates.path_bounds import bounded, planted
+from ratiolab.hindsight.certificates.path_states import (
+    Layer,
+    by_two,
+    by_two_for_each,
+    by_two_runs,
+    kept,
+)
 from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.model import stream
 from ratiolab.workloads.generators import generate
 
 
 def test_few_rows_stay_together_and_many_go_to_two_threads() -> None:
-    few, many = np.arange(path_parts.MANY - 1), np.arange(path_parts.MANY + 1)
+    few, many = np.arange(path_states.MANY - 1), np.arange(path_states.MANY + 1)
     assert [len(rows) for rows in by_two(lambda rows: rows, few)] == [len(few)]
     parts = by_two(lambda rows: (threading.get_ident(), rows), many)
     assert len({thread for thread, _ in parts}) == 2
     assert sorted(np.concatenate([rows for _, rows in parts])) == many.tolist()
 
 
-@pytest.mark.parametrize("number", [7, path_parts.MANY + 1])
+@pytest.mark.parametrize("number", [7, path_states.MANY + 1])
 def test_what_is_found_of_each_row_is_in_its_place(number: int) -> None:
     rows = np.arange(number)[::-1].copy()
     assert by_two_for_each(lambda part: part + 5, rows).tolist() == (rows + 5).tolist()
 
 
 def test_runs_of_the_same_value_stay_together() -> None:
-    value = np.repeat(np.arange(5), path_parts.MANY // 2).astype(np.uint64)
+    value = np.repeat(np.arange(5), path_states.MANY // 2).astype(np.uint64)
     rows = np.arange(len(value))
     parts = by_two_runs(lambda part: part, rows, value)
-    assert [len(part) for part in parts] == [3 * path_parts.MANY // 2, path_parts.MANY]
+    assert [len(part) for part in parts] == [3 * path_states.MANY // 2, path_states.MANY]
     assert np.concatenate(parts).tolist() == rows.tolist()
     assert len(by_two_runs(len, rows, np.zeros_like(value))) == 1
 
@@ -47,7 +52,7 @@ def test_what_goes_wrong_in_either_thread_is_told() -> None:
 
     for wrong in (6, 7):
         with pytest.raises(OverflowError, match=str(wrong)):
-            by_two(fails, np.arange(path_parts.MANY))
+            by_two(fails, np.arange(path_states.MANY))
 
 
 @pytest.mark.long
@@ -65,7 +70,7 @@ def test_two_threads_keep_and_try_the_same_states(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Walk, "leave", noted)
     seen = []
     for many in (64, 10**9):
-        monkeypatch.setattr(path_parts, "MANY", many)
+        monkeypatch.setattr(path_states, "MANY", many)
         assert certify(certificate, instance) == certificate.bound
         seen.append(left[:])
         left.clear()

@@ -11,13 +11,13 @@ from tiny_instances import tiny
 from ratiolab.hindsight.certificates import path_rests
 from ratiolab.hindsight.certificates.certificate import path_certificate
 from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.certificates.path_joins import Beside
+from ratiolab.hindsight.certificates.path_bounds import Bounds
 from ratiolab.hindsight.certificates.path_states import waits
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.labelling.weights import Weights
 
 
-def most_rest(other: Beside, begun: np.uint64, held: Any) -> int:
+def most_rest(other: Bounds, begun: np.uint64, held: Any) -> int:
     """Return the most rest of the states with these requests started that hold no more, or -1."""
     rests = [-1]
     for group in np.flatnonzero(other.begun == begun):
@@ -82,6 +82,6 @@ def test_rests_are_the_least_of_all_sets_of_starts(
         everyone, optimum = 2 ** len(instance) - 1, least_latency(instance)
         sets = *(some & everyone for some in watched), everyone
         numbers = proven, optimum, potentials.unit, potentials.least, sets
-        assert certify(path_certificate(*numbers, back=True), instance) == optimum
+        assert certify(path_certificate(*numbers), instance) == optimum
     assert definition.sets > definition.looked_up > 200
     assert definition.grown  # no state for a set says nothing of the sets that contain it

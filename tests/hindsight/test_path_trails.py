@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.path_trails import Trail
+from ratiolab.hindsight.certificates.path_bounds import Trail
 
 NEVER = 99
 

@@ -3,13 +3,12 @@
 import pytest
 from relaxed_schedules import many
 
-from ratiolab.hindsight.background import BackgroundHeuristic
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.labelling import corridors
 from ratiolab.hindsight.params import SearchParams
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.schedules import population as populations
-from ratiolab.hindsight.search import SearchBeside
+from ratiolab.hindsight.search import BackgroundHeuristic, SearchBeside
 from ratiolab.hindsight.state import Found, SolveState
 from ratiolab.model import Instance, stream
 from ratiolab.model.feasibility import violations

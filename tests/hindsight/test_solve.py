@@ -137,7 +137,7 @@ def test_progress_tells_proven_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [now.seconds for now in seen] == sorted(now.seconds for now in seen)
 
 
-@pytest.mark.parametrize("method", ["ip", "cuts", "dp", "beam", "brute"])
+@pytest.mark.parametrize("method", ["ip", "cuts", "dp", "brute"])
 def test_every_method_holds_the_optimum_and_exact_ones_find_it(method: str) -> None:
     for seed in range(25):
         instance = tiny(seed)
@@ -149,20 +149,6 @@ def test_every_method_holds_the_optimum_and_exact_ones_find_it(method: str) -> N
             assert result.is_exact
 
 
-def test_an_inexact_dynamic_program_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    stages = sys.modules["ratiolab.hindsight.stages"]
-    plans = sys.modules["ratiolab.hindsight.solver"].PLANS
-    narrow = (
-        ("cuts", stages.Cuts(rounds=2, part=1.0)),
-        ("dynamic programming", stages.DynamicProgramming(1, 1.0)),
-    )
-    monkeypatch.setitem(plans, "dp", narrow)
-    result = solve(paper_like(1, 14), method="dp")
-    check(result)
-    assert result.note == "dynamic programming not exact: at most 1 states a layer"
-    assert result.lower_source == "configuration cuts"
-
-
 def test_the_stages_tell_what_each_left() -> None:
     result = solve(paper_like(1, 12), node_limit=1)
     assert [stage.name for stage in result.stages][:2] == ["bounds", "orders"]
@@ -172,27 +158,6 @@ def test_the_stages_tell_what_each_left() -> None:
         assert before.seconds <= after.seconds
         assert before.lower <= after.lower
         assert before.upper >= after.upper
-
-
-def test_ctrl_c_in_the_dynamic_program_keeps_its_schedules(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from ratiolab.hindsight.dynamic_programming import beam_search
-
-    instance = paper_like(0, 14)
-    improve = beam_search.BeamSearch._improve
-    found = []
-
-    def once(self: beam_search.BeamSearch, *where: object) -> None:
-        improve(self, *where)  # type: ignore[arg-type]
-        found.append(self.schedule.total_latency)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(beam_search.BeamSearch, "_improve", once)
-    result = solve(instance, method="beam", steps=0)
-    check(result)
-    assert result.upper == found[0] < bracket(instance, steps=0).upper
-    assert result.note == "Ctrl-C in stage dynamic programming"
 
 
 @pytest.mark.parametrize(("n", "rounds"), [(12, 8), (20, 14)])

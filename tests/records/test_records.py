@@ -1,7 +1,7 @@
 """Records prove what they say, are only ever replaced by better ones, and show any change."""
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -17,7 +17,6 @@ from ratiolab.hindsight import OptResult, bracket, solve
 from ratiolab.hindsight.certificates import certify_paths
 from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
-    DynamicProgrammingCertificate,
     FormulaCertificate,
     PathCertificate,
     path_certificate,
@@ -333,11 +332,8 @@ def test_a_try_goes_on_from_what_the_record_has(
     walks = path_certificate(cuts, cuts.bound, 1, np.zeros(len(instance), np.int64), (0,))
     store.keep("jaillet2025/hard", weak())
     remembering = replace(walks, passes=(0, 1))
-    searched = DynamicProgrammingCertificate(*(getattr(cuts, f.name) for f in fields(cuts)))
-    for certificate, names in (
-        *((cuts, {"proven"}), (walks, {"guide"})),
-        *((remembering, set()), (searched, set())),
-    ):
+    proofs = (cuts, {"proven"}), (walks, {"guide"}), (remembering, set[str]())
+    for certificate, names in proofs:
         monkeypatch.setattr(
             store, "certificate", lambda record, certificate=certificate: certificate
         )

@@ -6,9 +6,7 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``prices``: duals of memory and cuts (`ratiolab.hindsight.relaxation.lagrangian`);
 - ``steps``: duals of memory alone, for many requests and rounds;
 - ``growth``: such duals, and duals of growth rows (`ratiolab.hindsight.certificates.growth_duals`);
-- ``layers``: duals, and a search guided by them that excludes every schedule of a smaller latency,
-  which the checker does again;
-- ``paths``, ``paths-back`` and ``paths-merged``: duals, a multiplier for each request, and what
+- ``paths-back`` and ``paths-merged``: duals, a multiplier for each request, and what
   walks remember or merge, which the checker does again
   (`ratiolab.hindsight.certificates.certify_paths`);
 - ``weighted`` and ``goodput``: such duals, for weighted latency, and for the weight served in time
@@ -110,37 +108,24 @@ class PromiseCertificate(_Claim):
 
 
 @dataclass(frozen=True)
-class DynamicProgrammingCertificate(_DualClaim):
-    """The claim that a search which these duals guide finds no schedule below ``bound``."""
-
-    source: ClassVar[str] = "dynamic programming"
-
-
-@dataclass(frozen=True)
 class PathCertificate(_DualClaim):
     """The claim that walks under these duals and multipliers find no path below ``bound``.
 
     Parameters
     ----------
     unit : of multipliers: they are so many times what they stand for.
-    passes : requests that each pass makes start exactly once, a bit each; the first pass goes
-        backward in time.
-    back : whether all others do, too, bounded by what completing the states of those before
-        costs; else directions alternate, and each pass is joined to the one before.
-    width : states that a layer may keep of a first pass back, which watches nobody and merges what
-        is more; zero when nothing is merged.
+    passes : requests that each pass makes start exactly once, a bit each. All go backward in time,
+        each bounded by what completing the states of those before costs.
+    width : states that a layer may keep of the only pass, which watches nobody and merges what is
+        more; zero when nothing is merged.
     """
+
+    source: ClassVar[str] = "labelling"
 
     unit: int
     multipliers: tuple[int, ...] = field(repr=False)
     passes: tuple[int, ...] = field(repr=False)
-    back: bool = False
     width: int = 0
-
-    @property
-    def source(self) -> str:
-        """Return what the bound comes from, in words."""
-        return "walks back in time" if self.back else "walks from both ends"
 
 
 @dataclass(frozen=True)
@@ -197,7 +182,7 @@ class SecondsCertificate(_Claim):
     source: ClassVar[str] = "prices of machine time"
 
 
-CertificateWithDuals: TypeAlias = DualCertificate | DynamicProgrammingCertificate | PathCertificate
+CertificateWithDuals: TypeAlias = DualCertificate | PathCertificate
 Certificate: TypeAlias = (
     FormulaCertificate
     | GrowthCertificate
@@ -213,14 +198,12 @@ def path_certificate(
     unit: int,
     multipliers: IntArray,
     passes: tuple[int, ...],
-    *,
-    back: bool = False,
     width: int = 0,
 ) -> PathCertificate:
     """Return the certificate of a bound by walks under the duals of another certificate."""
     return PathCertificate(
         *(proven.instance, proven.digest, bound, proven.value, proven.duals),
-        *(unit, tuple(multipliers.tolist()), passes, back, width),
+        *(unit, tuple(multipliers.tolist()), passes, width),
     )
 
 

@@ -12,7 +12,6 @@ from ratiolab.hindsight.certificates.certificate import (
     CellCertificate,
     Certificate,
     DualCertificate,
-    DynamicProgrammingCertificate,
     FormulaCertificate,
     GrowthCertificate,
     PathCertificate,
@@ -160,11 +159,11 @@ class PromiseFile(_ValueFile):
 
 
 class DualsFile(_ValueFile):
-    """A bound that duals of memory and cuts prove, alone or by guiding a search."""
+    """A bound that duals of memory and cuts prove."""
 
     nouns: ClassVar[dict[str, str]] = {"tables": "table {}:", "cuts": "cut {}:"}
 
-    kind: Literal["prices", "layers"]
+    kind: Literal["prices"]
     memory: Integers
     """D times the duals of the memory rows at times 1..T."""
     tables: Annotated[list[TableRow], FailFast()]
@@ -181,47 +180,26 @@ class DualsFile(_ValueFile):
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
-        kind = DynamicProgrammingCertificate if self.kind == "layers" else DualCertificate
-        return kind(self.instance, self.digest, self.bound, self.value, self.duals)
+        return DualCertificate(self.instance, self.digest, self.bound, self.value, self.duals)
 
 
-class _PathsFile(DualsFile):
+class PathsFile(DualsFile):
+    """A bound that walks over paths back in time prove, under duals and multipliers."""
+
+    kind: Literal["paths-back", "paths-merged"]  # type: ignore[assignment]
     unit: int
     """U: multipliers are this many times what they stand for."""
     multipliers: Integers
     """U times the multiplier of each request."""
-
-
-class PathsFile(_PathsFile):
-    """A bound that walks over paths prove, under duals and multipliers.
-
-    Walks of "paths" alternate in direction, those of "paths-back" all go backward in time.
-    """
-
-    kind: Literal["paths", "paths-back"]  # type: ignore[assignment]
-    passes: Integers
-    """Of each pass the requests that start exactly once, a bit each; the first goes backward."""
-
-    def certificate(self) -> Certificate:
-        """Return the claim of the file."""
-        claim = (self.instance, self.digest, self.bound, self.value, self.duals)
-        back = self.kind == "paths-back"
-        return PathCertificate(*claim, self.unit, self.multipliers, self.passes, back)
-
-
-class MergedPathsFile(_PathsFile):
-    """A bound that walks over paths back in time prove, of which the first merges states."""
-
-    kind: Literal["paths-merged"]  # type: ignore[assignment]
-    width: int = Field(ge=1)
-    """States that a layer may keep of those that watch nobody."""
     passes: Integers = (0,)
     """Of each pass the requests that start exactly once, a bit each."""
+    width: int = Field(default=0, ge=0)
+    """States that a layer may keep of a pass that merges them, which "paths-merged" has alone."""
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
         claim = (self.instance, self.digest, self.bound, self.value, self.duals)
-        return PathCertificate(*claim, self.unit, self.multipliers, self.passes, True, self.width)
+        return PathCertificate(*claim, self.unit, self.multipliers, self.passes, self.width)
 
 
 class SecondsFile(ProofFile):
@@ -268,7 +246,6 @@ class CertificateFile(
             | PromiseFile
             | DualsFile
             | PathsFile
-            | MergedPathsFile
             | CellsFile
             | SecondsFile,
             Field(discriminator="kind"),

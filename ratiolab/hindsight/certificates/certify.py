@@ -19,7 +19,6 @@ from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     CertificateWithDuals,
     DualCertificate,
-    DynamicProgrammingCertificate,
     FormulaCertificate,
     GrowthCertificate,
     PromiseCertificate,
@@ -27,7 +26,13 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.effort import CertificateError as CertificateError
-from ratiolab.hindsight.certificates.effort import Effort, duals_effort, paths_effort, steps_effort
+from ratiolab.hindsight.certificates.effort import (
+    Effort,
+    duals_effort,
+    paths_effort,
+    require_short_numbers,
+    steps_effort,
+)
 from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
@@ -78,6 +83,7 @@ def certify(certificate: Certificate | PromiseCertificate, given: Instance | Fle
         raise CertificateError(f"{certificate.replicas} replicas are claimed, not {replicas}")
     if replicas > 1 and not isinstance(certificate, FLEET_KINDS):
         raise CertificateError(f"a proof by {certificate.source} is for one replica")
+    require_short_numbers(certificate)
     try:
         if isinstance(certificate, FormulaCertificate):
             bound = _formula(certificate, instance)
@@ -181,12 +187,9 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
         ]
         for _, prompt, output in instance.requests
     ]
-    from ratiolab.hindsight.certificates.certify_paths import require_no_path, require_no_schedule
+    from ratiolab.hindsight.certificates.certify_paths import require_no_path
 
-    if isinstance(certificate, DynamicProgrammingCertificate):
-        require_no_schedule(certificate, instance, list(map(min, own)), items, paid)
-    else:
-        require_no_path(certificate, instance, items, paid)
+    require_no_path(certificate, instance, items, paid)
     return certificate.bound
 
 
@@ -195,8 +198,8 @@ def _effort(certificate: CertificateWithDuals, instance: Instance) -> Effort:
     duals = certificate.duals
     if isinstance(certificate, DualCertificate):
         return duals_effort(duals, instance)
-    passes = None if isinstance(certificate, DynamicProgrammingCertificate) else certificate.passes
-    return paths_effort(duals, instance, passes).plus(duals_effort(duals, instance))
+    walks = paths_effort(duals, instance, certificate.passes)
+    return walks.plus(duals_effort(duals, instance))
 
 
 def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:

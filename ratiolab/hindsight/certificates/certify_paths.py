@@ -1,4 +1,4 @@
-"""The checker of bounds by walks over paths, from one end of time or both.
+"""The checker of bounds by walks over paths, backward in time.
 
 Claim: no schedule has a latency below ``bound``. All numbers are integers, U times what they stand
 for. The duals give every item the weight W_t(m, r) and every time R_t, such that W_t(Q) <= R_t for
@@ -14,53 +14,42 @@ claim is proven when no path that starts each request of some set once costs at 
 
     B = U (bound - 1) - sum v + sum R.
 
-Each pass walks through all layers, the first backward in time, the next forward, and so on, or all
-backward, and keeps what may belong to a path of cost at most B. Paid at layer t is the rho = c - v
-of all that started before t and what times up to t have left of R. Dropped are
+Each pass walks through all layers backward in time, and keeps what may belong to a path of cost at
+most B. Paid at layer t is the rho = c - v of all that started before t and what times up to t have
+left of R, both counted from the end. Dropped are
 
 - states for which paid, with the least later rho of watched requests that have not started, exceeds
   B; watched requests start once, equal ones in order;
 - states that another replaces, with the same watched requests started, which holds no more at any
   later time and whose total, paid less all that what runs will pay, is no larger: what completes
   the former completes the latter, at no more cost;
-- states for which the total and that of every fitting state of the pass before, less what both
-  count of what runs (U latency - v), exceed B. A state of the other direction fits when it holds no
-  more at past times and when on its side just those requests that it watched have started that
-  remain or run now. Each path of cost at most B has such a state there, or one that replaced it.
+- states whose total and rest, as some pass before has it of their part that it watched, exceed B,
+  or for which it has none.
 
-When all passes go backward, the third rule is another one. A lower bound of what is left to pay of
-the total after a state, its rest, is the least, over what may start in its layer, of what that adds
-and the rest of what follows; and that is at least the rest of every state of the layer after it
-with the same watched requests started that holds no more, as what completes the former completes
-the latter and adds as much. So the most of these counts. What became of the state in its pass
-bounds its rest, too: the least total of what was made of it, where what replaced a part counts as
-it goes on from then. Dropped are states whose total and rest, as some pass before has it of their
-part that it watched, exceed B, or for which it has none.
+A lower bound of what is left to pay of the total after a state, its rest, is the least, over what
+may start in its layer, of what that adds and the rest of what follows; and that is at least the
+rest of every state of the layer after it with the same watched requests started that holds no more,
+as what completes the former completes the latter and adds as much. So the most of these counts.
+What became of the state in its pass bounds its rest, too: the least total of what was made of it,
+where what replaced a part counts as it goes on from then.
 
-A first pass that watches nobody may merge states of a layer, too: the merged one holds, at each
+A single pass that watches nobody may merge states of a layer, too: the merged one holds, at each
 later time, the least that one of them holds, its total is the least of theirs, and only what runs
 in all of them runs in it. What completes one of them completes it, and adds as much to the total;
 what it has paid is its total and what runs in it will pay, which never falls: what runs in it holds
-no more than it does, so it fits beside whatever completes it. So no path is lost. Its rest bounds
-those of later passes, which merge nothing, as it is of whatever holds as much, merged or not.
-Whoever found the bound may have merged others: wider passes are tried, too.
+no more than it does, so it fits beside whatever completes it. So no path is lost. Whoever found the
+bound may have merged others: wider passes are tried, too.
 
 Nothing else is left out, so the last pass must keep no path. Watched sets may only grow from pass
 to pass. Nothing here is the solver's but the footprint.
-
-A bound that dynamic programming proves needs one pass forward that watches all requests, so that
-its paths are schedules; D takes the place of U, and the multipliers are the least costs.
 """
 
 import numpy as np
 
 from ratiolab.hindsight.certificates import effort
-from ratiolab.hindsight.certificates.certificate import (
-    DynamicProgrammingCertificate,
-    PathCertificate,
-)
+from ratiolab.hindsight.certificates.certificate import PathCertificate
+from ratiolab.hindsight.certificates.path_bounds import Bounds
 from ratiolab.hindsight.certificates.path_costs import Costs
-from ratiolab.hindsight.certificates.path_joins import Beside, planted
 from ratiolab.hindsight.certificates.path_rests import rests
 from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.model.instance import Instance
@@ -68,29 +57,6 @@ from ratiolab.model.instance import Instance
 WIDER = 1, 2, 4
 """Multiples of the width of a certificate that are tried. Its own is enough for seven of eight
 records, and for three draws of 60 requests."""
-
-
-def require_no_schedule(
-    certificate: DynamicProgrammingCertificate,
-    instance: Instance,
-    least: list[int],
-    items: list[list[list[int]]],
-    paid: list[int],
-) -> None:
-    """Raise `ValueError` unless no schedule is below the bound, as a pass over all of them tells.
-
-    Parameters
-    ----------
-    least : least cost of each request; items, paid : see `require_no_path`.
-    """
-    unit, everyone = certificate.duals.denominator, 2 ** len(instance) - 1
-    limit = unit * (certificate.bound - 1) - sum(least) + sum(paid)
-    costs = Costs(instance, unit, least, items, paid, limit)
-    last = Walk(instance, costs, 1, everyone, limit, effort.most_states()).run()[-1]
-    done = last.paid[last.begun == np.uint64(everyone)]
-    if limit >= 0 and done.min(initial=limit + 1) <= limit:
-        latency = (sum(least) - sum(paid) + int(done.min())) // unit
-        raise ValueError(f"bound {certificate.bound} is claimed, a schedule has {latency}")
 
 
 def require_no_path(
@@ -115,8 +81,8 @@ def require_no_path(
     multipliers, passes, width = certificate.multipliers, certificate.passes, certificate.width
     if unit < 1 or len(multipliers) != n or not 1 <= len(passes) <= effort.MOST_PASSES:
         raise ValueError(f"paths need a unit, {n} multipliers, 1 to {effort.MOST_PASSES} passes")
-    if width and (width < 0 or passes[0] or not certificate.back):
-        raise ValueError(f"width {width}: only a pass that watches nobody merges, into some states")
+    if width and (width < 0 or passes != (0,)):
+        raise ValueError(f"width {width}: only a single pass that watches nobody merges states")
     known = 0
     for number, watched in enumerate(passes):
         if not 0 <= watched < 2**n or known & ~watched:
@@ -137,20 +103,15 @@ def _least(certificate: PathCertificate, instance: Instance, costs: Costs, limit
     passes, least = certificate.passes, -1
     for factor in WIDER if certificate.width else (1,):
         left = effort.most_states()  # a width that fails takes nothing from the next
-        before, behind = (0, list[Beside]()), list[tuple[int, list[Beside]]]()
-        for number, watched in enumerate(passes):
-            side = 0 if certificate.back else number % 2
-            width = 0 if number else factor * certificate.width
-            walk = Walk(instance, costs, side, watched, limit, left, before, behind, width)
-            layers = walk.run(follow=certificate.back and number + 1 < len(passes))
+        behind: list[tuple[int, list[Bounds]]] = []
+        for number, watched in enumerate(passes, 1):
+            follow = number < len(passes)
+            walk = Walk(instance, costs, watched, limit, left, behind, factor * certificate.width)
+            layers = walk.run(follow=follow)
             done = layers[-1].paid[layers[-1].begun == np.uint64(watched)]
             least = int(done.min(initial=limit + 1))
-            if number + 1 < len(passes):
-                if certificate.back:
-                    behind = [(watched, rests(walk, layers)), *behind]
-                else:
-                    beside = [planted(layer.begun, layer.total, layer.tokens) for layer in layers]
-                    before = watched, beside
+            if follow:
+                behind = [(watched, rests(walk, layers)), *behind]
             left = walk.left
         if least > limit:
             break

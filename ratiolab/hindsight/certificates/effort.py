@@ -1,16 +1,15 @@
 """What checking a certificate takes, estimated from its sizes before anything is built.
 
 A file of a few hundred bytes can ask for gigabytes: a late arrival, long outputs over a long
-horizon, numbers of thousands of digits. The checker estimates its memory and its steps first, both
-from above, and refuses what exceeds `MOST_BYTES` or `MOST_STEPS`. A refusal is no verdict: the
-certificate may be right.
+horizon, numbers of thousands of digits. The checker refuses numbers of `LARGEST_NUMBER` and more,
+estimates its memory and its steps from above, and refuses what exceeds `MOST_BYTES` or
+`MOST_STEPS`. A refusal is no verdict: the certificate may be right.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
@@ -30,8 +29,8 @@ MOST_REQUESTS = 64
 MOST_UNWATCHED = 400
 """Most requests of walks that watch none."""
 
-MOST_MEMORY, MOST_ONE_WAY = 127, 255
-"""Most memory of walks over paths, from both ends and from one: sums of tokens stand in a byte."""
+MOST_MEMORY = 255
+"""Most memory of walks over paths: sums of tokens stand in a byte."""
 
 MOST_STATES = 2 * 10**8
 """Most states of all walks of one width of a certificate, partial ones too: some minutes."""
@@ -69,10 +68,11 @@ requests wait for together, of which too little only keeps more states."""
 LARGEST_FILE = 2**23
 """Bytes of the largest certificate that is read, 8 MiB: its numbers take some hundred as many."""
 
-LARGEST_TOLD = 10**300
-"""Largest number of a message: floats hold little more."""
+LARGEST_NUMBER = 2**128
+"""Numbers of proofs stay below it, far above what the solver writes; sums of them take 40 bytes."""
 
-_OBJECT, _POINTER, _ENTRY = 32, 8, 240  # bytes of an integer, of a place in a list, in a dictionary
+NUMBER, ENTRY = 64, 280
+"""Bytes of an integer in a list, and of one in a dictionary with its key."""
 
 
 @contextmanager
@@ -141,29 +141,35 @@ class Effort(NamedTuple):
         ):
             if taken > most:
                 raise TooCostlyError(
-                    f"checking takes up to {min(taken, LARGEST_TOLD):.2g} {what}, more than "
-                    f"{most:.2g}: refused"
+                    f"checking takes up to {float(taken):.2g} {what}, more than {most:.2g}: refused"
                 )
+
+
+def require_short_numbers(proof: Any) -> None:
+    """Raise `TooCostlyError` when a number of a proof, in tuples of tuples, is too long."""
+    if isinstance(proof, int):
+        if abs(proof) >= LARGEST_NUMBER:
+            raise TooCostlyError("checking takes up to thousands of digits, more than 38: refused")
+    elif isinstance(proof, tuple):
+        for part in proof:
+            require_short_numbers(part)
+    elif hasattr(proof, "__dict__"):
+        require_short_numbers(tuple(vars(proof).values()))
 
 
 def steps_effort(duals: GrowthDuals) -> Effort:
     """Return what the sums over the times of such duals take; pieces are counted later."""
-    rows = duals.growth
     times = max(0, duals.ends[-1] - duals.begin) if duals.ends else 0
-    digits = _digits(chain((duals.denominator, duals.begin), duals.token, *rows))
-    families = 1 + len(rows)
-    size = 2 * families * times * (_POINTER + _number(digits + times.bit_length() * 2))
-    return Effort(size, families * times * _slowness(digits) // 4)
+    sums = (1 + len(duals.growth)) * times
+    return Effort(2 * sums * NUMBER, sums // 4)
 
 
 def piece_steps(duals: GrowthDuals) -> int:
     """Return the steps of looking at one piece of a cost function, from above.
 
-    Measured with 0 to 16 growth rows: 1.6 microseconds a piece without any, 2.3 with one, 2.9 with
-    three, 4.7 with eight and with sixteen.
+    They grow with the number of growth rows, half a microsecond a row.
     """
-    digits = _digits(chain((duals.denominator,), duals.token, *duals.growth))
-    return (2 + (len(duals.growth) + 1) // 2) * _slowness(digits)
+    return 2 + (len(duals.growth) + 1) // 2
 
 
 def duals_effort(duals: Duals, instance: Instance) -> Effort:
@@ -173,9 +179,6 @@ def duals_effort(duals: Duals, instance: Instance) -> Effort:
     ages are kept.
     """
     horizon, memory = len(duals.memory), instance.memory
-    digits = _digits(
-        chain((duals.denominator,), duals.memory, (cut[3] for cut in duals.cuts))
-    ) + _digits(chain.from_iterable((t.cap, *(w for *_, w in t.items)) for t in duals.tables))
     arrivals, outputs = instance.arrival.tolist(), instance.output.tolist()
     starts = [max(horizon - arrival, 0) + 1 for arrival in arrivals]
     pairs: int = sum(
@@ -183,36 +186,33 @@ def duals_effort(duals: Duals, instance: Instance) -> Effort:
         for start, output in zip(starts, outputs, strict=True)
     )
     spans = sum(max(0, min(end, horizon + 1) - begin) for _, begin, end, _ in duals.cuts)
-    number = _number(digits)
-    tables = len(duals.tables) * (memory + 1) ** 2 * _POINTER
     least = max(1, min((m for table in duals.tables for m, *_ in table.items), default=memory))
-    tables += (memory // least + 2) * (memory + 1) * _POINTER * bool(duals.tables)
-    size = sum(starts) * (_POINTER + number) + tables + spans * (_ENTRY // 2)
-    size += min(pairs, horizon * _states(instance)) * (_ENTRY + number)
+    rows = len(duals.tables) * (memory + 1) + (memory // least + 2) * bool(duals.tables)
+    size = (sum(starts) + rows * (memory + 1) // 4) * NUMBER + spans * ENTRY // 2
+    size += min(pairs, horizon * _states(instance)) * ENTRY
     items = sum(table_steps(table.items, memory) for table in duals.tables)
     crossed = max(1, spans // max(1, horizon))
-    return Effort(size, (pairs * (1 + crossed // 4) + items // 3 + spans) * _slowness(digits))
+    return Effort(size, pairs * (1 + crossed // 4) + items // 3 + spans)
 
 
-def paths_effort(duals: Duals, instance: Instance, passes: Sequence[int] | None) -> Effort:
+def paths_effort(duals: Duals, instance: Instance, passes: Sequence[int]) -> Effort:
     """Return what walks over paths take, beside their duals and their states.
 
-    They are the dual costs of all ages at all times, as lists, and twice in both directions.
+    They are the dual costs of all ages at all times, as lists, and two arrays of all layers.
 
     Parameters
     ----------
-    passes : what each pass watches; None for one pass that watches all.
+    passes : what each pass watches.
     """
-    requests = MOST_REQUESTS if passes is None or any(passes) else MOST_UNWATCHED
-    memory = MOST_ONE_WAY if passes is None else MOST_MEMORY
-    if len(instance) > requests or instance.memory > memory:
+    requests = MOST_REQUESTS if any(passes) else MOST_UNWATCHED
+    if len(instance) > requests or instance.memory > MOST_MEMORY:
         size = f"{len(instance)} requests and memory {instance.memory}"
-        raise CertificateError(f"{size}: paths are checked up to {requests} and {memory}")
+        raise CertificateError(f"{size}: paths are checked up to {requests} and {MOST_MEMORY}")
     horizon, ages = len(duals.memory) + 2, sum(instance.output.tolist())
     if ages > MOST_PAIRS:
         raise CertificateError(f"{ages} output tokens: paths are checked up to {MOST_PAIRS}")
     layers = max(horizon, int(instance.arrival.max()))
-    return Effort(ages * (horizon + 4 * layers) * _POINTER, ages * horizon)
+    return Effort(ages * (horizon + 2 * layers) * 8, ages * horizon)
 
 
 def table_steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:
@@ -236,18 +236,3 @@ def _states(instance: Instance) -> int:
         return ages
     kinds = set(zip(instance.prompt.tolist(), instance.output.tolist(), strict=True))
     return len({(s + age, o - age) for s, o in kinds for age in range(1, o + 1)})
-
-
-def _digits(numbers: Iterable[int]) -> int:
-    """Return the binary digits of the longest of some numbers."""
-    return max((number.bit_length() for number in numbers), default=0)
-
-
-def _number(digits: int) -> int:
-    """Return the bytes of an integer with so many binary digits."""
-    return _OBJECT + digits // 7
-
-
-def _slowness(digits: int) -> int:
-    """Return how many times longer sums of such numbers take than those of small ones."""
-    return 1 + digits // 1000

@@ -8,7 +8,6 @@ from ratiolab.hindsight.certificates.certificate import (
     CellCertificate,
     Certificate,
     DualCertificate,
-    DynamicProgrammingCertificate,
     FormulaCertificate,
     GrowthCertificate,
     PromiseCertificate,
@@ -71,15 +70,10 @@ def _own_numbers(certificate: Certificate | PromiseCertificate) -> tuple[str, di
     if isinstance(certificate, DualCertificate):
         return "prices", numbers
     numbers = {"bound": certificate.bound, **numbers}
-    if isinstance(certificate, DynamicProgrammingCertificate):
-        return "layers", numbers
     own = {"unit": certificate.unit, "multipliers": certificate.multipliers}
     if certificate.width:
-        # of one pass files say no more than they did before there were others
-        more = {"passes": certificate.passes} if any(certificate.passes) else {}
-        return "paths-merged", {**numbers, **own, "width": certificate.width, **more}
-    kind = "paths-back" if certificate.back else "paths"
-    return kind, {**numbers, **own, "passes": certificate.passes}
+        return "paths-merged", {**numbers, **own, "width": certificate.width}
+    return "paths-back", {**numbers, **own, "passes": certificate.passes}
 
 
 def read_certificate(path: PathLike) -> Certificate | PromiseCertificate:

@@ -1,4 +1,4 @@
-"""Costs of the paths of a certificate, in both directions of time.
+"""Costs of the paths of a certificate, backward in time.
 
 `ratiolab.hindsight.certificates.certify_paths` says what they are.
 """
@@ -16,9 +16,9 @@ NEVER = 2**62
 
 
 class Costs:
-    """Costs in both directions; the pair (request i, age g) is the number ``first[i] + g``.
+    """Costs of starts and of what runs; the pair (request i, age g) is ``first[i] + g``.
 
-    Arrays begin with the direction, 0 for backward.
+    Layers and ages are counted from the end: what starts last is of layer 0.
     """
 
     def __init__(
@@ -56,38 +56,26 @@ class Costs:
                     rho[i][p] = cost
                     self.end = max(self.end, p + o)
                 p += 1
-        end, self.longest, self.output = self.end, max(output), np.array(output)
+        end, self.longest = self.end, max(output)
         self.first = np.cumsum([0, *output[:-1]])
-        self.owner = np.repeat(np.arange(n), output)
-        self.age = np.arange(sum(output)) - self.first[self.owner]
-        self.last = self.age + 1 == self.output[self.owner]
-        self.bit = np.left_shift(np.uint64(1), self.owner.astype(np.uint64))
-        self.rho = np.full((2, n, end + 2), NEVER)  # of starts
-        self.raw = np.zeros((2, n, end + 2), np.int64)  # their latency less multiplier
-        self.price = np.zeros((2, end + 2, sum(output)), np.int64)  # of pairs at the next time
-        self.capacity = np.zeros((2, end + 2), np.int64)
-        self.tokens = np.zeros((2, sum(output), self.longest), np.uint8)
+        self.last = np.zeros(sum(output), np.bool_)
+        self.last[np.cumsum(output) - 1] = True
+        self.rho = np.full((n, end + 2), NEVER)  # of starts
+        self.price = np.zeros((end + 2, sum(output)), np.int64)  # of pairs at the next time
+        self.capacity = np.zeros(end + 2, np.int64)
+        self.tokens = np.zeros((sum(output), self.longest), np.uint8)
         times = range(1, min(horizon, end) + 1)
         for t in times:
-            self.capacity[1, t] = self.capacity[0, end + 1 - t] = capacity[t - 1]
-        for i, (arrival, prompt, o) in enumerate(requests):
-            for p in range(end - o + 1):
-                mirror = end - p - o
-                late = unit * (p + o - arrival) - multipliers[i]
-                self.raw[1, i, p] = self.raw[0, i, mirror] = late
-                if p in rho[i]:
-                    self.rho[1, i, p] = self.rho[0, i, mirror] = rho[i][p]
+            self.capacity[end + 1 - t] = capacity[t - 1]
+        for i, (_, prompt, o) in enumerate(requests):
+            for p, cost in rho[i].items():
+                self.rho[i, end - p - o] = cost
             for g in range(o):
-                pair, back = self.first[i] + g, self.first[i] + o - 1 - g
+                pair = self.first[i] + o - 1 - g
                 for t in times:
-                    self.price[1, t, pair] = weight[i][g][t - 1]
-                    self.price[0, end + 1 - t, back] = weight[i][g][t - 1]
+                    self.price[end + 1 - t, pair] = weight[i][g][t - 1]
                 for later in range(g + 1, o + 1):
-                    self.tokens[1, pair, later - g - 1] = held(prompt, later)
-                    self.tokens[0, pair, later - g - 1] = held(prompt, o + 1 - later)
+                    self.tokens[self.first[i] + g, later - g - 1] = held(prompt, o + 1 - later)
         self.later = self.price.copy()
         for pair in np.flatnonzero(~self.last)[::-1]:
-            self.later[:, :-1, pair] += self.later[:, 1:, pair + 1]
-        # the pair (i, g) is (i, o - g) from the other side; at age 0 nothing runs yet
-        back = np.where(self.age > 0, self.output[self.owner] - self.age, 0)
-        self.opposite = self.first[self.owner] + back
+            self.later[:-1, pair] += self.later[1:, pair + 1]

@@ -11,7 +11,6 @@ little are to go into parts of their own.
 import numpy as np
 
 from ratiolab.hindsight.certificates.path_states import Layer, compiled
-from ratiolab.hindsight.certificates.path_trails import Trail
 from ratiolab.model.footprint import IntArray
 
 FALL = 0.85
@@ -26,7 +25,6 @@ def merged(
     later: IntArray,
     now: IntArray,
     capacity: int,
-    trail: Trail | None,
 ) -> IntArray:
     """Merge states into at most a number, each in place of one of them; return their rows.
 
@@ -36,7 +34,6 @@ def merged(
     later : what each pair will still pay.
     now, capacity : of states to which starts may be added, what each pair pays of the capacity of
         the next time, at its age before, and that capacity; else zeros.
-    trail : is told, if there is one.
     """
     if most < 1:
         raise ValueError(f"{len(rows)} states cannot merge into {most}")
@@ -45,8 +42,6 @@ def merged(
     number = _parts(room.total, room.tokens, order, price, parts)
     parts = parts[np.argsort(parts[:number, 0])]
     into: IntArray = _join(room, order, parts, later, now, capacity)
-    if trail is not None:
-        trail.merged(order, np.append(parts[:, 0], len(order)), into, room.total[into])
     return np.sort(into)
 
 

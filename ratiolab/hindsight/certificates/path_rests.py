@@ -2,11 +2,11 @@
 
 `ratiolab.hindsight.certificates.certify_paths` says why. The rest of a state of the last layer is
 nothing if all watched requests have started. Before, it is at least what becomes of the state in
-the pass (`ratiolab.hindsight.certificates.path_trails`). Where the total stays within the limit so,
-all sets of starts that fit are tried, one after the other in depth: what the layer adds to the
-total, and the most rest among those of the layer after it that have the same watched requests
-started and hold no more. A rest that brings the total above the limit says only that; so it is cut
-off there.
+the pass (`ratiolab.hindsight.certificates.path_bounds.Trail`). Where the total stays within the
+limit so, all sets of starts that fit are tried, one after the other in depth: what the layer adds
+to the total, and the most rest among those of the layer after it that have the same watched
+requests started and hold no more. A rest that brings the total above the limit says only that; so
+it is cut off there.
 """
 
 from functools import partial
@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.path_joins import Beside, least_total, planted
-from ratiolab.hindsight.certificates.path_parts import by_two
-from ratiolab.hindsight.certificates.path_states import Layer, compiled, exceeds, waits
+from ratiolab.hindsight.certificates.path_bounds import Bounds, least_total, planted
+from ratiolab.hindsight.certificates.path_states import Layer, by_two, compiled, exceeds, waits
 
 if TYPE_CHECKING:
     from ratiolab.hindsight.certificates.path_walks import Walk
 
 
-def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
+def rests(walk: "Walk", layers: list[Layer]) -> list[Bounds]:
     """Return the states of a pass by layer, with the rest of each in place of its total, negated.
 
     Cost: some times that of the pass.
     """
-    costs, side, limit, watched = walk.costs, walk.side, walk.limit, np.uint64(walk.watched)
+    costs, limit, watched = walk.costs, walk.limit, np.uint64(walk.watched)
     last = layers[-1]
     rest = np.where(last.begun == watched, 0, limit + 1 - last.total)
     found = [planted(last.begun, -rest, last.tokens)]
@@ -54,7 +53,7 @@ def rests(walk: "Walk", layers: list[Layer]) -> list[Beside]:
         )
         rest = np.zeros(len(layer.paid), np.int64)
         asked = (
-            *(layer, floor, (costs.capacity[side, t + 1], limit, watched)),
+            *(layer, floor, (costs.capacity[t + 1], limit, watched)),
             *(walk.waiting[:, t].copy(), columns, tokens, space, found[-1]),
             (bool(earlier), np.uint64(known), earlier[t + 1] if earlier else found[-1]),
         )

@@ -1,4 +1,4 @@
-"""One pass of the checker of path certificates, through all layers in one direction.
+"""One pass of the checker of path certificates, through all layers backward in time.
 
 `ratiolab.hindsight.certificates.certify_paths` says what may be left out, and why.
 """
@@ -10,12 +10,16 @@ import numpy as np
 
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates import path_states as states
+from ratiolab.hindsight.certificates.path_bounds import Bounds, Trail, alike, bounded
 from ratiolab.hindsight.certificates.path_costs import Costs
-from ratiolab.hindsight.certificates.path_joins import Beside, alike, bounded, joined
 from ratiolab.hindsight.certificates.path_merges import merged
-from ratiolab.hindsight.certificates.path_parts import by_two, by_two_for_each, by_two_runs
-from ratiolab.hindsight.certificates.path_states import Layer, Start
-from ratiolab.hindsight.certificates.path_trails import Trail
+from ratiolab.hindsight.certificates.path_states import (
+    Layer,
+    Start,
+    by_two,
+    by_two_for_each,
+    by_two_runs,
+)
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -42,30 +46,29 @@ class Walk:
 
     Parameters
     ----------
-    before : of the pass the other way. rests : of all passes the same way, the last one first.
+    rests : of all passes before, the last one first.
+    width : states of a layer beyond which a pass merges them; 0 for a pass that merges none.
     """
 
     def __init__(
         self,
         instance: Instance,
         costs: Costs,
-        side: int,
         watched: int,
         limit: int,
         left: int,
-        before: tuple[int, list[Beside]] = (0, []),
-        rests: Sequence[tuple[int, list[Beside]]] = (),
+        rests: Sequence[tuple[int, list[Bounds]]] = (),
         width: int = 0,
     ) -> None:
-        self.memory, self.costs, self.side = instance.memory, costs, side
-        self.watched, self.limit, self.before, self.rests = watched, limit, before, rests
+        self.memory, self.costs = instance.memory, costs
+        self.watched, self.limit, self.rests = watched, limit, rests
         self.left, self.kept, self.width = left, 0, width
         self.most = instance.memory // (int(instance.prompt.min()) + 1)
         self.room = Layer.room(20_000, self.most, costs.longest)
         self.came = np.zeros(20_000, np.int64)
         self.trail: Trail | None = None
         self.trails: list[Trail | None] = []
-        order = range(len(instance)) if side else range(len(instance) - 1, -1, -1)
+        order = range(len(instance) - 1, -1, -1)
         requests = list(instance.requests)
         self.candidates = sorted(order, key=lambda i: requests[i][2])  # equal ones stay in order
         self.needs = dict.fromkeys(order, 0)
@@ -74,14 +77,14 @@ class Walk:
             if watched >> i & 1:
                 self.needs[i] = last.get(requests[i], 0)
                 last[requests[i]] = 1 << i
-        least = np.minimum.accumulate(costs.rho[side][:, ::-1], axis=1)[:, ::-1]
+        least = np.minimum.accumulate(costs.rho[:, ::-1], axis=1)[:, ::-1]
         self.waiting = np.minimum(least, max(limit, 0) + 1)
 
     def run(self, *, follow: bool = False) -> list[Layer]:
         """Return the states of all layers, by watched requests and then total.
 
-        What becomes of them is kept if another pass is to ``follow``, as far as there is room; else
-        a pass that merges keeps and returns only the last layer.
+        What becomes of them is kept if another pass is to ``follow``, as far as there is room. A
+        pass that merges keeps and returns only the last layer.
         """
         room = MOST_FOLLOWED if follow else 0
         layers = [Layer.room(1, self.most, self.costs.longest)]
@@ -89,9 +92,9 @@ class Walk:
             layers.append(self._next(layers[-1], t, follow=room > 0))
             room -= 0 if self.trail is None else self.trail.number
             self.trails.append(self.trail)
-            if alone := self.width and not follow:
+            if self.width:
                 del layers[0]
-            self.kept = len(layers[-1].paid) + (0 if alone else self.kept)
+            self.kept = len(layers[-1].paid) + (0 if self.width else self.kept)
             if self.kept > effort.most_kept():
                 raise effort.TooCostlyError(f"a pass takes more than {effort.most_kept()} states")
         return layers
@@ -112,10 +115,10 @@ class Walk:
         return self.trail
 
     def _next(self, layer: Layer, t: int, *, follow: bool = False) -> Layer:
-        costs, side, watched = self.costs, self.side, np.uint64(self.watched)
-        price, waiting = costs.price[side, t + 1], self.waiting[:, t].copy()
+        costs, watched = self.costs, np.uint64(self.watched)
+        price, waiting = costs.price[t + 1], self.waiting[:, t].copy()
         self._enlarge(len(layer.paid), 0)
-        capacity = costs.capacity[side, t + 1]
+        capacity = costs.capacity[t + 1]
         new = self.room, self.came
         n = states.age(layer, self.limit, capacity, price, costs.last, watched, waiting, *new)
         self.trail = Trail(self.came[:n], self.room.total[:n]) if follow else None
@@ -140,14 +143,6 @@ class Walk:
                 self.room.put(self.room.rows(rows), n)
                 seen = max(n, CROWDED)
         states.bounds(self.room, n, watched, self.waiting[:, t + 1].copy())
-        known, layers = self.before
-        if layers:
-            chosen = np.flatnonzero(self.room.safe[:n] <= self.limit)
-            start = np.maximum(t + 1 - costs.age, 0)
-            raw = costs.raw[side, costs.owner, start]
-            past, other = costs.tokens[1 - side][costs.opposite], layers[costs.end - t - 1]
-            beside = other, np.uint64(known), raw, past, costs.bit
-            by_two(partial(joined, self.room, self.limit, *beside), chosen)
         for number, (known, layers) in enumerate(self.rests):
             chosen = np.flatnonzero(self.room.safe[:n] <= self.limit)
             behind = np.uint64(known), layers[t + 1], follow and not number
@@ -163,29 +158,28 @@ class Walk:
 
     def _merged(self, rows: IntArray, most: int, t: int, time: int) -> IntArray:
         """Merge states of layer t + 1 into so many, whose tokens begin at a time."""
-        costs, side = self.costs, self.side
+        costs = self.costs
         price = np.zeros(costs.longest, np.int64)
-        capacity = costs.capacity[side, time:][: costs.longest]
+        capacity = costs.capacity[time:][: costs.longest]
         price[: len(capacity)] = TIMES_PRICE * capacity // self.memory
         partial = time == t + 1
-        now, room = partial * costs.price[side, t + 1], partial * int(costs.capacity[side, t + 1])
-        later, trail = costs.later[side, t + 2], self.trail
-        return merged(self.room, rows, most, price, later, now, room, trail)
+        now, room = partial * costs.price[t + 1], partial * int(costs.capacity[t + 1])
+        return merged(self.room, rows, most, price, costs.later[t + 2], now, room)
 
     def possible(self, t: int) -> list[int]:
         """Return what may start in a layer, in order."""
-        return [i for i in self.candidates if self.costs.rho[self.side, i, t] <= self.limit]
+        return [i for i in self.candidates if self.costs.rho[i, t] <= self.limit]
 
     def start(self, i: int, t: int) -> Start:
         """Return the start of a request in a layer."""
-        costs, side, watched = self.costs, self.side, self.watched >> i & 1
-        pair, tokens = int(costs.first[i]), costs.tokens[self.side, costs.first[i]]
-        ends, price = bool(costs.last[pair]), int(costs.price[side, t + 1, pair])
+        costs, watched = self.costs, self.watched >> i & 1
+        pair, tokens = int(costs.first[i]), costs.tokens[costs.first[i]]
+        ends, price = bool(costs.last[pair]), int(costs.price[t + 1, pair])
         return Start(
             pair,
-            int(costs.rho[side, i, t]),
+            int(costs.rho[i, t]),
             price,
-            int(costs.later[side, t + 1, pair]) - price,
+            int(costs.later[t + 1, pair]) - price,
             ends,
             np.uint64(watched << i),
             np.uint64(self.needs[i]),

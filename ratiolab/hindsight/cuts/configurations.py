@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.cuts import configuration_kernels as kernels
-from ratiolab.hindsight.cuts.covering_kernels import separating_weights
+from ratiolab.hindsight.cuts.configuration_kernels import separating_weights
 from ratiolab.model import Instance, IntArray, held
 
 FloatArray = NDArray[np.float64]

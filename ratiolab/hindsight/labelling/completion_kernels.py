@@ -4,7 +4,7 @@ import numpy as np
 
 from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.labelling.label_kernels import BYTE, BYTES, HIGH, MIX, NONE, owed, within
-from ratiolab.hindsight.labelling.tree_kernels import NOTHING, fit
+from ratiolab.hindsight.labelling.label_trees import NOTHING, fit
 
 SEEN = 8
 """Labels asked first, as they have bounded others lately."""

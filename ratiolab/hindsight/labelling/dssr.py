@@ -156,4 +156,4 @@ class Dssr:
         """Return the certificate of the bound."""
         unit, sets = self.prices.potentials.unit, tuple(self.sets)
         numbers = self.prices.proven, self.bound, unit, self.prices.multipliers, sets
-        return path_certificate(*numbers, back=True, width=self.width)
+        return path_certificate(*numbers, self.width)

@@ -1,16 +1,189 @@
-"""Labels of a layer in trees, by which of them have the same requests started."""
+"""Trees of labels, searched for the least value among labels that hold no more.
+
+The labels of a layer with one mask stand in a tree: a node is a run of them, split at the median of
+the byte in which their tokens vary most, and knows the least of each byte and the least value in
+it. A node comes before its halves, the half of the least value first, and each knows the node after
+all its own: a search without a stack.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.labelling import tree_kernels
+from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.labelling.label_kernels import BYTE, HIGH, within
 from ratiolab.model.footprint import IntArray
+
+NOTHING, NEVER = -(2**62), 2**62
+"""Less than all costs, and more."""
+
+LEAF = 8
+"""Labels of a run that is not split."""
+
+SAMPLE = 64
+"""Labels of a run that say which byte varies most. With a layer of 136,136 labels 73 nodes are
+visited in the mean, and 107 where runs are split at the byte of the widest range of all labels."""
+
+LOW = np.uint64(0xFF)
+SIGN = np.uint64(7)
+
+
+@compiled
+def least_bytes(x, y):  # type: ignore[no-untyped-def]
+    """Return the least of each byte of two words, all below 128."""
+    larger = ((((x | HIGH) - y) & HIGH) >> SIGN) * LOW
+    return (y & larger) | (x & ~larger)
+
+
+@compiled
+def _varies(tokens, rows):  # type: ignore[no-untyped-def]
+    """Return which word and byte of tokens varies most among some of these rows, how much."""
+    word = byte = 0
+    most, stride = np.int64(0), -(-len(rows) // SAMPLE)
+    for w in range(tokens.shape[1]):
+        for b in range(8):
+            shift = np.uint64(b) * BYTE
+            number = total = squares = np.int64(0)
+            for r in range(0, len(rows), stride):
+                held = np.int64(tokens[rows[r], w] >> shift & LOW)
+                number, total, squares = number + 1, total + held, squares + held * held
+            wide = number * squares - total * total
+            if wide > most:
+                most, word, byte = wide, w, b
+    return word, byte, most
+
+
+@compiled
+def _halve(tokens, settled, rows, scratch, word, shift, counts):  # type: ignore[no-untyped-def]
+    """Put the rows below the median of a byte first, or those not above it; return their number.
+
+    The half with the least settled cost comes first.
+    """
+    n = len(rows)
+    counts[:] = 0
+    for row in rows:
+        counts[tokens[row, word] >> shift & LOW] += 1
+    median, below = 0, 0
+    while below + counts[median] <= n // 2:
+        below += counts[median]
+        median += 1
+    edge = median if below else median + 1
+    low, high = 0, n
+    least_low = least_high = NEVER
+    for row in rows:
+        if tokens[row, word] >> shift & LOW < edge:
+            scratch[low] = row
+            low += 1
+            least_low = min(least_low, settled[row])
+        else:
+            high -= 1
+            scratch[high] = row
+            least_high = min(least_high, settled[row])
+    if least_high < least_low:
+        rows[: n - low] = scratch[low:n]
+        rows[n - low :] = scratch[:low]
+        return n - low
+    rows[:] = scratch[:n]
+    return low
+
+
+@compiled
+def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
+    """Return the trees of the labels of each mask, given where those of each begin.
+
+    Returns
+    -------
+    an order of the labels, and by node: least tokens, least settled cost, first and last label in
+    that order, the node after it; and the first node of each mask.
+    """
+    size, words = tokens.shape
+    order, scratch, counts = np.arange(size), np.zeros(size, np.int64), np.zeros(128, np.int64)
+    first, last, after = np.zeros((3, max(1, 2 * size)), np.int64)
+    roots = np.zeros(len(edges), np.int64)
+    nodes = 0
+    begins, ends = np.zeros((2, 200), np.int64)
+    for group in range(len(edges) - 1):
+        roots[group] = nodes
+        begins[0], ends[0] = edges[group], edges[group + 1]
+        depth = 1
+        while depth:
+            depth -= 1
+            begin, end = begins[depth], ends[depth]
+            first[nodes], last[nodes] = begin, end
+            nodes += 1
+            if end - begin <= LEAF or depth + 2 > len(begins):
+                continue
+            rows = order[begin:end]
+            word, byte, spread = _varies(tokens, rows)
+            if spread == 0:
+                continue
+            cut = begin + _halve(
+                tokens, settled, rows, scratch, word, np.uint64(byte) * BYTE, counts
+            )
+            begins[depth], ends[depth] = cut, end
+            begins[depth + 1], ends[depth + 1] = begin, cut
+            depth += 2
+    roots[len(edges) - 1] = nodes
+    least = np.zeros((nodes, words), np.uint64)
+    cheapest = np.zeros(nodes, np.int64)
+    # halves come after their node, and what comes after the last of them comes after the node
+    for group in range(len(edges) - 1):
+        place = roots[group + 1]
+        for node in range(roots[group + 1] - 1, roots[group] - 1, -1):
+            after[node] = node + 1
+            while after[node] < place and first[after[node]] < last[node]:
+                after[node] = after[after[node]]
+            if after[node] > node + 1:
+                one, other = node + 1, after[node + 1]
+                cheapest[node] = min(cheapest[one], cheapest[other])
+                for w in range(words):
+                    least[node, w] = least_bytes(least[one, w], least[other, w])
+                continue
+            row = order[first[node]]
+            cheapest[node] = settled[row]
+            least[node] = tokens[row]
+            for k in range(first[node] + 1, last[node]):
+                row = order[k]
+                cheapest[node] = min(cheapest[node], settled[row])
+                for w in range(words):
+                    least[node, w] = least_bytes(least[node, w], tokens[row, w])
+    columns = first[:nodes].copy(), last[:nodes].copy(), after[:nodes].copy()
+    return (order, least, cheapest, *columns, roots)
+
+
+@compiled
+def fit(  # type: ignore[no-untyped-def]
+    settled, tokens, least, cheapest, first, last, after, node, end, own, most, near, enough
+):
+    """Return the least value up to ``most`` of a label that fits, and its place, or ``most`` + 1.
+
+    Any is returned where none is at most ``near``. What is at most ``enough`` is returned at once.
+
+    Parameters
+    ----------
+    settled, ..., after : columns of the trees; taking them from a tuple would take as long again.
+    node, end : first node of the labels of a mask, and that of the next mask.
+    """
+    best, place = most + 1, -1
+    below = best
+    while node < end:
+        if cheapest[node] >= below or not within(least[node], own):
+            node = after[node]
+            continue
+        if after[node] == node + 1:
+            for k in range(first[node], last[node]):
+                if settled[k] < below and within(tokens[k], own):
+                    best, place = settled[k], k
+                    below = min(best, near + 1)
+            if best <= enough:
+                return best, place
+        node += 1
+    return best, place
 
 
 class Layer(NamedTuple):
-    """Labels of a layer in trees, as `ratiolab.hindsight.labelling.tree_kernels.plant` makes them.
+    """Labels of a layer in trees, as `plant` makes them.
 
     Parameters
     ----------
@@ -28,5 +201,5 @@ def planted(mask: NDArray[np.uint64], value: IntArray, tokens: NDArray[np.uint64
     masks, begin = np.unique(mask[rows], return_index=True)
     edges = np.append(begin, len(rows)).astype(np.int64)
     value, tokens = value[rows], tokens[rows]
-    order, *nodes, roots = tree_kernels.plant(edges, value, tokens)
+    order, *nodes, roots = plant(edges, value, tokens)
     return Layer(roots, (masks, value[order], tokens[order], *nodes))

@@ -16,7 +16,7 @@ little do not drag many others down.
 import numpy as np
 
 from ratiolab.hindsight.arrays import compiled
-from ratiolab.hindsight.labelling.tree_kernels import least_bytes
+from ratiolab.hindsight.labelling.label_trees import least_bytes
 from ratiolab.model.footprint import IntArray
 
 DEARER = 2

@@ -3,8 +3,7 @@
 For multipliers v let L(v) be the least of latency + sum over i of v_i (1 - starts of i) over all
 relaxed schedules. It is concave, and each relaxed schedule gives a linear function above it, a cut
 of the model. The next v is the one nearest to the best so far at which the model reaches a level, a
-part of the way to what it allows at most. Restricted diagrams supply relaxed schedules; between
-them the cheapest recombinations of known ones give cuts, too.
+part of the way to what it allows at most. Restricted diagrams supply relaxed schedules.
 
 Source: Lemarechal, Nemirovskii and Nesterov (1995), New variants of bundle methods, Mathematical
 Programming 69.
@@ -18,7 +17,6 @@ from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.labelling.capacity_prices import CapacityPrices
 from ratiolab.hindsight.labelling.cutting_planes import CuttingPlanes
 from ratiolab.hindsight.labelling.dssr import Prices
-from ratiolab.hindsight.labelling.recombination import Recombination
 from ratiolab.hindsight.labelling.sweep import Path, sweep
 from ratiolab.hindsight.labelling.weights import directions
 from ratiolab.hindsight.params import BundleParams
@@ -50,7 +48,7 @@ class Multipliers:
         params: BundleParams,
     ) -> None:
         self.refit, self.upper, self.params = CapacityPrices(instance, duals), upper, params
-        self.planes, self.switches = CuttingPlanes(instance), Recombination(instance)
+        self.planes = CuttingPlanes(instance)
         self.center = self.trial = first
         self.best, self.expected = -np.inf, float(upper())
 
@@ -80,28 +78,14 @@ class Multipliers:
         if self.best == -np.inf or value > self.best + gain:
             self.center, self.best = self.trial, value
         self.learn(found.paths)
-        if self.switches.paths:  # none where a restricted diagram finds nothing within the limit
-            self._choose()
+        if found.paths:  # none where a restricted diagram finds nothing within the limit
+            self.planes.keep(self.center, params.most_cuts)
+            weight = self.planes.weight(self.center, params.level, self.upper())[0]
+            self.trial, self.expected = self.planes.best(self.center, weight)
         return True
 
     def learn(self, paths: Iterable[Path]) -> None:
         """Take relaxed schedules, the cheapest first, which may lower the value at the center."""
-        for number, path in enumerate(paths):
+        for path in paths:
             self.planes.add(path)
-            if number < self.params.followed:
-                self.switches.add(path)
         self.best = min(self.best, self.planes.value(self.center))
-
-    def _choose(self) -> None:
-        """Choose the next multipliers, with cuts of recombined relaxed schedules."""
-        params = self.params
-        self.planes.add(self.switches.cheapest(self.center)[1])
-        self.planes.keep(self.center, params.most_cuts)
-        weight = self.planes.weight(self.center, params.level, self.upper())[0]
-        for _ in range(params.made):
-            self.trial, self.expected = self.planes.best(self.center, weight)
-            value, path = self.switches.cheapest(self.trial)
-            least = self.expected - params.near * max(1.0, self.expected - self.best)
-            if value >= least or not self.planes.add(path):
-                return
-        self.trial, self.expected = self.planes.best(self.center, weight)

@@ -8,7 +8,7 @@ from ratiolab.studies.tasks.runs import against_bound, quantiles, simulate, time
 from ratiolab.studies.tasks.task import Task
 
 _REFINEMENT: dict[str, Value] = {"spread": 0.3, "correlation": 0.0, "changes": 1.0, "requests": 200}
-_BRACKET: dict[str, Value] = {"steps": 200_000, "rounds": 8, "beam": 500, "walks": 0}
+_BRACKET: dict[str, Value] = {"steps": 200_000, "rounds": 8, "walks": 0}
 
 TASKS: dict[str, Task] = {
     task.name: task

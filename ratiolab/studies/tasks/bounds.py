@@ -22,7 +22,7 @@ KEPT = 1000
 """Results that a process keeps: workloads that differ in predictions alone share them."""
 
 STEPS = 160
-"""Steps of a population of schedules after the beam: 6 to 30 seconds."""
+"""Steps of the memetic search: 6 to 30 seconds."""
 
 WIDEST = 64_000
 """Largest width of a sweep, labels."""
@@ -61,8 +61,8 @@ def _bare(cell: Cell) -> Instance:
 def bracket(cell: Cell) -> list[Row]:
     """Return one row for each policy: its total latency, and the interval around the optimum.
 
-    The interval depends on orders tried, rounds of cuts, width of a beam and work of the labelling
-    loop, never on time.
+    The interval depends on orders tried, rounds of cuts and work of the labelling loop, never on
+    time.
     """
     from ratiolab.hindsight import bracket as enclose  # takes a second to import
     from ratiolab.hindsight.cuts.cut_bound import cut_bound, longest_horizon
@@ -78,8 +78,8 @@ def bracket(cell: Cell) -> list[Row]:
             raise KeyboardInterrupt
         if raised.lower > lower:
             lower, source = raised.lower, "configuration cuts"
-        wide = cell.option("beam"), cell.option("walks")
-        schedule, walked = _walked(found.schedule, raised.certificate, *wide, cell.seed)
+        walks = cell.option("walks")
+        schedule, walked = _walked(found.schedule, raised.certificate, walks, cell.seed)
         upper = schedule.total_latency
         if walked > lower:
             lower, source = walked, "paths"
@@ -98,17 +98,13 @@ def bracket(cell: Cell) -> list[Row]:
 
 
 def _walked(
-    known: "Schedule", duals: "DualCertificate", width: int, most: int, seed: int
+    known: "Schedule", duals: "DualCertificate", most: int, seed: int
 ) -> tuple["Schedule", int]:
-    """Return a better schedule and bound: by a beam of this width, then by relaxed labelling
-    passes.
+    """Return a better schedule and bound: by a memetic search, then by the labelling loop.
 
-    Between them a population of schedules descends from the best: all there is for more requests
-    than a beam takes.
-    Walks ask once a layer and start whether to go on, and may ask so often once they have proven
+    Sweeps ask once a layer and start whether to go on, and may ask so often once they have proven
     something: that does not depend on the machine. More memory than they take is left as it is.
     """
-    from ratiolab.hindsight.dynamic_programming import beam, beam_search
     from ratiolab.hindsight.labelling import weights
     from ratiolab.hindsight.labelling.loop import Loop, Surroundings
     from ratiolab.hindsight.params import LabellingParams, SolveParams
@@ -127,8 +123,6 @@ def _walked(
     if small and most and duals.bound < known.total_latency:
         asked, never = count(1), (lambda: False)
         with heard():
-            if len(instance) <= beam_search.MOST_REQUESTS:
-                beam.beam(instance, duals.duals, known, width=width, found=found)
             cross = crossing(instance, duals.duals, best[-1].total_latency, never)
             population = Population(best[-1], stream(seed, "search", 2), never, found, cross)
             for _ in range(STEPS if duals.bound < best[-1].total_latency else 0):

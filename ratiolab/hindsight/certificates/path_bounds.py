@@ -1,9 +1,9 @@
-"""Joins of the two directions in the checker of path certificates.
+"""Completion bounds of the checker of path certificates: what states come to, and how it is found.
 
-`ratiolab.hindsight.certificates.certify_paths` says what fits, and why states that nothing fits may
-be dropped. The states of a layer with the same watched requests started are halved again and again
-at the median of the tokens that differ most; each half knows its least tokens and its least total,
-so that a search leaves out halves in which nothing can fit.
+`ratiolab.hindsight.certificates.certify_paths` says which states bound which. The states of a layer
+with the same watched requests started are halved again and again at the median of the tokens that
+differ most; each half knows its least tokens and its least total, so that a search leaves out
+halves in which nothing can fit.
 """
 
 from typing import NamedTuple
@@ -21,8 +21,8 @@ LATELY = 8
 """States that were too much for others lately, and are asked first."""
 
 
-class Beside(NamedTuple):
-    """States of a layer, for those of the other direction.
+class Bounds(NamedTuple):
+    """States of a layer, for those of the pass after; their totals are their rests, negated.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Beside(NamedTuple):
     lowest: NDArray[np.uint8]
 
 
-def planted(started: NDArray[np.uint64], total: IntArray, tokens: NDArray[np.uint8]) -> Beside:
+def planted(started: NDArray[np.uint64], total: IntArray, tokens: NDArray[np.uint8]) -> Bounds:
     """Return the states of a layer in halves; those with the same requests started are adjacent."""
     begun, edges = np.unique(started, return_index=True)
     edges = np.append(edges, len(started)).astype(np.int64)
@@ -52,7 +52,7 @@ def planted(started: NDArray[np.uint64], total: IntArray, tokens: NDArray[np.uin
     lowest = np.zeros((heaps[-1], tokens.shape[1]), np.uint8)
     order = np.arange(len(started))
     _halve(edges, heaps, total, tokens, order, least, lowest)
-    return Beside(begun, edges, heaps, total[order], tokens[order], least, lowest)
+    return Bounds(begun, edges, heaps, total[order], tokens[order], least, lowest)
 
 
 def _halves(size: int) -> int:
@@ -139,32 +139,6 @@ def least_total(other, want, tokens, most, near, enough, waiting):  # type: igno
 
 
 @compiled
-def joined(layer, limit, other, known, raw, past, bit, chosen):  # type: ignore[no-untyped-def]
-    """Drop states that no state of the other direction, `other`, fits within the limit.
-
-    Parameters
-    ----------
-    known : requests that the other direction watched.
-    raw, past, bit : of each pair: latency less multiplier, tokens at past times, its request.
-    """
-    length = past.shape[1]
-    tokens = np.zeros(length, np.uint8)
-    waiting = np.zeros((128, 3), np.int64)
-    for s in chosen:
-        want, twice = known & ~layer.begun[s], 0
-        tokens[:] = 0
-        for j in range(layer.number[s]):
-            pair = layer.pairs[s, j]
-            twice += raw[pair]
-            want |= known & bit[pair]
-            for y in range(length):
-                tokens[y] += past[pair, y]
-        room = limit - layer.total[s] + twice
-        if least_total(other, want, tokens, room, room, room, waiting)[1] < 0:
-            layer.safe[s] = limit + 1
-
-
-@compiled
 def bounded(layer, limit, known, other, exact, chosen):  # type: ignore[no-untyped-def]
     """Drop those of these states whose total and rest exceed the limit, as a pass has it.
 
@@ -199,3 +173,59 @@ def alike(layer: Layer, rows: IntArray, known: np.uint64) -> IntArray:
     """Return states in an order in which those of the same known requests hold alike."""
     order: IntArray = rows[np.lexsort((*layer.tokens[rows, :8].T, layer.begun[rows] & known))]
     return order
+
+
+class Trail:
+    """States of one step by number, in the order in which they came, and what happened to them.
+
+    A step makes one start after the other possible, and compares states in between. So a state of
+    the layer before ends in those of the next layer that it became, in those that replaced one of
+    them, and in what was dropped, which no path of interest passes. Followed backward, the least
+    total that it can come to is known at once; that of a state that replaced another counts from
+    then on only, as starts that were possible before were the other's own.
+
+    Attributes
+    ----------
+    came : rows of the layer before of which the first states came. number : of all states.
+    """
+
+    def __init__(self, came: IntArray, total: IntArray) -> None:
+        self.came = came.astype(np.int32)
+        self._rows = np.arange(len(came), dtype=np.int32)
+        self._totals = [total.copy()]
+        self.number = len(came)
+        self._happened: list[tuple[bool, NDArray[np.int32], NDArray[np.int32]]] = []
+
+    def made(self, of: IntArray, total: IntArray) -> None:
+        """Add states that follow the rows of now, each made of one of these."""
+        new = np.arange(self.number, self.number + len(of), dtype=np.int32)
+        self._happened.append((True, new, self._rows[of]))
+        self._rows = np.append(self._rows, new)
+        self._totals.append(total.copy())
+        self.number += len(new)
+
+    def replaced(self, rows: IntArray, by: IntArray) -> None:
+        """Note which rows are replaced, and by which."""
+        self._happened.append((False, self._rows[rows], self._rows[by]))
+
+    def left(self, rows: IntArray) -> None:
+        """Note that these rows are left, in this order."""
+        self._rows = self._rows[rows]
+
+    def least(self, end: IntArray, never: int) -> IntArray:
+        """Return the least total that each state of the first rows comes to.
+
+        Parameters
+        ----------
+        end : that of the rows that are left. never : of states that no path of interest passes, and
+            the largest that is told of others.
+        """
+        total, least = np.concatenate(self._totals), np.full(self.number, never)
+        least[self._rows] = np.minimum(end, never)
+        for began, ones, others in reversed(self._happened):
+            if began:
+                np.minimum.at(least, others, least[ones])
+            else:
+                least[ones] = np.minimum(never, least[others] + total[ones] - total[others])
+        result: NDArray[np.int64] = least[: len(self.came)]
+        return result

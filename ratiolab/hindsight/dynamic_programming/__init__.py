@@ -1,1 +1,0 @@
-"""Dynamic programming over rounds, guided by duals."""
