@@ -1,6 +1,6 @@
 """Commands about policies: what there is, and one of them on an instance."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,8 @@ from ratiolab.cli.app import (
     Replicas,
     Runs,
     Seed,
+    SloLatency,
+    SloTtft,
     Tick,
     app,
     in_seconds,
@@ -23,6 +25,9 @@ from ratiolab.cli.app import (
 )
 from ratiolab.cli.fleets import loaded, simulate_replicas
 from ratiolab.cli.groups import Routed
+
+if TYPE_CHECKING:
+    from ratiolab.online import Simulation
 
 
 @app.command()
@@ -59,6 +64,23 @@ def policies(
     print_rich(policies_table(POLICIES))
 
 
+def _promise(run: "Simulation", values: list[int]) -> dict[str, Any]:
+    """Return the weight in time, the bound on it, and the requests that are late even alone."""
+    from ratiolab.hindsight.promises import certified_goodput, covered
+    from ratiolab.model.promises import last_starts_in_time, weights
+
+    instance = run.schedule.instance
+    late = last_starts_in_time(instance) < instance.arrival
+    kept = run.preemption != "restart"  # tokens, which the proof for evictions takes to be lost
+    return {
+        "mean": sum(values) / len(values),
+        "weight": int(weights(instance).sum()),
+        "bound": certified_goodput(instance).bound,
+        "covers": "schedules without evictions" if kept else covered(instance, "goodput"),
+        "unreachable": late.nonzero()[0].tolist(),
+    }
+
+
 @app.command()
 def simulate(
     file: File,
@@ -86,6 +108,8 @@ def simulate(
         ),
     ] = "unit",
     tick_seconds: Tick = None,
+    slo_ttft: SloTtft = None,
+    slo_latency: SloLatency = None,
     seed: Seed = 0,
     runs: Runs = 1,
     json: Json = False,
@@ -96,6 +120,9 @@ def simulate(
     no request completes any more. TEL and makespan are rounds; the figures below the runs are
     rounds or seconds, with 95% bootstrap intervals over the seeds.
 
+    With dates in rounds, of the file or by --slo-ttft and --slo-latency, the first line says how
+    much weight is in time, and what no schedule exceeds. `ratiolab evaluate --slo` counts seconds.
+
     Example: ratiolab simulate mine.json --policy fcfs --preemption recompute --runs 20
     """
     from statistics import fmean
@@ -104,6 +131,7 @@ def simulate(
     from rich.table import Table
 
     from ratiolab.model import Preemption
+    from ratiolab.model.promises import with_limits
     from ratiolab.online import make
     from ratiolab.online import simulate as simulate_policy
     from ratiolab.online.clock import clock_of
@@ -113,6 +141,13 @@ def simulate(
     timed, semantics = clock_of(clock), cast(Preemption | None, preemption)  # simulate checks it
     instance, routed = loaded(file, memory, tick_seconds, Routed(replicas, router))
     chosen = make(policy, settings(param or [], "--param"))
+    if slo_ttft is not None or slo_latency is not None:
+        if timed is not None or routed.fleet(instance) is not None:
+            raise ValueError(
+                "--slo-ttft and --slo-latency count rounds of one replica; with a clock, use "
+                "`ratiolab evaluate --slo`"
+            )
+        instance = with_limits(instance, slo_ttft, slo_latency)
     if (fleet := routed.fleet(instance)) is not None:
         simulate_replicas(
             fleet,
@@ -132,14 +167,22 @@ def simulate(
             done = simulate_policy(instance, chosen, seed=s, preemption=semantics, clock=timed)
             data.append(done.to_dict())
             display.update(task, advance=1, description=f"{chosen.name}: run {len(data)} of {runs}")
+    promise = _promise(done, [run["goodput"] for run in data]) if "goodput" in data[0] else {}
     costs = [run["tel"] for run in data if run["tel"] is not None]
     mean = fmean(costs) if len(costs) == runs else None
     if json:
         head = {"instance": instance.name, "digest": instance.digest, **describe(chosen)}
         head["clock"] = clock
         head |= {"runs": data, "mean_tel": mean, "preemption": done.preemption}
+        head |= {"goodput": promise} if promise else {}
         print_json("simulation", head)
         return
+    if promise:
+        typer.echo(
+            f"in time: weight {promise['mean']:,.6g} of {promise['weight']:,}; of "
+            f"{promise['covers']}, none serves more than {promise['bound']:,} (certified); "
+            f"{len(promise['unreachable']):,} requests are late even alone"
+        )
     table = Table(title=f"{instance.name}: {chosen}, {done.preemption}", title_justify="left")
     names = ("seed", "outcome", "tel", "makespan", "evictions", "wasted_tokens")
     for name in names:

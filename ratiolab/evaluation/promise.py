@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from ratiolab.evaluation.service import Service, Slo, isolated_service
-from ratiolab.hindsight.objective import Objective
-from ratiolab.hindsight.relaxation.promised import promised_bounds
+from ratiolab.hindsight.promises import certified_goodput
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.promises import NO_DATE
 from ratiolab.online.clock import BatchTime
@@ -110,5 +109,4 @@ def _without_evictions(instance: Instance, slo: Slo, late: int) -> int | None:
     if not dates:
         return None
     promised = instance.without_promises().replace(**dates)
-    proofs = promised_bounds(promised, Objective.of(promised, "goodput"))
-    return min(proof.bound for proof in proofs)
+    return certified_goodput(promised).bound

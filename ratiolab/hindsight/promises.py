@@ -83,12 +83,8 @@ class PromiseResult(Interruptible, Result):
 
     @property
     def covers(self) -> str:
-        """Return the schedules that the bound is about, in words.
-
-        A limit of the first token can be met by a run that is evicted later.
-        """
-        seen = self.objective == "goodput" and self.instance.first_by is not None
-        return "schedules without evictions" if seen else "all schedules under restart"
+        """Return the schedules that the bound is about, in words."""
+        return covered(self.instance, self.objective)
 
     @property
     def unreachable(self) -> int:
@@ -140,6 +136,26 @@ class PromiseResult(Interruptible, Result):
         import pandas as pd
 
         return pd.DataFrame(self.to_dict()["stages"])
+
+
+def covered(instance: Instance, objective: Aim) -> str:
+    """Return the schedules that a bound on an objective is about, in words.
+
+    A limit of the first token can be met by a run that is evicted later.
+    """
+    seen = objective == "goodput" and instance.first_by is not None
+    return "schedules without evictions" if seen else "all schedules under restart"
+
+
+def certified_goodput(instance: Instance) -> PromiseCertificate:
+    """Return the certificate of a bound on goodput, after a fixed effort.
+
+    >>> two = Instance("two", 4, [0, 0], [1, 1], [3, 3], deadline=[3, 4])
+    >>> certified_goodput(two).bound
+    1
+    """
+    proofs = promised_bounds(instance, Objective.of(instance, "goodput"))
+    return min(proofs, key=lambda proof: proof.bound)
 
 
 def solve_promises(

@@ -64,9 +64,14 @@ def goodput(schedule: Schedule) -> int:
     return int(weights(schedule.instance)[in_time(schedule)].sum())
 
 
+def has_dates(instance: Instance) -> bool:
+    """Return whether an instance has a column of dates."""
+    return bool(set(instance.promises) & set(DATES))
+
+
 def require_dates(instance: Instance) -> None:
     """Raise ValueError unless an instance has a column of dates."""
-    if not set(instance.promises) & set(DATES):
+    if not has_dates(instance):
         raise ValueError(
             f"{instance.name}: no request has a deadline; give the column deadline or first_by, "
             "or a limit for all (--slo-latency, --slo-ttft)"

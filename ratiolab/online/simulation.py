@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ratiolab.model import Preemption, Schedule
 from ratiolab.model.display import Result
+from ratiolab.model.promises import goodput, has_dates
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request, summary, unit
 from ratiolab.online.policy import Policy
@@ -61,7 +62,7 @@ class Simulation(Result):
         """Return costs and measures; a request that did not complete has the completion -1.
 
         ``figures`` are those of `ratiolab.online.metrics.summary`, in ``unit``; None where a run
-        that stalled has none.
+        that stalled has none. ``goodput`` is the weight in time, for an instance with dates.
         """
         ended = self.outcome == "complete"
         return {
@@ -74,6 +75,7 @@ class Simulation(Result):
             "unit": unit(self),
             "figures": {n: None if np.isnan(v) else v for n, v in summary(self).items()},
             "completions": self.schedule.completion.tolist(),
+            **({"goodput": goodput(self.schedule)} if has_dates(self.schedule.instance) else {}),
         }
 
     def to_frame(self) -> "pd.DataFrame":

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from command_line import run_json
+from command_line import run, run_json
 
 from ratiolab import evaluate, write_instance
 from ratiolab.evaluation.service import Service
@@ -32,6 +32,26 @@ def test_misses_are_counted_against_both_bounds(crowd: Instance) -> None:
     first = " ".join(made.situation)
     assert f"In time under fcfs: {found.served} of 40; no schedule serves more than" in first
     assert f"no scheduler could have avoided {40 - found.bound}" in first
+
+
+def test_simulate_tells_the_weight_in_time_and_its_bound(
+    capsys: pytest.CaptureFixture[str], tmp_path: object, crowd: Instance
+) -> None:
+    path = f"{tmp_path}/crowd.json"
+    write_instance(crowd, path)
+    asked = "simulate", path, "--policy", "svf", "--slo-latency", "11"
+    found = run_json(capsys, *asked)
+    (own,), told = found["runs"], found["goodput"]
+    completions = np.array(own["completions"])
+    assert own["goodput"] == (completions - crowd.arrival <= 11).sum() == told["mean"]
+    assert told["mean"] <= told["bound"] < 40 - len(told["unreachable"])
+    assert told["covers"] == "all schedules under restart"
+    _, out, _ = run(capsys, *asked)
+    assert out.startswith(f"in time: weight {own['goodput']} of 40; of all schedules under restart")
+    code, _, err = run(capsys, *asked, "--clock", "llama3-8b-a100", "--tick-seconds", "0.1")
+    assert code == 2
+    assert "ratiolab evaluate --slo" in err
+    assert "goodput" not in run_json(capsys, "simulate", path, "--policy", "svf")
 
 
 def test_the_command_tells_what_was_unavoidable(

@@ -67,6 +67,8 @@ def changed(data: dict[str, Any], all_places: list[tuple[Any, ...]], rng: random
         value = inner[path[-1]]
     except (KeyError, IndexError, TypeError):
         return  # an earlier change has removed it
+    if isinstance(inner, str):
+        return  # an earlier change has put it there
     match rng.randrange(5):
         case 0 | 1 if type(value) is int:
             inner[path[-1]] = value + rng.choice([1, -1, 2, -2, value, rng.randint(-99, 99)])

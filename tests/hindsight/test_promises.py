@@ -1,6 +1,10 @@
 """Weighted latency and goodput: solvers against enumeration, bounds never beyond the optimum."""
 
+import copy
 import itertools
+import json
+import random
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,15 +13,16 @@ import numpy as np
 import pytest
 from command_line import run, run_json
 from promised_instances import promised
+from test_mutated_files import changed, places
 
 from ratiolab.hindsight import solve, solve_promises
-from ratiolab.hindsight.certificates.certificate import PromiseCertificate
+from ratiolab.hindsight.certificates.certificate import PromiseCertificate, numbers_check
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.certify_promises import certify_promises
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.objective import Objective
 from ratiolab.hindsight.relaxation.growth import exact_value, in_runs
-from ratiolab.model import Instance, Schedule, write_instance
+from ratiolab.model import FormatError, Instance, Schedule, write_instance
 from ratiolab.model.feasibility import is_feasible
 from ratiolab.model.promises import goodput, weighted_latency
 
@@ -171,3 +176,31 @@ def test_commands_answer_with_both_ends_and_check_the_upper_bound(
     code, _, err = run(capsys, "solve", file, "--objective", "goodput")
     assert code == 2
     assert "--slo-latency" in err
+
+
+@pytest.mark.parametrize("objective", ["goodput", "weighted"])
+def test_a_changed_file_is_refused_or_proves_nothing_false(objective: Any, tmp_path: Path) -> None:
+    instance, path, rng = promised(7), tmp_path / "proof.json", random.Random(3)
+    optimum = solve_promises(instance, objective, method="brute").upper
+    write_certificate(solve_promises(instance, objective).certificate, path)
+    whole, ended = json.loads(path.read_text()), Counter[str]()
+    all_places = places(whole)
+    for _ in range(300):
+        data = copy.deepcopy(whole)
+        for _ in range(rng.choice([1, 1, 2])):
+            changed(data, all_places, rng)
+        if rng.random() < 0.8:  # check digits can be made anew
+            head = "format", "instance", "digest", "kind", "check", "bound"
+            data["check"] = numbers_check({k: v for k, v in data.items() if k not in head})
+        path.write_text(json.dumps(data))
+        try:
+            claim = read_certificate(path)
+            assert isinstance(claim, PromiseCertificate)
+            bound = certify_promises(claim, instance)
+        except (CertificateError, FormatError):
+            ended["refused"] += 1
+        else:
+            ended["proved"] += 1
+            assert bound >= optimum if claim.objective == "goodput" else bound <= optimum, data
+    assert ended["refused"] > 150
+    assert ended["proved"] > 0
