@@ -154,10 +154,12 @@ def both(one: Information, other: Information) -> Information:
 class AtOnce(ABC):
     """One run of a router that hands out each request as it arrives, to the replica of least score.
 
-    Equal scores are broken at random.
+    Parameters
+    ----------
+    rng : breaks ties; without it the first replica is taken.
     """
 
-    def __init__(self, setting: FleetSetting, rng: Generator) -> None:
+    def __init__(self, setting: FleetSetting, rng: Generator | None) -> None:
         self.setting, self._rng = setting, rng
 
     def __call__(self, view: RouterView) -> Routing:
@@ -168,7 +170,9 @@ class AtOnce(ABC):
             scores = [(self.score(view, r, i), r.number) for r in self.choices(view.replicas)]
             least = min(score for score, _ in scores)
             best = [number for score, number in scores if score == least]
-            place = best[int(self._rng.integers(len(best)))] if len(best) > 1 else best[0]
+            place = best[0]
+            if len(best) > 1 and self._rng is not None:
+                place = best[int(self._rng.integers(len(best)))]
             replica = view.replicas[place]
             replica.requests += 1
             replica.queued += view.known.prompt[i] + 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from numpy.random import Generator
 
@@ -11,14 +11,24 @@ from ratiolab.online.router import AtOnce, FleetSetting, ReplicaView, Route, Rou
 
 @dataclass(frozen=True)
 class JSQ(Router):
-    """Join the shortest queue: the replica with the fewest requests, ties at random."""
+    """Join the shortest queue: the replica with the fewest requests.
+
+    Parameters
+    ----------
+    ties : between replicas with equally many: ``random`` (default), or the first by ``index``.
+    """
+
+    ties: Literal["random", "index"] = "random"
 
     name: ClassVar[str] = "jsq"
     source: ClassVar[str] = "Winston (1977), J. Appl. Probab. 14"
-    randomized: ClassVar[bool] = True
+
+    @property
+    def randomized(self) -> bool:  # type: ignore[override]
+        return self.ties == "random"
 
     def start(self, setting: FleetSetting, rng: Generator) -> Route:
-        return _Fewest(setting, rng)
+        return _Fewest(setting, rng if self.ties == "random" else None)
 
 
 @dataclass(frozen=True)
@@ -42,5 +52,6 @@ class _FewestOfTwo(_Fewest):
     def choices(self, replicas: Sequence[ReplicaView]) -> Sequence[ReplicaView]:
         if len(replicas) < 3:
             return replicas
+        assert self._rng is not None
         drawn = self._rng.choice(len(replicas), 2, replace=False)
         return [replicas[number] for number in drawn.tolist()]
