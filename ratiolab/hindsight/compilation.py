@@ -21,19 +21,6 @@ from ratiolab.hindsight.schedules.heuristics import best_list_schedule, improved
 from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
 
-FEW, MANY, CROWD = 20, 40, 500
-"""Requests of the samples: for exact and for relaxed sweeps, and for beams where no program is
-solved."""
-
-MEMORY = 30
-"""Memory of the samples: few requests run at once, and sweeps are short."""
-
-STEPS = 3_000
-"""Steps of a search over orders that are too many for Python."""
-
-ASKED, WIDTH = 4_000, 50
-"""Questions whether to stop after which exact sweeps end; width of relaxed sweeps."""
-
 _done: set[bool] = set()
 
 
@@ -57,10 +44,10 @@ def compile_ahead(*, many: bool) -> None:
     many : what solves of more requests call than a program takes.
     """
     if many:
-        _beams(_sample(CROWD))
+        _beams(_sample(500))
     else:
-        _walks(_sample(FEW), merging=False)
-        _walks(_sample(MANY), merging=True)
+        _walks(_sample(20), merging=False)
+        _walks(_sample(40), merging=True)
     _done.add(many)
     mark = _mark(many=many)
     with suppress(OSError):  # where nothing can be written, compiled code is not kept either
@@ -70,9 +57,10 @@ def compile_ahead(*, many: bool) -> None:
 
 
 def _sample(requests: int) -> Instance:
+    """Return requests of which few run at once: twenty for exact sweeps, forty for relaxed ones."""
     index = np.arange(requests)
     columns = index // 3, 1 + index % 3, 1 + 7 * index % 5
-    return Instance("sample", MEMORY, *columns)
+    return Instance("sample", 30, *columns)
 
 
 def _walks(instance: Instance, *, merging: bool) -> None:
@@ -87,7 +75,7 @@ def _walks(instance: Instance, *, merging: bool) -> None:
         return False
 
     rng, asked = stream(0, "search"), count(1)
-    known = improved_schedule(best_list_schedule(instance), rng, STEPS)
+    known = improved_schedule(best_list_schedule(instance), rng, 3_000)  # too many for Python
     upper = known.total_latency
     dual_bound(instance, upper)
     list(growth_bounds(instance))
@@ -98,10 +86,10 @@ def _walks(instance: Instance, *, merging: bool) -> None:
         population.step()
     around = Surroundings(
         upper=lambda: upper + 1,  # what proves the optimum does not end the loop
-        stop=lambda: next(asked) > ASKED,
+        stop=lambda: next(asked) > 4_000,
         found=lambda *_: None,
     )
-    few = LabellingParams(first_width=WIDTH, most_width=WIDTH) if merging else LabellingParams()
+    few = LabellingParams(first_width=50, most_width=50) if merging else LabellingParams()
     Loop(instance, cuts, around, SolveParams(labelling=few)).run()
 
 

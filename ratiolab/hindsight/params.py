@@ -307,13 +307,18 @@ class ProgramParams:
 
 @dataclass(frozen=True)
 class SolveParams:
-    """All tunable numbers of `ratiolab.hindsight.solver`."""
+    """Tunable numbers of the stages of `ratiolab.hindsight.solver`.
+
+    The annealing, the dual ascent and the beams for many requests take the defaults of their own
+    classes.
+    """
 
     labelling: LabellingParams = field(default_factory=LabellingParams)
     bundle: BundleParams = field(default_factory=BundleParams)
     cuts: CutParams = field(default_factory=CutParams)
     cells: CellsParams = field(default_factory=CellsParams)
     turns: TurnParams = field(default_factory=TurnParams)
+    program: ProgramParams = field(default_factory=ProgramParams)
 
 
 DEFAULT = SolveParams()

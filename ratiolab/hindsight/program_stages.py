@@ -14,8 +14,6 @@ from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model import Schedule, violations
 
-PARAMS = ProgramParams()
-
 
 @dataclass(frozen=True)
 class IntegerProgram:
@@ -31,16 +29,16 @@ class IntegerProgram:
         from ratiolab.hindsight.cuts.strengthen import strengthen
         from ratiolab.hindsight.programs import highs
 
-        instance = state.instance
+        instance, params = state.instance, state.params.program
         if len(instance) > MOST_REQUESTS:
             return _too_many(state)
         if state.nodes and state.nodes_left == 0:
             return Found(note="stopped before proof: node limit")
         last = last_starts(instance, state.upper)
-        horizon = first_horizon(state.schedule)
+        horizon = first_horizon(state.schedule, params)
         while True:
             entries = size(instance, last, horizon)
-            if self.easy and entries > PARAMS.easy_entries:
+            if self.easy and entries > params.easy_entries:
                 return Found()
             if refused := _too_large(state, entries):
                 return refused
@@ -50,11 +48,11 @@ class IntegerProgram:
             full = memory.MemoryWatch(state.options.memory_limit)
             nodes = state.nodes_left
             if self.easy:
-                nodes = PARAMS.easy_nodes if nodes is None else min(PARAMS.easy_nodes, nodes)
+                nodes = params.easy_nodes if nodes is None else min(params.easy_nodes, nodes)
             result = highs.solve_program(
                 program,
                 start=program.counts(state.schedule.starts),
-                time_limit=state.share(PARAMS.easy_part if self.easy else 1.0),
+                time_limit=state.share(params.easy_part if self.easy else 1.0),
                 node_limit=nodes,
                 seed=state.options.seed,
                 progress=call.progress,
@@ -118,10 +116,10 @@ class BruteForce:
         return Found(schedule, LowerBound(schedule.total_latency, "brute force"))
 
 
-def first_horizon(known: Schedule) -> int:
+def first_horizon(known: Schedule, params: ProgramParams) -> int:
     """Return the end of the first tail relaxation: a little beyond a good schedule's last start."""
     latest = int(known.starts.max())
-    return latest + max(1, int(PARAMS.tail * latest))
+    return latest + max(1, int(params.tail * latest))
 
 
 def _too_many(state: SolveState) -> Found:
@@ -131,10 +129,10 @@ def _too_many(state: SolveState) -> Found:
 
 def _too_large(state: SolveState, entries: int) -> Found | None:
     """Return why a program of ``entries`` non-zeros is not built; None when it is."""
-    left, budget = state.time_left, state.memory_budget
-    if entries > PARAMS.most_entries:
-        return Found(note=f"no program: {entries} non-zeros, more than {PARAMS.most_entries}")
-    if left is not None and entries > PARAMS.entries_a_second * max(1.0, left):
+    left, budget, params = state.time_left, state.memory_budget, state.params.program
+    if entries > params.most_entries:
+        return Found(note=f"no program: {entries} non-zeros, more than {params.most_entries}")
+    if left is not None and entries > params.entries_a_second * max(1.0, left):
         seconds = f"the {left:.1f} s that are left"
         return Found(note=f"no program: {entries} non-zeros are too many for {seconds}")
     if budget is not None and entries > memory.program_entries(budget):

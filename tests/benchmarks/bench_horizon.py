@@ -14,6 +14,7 @@ import time
 import numpy as np
 
 from ratiolab.hindsight.horizon import last_starts, naive_horizon
+from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.program_stages import first_horizon
 from ratiolab.hindsight.programs.highs import solve_program
 from ratiolab.hindsight.programs.timeindexed import build
@@ -55,7 +56,7 @@ def compare(instance: Instance, arrivals: bool, sizes: bool, limit: float) -> No
     programs = {
         "naive": build(instance, naive_horizon(instance) - instance.output, merge=False),
         "last starts": build(instance, last),
-        "tail": build(instance, last, first_horizon(known)),
+        "tail": build(instance, last, first_horizon(known, ProgramParams())),
     }
     entries = len(programs["naive"].values)
     for name, program in programs.items():

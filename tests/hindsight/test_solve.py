@@ -12,10 +12,10 @@ from clock import let_readings_take
 from oracle import least_latency
 from tiny_instances import tiny
 
-from ratiolab.hindsight import OptResult, Progress, bracket, program_stages, solve
+from ratiolab.hindsight import OptResult, Progress, bracket, solve
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.params import ProgramParams
+from ratiolab.hindsight.params import ProgramParams, SolveParams
 from ratiolab.hindsight.solver import PLANS
 from ratiolab.hindsight.state import Work
 from ratiolab.model import Instance, require_feasible
@@ -69,12 +69,12 @@ def test_relabelling_does_not_change_the_optimum(seed: int) -> None:
 
 
 @pytest.mark.parametrize("tail", [-1.0, -0.7, 0.0, 3.0])
-def test_the_first_horizon_does_not_matter(tail: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_horizon_does_not_matter(tail: float) -> None:
     # -1 starts at horizon 1, where nearly all is deferred: it has to be extended
-    monkeypatch.setattr(program_stages, "PARAMS", ProgramParams(tail=tail))
+    params = SolveParams(program=ProgramParams(tail=tail))
     for seed in range(20):
         instance = tiny(seed)
-        result = solve(instance, steps=0)
+        result = solve(instance, steps=0, params=params)
         check(result)
         assert result.upper == result.lower == least_latency(instance)
 
@@ -119,8 +119,8 @@ def test_a_time_limit_gives_a_valid_interval(backend: str, monkeypatch: pytest.M
 @pytest.mark.long
 def test_a_program_is_left_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     let_readings_take(0.001, monkeypatch)
-    monkeypatch.setattr(program_stages, "PARAMS", ProgramParams(entries_a_second=10**6))
-    result = solve(paper_like(1, 25), time_limit=0.5, method="ip", steps=50)
+    params = SolveParams(program=ProgramParams(entries_a_second=10**6))
+    result = solve(paper_like(1, 25), time_limit=0.5, method="ip", steps=50, params=params)
     check(result)
     assert result.note == "HiGHS stopped before proof: Time limit reached"
 

@@ -6,16 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import least_latency, optimal_schedule
 
-from ratiolab.hindsight import program_stages, solve
+from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.cuts.strengthen import strengthen
 from ratiolab.hindsight.horizon import last_starts
-from ratiolab.hindsight.params import ProgramParams
+from ratiolab.hindsight.params import ProgramParams, SolveParams
 from ratiolab.hindsight.programs.timeindexed import build
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, violations
 from ratiolab.testing import instances
+
+NOT_EASY = SolveParams(program=ProgramParams(easy_entries=0))
+"""No program is tried before cuts."""
 
 
 def satisfied(program: object, counts: np.ndarray) -> bool:
@@ -55,9 +58,7 @@ def test_the_optimum_and_the_known_schedule_stay_solutions(
 @settings(max_examples=150, deadline=None)
 @given(instances(max_requests=5, max_memory=10, predictions=False))
 def test_cuts_and_program_reach_the_optimum_of_optimum(instance: Instance) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program_stages, "PARAMS", ProgramParams(easy_entries=0))
-        result = solve(instance, steps=0)
+    result = solve(instance, steps=0, params=NOT_EASY)
     assert result.status == "optimal"
     assert result.upper == least_latency(instance)
     assert violations(result.schedule) == []
@@ -87,7 +88,7 @@ def test_stronger_rows_and_fewer_columns_are_what_it_is_for() -> None:
 
 
 def test_methods_are_named() -> None:
-    with pytest.raises(ValueError, match="'magic' must be one of auto, ip, cuts, dp, beam, brute"):
+    with pytest.raises(ValueError, match="'magic' must be one of auto, ip, cuts, dp, brute"):
         solve(Instance("one", 3, [0], [1], [1]), method="magic")
 
 
@@ -108,8 +109,7 @@ def test_ctrl_c_in_the_search_for_cuts_keeps_the_bound_and_its_proof(
         return genuine(self, limit)
 
     monkeypatch.setattr(Master, "solve", interrupted)
-    monkeypatch.setattr(program_stages, "PARAMS", ProgramParams(easy_entries=0))
-    result = solve(TWELVE, steps=0)
+    result = solve(TWELVE, steps=0, params=NOT_EASY)
     assert len(calls) == 3
     assert result.note == "Ctrl-C in stage cuts"
     assert result.lower == calls[-1] == certify(result.certificate, TWELVE) <= result.upper
@@ -130,7 +130,7 @@ def test_ctrl_c_in_the_easy_program_is_not_followed_by_cuts(
         return replace(outcome, optimal=False, interrupted=True, lower=None)
 
     monkeypatch.setattr(highs, "solve_program", interrupted)
-    monkeypatch.setattr(program_stages, "PARAMS", ProgramParams(easy_entries=10**9))
-    result = solve(TWELVE, steps=0, node_limit=1000)
+    easy = SolveParams(program=ProgramParams(easy_entries=10**9))
+    result = solve(TWELVE, steps=0, node_limit=1000, params=easy)
     assert result.note == "Ctrl-C in stage easy program"
     assert result.stages[-1].name == "easy program"

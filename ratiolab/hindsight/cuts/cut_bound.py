@@ -24,7 +24,15 @@ from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.effort import MOST_BYTES, duals_effort
 from ratiolab.hindsight.cuts.configurations import Separator
 from ratiolab.hindsight.cuts.master import Master
-from ratiolab.hindsight.cuts.spans import Row, first_spans, means, present, single, split
+from ratiolab.hindsight.cuts.spans import (
+    TOLERANCE,
+    Row,
+    first_spans,
+    means,
+    present,
+    single,
+    split,
+)
 from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.schedules.heuristics import list_schedule
@@ -42,9 +50,6 @@ KNOWN = 3
 
 PATIENCE, STALLED = 2, 0.004
 """Spans are split when ``PATIENCE`` rounds raise the bound by less than this part of it."""
-
-TOLERANCE = 0.015
-"""A cut is added when it is violated by this part of its cap."""
 
 LEAST_AMOUNT = 1e-6
 """Smaller amounts of an item are rounding."""

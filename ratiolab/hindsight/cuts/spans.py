@@ -23,8 +23,8 @@ GROWTH = 2.0
 PART = 0.5
 """The spans that are split promise this part of what splitting all would."""
 
-LEAST_EXCESS = 0.015
-"""A half gets a row when it exceeds the cap by this part."""
+TOLERANCE = 0.015
+"""A span gets a row when it exceeds the cap by this part."""
 
 
 class Row(NamedTuple):
@@ -76,7 +76,7 @@ def split(
         for a, b in ((first, middle), (middle, last)):
             excess = weights[table[over]] @ loads[a:b].mean(axis=0) - 1
             promise[middle] += float(np.maximum(0.0, excess) @ rate[over]) * (b - a)
-            found = over[excess > LEAST_EXCESS]
+            found = over[excess > TOLERANCE]
             exceeded[middle] += [Row(k, a, b) for k in sorted(set(table[found].tolist()))]
     chosen: list[int] = []
     wanted = PART * sum(promise.values())
