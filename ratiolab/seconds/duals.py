@@ -277,7 +277,7 @@ def in_closed_form(
     running = np.bincount(request, parts.running * parts.size)
     prefilled = [float(running[parts.level > m].sum()) / memory for m in range(len(parts.levels))]
     full = np.full(cells, share)
-    price = _machine_prices(parts, width, cells, stretch)
+    price = _prices(parts, _machine(parts, stretch), stretch, width, cells)
     return projected(parts, Duals(width, price, decoding * full, np.outer(prefilled, full)))
 
 
@@ -296,13 +296,19 @@ def _machine(parts: Parts, stretch: float) -> list[Piece]:
     return list(one_machine(due, works, shortest_remaining=False))
 
 
-def _machine_prices(parts: Parts, width: float, cells: int, stretch: float) -> Floats:
+def machine_prices(parts: Parts, cells: int, beyond: float, stretch: float) -> tuple[float, Floats]:
+    """Return the seconds of a cell and the price of each, up to some times the machine's end."""
+    pieces = _machine(parts, stretch)
+    width = beyond * 2.0**-30 * pieces[-1].end / cells
+    return width, _prices(parts, pieces, stretch, width, cells)
+
+
+def _prices(parts: Parts, pieces: list[Piece], stretch: float, width: float, cells: int) -> Floats:
     """Return the mean price of machine time in each cell.
 
     While a request of work w is served the price falls by 1 / w a second; after its last piece it
     is what the pieces behind need, and 0 where the machine idles.
     """
-    pieces = _machine(parts, stretch)
     works = stretch * parts.work
     known = np.full(len(works), np.nan)
     spans = np.empty((len(pieces), 4))

@@ -8,30 +8,33 @@ in rounds.
 
 import math
 import time
+from collections import deque
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
-from ratiolab.hindsight import solve
 from ratiolab.hindsight.schedules.annealing import Cooling, cooled, largest, most_running
 from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.online import Information, Simulation, make, simulate
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 from ratiolab.online.policies.prefix import Order, PrefixPolicy
-from ratiolab.online.policy import Setting
+from ratiolab.online.policy import Decide, Policy, Setting
+from ratiolab.online.view import NEVER, Decision, View
+from ratiolab.seconds.beam import beams
 from ratiolab.seconds.order_kernels import FIELDS, HIGHEST, STRIDE, Served, Timed, anneal, serve
 
-BEGIN = "svf", "svf-fit", "mc-sf"
+BEGIN = "swf", "swf-fit", "svf-fit", "mc-sf"
 """Policies whose orders a search begins with."""
 
 LONGEST = 2**62
 """Picoseconds of arrivals that a search takes, 53 days: its sums are 64-bit integers."""
 
-ROUNDS = 0.5
-"""Part of the time for the best schedule in rounds, whose order is tried, too."""
+BEAMS = 0.8
+"""Part of the time for beams; the rest is for an annealing of the best order."""
 
 HOT, COLD, REACH, GIVE = 0.05, 0.002, 8, 6.0
 """First and last temperature in mean latencies; places of a move; temperatures that may be lost."""
@@ -55,6 +58,40 @@ class Searched(PrefixPolicy):
     def ranks(self, setting: Setting) -> Order:
         rank = {request: place for place, request in enumerate(self.order)}
         return Order(lambda _, i: rank[i], lambda view, i: view.output[i])
+
+
+@dataclass(frozen=True)
+class Planned(Policy):
+    """A schedule that is known in advance: each request starts in a batch that is given.
+
+    Parameters
+    ----------
+    starts : of each request the batch, counted without the rounds in which the server idles.
+    """
+
+    starts: tuple[int, ...] = field(repr=False)
+
+    name: ClassVar[str] = "searched order"
+    source: ClassVar[str] = "ratiolab"
+    information: ClassVar[Information] = Information.TRUE_LENGTH
+
+    def start(self, setting: Setting, rng: Generator) -> Decide:
+        queue = deque(sorted(range(len(self.starts)), key=self.starts.__getitem__))
+        idled = 0
+
+        def decide(view: View) -> Decision:
+            nonlocal idled
+            admitted = []
+            while queue and self.starts[queue[0]] + idled <= view.now:
+                if queue[0] not in view.waiting:
+                    break  # the server idles until it arrives
+                admitted.append(queue.popleft())
+            if not view.running and not view.waiting:
+                idled += 1
+            wake = self.starts[queue[0]] + idled if queue else NEVER
+            return Decision(admitted, wake=wake)
+
+        return decide
 
 
 def timed_of(instance: Instance, clock: BatchTime) -> Timed:
@@ -109,7 +146,8 @@ def search_order(
     Parameters
     ----------
     instance : it states the seconds of a tick, unless clock does or all arrive at 0.
-    seconds : of the search; 0 compares the orders that it would begin with.
+    seconds : of the search; 0 compares the policies that it would begin with. Ctrl-C ends it with
+        the best that was found.
 
     Examples
     --------
@@ -119,28 +157,30 @@ def search_order(
     """
     began = time.perf_counter()
 
-    def used() -> float:
-        """Return the part of the time that is used."""
+    def used(share: float = 1.0) -> float:
+        """Return the part of a share of the time that is used."""
         passed = time.perf_counter() - began
-        return min(1.0, passed / seconds) if seconds else 1.0
+        return min(1.0, passed / (share * seconds)) if seconds else 1.0
 
     timed = timed_of(instance, clock)
     best = _least(
         simulate(instance, make(key), preemption=preemption, clock=clock) for key in BEGIN
     )
-    if seconds:
-        rounds = best.schedule.instance
-        found = solve(rounds, time_limit=ROUNDS * seconds, seed=seed).schedule
-        order = np.lexsort((instance.volume, found.starts))
-        best = _least((best, _run(instance, clock, order, preemption)))
-    order = np.lexsort((instance.volume, best.schedule.starts))
-    known = served(timed, order)
-    mean = (known.total[-1] - float(timed.due.sum())) / len(order)
-    hot = HOT * (COLD / HOT) ** used()
-    cooling = Cooling(hot * mean, COLD * mean, REACH, GIVE)
-    again = known.order.copy()
-    cooled(anneal, timed, known, again, largest(instance), cooling, used, seed=seed)
-    return _least((best, _run(instance, clock, again, preemption)))
+    try:
+        starts = beams(instance, clock, timed, lambda: used(BEAMS), BEAMS * seconds)
+        if starts is not None:
+            plan = Planned(tuple(starts.tolist()))
+            best = _least((best, simulate(instance, plan, preemption=preemption, clock=clock)))
+        order = np.lexsort((instance.volume, best.schedule.starts))
+        known = served(timed, order)
+        mean = (known.total[-1] - float(timed.due.sum())) / len(order)
+        hot = HOT * (COLD / HOT) ** used()
+        cooling = Cooling(hot * mean, COLD * mean, REACH, GIVE)
+        again = known.order.copy()
+        cooled(anneal, timed, known, again, largest(instance), cooling, used, seed=seed)
+        return _least((best, _run(instance, clock, again, preemption)))
+    except KeyboardInterrupt:
+        return best
 
 
 def _least(runs: Iterable[Simulation]) -> Simulation:

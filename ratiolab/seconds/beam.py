@@ -1,0 +1,164 @@
+"""Good schedules in seconds: beams of a portfolio of settings, the narrow ones first."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ratiolab.model import Instance, IntArray
+from ratiolab.model.streams import stream
+from ratiolab.online.clock import BatchTime
+from ratiolab.seconds.beam_kernels import FLOATS, INTEGERS, Guide, Pool, Taste, beam
+from ratiolab.seconds.duals import Parts, machine_prices, parts_of
+from ratiolab.seconds.order_kernels import Timed
+
+CELLS = 1500
+"""Cells of time of the prices that guide a beam."""
+
+BEYOND = 1.3
+"""Times the end of the machine's work up to which there are prices."""
+
+NARROW = 10
+"""States that the first beams keep."""
+
+RATE = 150_000
+"""States that are gone on with in a second, at least: a beam ends after what that makes."""
+
+LARGEST = 2 * 10**8
+"""Bytes of the states of a beam."""
+
+
+class Setting(NamedTuple):
+    """How a beam compares states.
+
+    Parameters
+    ----------
+    stretch : factor on all works, for the memory that stays idle.
+    weight : of idle memory that is foreseen.
+    ahead : batches in which it is.
+    batches : fixed times of a batch in whose span states are compared.
+    lag : part of the time from a start to the mean of its work that is counted.
+    """
+
+    stretch: float
+    weight: float
+    ahead: int
+    batches: float
+    lag: float = 1.0
+
+
+PORTFOLIO = (
+    Setting(1.1, 0.3, 12, 4),
+    Setting(1.07, 0.6, 6, 10, 0.5),
+    Setting(1.0, 0.15, 6, 2, 1.2),
+    Setting(1.2, 0.15, 6, 4, 1.2),
+    Setting(1.045, 0.3, 12, 7),
+    Setting(1.02, 0.3, 12, 4, 0.5),
+    Setting(1.07, 0.3, 25, 2, 1.2),
+    Setting(1.15, 1.0, 6, 4),
+    Setting(1.03, 0.6, 25, 7),
+    Setting(1.045, 0.15, 12, 7, 0.5),
+    Setting(1.07, 0.3, 25, 15),
+    Setting(1.0, 1.0, 12, 7),
+)
+"""Settings of the beams in the order in which they are tried."""
+
+
+def guide_of(instance: Instance, clock: BatchTime, parts: Parts, setting: Setting) -> Guide:
+    """Return the prices of a setting and what they make of each request."""
+    n = len(instance)
+    prompt, output = instance.prompt, instance.output
+    own = clock.prefill * prompt + clock.decode * (output - 1)
+    own = own + clock.kv * (prompt * (output - 1) + output * (output - 1) / 2)
+    share = clock.fixed * instance.volume / instance.memory
+    batch = clock.fixed * (1 + 0.95 * own.sum() / share.sum())  # in the mean, with memory full
+    work = parts.work * setting.stretch
+    first = clock.prefill * prompt + clock.fixed * (prompt + 1) / instance.memory
+    lag = setting.lag * batch * output / 2 * (1 - first / parts.work)
+    width, price = machine_prices(parts, CELLS, BEYOND, setting.stretch)
+    middle = (np.arange(CELLS) + 0.5) * width
+    soonest = np.minimum(((parts.due + lag) / width).astype(np.int64), CELLS - 1)
+    regret = np.empty((n, CELLS), np.float32)
+    least = np.empty(n)
+    for i in range(n):
+        cost = np.maximum(middle, parts.due[i]) + price * work[i]
+        from_now = np.minimum.accumulate(cost[::-1])[::-1]
+        least[i] = from_now[soonest[i]]
+        regret[i] = np.maximum(from_now, least[i]) - least[i]
+        regret[i, : soonest[i]] = 0
+    by_work = np.argsort(parts.work, kind="stable")
+    rank = np.empty(n, np.int64)
+    rank[by_work] = np.arange(n)
+    code = stream(0, "hashes").integers(1, 2**62, n)
+    return Guide(width, price, lag, work, least, regret, by_work, rank, code)
+
+
+def pool_of(timed: Timed, states: int) -> Pool:
+    """Return room for the states of a beam, within `LARGEST` bytes."""
+    running, words = timed.running + 1, len(timed.due) // 64 + 1
+    size = min(200 * states + 4000, LARGEST // (16 * running + 8 * (words + INTEGERS + FLOATS)))
+    return Pool(
+        np.zeros((size, INTEGERS), np.int64),
+        np.zeros((size, FLOATS)),
+        np.zeros((size, running), np.int64),
+        np.zeros((size, running), np.int64),
+        np.zeros((size, words), np.uint64),
+        np.zeros(size, np.int64),
+    )
+
+
+def started(
+    timed: Timed, guide: Guide, setting: Setting, states: int, most: int
+) -> tuple[float, IntArray, int]:
+    """Run a beam: the least sum of completions, picoseconds, when each starts, states gone on with.
+
+    The sum is infinite, and the starts are all 0, if it took more than ``most`` states.
+    """
+    taste = Taste(states, 12, setting.ahead, setting.weight, int(setting.batches * timed.fixed))
+    log = np.zeros((most * 6 + 10 * len(timed.due), 3), np.int64)
+    total, last, used = beam(timed, guide, taste, pool_of(timed, states), log, most)
+    starts = np.zeros(len(timed.due), np.int64)
+    while last >= 0:
+        last, request, now = log[last]
+        starts[request] = now
+    return float(total), starts, int(used)
+
+
+def beams(
+    instance: Instance, clock: BatchTime, timed: Timed, used: Callable[[], float], seconds: float
+) -> IntArray | None:
+    """Return when each request starts in the best schedule that beams find, in batches.
+
+    All settings have a narrow beam first, the better third of them one that is three times wider,
+    and so on. No beam begins that would not end in time.
+
+    Parameters
+    ----------
+    used : returns the part of the time that is used.
+    seconds : all of it.
+
+    Returns
+    -------
+    Starts; None when there is not enough time or memory for any beam.
+    """
+    if len(instance) * CELLS * 4 > LARGEST:
+        return None
+    parts = parts_of(instance, clock, refills=False, groups=1)
+    least, found = np.inf, None
+    width, longest = NARROW, 0.0  # seconds of a beam, for each state that it keeps
+    settings: tuple[Setting, ...] = PORTFOLIO
+    while True:
+        ranked = []
+        for place, setting in enumerate(settings):
+            left = (1 - used()) * seconds
+            if longest * width > left or left <= 0:
+                return found
+            guide = guide_of(instance, clock, parts, setting)
+            total, starts, _ = started(timed, guide, setting, width, int(RATE * left) + 1)
+            took = (1 - used()) * seconds
+            longest = max(longest, (left - took) / width) if place or width > NARROW else 0.0
+            ranked.append((total, place))
+            if total < least:
+                least, found = total, starts
+        settings = tuple(settings[place] for _, place in sorted(ranked)[: -(-len(ranked) // 3)])
+        width *= 3
