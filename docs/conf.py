@@ -5,10 +5,11 @@ from typing import Any
 from docstrings import numpydoc  # of docs/site, which build.py puts on the path
 
 import ratiolab
+from ratiolab.version import made_by
 
 project = "ratiolab"
 version = release = ratiolab.__version__
-copyright = "The ratiolab authors, MIT licence"
+copyright = f"The ratiolab authors, MIT licence. Built from {made_by()}"  # on every page
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",

@@ -2,12 +2,14 @@
 
 import importlib.util
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ratiolab import version
 from ratiolab.version import __version__
 
 ROOT = Path(__file__).parents[1]
@@ -60,3 +62,16 @@ def test_the_metadata_is_complete() -> None:
     everything = {r for extra in PROJECT["optional-dependencies"].values() for r in extra}
     assert all(re.match(r"[\w.-]+", requirement) for requirement in everything)
     assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_the_commit_is_that_of_the_checkout() -> None:
+    told = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if told.returncode:
+        pytest.skip("no checkout")
+    found = version.commit()
+    assert found is not None
+    assert told.stdout.startswith(found.removesuffix("-dirty"))
+    assert len(found.removesuffix("-dirty")) >= 12
+    assert found in version.made_by()

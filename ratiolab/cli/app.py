@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from ratiolab.cli import INTERRUPTED, json_output
-from ratiolab.version import __version__
+from ratiolab.version import __version__, commit, today
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -167,8 +167,9 @@ def in_seconds(instance: "Instance") -> list[str]:
 
 
 def print_json(what: str, data: Mapping[str, Any]) -> None:
-    """Print one JSON object that states its format and the version of the library."""
-    marked = {"format": f"ratiolab-{what}/1", "version": __version__, **data}
+    """Print one JSON object that states its format, and version, commit and date."""
+    made = {"version": __version__, "commit": commit(), "date": today()}
+    marked = {"format": f"ratiolab-{what}/1", **made, **data}
     typer.echo(json.dumps(marked, indent=2, allow_nan=False), file=json_output())
 
 

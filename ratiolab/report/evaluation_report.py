@@ -18,7 +18,7 @@ from ratiolab.report.evaluation_table import IN_USE, NOTE, cells
 from ratiolab.report.plots.evaluation import CHARTS, chart, inline_svg
 from ratiolab.report.plots.pages import INNER, Pages, pages
 from ratiolab.report.templating import filled
-from ratiolab.version import __version__
+from ratiolab.version import made_by
 
 FORMATS = (".html", ".pdf", ".tex", ".md")
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
@@ -184,7 +184,7 @@ def _slots(
             *provenance,
             ("instance", f"{instance.name}, digest {instance.digest}"),
             ("source", instance.source or "not stated"),
-            ("ratiolab", __version__),
+            ("ratiolab", made_by()),
             ("Python", platform.python_version()),
             ("libraries", ", ".join(f"{name} {version(name)}" for name in LIBRARIES)),
         ],

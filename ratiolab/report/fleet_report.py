@@ -15,7 +15,7 @@ from ratiolab.evaluation.fleets import FleetEvaluation, FleetRow
 from ratiolab.model.files import write_bytes, write_text
 from ratiolab.online.registry import rule
 from ratiolab.report.templating import filled
-from ratiolab.version import __version__
+from ratiolab.version import made_by
 
 FORMATS = (".html", ".md")
 
@@ -168,7 +168,7 @@ def write_fleet_report(
             *provenance,
             ("instance", f"{made.fleet.name}, digest {made.fleet.digest}"),
             ("source", made.fleet.instance.source or "not stated"),
-            ("ratiolab", __version__),
+            ("ratiolab", made_by()),
             ("Python", platform.python_version()),
         ],
     }

@@ -1,6 +1,7 @@
 """The command line inside this process."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 import ratiolab
 from ratiolab.cli import main
 from ratiolab.model import Instance
+from ratiolab.version import commit
 
 COMMAND = [sys.executable, "-m", "ratiolab"]
 
@@ -44,4 +46,6 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
     data = json.loads(out)
     assert data.pop("format").startswith("ratiolab-")
     assert data.pop("version") == ratiolab.__version__
+    assert data.pop("commit") == commit()
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", data.pop("date"))
     return data

@@ -46,14 +46,18 @@ IN_A_ROW = 80
 def drawn_rows(made: Evaluation) -> list[Row]:
     """Return the rows whose requests are drawn: the best two, the current one, and the log.
 
-    Of policies that serve all requests alike only the first is drawn.
+    Of policies that serve all requests alike only the first is drawn; where nothing waits, only the
+    current one.
     """
     best: list[Row] = []
     for row in made.deployable:
         alike = (np.array_equal(row.services, other.services, equal_nan=True) for other in best)
         if row.services and len(best) < 2 and not any(alike):
             best.append(row)
-    rows = [*best, made.row(made.current), *made.knowing[:1]]
+    used = made.row(made.current)
+    if made.nothing_waits and used.services:  # all others would lie on it
+        best = []
+    rows = [*best, used, *made.knowing[: len(best)]]
     rows += [made.observed] if made.observed else []
     return [row for row in {row.name: row for row in rows}.values() if row.services]
 
@@ -74,7 +78,8 @@ def draw_ratios(made: Evaluation, figure: "FigureBase") -> None:
         if (ends := made.ratio_interval(row)) is not None and ratio <= FAR:
             low, right = ends[0], min(max(*ends, ratio), FAR)
             ax.plot([low, right], [place, place], color="black", lw=1.2, marker="|")
-            text += f" ({low:.2f} to {ends[1]:.2f})"
+            if (told := f"{low:.2f} to {ends[1]:.2f}") != f"{text} to {text}":
+                text += f" ({told})"
         ax.text(right, place, f" {text}", va="center")
     names = [f"{row.name} (in use)" if row.name == made.current else row.name for row in rows]
     ax.set_yticks(places, names)
@@ -130,7 +135,9 @@ def draw_time(made: Evaluation, figure: "FigureBase") -> None:
     waiting.set_title("requests that wait")
     for ax in (memory, waiting):
         ax.set_ylim(bottom=0)
-    waiting.set_ylim(top=max(1.0, waiting.get_ylim()[1]))  # a flat zero is none of .05
+    if max(patch.get_data().values.max() for patch in waiting.patches) == 0:
+        waiting.set_yticks([0])
+        waiting.text(0.5, 0.5, "no request waits", ha="center", transform=waiting.transAxes)
     for ax in (memory, waiting):
         ax.set_xlabel("time (rounds)" if made.clock is None else "time (s)")
     figure.legend(*waiting.get_legend_handles_labels(), **ABOVE)
