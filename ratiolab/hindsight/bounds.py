@@ -208,7 +208,11 @@ def _pieces(
 
 
 def one_machine(
-    released: Sequence[int], sizes: Sequence[int], *, shortest_remaining: bool
+    released: Sequence[int],
+    sizes: Sequence[int],
+    *,
+    shortest_remaining: bool,
+    ranks: Sequence[float] | None = None,
 ) -> Iterator[Piece]:
     """Yield the pieces of one machine that serves the least remaining (or else total) size.
 
@@ -216,18 +220,20 @@ def one_machine(
     ----------
     released : when each request may begin, in the unit of `sizes`.
     sizes : how long the machine needs for each, at least 1.
+    ranks : what is served least first in place of the total size.
     """
+    fixed = sizes if ranks is None else ranks
     releases = [(release, i) for i, release in enumerate(released)]
     heapify(releases)
     remaining = list(sizes)
-    waiting: list[tuple[int, int]] = []
+    waiting: list[tuple[float, int]] = []
     slot = 0
     while releases or waiting:
         if not waiting:
             slot = max(slot, releases[0][0])
         while releases and releases[0][0] <= slot:
             i = heappop(releases)[1]
-            heappush(waiting, (sizes[i], i))
+            heappush(waiting, (fixed[i], i))
         i = heappop(waiting)[1]
         end = slot + remaining[i]
         if releases:
@@ -235,5 +241,5 @@ def one_machine(
         remaining[i] -= end - slot
         yield Piece(i, slot, end, last=not remaining[i])
         if remaining[i]:
-            heappush(waiting, (remaining[i] if shortest_remaining else sizes[i], i))
+            heappush(waiting, (remaining[i] if shortest_remaining else fixed[i], i))
         slot = end

@@ -232,37 +232,46 @@ class Level:
 
 
 def fluid_duals(
-    instance: Instance, memory: float, most: int = PARAMS.buckets
+    instance: Instance,
+    memory: float,
+    most: int = PARAMS.buckets,
+    weight: IntArray | None = None,
 ) -> tuple[FloatArray, int]:
     """Return prices of the preemptive schedule behind mean busy times, and the width of buckets.
+
+    With weights it serves the largest weight for each slot, and mean busy times count with them.
 
     Buckets reach up to when this schedule ends and one longest output more, as completions come
     later than in it.
     """
     room = math.floor(memory)
     released = ((instance.arrival - instance.arrival.min()) * room).tolist()
-    served = one_machine(released, instance.volume.tolist(), shortest_remaining=False)
+    volumes = instance.volume
+    slope = (1 if weight is None else weight) / volumes
+    ranks = None if weight is None else (-slope).tolist()
+    served = one_machine(released, volumes.tolist(), shortest_remaining=False, ranks=ranks)
     pieces = [(piece.request, piece.begin / room, piece.end / room) for piece in served]
     rounds = min(LONGEST, math.ceil(pieces[-1][2]) + int(instance.output.max()))
     width = max(1, -(-rounds // most))
     coarsest = PARAMS.levels[0]
-    return _busy_duals(instance, pieces, coarsest * -(-rounds // (coarsest * width)), width), width
+    buckets = coarsest * -(-rounds // (coarsest * width))
+    return _busy_duals(slope.tolist(), pieces, buckets, width), width
 
 
 def _busy_duals(
-    instance: Instance, pieces: Sequence[tuple[int, float, float]], buckets: int, width: int
+    slope: list[float], pieces: Sequence[tuple[int, float, float]], buckets: int, width: int
 ) -> FloatArray:
     """Return the optimal prices of the relaxation by mean busy times, in the middle of buckets.
 
-    There a slot of time t costs request i t / v_i. The price is the maximum over released i
-    of k_i - t / v_i: it falls with slope 1 / v_i while i is served, does not jump when i has its
-    last slot, is zero when memory idles, and k_i is one number for all pieces of i.
+    There a slot of time t costs request i t times its slope, its weight over v_i. The price is the
+    maximum over released i of k_i - t slope_i: it falls with this slope while i is served, does not
+    jump when i has its last slot, is zero when memory idles, and k_i is one number for all pieces
+    of i.
 
     Parameters
     ----------
     pieces : request, begin and end of each slot, in order of time.
     """
-    slope = (1.0 / instance.volume).tolist()
     height: dict[int, float] = {}  # k_i
     after, following = 0.0, math.inf
     for i, begin, end in reversed(pieces):

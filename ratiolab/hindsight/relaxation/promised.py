@@ -47,7 +47,8 @@ def promised_bounds(
     """
     rows = () if objective.dropping else (growth_row(instance),)
     problem = Problem.of(instance, instance.memory, rows, objective=objective)
-    fluid, width = fluid_duals(instance, instance.memory)
+    worth = None if objective.dropping else objective.slope
+    fluid, width = fluid_duals(instance, instance.memory, weight=worth)
     duals, best = _first(problem, objective, instance, fluid, width)
     yield _certified(instance, objective, problem, duals, width)
     for share in SHARES:
@@ -73,8 +74,7 @@ def _first(
         prices = np.quantile(worth, QUANTILES) if len(worth) else np.zeros(1)
         starts = [none, *(none + price for price in prices)]
     else:
-        mean = float(objective.slope.mean())
-        starts = [mean * np.outer(share, fluid) for share in np.eye(len(none))]
+        starts = [np.outer(share, fluid) for share in np.eye(len(none))]
     level = Level(problem, width)
     values = [level.value(start)[0] for start in starts]
     return starts[int(np.argmax(values))], max(values)
