@@ -14,6 +14,9 @@ from typer.testing import CliRunner
 
 import ratiolab.papers
 from ratiolab.cli.commands import app
+from ratiolab.hindsight import bounds
+from ratiolab.hindsight.certificates.certificate import FormulaCertificate
+from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model.files import Content
 from ratiolab.papers import all_claims, experiments, paper, papers
 from ratiolab.testing import assert_lawful
@@ -24,7 +27,11 @@ from ratiolab.workloads.tables import read_tables
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
 FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", TEXT, re.DOTALL))
+(BOUND,) = re.findall(r"<!-- bound: \S+ -->\n```python\n(.*?)```", TEXT, re.DOTALL)
 ENTRY = re.findall(r"<!-- entry: \S+ -->\n```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+certify_module = importlib.import_module("ratiolab.hindsight.certificates.certify")
 
 
 @pytest.fixture
@@ -70,6 +77,23 @@ def test_the_layout_reads_a_log(checkout: Path, tmp_path: Path) -> None:
     read = columns_of(table, found["LAYOUT"])
     assert (read.prompt.tolist(), read.times["first"].tolist()) == ([3], [0.25])
     assert read.dropped == {"not served ('lost' 1)": 1}
+
+
+def test_the_lower_bound_holds_and_its_certificate_is_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = dict(vars(bounds))
+    exec(BOUND, found)
+    bound = found["prefix_volumes"]
+    monkeypatch.setattr(certify_module, "BOUNDS", (*bounds.BOUNDS, bound))
+    for seed in range(20):
+        drawn = generate("uniform", seed, n=6, memory=12, upper=6)
+        claimed = bound(drawn)
+        assert claimed.value <= (tiny_optimum(drawn).latency or 0)
+        certificate = FormulaCertificate(drawn.name, drawn.digest, claimed.value, claimed.source)
+        assert ratiolab.certify(certificate, drawn) == claimed.value
+    equal = ratiolab.Instance("equal", 5, [0] * 4, [4] * 4, [1] * 4)  # one after the other
+    assert bound(equal).value == tiny_optimum(equal).latency == 1 + 2 + 3 + 4
 
 
 def test_the_bound_has_a_value() -> None:
