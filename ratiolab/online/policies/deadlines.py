@@ -1,4 +1,4 @@
-"""Policies that know weights and deadlines: who is due first goes first, or who is worth most.
+"""Policies that know weights and deadlines: earliest deadline first, or largest value first.
 
 Each takes the longest prefix of its queue that fits for ever, as ``mc-sf`` does. In rounds, a
 request that can no longer be in time by its believed length waits behind all that can: that may

@@ -52,8 +52,8 @@ class VLLMPriority(Engine):
     Equal priorities in order of arrival. vLLM leaves the value to the client; here it is a length,
     or what was promised.
 
-    A request that waits never takes the place of one that runs, however urgent it is: priorities
-    decide who joins, and who leaves when the running requests alone would overflow. So urgent
+    A waiting request never takes the place of a running one, however urgent it is: priorities
+    decide who joins, and who leaves when the running requests alone would overflow. Hence urgent
     requests wait behind others that run, as in vLLM (its issues 24365 and 40004); its pull request
     45561, not merged when read, would evict for them where the batch is full.
 
