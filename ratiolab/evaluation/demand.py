@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ratiolab.evaluation.service import ROUNDS, isolated_service
 from ratiolab.model import Instance, Preemption
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online import Simulation
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
@@ -71,7 +72,7 @@ def works(instance: Instance, clock: BatchTime | None, preemption: Preemption) -
     prompt, output = instance.prompt, instance.output
     held = np.arange(int((prompt + output).max()) + 1, dtype=np.float64)
     added = time.decode + time.kv * held
-    if preemption in ("recompute", "pause"):
+    if EVICTIONS[preemption].refills:
         added = np.minimum(added, time.prefill * held)
     before = np.concatenate([[0.0], np.cumsum(added)])
     decoded = before[prompt + output] - before[prompt + 1]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model import Instance, Preemption
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online import Simulation
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
@@ -174,7 +175,7 @@ def isolated_service(
     prompt, output = instance.prompt, instance.output
     held = np.arange(int((prompt + output).max()) + 1)
     made = time.decode + time.kv * held
-    if preemption in ("recompute", "pause"):
+    if EVICTIONS[preemption].refills:
         made = np.minimum(made, time.prefill * held)
     before = np.concatenate([[0.0], np.cumsum(made)])
     later = time.fixed * (output - 1) + before[prompt + output] - before[prompt + 1]

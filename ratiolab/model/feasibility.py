@@ -59,7 +59,7 @@ def violations(schedule: Schedule) -> list[Violation]:
     []
     """
     requests = list(schedule.instance.requests)
-    keeps = schedule.preemption != "restart"
+    keeps = schedule.eviction.keeps_tokens
     runs: dict[int, list[_Stay]] = {i: [] for i in range(len(requests))}
     found: list[Violation] = []
     leads = zip(schedule.lead.tolist(), schedule.unfilled.tolist(), strict=True)
@@ -126,7 +126,7 @@ def is_feasible(schedule: Schedule) -> bool:
     last = np.append(first[1:], True)
     made = stop - start - lead
     kept = np.zeros_like(made)
-    if schedule.preemption != "restart":
+    if schedule.eviction.keeps_tokens:
         before = np.cumsum(made) - made
         kept = before - before[first][np.cumsum(first) - 1]
     rules = (
@@ -285,7 +285,7 @@ def _caches(schedule: Schedule) -> Iterator[tuple[int, int, int, int, int, int]]
 
 def _release_violations(schedule: Schedule) -> Iterator[Violation]:
     for i, _, stop, release, _, following in _caches(schedule):
-        latest = following if schedule.preemption == "pause" else stop
+        latest = following if schedule.eviction.stays else stop
         if not stop <= release <= latest:
             yield Violation(
                 "release",

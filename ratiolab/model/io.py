@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.model.files import (
     Content,
     FormatError,
@@ -120,7 +121,7 @@ def read_schedule(path: PathLike, instance: Instance) -> Schedule:
                 f"digest {shown(data.digest)} is not that of instance {instance.name}, "
                 f"{instance.digest}"
             )
-        if data.release is not None and data.preemption != "pause":
+        if data.release is not None and not EVICTIONS[data.preemption].stays:
             raise ValueError(f"release belongs to preemption pause, not {data.preemption}")
         runs = (data.request, data.start, data.stop)
         more = (data.release, data.lead, data.unfilled)

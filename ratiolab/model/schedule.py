@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model.display import Result
+from ratiolab.model.eviction import EVICTIONS, Eviction
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Column, Instance
 from ratiolab.model.run import Preemption, Run, require_preemption
@@ -117,11 +118,16 @@ class Schedule(Result):
         """Tokens that each run makes, shape (r,)."""
         return self.stop - self.start - self.lead
 
+    @property
+    def eviction(self) -> Eviction:
+        """Effect of an eviction under its semantics of preemption."""
+        return EVICTIONS[self.preemption]
+
     @cached_property
     def kept(self) -> IntArray:
         """Tokens that the request of each run brings along from its earlier runs, shape (r,)."""
         kept = np.zeros(len(self.request), np.int64)
-        if self.preemption != "restart":
+        if self.eviction.keeps_tokens:
             order = np.argsort(self.request, kind="stable")  # runs of a request stay in time order
             request, length = self.request[order], self.made[order]
             before = np.cumsum(length) - length
@@ -132,7 +138,7 @@ class Schedule(Result):
     def resumes_in_place(self) -> NDArray[np.bool_]:
         """Whether each run finds its cache in memory: paused and never evicted, shape (r,)."""
         found = np.zeros(len(self.request), np.bool_)
-        if self.preemption == "pause":
+        if self.eviction.stays:
             order = np.argsort(self.request, kind="stable")
             earlier, later = order[:-1], order[1:]
             same = self.request[earlier] == self.request[later]
@@ -153,7 +159,7 @@ class Schedule(Result):
     @property
     def _finds_cache(self) -> NDArray[np.bool_]:
         """Whether each run goes on with the cache of the one before, shape (r,)."""
-        return self.resumes_in_place | ((self.preemption == "swap") & (self.kept > 0))
+        return self.resumes_in_place | (self.eviction.moves & (self.kept > 0))
 
     @property
     def computed_tokens(self) -> int:
@@ -237,7 +243,7 @@ class Schedule(Result):
         runs bring along, under ``swap`` none, under ``pause`` as under ``recompute`` where the
         cache was lost.
         """
-        if self.preemption == "restart":
+        if not self.eviction.keeps_tokens:
             return int(self.made[~self.completes].sum())
         return int(self.kept[self.prefilled > 0].sum())
 
@@ -252,7 +258,7 @@ class Schedule(Result):
         """Return the runs as plain data, tied to the instance by its digest."""
         head = {"instance": self.instance.name, "digest": self.instance.digest}
         kept = {} if self.preemption == "restart" else {"preemption": self.preemption}
-        names = ["request", "start", "stop", *(["release"] if self.preemption == "pause" else [])]
+        names = ["request", "start", "stop", *(["release"] if self.eviction.stays else [])]
         names += [name for name in ("lead", "unfilled") if getattr(self, name).any()]
         runs = {name: getattr(self, name).tolist() for name in names}
         return head | kept | runs | {"total_latency": self.total_latency}

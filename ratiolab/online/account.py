@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from ratiolab.online.view import NEVER
 
-(NOW, TIME, NEXT, LEFT, MEMORY, BUDGET, SEMANTICS, CLOCKED) = range(8)
+(NOW, TIME, NEXT, LEFT, MEMORY, BUDGET, KEEPS, CLOCKED) = range(8)
 """Present round and its time in picoseconds; how many have arrived and how many are to complete;
-tokens of the memory and of a batch; what an eviction costs; whether there is a clock."""
+tokens of the memory and of a batch; whether evicted requests keep their tokens; whether there is a
+clock."""
 
 (RUNNING, WAITING, CONSTANT, HELD_FILLING, HELD_PAUSED, MOVED) = range(8, 14)
 """How many requests run and wait; past their prefill they hold CONSTANT + their number * t tokens
@@ -26,10 +27,10 @@ in which chunks are to be handed out anew."""
 (FIXED, PREFILL, DECODE, KV, SWAPPED) = range(18, 23)
 """Picoseconds of the clock."""
 
-SCALARS = 23
+(MOVES, STAYS) = range(23, 25)
+"""Whether caches of evicted requests go to the host, or stay (`ratiolab.model.eviction`)."""
 
-RESTART, RECOMPUTE, SWAP, PAUSE = range(4)
-"""Cost of an eviction, in the order of `ratiolab.model.Preemption`."""
+SCALARS = 25
 
 FUTURE, WAITS, RUNS, DONE = range(4)
 """States of a request."""
@@ -128,12 +129,12 @@ def evict(s: Account, i: int) -> None:
         s.left[i] = -1
         return
     _leave(s, i, now)
-    if s.v[SEMANTICS] == RESTART:
+    if not s.v[KEEPS]:
         return
     s.kept[i] += now - start
-    if s.v[SEMANTICS] == SWAP:
+    if s.v[MOVES]:
         s.v[MOVED] += s.prompt[i] + s.kept[i]
-    elif s.v[SEMANTICS] == PAUSE:
+    elif s.v[STAYS]:
         s.paused_run[i] = len(s.runs) - 1
         s.paused.append(i)
         s.v[HELD_PAUSED] += s.prompt[i] + s.kept[i]
@@ -153,7 +154,7 @@ def admit(s: Account, i: int) -> None:
     _make_tokens(s, i)
     if s.paused_run[i] >= 0:
         release(s, i)
-    elif s.kept[i] and s.v[SEMANTICS] == SWAP:
+    elif s.kept[i] and s.v[MOVES]:
         s.v[MOVED] += held
     else:
         s.new.append(i)

@@ -1,12 +1,13 @@
 """Accounts opened from instances, and closed as schedules and times."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model import Instance, IntArray, Preemption, Schedule
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online import account
 from ratiolab.online.account import Account
 from ratiolab.online.clock import PICOSECONDS, BatchTime
@@ -45,7 +46,9 @@ def opened(
     first = int(due[order[0]])
     v = make.scalars(account.SCALARS)
     v[account.LEFT], v[account.MEMORY], v[account.BUDGET] = n, instance.memory, budget
-    v[account.SEMANTICS] = get_args(Preemption).index(preemption)
+    eviction = EVICTIONS[preemption]
+    v[account.KEEPS], v[account.MOVES] = eviction.keeps_tokens, eviction.moves
+    v[account.STAYS] = eviction.stays
     v[account.CHUNK_OF], v[account.CHUNK_UNTIL] = -1, NEVER
     v[account.TIME if clock else account.NOW] = first
     if clock is not None:

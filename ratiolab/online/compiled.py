@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from ratiolab.model import Instance, IntArray, Preemption
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NOW, RUNNING, TIME, WAITING, Account
 from ratiolab.online.accounts import Ended, opened
@@ -46,8 +47,8 @@ def serve_compiled(
     not fit 64 bits; or when the rule does what a simulation refuses: then Python says what.
     """
     own = type(policy).__module__.startswith("ratiolab.")
-    loops = policy.may_loop and preemption == "restart"
-    if not own or loops or policy.may_overflow or preemption == "pause":
+    loops = policy.may_loop and not EVICTIONS[preemption].keeps_tokens
+    if not own or loops or policy.may_overflow or EVICTIONS[preemption].stays:
         return None
     if clock is not None and not _fits(instance, clock, policy.budget):
         return None

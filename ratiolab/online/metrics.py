@@ -67,7 +67,7 @@ def per_request(simulation: Timed) -> "pd.DataFrame":
     latency = completion - arrival
     served = np.bincount(request, times[schedule.stop] - times[schedule.start], n)
     again = np.where(schedule.completes, 0, schedule.made)  # made again later
-    if schedule.preemption != "restart":
+    if schedule.eviction.keeps_tokens:
         again = schedule.kept * (schedule.prefilled > 0)
     preempted = np.bincount(request[~schedule.completes], minlength=n)
     output = instance.output

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ratiolab.model import Instance, Preemption, stream
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.model.instance import DATES, LAW_COLUMNS, PROMISES
 from ratiolab.model.promises import NO_DATE, weights
 from ratiolab.online.clock import BatchTime
@@ -29,7 +30,7 @@ def setting_of(
     """Return what a policy knows before the first request of a run, ties drawn afresh."""
     outputs = instance.output.tolist() if policy.ties in ("worst", "best") else None
     ties = Ties(policy.ties or "random", stream(seed, "ties"), outputs)
-    return Setting(instance.memory, ties, preemption != "restart", clock)
+    return Setting(instance.memory, ties, EVICTIONS[preemption].keeps_tokens, clock)
 
 
 def required_columns(information: Information) -> tuple[str, ...]:

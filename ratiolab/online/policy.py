@@ -20,6 +20,7 @@ from typing import (
 from numpy.random import Generator
 
 from ratiolab.model import Preemption
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online.classifier import Classifier
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.rules import Rule
@@ -30,10 +31,10 @@ TieBreak: TypeAlias = Literal["random", "worst", "best", "index"]
 Decide: TypeAlias = Callable[[View], Decision]
 """One run of a policy: a function, with state, from what is known now to a decision."""
 
-RESTARTING: tuple[Preemption, ...] = ("restart",)
+RESTARTING = tuple(name for name, each in EVICTIONS.items() if not each.keeps_tokens)
 """Semantics of policies whose evicted requests lose their tokens."""
 
-KEEPING: tuple[Preemption, ...] = ("recompute", "swap", "pause")
+KEEPING = tuple(name for name, each in EVICTIONS.items() if each.keeps_tokens)
 """Semantics of policies whose evicted requests keep their tokens."""
 
 

@@ -6,6 +6,7 @@ from operator import index
 import numpy as np
 
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.model.feasibility import InfeasibleScheduleError, violations
 from ratiolab.model.files import PathLike
 from ratiolab.model.instance import DATES
@@ -13,7 +14,7 @@ from ratiolab.model.io import as_instance
 from ratiolab.model.run import require_preemption
 from ratiolab.model.streams import stream
 from ratiolab.online import account
-from ratiolab.online.account import LEFT, MEMORY, NEXT, NOW, PAUSE, SEMANTICS
+from ratiolab.online.account import LEFT, MEMORY, NEXT, NOW, STAYS
 from ratiolab.online.accounts import Ended, boundaries, opened, schedule_of
 from ratiolab.online.clock import PICOSECONDS, BatchTime
 from ratiolab.online.compiled import serve_compiled
@@ -124,7 +125,7 @@ class Serving:
         clock: BatchTime | None,
     ) -> None:
         self.name, self.budget = policy.name, policy.budget
-        if self.budget and preemption not in ("restart", "recompute"):
+        if self.budget and not EVICTIONS[preemption].in_chunks:
             raise ValueError(f"policy {policy.name}: a budget of tokens needs restart or recompute")
         self.limit = NEVER if policy.may_overflow else instance.memory
         self.account = opened(instance, preemption, self.budget, clock, OnLists())
@@ -141,7 +142,7 @@ class Serving:
         refined = policy.information is Information.REFINED
         self.signals = Signals(policy, self.account.output, seed) if refined else None
         # a request that keeps its tokens comes nearer to its end with every round that it runs
-        self.may_loop = preemption == "restart" and policy.may_loop
+        self.may_loop = policy.may_loop and not EVICTIONS[preemption].keeps_tokens
         self.seen: set[frozenset[tuple[int, int]]] = set()
         self.last_completion: int | None = None
         setting = setting_of(instance, policy, seed, preemption, clock)
@@ -257,7 +258,7 @@ class Serving:
             account.admit(s, i)
             del self.waiting[i]
             self.running[i] = s.v[NOW]
-        if s.v[SEMANTICS] == PAUSE:
+        if s.v[STAYS]:
             self._make_room(decision.drop)
         tokens = account.tokens_next(s)
         if tokens > self.limit:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from ratiolab.model import Instance, Preemption
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online import POLICIES, Information, Policy, make
 from ratiolab.online.observations import required_columns
 
@@ -35,7 +36,7 @@ def usable_policies(
     for key in POLICIES:
         policy = make(key)
         missing = [c for c in required_columns(policy.information) if getattr(instance, c) is None]
-        if preemption is None and policy.preemption != "restart":
+        if preemption is None and EVICTIONS[policy.preemption].keeps_tokens:
             skipped.append((key, KEEPS))
         elif preemption is not None and preemption not in policy.semantics:
             skipped.append((key, f"not made for --preemption {preemption}"))

@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 from ratiolab.hindsight.bounds import FRACTION_BITS, one_machine
 from ratiolab.model import Instance, Preemption
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online.clock import PICOSECONDS, BatchTime
 
 
@@ -71,7 +72,7 @@ def clock_lower_bound(
     """
     speed = instance.memory * replicas
     arrivals = clock.arrivals(instance)
-    needs = _needs(instance, clock, refills=preemption in ("recompute", "pause"))
+    needs = _needs(instance, clock, refills=EVICTIONS[preemption].refills)
     works = [need.work for need in needs]
     # picoseconds from the mean time of a request's work to its completion, times 2**bits
     fixed = clock.whole[0]
@@ -101,7 +102,7 @@ def works_of(
     Works are in M-ths of a picosecond, times in picoseconds.
     """
     fixed, prefill, *_ = clock.whole
-    needs = _needs(instance, clock, refills=preemption in ("recompute", "pause"))
+    needs = _needs(instance, clock, refills=EVICTIONS[preemption].refills)
     memory, found = instance.memory, []
     for prompt, need in zip(instance.prompt.tolist(), needs, strict=True):
         first = fixed * (prompt + 1) + memory * prefill * prompt

@@ -1,19 +1,10 @@
 """Context of a report: the server and its requests, and the rules of policies."""
 
-from collections.abc import Mapping
-
 from ratiolab.evaluation.result import Evaluation
-from ratiolab.model import Instance, Preemption
+from ratiolab.model import Instance
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.registry import parameter_values, rule
-
-EVICTIONS: Mapping[Preemption, str] = {
-    "restart": "restart: an evicted request loses its tokens and starts again",
-    "recompute": "recompute: an evicted request keeps its tokens and fills its cache again",
-    "swap": "swap: the cache of an evicted request is moved to the host and back",
-    "pause": "pause: the cache of an evicted request stays until others need the memory",
-}
-"""Cost of an eviction, in words."""
 
 
 def batch_time(clock: BatchTime | None) -> str:
@@ -77,7 +68,7 @@ def setting(made: Evaluation) -> list[tuple[str, str]]:
         *_intervals(instance),
         ("KV cache", f"{instance.memory:,} tokens"),
         ("time of a batch", batch_time(made.clock)),
-        ("evictions", EVICTIONS[made.preemption]),
+        ("evictions", f"{made.preemption}: {EVICTIONS[made.preemption].rule}"),
         *[("seeds", f"{seeds} for each policy that uses randomness, one for the others")]
         * (seeds > 1),
     ]

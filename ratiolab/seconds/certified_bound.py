@@ -10,6 +10,7 @@ import numpy as np
 from ratiolab.hindsight.certificates.certificate import SecondsCertificate
 from ratiolab.hindsight.certificates.certify_seconds import PRICE_BITS, ROOT_BITS, seconds_value
 from ratiolab.model import Instance, Preemption
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 from ratiolab.seconds.duals import (
     Duals,
@@ -68,7 +69,7 @@ def seconds_certificate(
     began = time.perf_counter()
     fixed, prefill, decode, kv, _ = clock.whole
     unit = max(1, fixed >> FINE)
-    refills = preemption in ("recompute", "pause")
+    refills = EVICTIONS[preemption].refills
     parts = parts_of(instance, clock, refills=refills, groups=groups)
     fine = cells or max(COARSE, min(FINEST, MOST // (len(instance) * COARSE) * COARSE))
     coarse = min(fine, COARSE)

@@ -9,6 +9,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 
 from ratiolab.model import IntArray, Preemption, Schedule, held
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online.metrics import FloatArray
 from ratiolab.report.plots.canvas import BLUE, RED, Chart, in_style, new_chart
 from ratiolab.report.plots.curves import plain_thousands
@@ -41,14 +42,6 @@ one terrible policy does not flatten all others."""
 
 NAMED = 40
 """Most requests whose rows are named one by one; beyond that, a regular selection."""
-
-ENDED_EARLY = {
-    "restart": "runs, then evicted: its tokens are lost",
-    "recompute": "runs, then evicted: its cache is built again",
-    "swap": "runs, then evicted to the host",
-    "pause": "runs, then paused",
-}
-"""Fate of a run that did not complete, by the semantics of preemption."""
 
 
 @in_style
@@ -261,7 +254,7 @@ def explain_rows(preemptions: Iterable[Preemption], runs: str = "runs") -> list[
     middle = mpl.colors.to_hex(mpl.colormaps[COLOURS](0.6))
     meanings: list[tuple[str, str, float]]
     meanings = [("waits", "0.85", 1.0), (runs, middle, 5.0)]
-    meanings += [(ENDED_EARLY[kind], LOST, 3.0) for kind in dict.fromkeys(preemptions)]
+    meanings += [(EVICTIONS[kind].mark, LOST, 3.0) for kind in dict.fromkeys(preemptions)]
     return [Line2D([], [], color=colour, lw=lw, label=text) for text, colour, lw in meanings]
 
 
