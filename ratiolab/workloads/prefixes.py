@@ -7,7 +7,7 @@ The bound. Let requests hold shared blocks once: at each time, memory has the bl
 running request uses, and of each running request its own part s' and the tokens made. Let K_b be
 the number of requests in the log that name block b, of z tokens. Then every such schedule is, in
 rounds, a schedule of the requests with prompts s'' = s' + sum of z / K_b over their blocks, rounded
-down, each on its own: at most K_b requests use b at a time, and they count at most z for it. So
+down, each on its own: at most K_b requests use b at a time, and they count at most z for it. Hence
 every lower bound for these reduced requests holds for engines that share prefixes, whatever blocks
 their caches keep.
 """

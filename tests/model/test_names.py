@@ -35,7 +35,7 @@ def test_few_names_are_all_told_and_of_many_the_three_nearest():
         ("compare {} --policies fcfs,srptt", "srpt", "ratiolab policies"),
         ("generate unifrm", "uniform", "ratiolab generate"),
         ("reproduce chen25", "chen2025", "ratiolab reproduce"),
-        ("schema instanse", "instance", "ratiolab schema"),
+        ("schema instanse", "instance", "ratiolab lab schema"),
         ("bound chen2025/theorem7", "chen2025/theorem-7", "ratiolab bound"),
         ("claims --paper chen", "chen2025", "ratiolab claims --list"),
         ("claims chen2025/theorem_4", "chen2025/theorem-4", "ratiolab claims --list"),

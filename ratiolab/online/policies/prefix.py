@@ -42,7 +42,7 @@ def held_next(view: View, request: int) -> int:
 
 
 class Prefix(NamedTuple):
-    """What a policy remembers that plans memory with believed lengths.
+    """State of a policy that plans memory with believed lengths.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Prefix(NamedTuple):
 
     @classmethod
     def of(cls, memory: int, make: Containers) -> "Prefix":
-        """Return the memory of a policy that has seen nothing yet; it may fill so many tokens."""
+        """Return the memory of a policy that has seen nothing; it may fill ``memory`` tokens."""
         columns = make.column(), make.column()
         return cls(Believed.of(memory, make), *columns, *map(make.heap, (2, 1, 1)))
 
@@ -82,7 +82,7 @@ def longest_prefix(view: Any, own: Prefix) -> int:
 
 
 def clear(view: Any, own: Prefix) -> None:
-    """Take out who has completed, and everybody where memory would overflow."""
+    """Take out completed requests, and all requests where memory would overflow."""
     own.admit.clear()
     own.evict.clear()
     for i in view.completed:
