@@ -120,8 +120,9 @@ def simulate(
     no request completes any more. TEL and makespan are rounds; the figures below the runs are
     rounds or seconds, with 95% bootstrap intervals over the seeds.
 
-    With dates in rounds, of the file or by --slo-ttft and --slo-latency, the first line says how
-    much weight is in time, and what no schedule exceeds. `ratiolab evaluate --slo` counts seconds.
+    With dates in rounds, of the file or by --slo-ttft and --slo-latency, the first line states the
+    weight in time, and an upper bound on it for every schedule. `ratiolab evaluate --slo` counts
+    seconds.
 
     Example: ratiolab simulate mine.json --policy fcfs --preemption recompute --runs 20
     """

@@ -66,10 +66,10 @@ def cut_horizon(instance: Instance, room: float) -> float:
 
 
 def walk_width(instance: Instance, budget: int) -> int:
-    """Return the states that a layer of a walk may keep within a budget.
+    """Return the states that a layer of a sweep may keep within a budget.
 
     A layer is written with up to some times as many partial states, twice while its room grows;
-    the layers of a walk and of the one before stay, and what a walk has recorded of partial states.
+    the layers of a sweep and of the one before stay, and the records of partial states.
     """
     state = 120 + int(instance.output.max()) + 2 * instance.memory
     return budget // (60 * state + 1_500)
@@ -81,7 +81,7 @@ def program_entries(budget: int) -> int:
 
 
 def needs(count: int) -> str:
-    """Return a note: arrays of so many bytes exceed the budget."""
+    """Return a note: arrays of ``count`` bytes exceed the budget."""
     return f"about {count // MEGABYTE} MB of arrays are more than the memory limit leaves"
 
 

@@ -15,7 +15,7 @@ class LabellingParams:
 
     Parameters
     ----------
-    most_requests : requests up to which the loop is worth its time.
+    most_requests : requests up to which the loop runs.
     first_width : labels of a layer in the first round: enough for most proofs of 20 requests, and a
         few seconds of work where there are more.
     growth : factor from the width of a round to the next, so that all rounds before the last take
@@ -32,11 +32,11 @@ class LabellingParams:
         complete, and again whenever they have doubled.
     compared : labels that each label is compared with. The test misses some dominated labels, and
         more comparisons cost more than the missing ones.
-    compared_early : the same among labels under extension, whose layer is tested again.
+    compared_early : comparisons among labels under extension, whose layer is tested again.
     near : part of the gap that the first sweep of an iteration may stay below what the multipliers
         promise; restricted diagrams promise a little too much.
     paths : relaxed schedules that a sweep returns, the cheapest.
-    last : a round is the last if less time is left than so many times what the next should take.
+    last : a round is the last if less time is left than this multiple of the next round's.
     probe : part of the time that is left which the first sweep of an iteration may take.
     safe : part of the time that is left which the last relaxed diagram aims at.
     """
@@ -90,12 +90,12 @@ class CutParams:
     Parameters
     ----------
     rounds : rounds before the labelling loop, which gains more in the time of later ones.
-    rounds_few, few : the same for so few requests, whose labels are soon made.
+    rounds_few, few : rounds for at most ``few`` requests, whose labels are soon made.
     rounds_alone : rounds where no labelling loop follows.
     part : of the time that is left, before the labelling loop.
-    a_second, most_part : the first linear programs take about a second with so many requests, and
-        that grows with the cube; they may have so large a part of a short time limit, and of any
-        where no labelling loop follows.
+    a_second, most_part : the first linear programs take about a second with ``a_second`` requests,
+        and grow with the cube; they may have ``most_part`` of a short time limit, and of any where
+        no labelling loop follows.
     """
 
     rounds: int = 14
@@ -126,11 +126,11 @@ class CellsParams:
         third of the time.
     room : labels of a level at most, some two gigabytes.
     share : part of the time limit for the prices of rows.
-    pieces : most pieces of a row: memory holds so many of the larger requests.
+    pieces : most pieces of a row: memory holds that many of the larger requests.
     grid, rows, columns, apart : rows at the begin, rows of a round, columns of a request and round,
         and part of the makespan within which a round adds at most two rows.
     violation : least violation of a row.
-    patience, gain : prices end when so many rounds close less than this part of the gap.
+    patience, gain : prices end when ``patience`` rounds close less than ``gain`` of the gap.
     """
 
     cells: int = 24
@@ -180,10 +180,11 @@ class SearchParams:
     least_hot : least first temperature, in rounds: latencies are integers, and a move of a tiny
         instance has to be able to lose a few of them.
     reach : most places between the two requests of a move; others are further apart by a factor 3.
-    give : temperatures that an unfinished schedule may lose before it is given up: a rise of so
-        many is accepted in one of fifty cases.
-    large_part, far_moves : part of the requests, the largest by volume, that one move in so many
-        shifts by any distance, since the position of a large request is decided far ahead.
+    give : temperatures that an unfinished schedule may lose before it is given up: a rise by 4
+        temperatures is accepted in one of fifty cases.
+    large_part, far_moves : part of the requests, the largest by volume, that a far move shifts by
+        any distance, one move in ``far_moves``, since the position of a large request is decided
+        far ahead.
     members : schedules in the population, as many children before its first recombination, and
         schedules in the archive.
     spread : orders without parents are by volume times a random factor, 1 plus or minus this.
@@ -220,7 +221,7 @@ class DualParams:
     Parameters
     ----------
     steps : steps of an ascent that time does not end.
-    buckets : most buckets of times with prices of their own; a fourth of them loses 0.5 % of the
+    buckets : most buckets of times with prices of their own; a fourth of them loses 0.5% of the
         bound where outputs are short.
     levels : buckets that share a price while climbing, from coarse to fine; each level has the same
         part of the time.
@@ -228,7 +229,7 @@ class DualParams:
         of requests that start at one time.
     aim : part of the best bound by which the first target is above it: less than the gap of the
         prices that an ascent begins with, and it only falls.
-    closer, patience : factor of the aim after so many steps without a better bound.
+    closer, patience : factor of the aim after ``patience`` steps without a better bound.
     """
 
     steps: int = 500
@@ -249,7 +250,7 @@ class BeamParams:
     capacity : part of memory whose prices guide the first beam; later ones are calibrated.
     idle_weight : weight of idle memory in a score; some of it is idle in every schedule.
     delay : rounds by which a request is expected to start late, in mean outputs.
-    size_delay : the same for a prompt of mean length, in mean latencies; others in proportion.
+    size_delay : delay for a prompt of mean length, in mean latencies; others in proportion.
     horizon : rounds after a start for which idle memory counts, in mean outputs.
     bucket : rounds whose states compete, in mean outputs.
     children : starts of a state that are kept. Few are no worse and several times faster, since the

@@ -20,9 +20,7 @@ MOST_REQUESTS = 400
 """Most requests for which a program is considered: last starts cost O(n^2 log n)."""
 
 LEAST_HORIZON = 0.4
-"""Part of the makespan of which more has to be within the horizon of cuts. For 200 requests with
-long outputs, cuts up to .3, .4, .6 and .8 of it prove 52,174, 59,708, 70,801 and 76,425 in a
-minute; growth rows prove 56,630."""
+"""Least part of the makespan within the horizon of cuts: with less, growth rows prove more."""
 
 MOST_REMEMBERED = 64
 """Most requests of sweeps that find schedules."""
@@ -36,7 +34,7 @@ class OrderSearch:
     """A good schedule by the search over orders.
 
     ``rest`` goes on for what a time limit leaves, each search from the best schedule so far;
-    ``few`` are the most steps for so few requests that walks find the better schedules.
+    ``few`` are the most steps for few requests, where labelling finds better schedules.
     """
 
     part: float

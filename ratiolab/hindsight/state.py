@@ -70,8 +70,8 @@ class SolveState:
     Attributes
     ----------
     helped : whether `ratiolab.hindsight.search` looks for schedules.
-    duals : those that guide the stages to come. walked : a proof by walks with the same duals, from
-        which walks go on.
+    duals : guide the stages to come. walked : a proof by labelling with the same duals, from which
+        labelling goes on.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class SolveState:
         return None if left is None else part * left
 
     def countdown(self, part: float = 1.0) -> Callable[[], float]:
-        """Return a clock: what is left, seconds, of this part of the time that is left now."""
+        """Return a clock: the remaining seconds of this part of the time that is left now."""
         seconds = self.share(part)
         if seconds is None:
             return lambda: inf

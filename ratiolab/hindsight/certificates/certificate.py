@@ -6,8 +6,8 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``prices``: duals of memory and cuts (`ratiolab.hindsight.relaxation.lagrangian`);
 - ``steps``: duals of memory alone, for many requests and rounds;
 - ``growth``: such duals, and duals of growth rows (`ratiolab.hindsight.certificates.growth_duals`);
-- ``paths-back`` and ``paths-merged``: duals, a multiplier for each request, and what
-  walks remember or merge, which the checker does again
+- ``paths-back`` and ``paths-merged``: duals, a multiplier for each request, and the critical sets
+  and widths of labelling passes, which the checker repeats
   (`ratiolab.hindsight.certificates.certify_paths`);
 - ``weighted`` and ``goodput``: such duals, for weighted latency, and for the weight served in time
   (`ratiolab.hindsight.certificates.certify_promises`);
@@ -109,15 +109,15 @@ class PromiseCertificate(_Claim):
 
 @dataclass(frozen=True)
 class PathCertificate(_DualClaim):
-    """The claim that walks under these duals and multipliers find no path below ``bound``.
+    """The claim that labelling under these duals and multipliers finds no path below ``bound``.
 
     Parameters
     ----------
-    unit : of multipliers: they are so many times what they stand for.
+    unit : of multipliers: their scaling factor.
     passes : requests that each pass makes start exactly once, a bit each. All go backward in time,
-        each bounded by what completing the states of those before costs.
-    width : states that a layer may keep of the only pass, which watches nobody and merges what is
-        more; zero when nothing is merged.
+        each bounded by the completion bounds of the passes before.
+    width : states that a layer may keep of the only pass, which watches no request and merges all
+        states beyond; zero when nothing is merged.
     """
 
     source: ClassVar[str] = "labelling"
@@ -200,7 +200,7 @@ def path_certificate(
     passes: tuple[int, ...],
     width: int = 0,
 ) -> PathCertificate:
-    """Return the certificate of a bound by walks under the duals of another certificate."""
+    """Return the certificate of a bound by labelling under the duals of another certificate."""
     return PathCertificate(
         *(proven.instance, proven.digest, bound, proven.value, proven.duals),
         *(unit, tuple(multipliers.tolist()), passes, width),

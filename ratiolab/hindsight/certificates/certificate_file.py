@@ -184,7 +184,7 @@ class DualsFile(_ValueFile):
 
 
 class PathsFile(DualsFile):
-    """A bound that walks over paths back in time prove, under duals and multipliers."""
+    """A bound that backward labelling passes prove, under duals and multipliers."""
 
     kind: Literal["paths-back", "paths-merged"]  # type: ignore[assignment]
     unit: int
@@ -210,7 +210,7 @@ class SecondsFile(ProofFile):
 
     kind: Literal["seconds"]
     preemption: Literal["restart", "recompute", "swap", "pause"]
-    """What an eviction costs."""
+    """Semantics of evictions."""
     clock: Annotated[tuple[int, int, int, int], _FROM_LIST]
     """Picoseconds: fixed, prefill, decode, kv."""
     tick: int
@@ -226,9 +226,9 @@ class SecondsFile(ProofFile):
     price: Integers
     """Prices of machine time in the cells, times 2^20."""
     decoding: Integers
-    """Roots of done work of those who decode, times 2^10."""
+    """Roots of done work of decoding requests, times 2^10."""
     prefilled: Annotated[tuple[Integers, ...], _FROM_LIST, FailFast()]
-    """Of each level the prefills of those who run, units."""
+    """Prefills of running requests by level, units."""
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""

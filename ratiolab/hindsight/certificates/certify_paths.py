@@ -1,10 +1,10 @@
-"""The checker of bounds by walks over paths, backward in time.
+"""The checker of bounds by labelling over paths, backward in time.
 
-Claim: no schedule has a latency below ``bound``. All numbers are integers, U times what they stand
-for. The duals give every item the weight W_t(m, r) and every time R_t, such that W_t(Q) <= R_t for
-what may be held at t; in units of 1 / U both are rounded down, which keeps this, as a sum of
-integers that is at most x is at most floor(x). With multipliers v_i <= min c_i, c_i(p) the latency
-of i started at p plus the weights of its items, a schedule with starts p_i that holds Q_t at t has
+Claim: no schedule has a latency below ``bound``. All numbers are integers, scaled by U. The duals
+give every item the weight W_t(m, r) and every time R_t, such that W_t(Q) <= R_t for what may be
+held at t; in units of 1 / U both are rounded down, which keeps this, as a sum of integers that is
+at most x is at most floor(x). With multipliers v_i <= min c_i, c_i(p) the latency of i started at p
+plus the weights of its items, a schedule with starts p_i that holds Q_t at t has
 
     U latency = sum v - sum R + sum of (c_i(p_i) - v_i) + sum of (R_t - W_t(Q_t)),
 
@@ -14,7 +14,7 @@ claim is proven when no path that starts each request of some set once costs at 
 
     B = U (bound - 1) - sum v + sum R.
 
-Each pass walks through all layers backward in time, and keeps what may belong to a path of cost at
+Each pass goes through all layers backward in time, and keeps what may belong to a path of cost at
 most B. Paid at layer t is the rho = c - v of all that started before t and what times up to t have
 left of R, both counted from the end. Dropped are
 
@@ -26,19 +26,19 @@ left of R, both counted from the end. Dropped are
 - states whose total and rest, as some pass before has it of their part that it watched, exceed B,
   or for which it has none.
 
-A lower bound of what is left to pay of the total after a state, its rest, is the least, over what
-may start in its layer, of what that adds and the rest of what follows; and that is at least the
-rest of every state of the layer after it with the same watched requests started that holds no more,
-as what completes the former completes the latter and adds as much. So the most of these counts.
-What became of the state in its pass bounds its rest, too: the least total of what was made of it,
-where what replaced a part counts as it goes on from then.
+The rest of a state is a lower bound on the total still to pay after it: the least, over the sets
+that may start in its layer, of their cost plus the rest of the successor. That is at least the rest
+of every state of the next layer that has started the same watched requests and holds no more, as a
+completion of the former completes the latter and costs as much. Hence the largest of these
+counts. The pass of the state bounds its rest, too: by the least total of its successors, where a
+replacement counts from the replacement on.
 
-A single pass that watches nobody may merge states of a layer, too: the merged one holds, at each
-later time, the least that one of them holds, its total is the least of theirs, and only what runs
-in all of them runs in it. What completes one of them completes it, and adds as much to the total;
-what it has paid is its total and what runs in it will pay, which never falls: what runs in it holds
-no more than it does, so it fits beside whatever completes it. So no path is lost. Whoever found the
-bound may have merged others: wider passes are tried, too.
+A single pass that watches no request may merge states of a layer, too: the merged one holds, at
+each later time, the least that one of them holds, its total is the least of theirs, and only what
+runs in all of them runs in it. A completion of one of them completes it, and adds as much to the
+total. It has paid its total and the future payments of its running requests, which never fall:
+these hold no more than it does, so they fit beside any completion. Hence no path is lost. The
+solver may have merged other states: wider passes are tried, too.
 
 Nothing else is left out, so the last pass must keep no path. Watched sets may only grow from pass
 to pass. Nothing here is the solver's but the footprint.
@@ -75,14 +75,14 @@ def require_no_path(
     ValueError
         when they do not, or checking would take too long.
 
-    Cost: that of the walks, up to `effort.most_states` states at each width that is tried.
+    Cost: at most `effort.most_states` states at each width that is tried.
     """
     n, unit, denominator = len(instance), certificate.unit, certificate.duals.denominator
     multipliers, passes, width = certificate.multipliers, certificate.passes, certificate.width
     if unit < 1 or len(multipliers) != n or not 1 <= len(passes) <= effort.MOST_PASSES:
         raise ValueError(f"paths need a unit, {n} multipliers, 1 to {effort.MOST_PASSES} passes")
     if width and (width < 0 or passes != (0,)):
-        raise ValueError(f"width {width}: only a single pass that watches nobody merges states")
+        raise ValueError(f"width {width}: only a single pass that watches no request merges states")
     known = 0
     for number, watched in enumerate(passes):
         if not 0 <= watched < 2**n or known & ~watched:

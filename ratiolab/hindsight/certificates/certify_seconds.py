@@ -12,7 +12,7 @@ Under ``restart`` and ``swap`` own_k is that of decoding for k > 0; under ``reco
 ``pause`` a batch may prefill again all that j holds, and own_k is the smaller of both. D is the
 time of decoding a token, or of prefilling one if that is shorter and allowed: a batch that makes
 token k > 0 has at least D of own work of j. A prompt may be prefilled in chunks, over several
-batches of which the last makes the token; then the own work is spread over them, and the share
+batches, and the last makes the token; then the own work is spread over them, and the share
 belongs to the last.
 
 Identity. Let f_j(t) be the part of the work w of j that is done by time t. In a batch it rises at
@@ -23,21 +23,21 @@ a constant rate. With m_j the mean time of its work, the integral of t df_j, and
 
 up to idle time, which only adds. A batch lasts F + W, so sum C_j >= sum m_j + sum F A + sum W A.
 
-1. *Fixed tails.* Over the batch of token k, f_j is in the mean at least done_k = (before_k +
-   part_k / 2) / w, and exactly that without chunks. So sum F A >= F sum done_k, over all tokens of
-   all requests.
+1. *Fixed tails.* Over the batch of token k, f_j is in the mean at least done_k = (before_k + part_k
+   / 2) / w, and exactly that without chunks. Hence sum F A >= F sum done_k, over all tokens of all
+   requests.
 2. *Own work in own tail.* The own work of token k meets f_j from before_k / w on, rising at least
    with itself: own_k (before_k + own_k / 2) / w, in one batch or in chunks.
 3. *Decoding.* Let i, j make tokens after their first in a batch. Each does at least D there, so
    pairs i != j give at least D sum (done_i + done_j) / 2 >= D sum sqrt(done_i done_j)
-   = D [X^2 - sum done_j], X = sum of sqrt(done_j) over those who decode.
+   = D [X^2 - sum done_j], X = sum of sqrt(done_j) over decoding requests.
 4. *Prefills.* Let i and j share a batch that makes a token of each. Neither completes before all
    of both prompts is prefilled. Let x_i, x_j be the prefilled work by time t; f >= x / w. Their
    terms of W A are at least the integral of x_j dx_i / w_j + x_i dx_j / w_i, and this at least the
    integral of d(x_i x_j) / max(w_i, w_j) = own_i own_j / max(w_i, w_j) with own of token 0. They
    share at most min(o_i, o_j) <= sqrt(o_i o_j) batches; in each count g_i g_j min(1/w_i, 1/w_j)
    with g = own_0 / sqrt(o). For works w_1 > w_2 > ... (the *levels*) and v_l = 1/w_l - 1/w_{l-1},
-   min(1/w_i, 1/w_j) >= sum of v_l over levels l with w_i, w_j <= w_l. So a batch counts at least
+   min(1/w_i, 1/w_j) >= sum of v_l over levels l with w_i, w_j <= w_l. Hence a batch counts at least
    sum over l of v_l (Y_l^2 - sum g_j^2) / 2, Y_l = sum of g_j over j in it with w_j <= w_l; and
    the squares g_j^2, o times for j, are at most own_0^2 (sum of v_l) = own_0^2 / w_{level of j}.
 
@@ -64,14 +64,14 @@ the cost of a group by its work: a function of time, constant in cells; take the
 tokens, and below it the largest quasi-convex function, max(least so far, least from now on). A
 group's work lies between the begin of its first batch and the end of its last, and density is at
 most r, the largest of work / (F + own) over its batches. Of a quasi-convex function the cheapest
-place of a work A with density at most r within an interval is one block of A / r seconds. Groups
-do not overlap. Cells: block lengths are rounded down to whole cells. A block that begins at a part
-e of cell c costs (1 - e) of the one that begins with c and e of the one with c + 1; by induction
-from the last group to the first the least cost from time (c + e) on is at least (1 - e) V(c) +
-e V(c + 1), as V rises; for a block shorter than a cell the smaller of cells c - 1 and c is taken.
-The first batch begins after the arrival a, and tokens after the first come after a + F + own_0.
+place of a work A with density at most r within an interval is one block of A / r seconds. Groups do
+not overlap. Cells: block lengths are rounded down to whole cells. A block that begins at a part e
+of cell c costs (1 - e) of the block that begins with c and e of the block with c + 1; by induction
+from the last group to the first the least cost from time (c + e) on is at least (1 - e) V(c) + e
+V(c + 1), as V rises; for a block shorter than a cell the smaller of cells c - 1 and c is taken. The
+first batch begins after the arrival a, and tokens after the first come after a + F + own_0.
 
-Rounding. All times are in units of so many picoseconds; work and time are rounded down, q up, and
+Rounding. All times are in units of ``unit`` picoseconds; work and time are rounded down, q up, and
 so on: each rounding makes the bound smaller. Works that are less than the true ones are proper,
 because only inequalities on them are used.
 

@@ -1,4 +1,4 @@
-"""What checking a certificate takes, estimated from its sizes before anything is built.
+"""The effort of checking a certificate, estimated from its sizes before anything is built.
 
 A file of a few hundred bytes can ask for gigabytes: a late arrival, long outputs over a long
 horizon, numbers of thousands of digits. The checker refuses numbers of `LARGEST_NUMBER` and more,
@@ -24,46 +24,45 @@ MOST_STEPS = 3 * 10**7
 _allowed = ContextVar("steps that checking may take", default=MOST_STEPS)
 
 MOST_REQUESTS = 64
-"""Most requests of walks: sets of started requests are compared as words."""
+"""Most requests of a labelling pass: sets of started requests are compared as words."""
 
 MOST_UNWATCHED = 400
-"""Most requests of walks that watch none."""
+"""Most requests of a pass that watches none."""
 
 MOST_MEMORY = 255
-"""Most memory of walks over paths: sums of tokens stand in a byte."""
+"""Most memory of labelling passes: sums of tokens stand in a byte."""
 
 MOST_STATES = 2 * 10**8
-"""Most states of all walks of one width of a certificate, partial ones too: some minutes."""
+"""Most states of all passes of one width of a certificate, partial ones too: some minutes."""
 
 MOST_KEPT = 8 * 10**6
-"""Most states that a walk keeps, and twice those of a layer, partial ones too; one that merges
+"""Most states that a pass keeps, and twice the states of a layer, partial ones too; a merging pass
 keeps a layer.
 
-More than `ratiolab.hindsight.labelling.walk.MOST_STATES` of walks that find: those of the checker
-compare states in another way, and may keep more. Against 64 instead of 256 others, a pass of 40
-requests kept more than these. A state takes 40 bytes, two for each request that runs and one for
-each later time: 130 at the sizes of the papers, three times as many at most.
+The checker compares states in another way than the solver, and may keep more. A state takes 40
+bytes, two for each request that runs and one for each later time: 130 at the sizes of the papers,
+three times as many at most.
 """
 
 ROOMIEST = 4.0
-"""Both are as many times more where checking may take as many times longer than half a minute, up
-to this: so are the walks that find where there is most time and memory."""
+"""Largest factor of these limits: they grow in proportion to the time allowed beyond half a
+minute."""
 
 LONG_CHECK = 120.0
 """Seconds that checking may take of records, and of what a solve begins with."""
 
 MOST_PAIRS = 2**15 - 1
-"""Most output tokens of all requests of walks: a pair of request and age is a 16-bit number."""
+"""Most output tokens of all requests of a pass: a pair of request and age is a 16-bit number."""
 
 MOST_CELLS = 15 * 10**6
-"""Most pairs of a request and an age, times layers of walks."""
+"""Most pairs of a request and an age, times layers of a pass."""
 
 MOST_PASSES = 100
-"""Most walks of a certificate."""
+"""Most passes of a certificate."""
 
 LARGEST_SUM = 2**60
-"""Sums of the numbers of walks stay below it, so that 64-bit integers do not overflow; but for what
-requests wait for together, of which too little only keeps more states."""
+"""Sums of the numbers of passes stay below it, so that 64-bit integers do not overflow; except
+joint waiting, where too low a value only keeps more states."""
 
 LARGEST_FILE = 2**23
 """Bytes of the largest certificate that is read, 8 MiB: its numbers take some hundred as many."""
@@ -77,7 +76,7 @@ NUMBER, ENTRY = 64, 280
 
 @contextmanager
 def allowing(seconds: float) -> Iterator[None]:
-    """Let checks inside take so many seconds in place of 30."""
+    """Let checks inside take ``seconds`` in place of 30."""
     if not seconds > 0:
         raise ValueError(f"seconds {seconds:g} must be positive")
     before = _allowed.set(int(min(seconds, 10**9) * 10**6))
@@ -88,7 +87,7 @@ def allowing(seconds: float) -> Iterator[None]:
 
 
 def room() -> float:
-    """Return how many times as many states as usual walks may take in the time allowed."""
+    """Return the factor on the usual number of states that the allowed time permits."""
     return min(ROOMIEST, max(1.0, _allowed.get() / MOST_STEPS))
 
 
@@ -98,12 +97,12 @@ def steps_left() -> int:
 
 
 def most_states() -> int:
-    """Return the states that all walks of one width may take, partial ones too."""
+    """Return the states that all passes of one width may take, partial ones too."""
     return int(room() * MOST_STATES)
 
 
 def most_kept() -> int:
-    """Return the states that a walk may keep."""
+    """Return the states that a pass may keep."""
     return int(room() * MOST_KEPT)
 
 
@@ -196,7 +195,7 @@ def duals_effort(duals: Duals, instance: Instance) -> Effort:
 
 
 def paths_effort(duals: Duals, instance: Instance, passes: Sequence[int]) -> Effort:
-    """Return what walks over paths take, beside their duals and their states.
+    """Return the effort of labelling passes, beside their duals and their states.
 
     They are the dual costs of all ages at all times, as lists, and two arrays of all layers.
 

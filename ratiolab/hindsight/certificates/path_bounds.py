@@ -178,15 +178,15 @@ def alike(layer: Layer, rows: IntArray, known: np.uint64) -> IntArray:
 class Trail:
     """States of one step by number, in the order in which they came, and what happened to them.
 
-    A step makes one start after the other possible, and compares states in between. So a state of
-    the layer before ends in those of the next layer that it became, in those that replaced one of
-    them, and in what was dropped, which no path of interest passes. Followed backward, the least
+    A step makes one start after the other possible, and compares states in between. Hence a state
+    of the layer before ends in its successors of the next layer, in states that replaced one of
+    them, and in dropped states, which no path of interest passes. Followed backward, the least
     total that it can come to is known at once; that of a state that replaced another counts from
     then on only, as starts that were possible before were the other's own.
 
     Attributes
     ----------
-    came : rows of the layer before of which the first states came. number : of all states.
+    came : rows of the layer before that the first states came from. number : of all states.
     """
 
     def __init__(self, came: IntArray, total: IntArray) -> None:
@@ -217,8 +217,8 @@ class Trail:
 
         Parameters
         ----------
-        end : that of the rows that are left. never : of states that no path of interest passes, and
-            the largest that is told of others.
+        end : that of the rows that are left. never : value of states that no path of interest
+            passes, and the largest value of all others.
         """
         total, least = np.concatenate(self._totals), np.full(self.number, never)
         least[self._rows] = np.minimum(end, never)

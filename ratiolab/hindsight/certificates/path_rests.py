@@ -1,4 +1,4 @@
-"""What is left to pay after a state at least: how passes back bound each other in the checker.
+"""Completion bounds of states: how backward passes bound each other in the checker.
 
 `ratiolab.hindsight.certificates.certify_paths` says why. The rest of a state of the last layer is
 nothing if all watched requests have started. Before, it is at least what becomes of the state in
@@ -69,9 +69,9 @@ def _rests(  # type: ignore[no-untyped-def]
 ):
     """Write the rests of these states of a layer, given those of the layer after it.
 
-    Who holds more has no less rest: sets are left out where a part of them, with all that they
-    watch, shows them to be too dear. Watched requests come first. Return the number of sets looked
-    up; more than there is ``room`` for are not, and the rests are unknown then.
+    A state that holds more has at least as much rest: sets are left out where a part of them, with
+    all that they watch, shows them to be too dear. Watched requests come first. Return the number
+    of sets looked up; more than there is ``room`` for are not, and the rests are unknown then.
     """
     capacity, limit, watched = step
     bounds, known, earlier = before

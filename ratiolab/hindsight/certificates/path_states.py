@@ -234,7 +234,7 @@ def kept(layer, compared, order):  # type: ignore[no-untyped-def]
 def by_two(call: Callable[[IntArray], Result], rows: IntArray) -> list[Result]:
     """Return what a call returns of some rows: of all, or of every other one in two threads.
 
-    What a loop finds of a state does not depend on those of the other part, and the number of
+    The result for a state does not depend on states of the other part, and the number of
     states alone says which part it is in, so that all results are the same on every machine.
     """
     if len(rows) < MANY:

@@ -27,18 +27,18 @@ COMPARED, COMPARED_PARTIAL = 256, 64
 """States against which another is compared, in a complete layer and before."""
 
 CROWDED, MORE = 3_000, 1.6
-"""Partial states are compared when there are so many, and so many times those of before."""
+"""Partial states are compared above this number, and above this multiple of the last time."""
 
 MOST_FOLLOWED = 40_000_000
-"""States of which a pass keeps what becomes of them, twenty bytes each; steps after that are made
+"""States whose successors a pass keeps, twenty bytes each; steps after that are made
 again."""
 
 MOST_PARTIAL, LARGE = 8, 3_000_000
-"""Partial states of a layer that merges, as a multiple of its width; a wide layer has so many
-instead, or half that multiple if it is more."""
+"""Partial states of a layer that merges, as a multiple of its width; a wide layer has
+the second number, or half that multiple if it is more."""
 
 TIMES_PRICE = 2
-"""Tokens that merged states differ in count so many times what a token costs."""
+"""Factor on the price of tokens that merged states differ in."""
 
 
 class Walk:
@@ -83,7 +83,7 @@ class Walk:
     def run(self, *, follow: bool = False) -> list[Layer]:
         """Return the states of all layers, by watched requests and then total.
 
-        What becomes of them is kept if another pass is to ``follow``, as far as there is room. A
+        Their successors are kept if another pass is to ``follow``, as far as there is room. A
         pass that merges keeps and returns only the last layer.
         """
         room = MOST_FOLLOWED if follow else 0
@@ -100,11 +100,11 @@ class Walk:
         return layers
 
     def leave(self, left: int) -> None:
-        """Note how many states the walks may still take; raise `TooCostlyError` below zero."""
+        """Note how many states the passes may still take; raise `TooCostlyError` below zero."""
         self.left = left
         if left < 0:
             most = effort.most_states()
-            raise effort.TooCostlyError(f"the walks take more than {most} states")
+            raise effort.TooCostlyError(f"the passes take more than {most} states")
 
     def follow(self, layer: Layer, t: int) -> Trail:
         """Return what becomes of the states of layer t in the step to the next one."""
@@ -157,7 +157,7 @@ class Walk:
         return self.room.rows(rows)
 
     def _merged(self, rows: IntArray, most: int, t: int, time: int) -> IntArray:
-        """Merge states of layer t + 1 into so many, whose tokens begin at a time."""
+        """Merge states of layer t + 1 into at most ``most``, whose tokens begin at a time."""
         costs = self.costs
         price = np.zeros(costs.longest, np.int64)
         capacity = costs.capacity[time:][: costs.longest]

@@ -10,8 +10,8 @@ method solves it by columns: a heaviest configuration under the duals enters, or
 
 The end. With z the weight of the heaviest configuration under duals w >= 0, w / z is feasible for
 the dual program, so its value lies between a @ w / z and a @ w (Farley 1990, A note on bounding a
-class of linear programming problems, Oper. Res. 38). The search ends when this is narrow: what is
-left of it, lifting gains with less work.
+class of linear programming problems, Oper. Res. 38). The search ends when this is narrow: lifting
+gains the remainder with less work.
 """
 
 import numpy as np

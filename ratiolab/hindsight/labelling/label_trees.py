@@ -158,7 +158,8 @@ def fit(  # type: ignore[no-untyped-def]
 ):
     """Return the least value up to ``most`` of a label that fits, and its place, or ``most`` + 1.
 
-    Any is returned where none is at most ``near``. What is at most ``enough`` is returned at once.
+    Any is returned where none is at most ``near``. A value of at most ``enough`` is returned at
+    once.
 
     Parameters
     ----------

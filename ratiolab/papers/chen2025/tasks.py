@@ -1,4 +1,4 @@
-"""What studies of Chen et al. (2025) compute beyond the library's tasks."""
+"""Tasks of studies of Chen et al. (2025) beyond the library's."""
 
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.studies.tasks.task import Task
