@@ -1,7 +1,7 @@
 """Tokens that survive an eviction: literal rounds, hand-made schedules, and what is refused."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 import pytest
@@ -9,6 +9,8 @@ import reference
 from drawn import drawn, ended, in_two, word
 
 from ratiolab.model import Instance, violations
+from ratiolab.model.eviction import EVICTIONS
+from ratiolab.model.run import Preemption
 from ratiolab.online import Decision, Information, Policy, PolicyError, make, simulate
 from ratiolab.papers.gogineni2024.round_robin import serve
 
@@ -199,3 +201,10 @@ def test_a_batch_is_never_larger_than_it_may_be(key):
 def test_a_slice_has_at_least_one_token(key):
     with pytest.raises(ValueError, match=f"policy {key}: quantum 0 must be at least 1"):
         make(key, {"quantum": 0})
+
+
+def test_every_semantics_of_preemption_has_an_entry() -> None:
+    assert tuple(EVICTIONS) == get_args(Preemption)
+    for eviction in EVICTIONS.values():
+        assert not (eviction.moves and eviction.stays)
+        assert eviction.keeps_tokens or not (eviction.refills or eviction.moves or eviction.stays)
