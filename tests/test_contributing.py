@@ -183,7 +183,10 @@ def test_a_recheck_says_what_was_verified(capsys: pytest.CaptureFixture[str]) ->
     statement, verdict, verified = out.splitlines()
     assert statement.endswith("Algorithm 6 keeps to the memory.")
     assert verdict == "verdict: false"
-    assert verified == "witness verified, without any solver: round 2 needs 8 tokens of 4"
+    assert (
+        verified
+        == "witness verified, without any solver: round 2 needs 8 tokens, but the memory holds 4"
+    )
 
 
 def test_the_experiment_writes_its_page(checkout: Path) -> None:

@@ -76,11 +76,12 @@ MANY_REQUESTS = ("many requests", ManyRequests(part=0.98))
 """The stage of ``auto`` for more requests than a program takes."""
 
 
-def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResult:
+def bracket(instance: Instance | PathLike, *, seed: int = 0, steps: int = STEPS) -> OptResult:
     """Return bounds around the optimum without any solver, for any number of requests.
 
     Parameters
     ----------
+    instance : what is to be served, or the path of its file.
     seed : of the search for a good schedule.
     steps : of that search, which small instances get; 0 for none.
 
@@ -88,7 +89,8 @@ def bracket(instance: Instance, *, seed: int = 0, steps: int = STEPS) -> OptResu
     >>> result.lower, result.upper, result.status
     (6, 6, 'optimal')
     """
-    state = SolveState(instance, SolveOptions("bracket", seed=seed, steps=steps))
+    options = SolveOptions("bracket", seed=seed, steps=steps)
+    state = SolveState(as_instance(instance), options)
     return _run(state, (ORDERS, DUALS), "bounds and heuristics only, no program was solved")
 
 

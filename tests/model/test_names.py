@@ -56,6 +56,7 @@ def test_keys_and_files_are_taken_where_policies_and_instances_are(tmp_path):
     assert (
         ratiolab.solve(file).upper == ratiolab.solve(str(file)).upper == ratiolab.solve(MINE).upper
     )
+    assert ratiolab.bracket(str(file)).upper >= ratiolab.solve(MINE).upper
     assert ratiolab.simulate(file, "fcfs").total_latency == 6
     compared = ratiolab.compare(str(file), ["fcfs", ratiolab.make_policy("mc-sf")], runs=1)
     assert {row.policy.name for row in compared.rows} == {"fcfs", "mc-sf"}
@@ -70,6 +71,7 @@ def test_keys_and_files_are_taken_where_policies_and_instances_are(tmp_path):
         (lambda: ratiolab.compare(MINE, ["mc_sf"]), "did you mean mc-sf"),
         (lambda: ratiolab.compare(MINE, [3]), "must be a key"),
         (lambda: ratiolab.simulate(MINE, None), "make_policy"),
+        (lambda: ratiolab.certify("proof.json", MINE), "read_certificate reads its file"),
     ],
 )
 def test_what_is_neither_is_refused_with_the_way_to_make_one(call, rule):

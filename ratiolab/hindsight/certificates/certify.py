@@ -12,6 +12,7 @@ value is the Lagrangian bound, over every start of every request.
 """
 
 from collections.abc import Iterator, Sequence
+from os import PathLike
 
 from ratiolab.hindsight.bounds import BOUNDS, Slots
 from ratiolab.hindsight.certificates.certificate import (
@@ -71,6 +72,9 @@ def certify(certificate: Certificate | PromiseCertificate, given: Instance | Fle
     >>> certify(FormulaCertificate("four", four.digest, bound.value, bound.source), four)
     11
     """
+    for each, name in ((certificate, "certificate"), (given, "instance")):
+        if isinstance(each, (str, PathLike)):
+            raise ValueError(f"{name} {shown(each)} must not be a path: read_{name} reads its file")
     if isinstance(certificate, PromiseCertificate):
         raise CertificateError(f"it bounds {certificate.objective}, not total latency")
     instance, replicas = replicas_of(given)

@@ -139,7 +139,7 @@ def recheck_literal() -> str:
     assert tokens == found.figures["tokens"], tokens
     assert tokens > instance.memory
     assert violations(_run(instance, 1))
-    return f"round 2 needs {tokens} tokens of {instance.memory}"
+    return f"round 2 needs {tokens} tokens, but the memory holds {instance.memory}"
 
 
 @PAPER.claim(
