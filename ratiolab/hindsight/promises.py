@@ -14,7 +14,7 @@ from ratiolab.hindsight.certificates.certificate import PromiseCertificate
 from ratiolab.hindsight.horizon import serial_horizon
 from ratiolab.hindsight.objective import Aim, Objective, with_late
 from ratiolab.hindsight.params import ProgramParams
-from ratiolab.hindsight.relaxation.promised import promised_bounds
+from ratiolab.hindsight.relaxation.promised import alone, promised_bounds
 from ratiolab.hindsight.result import Progress, Report, SolveOptions, Stage
 from ratiolab.hindsight.schedules.promised import first_schedule, improve
 from ratiolab.model import Instance, IntArray, Schedule, require_feasible, violations
@@ -228,8 +228,8 @@ class _Run:
         self.name, self.note, self.interrupted = "lists", "", False
         self.schedule = require_feasible(first_schedule(instance, aim))
         self.found = aim.value(self.schedule)
-        self.certificate: PromiseCertificate | None = None
-        self.bound, self.source = 0, ""
+        self.certificate = alone(instance, aim)
+        self.bound, self.source = self.certificate.bound, "alone"
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -255,10 +255,10 @@ class _Run:
         else:
             stages += [("search", self.search)]
             stages += [("program", self.program)] * (method != "certified")
+        self.ended("lists")
         try:
-            self.ended("lists")
             for name, stage in stages:
-                if self.certificate is not None and (self.closed or self.left() == 0):
+                if self.closed or self.left() == 0:
                     break
                 self.name = name
                 self.tell()
@@ -267,10 +267,7 @@ class _Run:
                 finally:
                     self.ended(name)
         except KeyboardInterrupt:
-            if self.certificate is None:
-                raise
             self.interrupted, self.note = True, "Ctrl-C ended the solve"
-        assert self.certificate is not None
         lower, upper = self.ends
         return PromiseResult(
             *(self.instance, self.aim.name, self.schedule, lower, upper, self.source),
@@ -281,14 +278,12 @@ class _Run:
     def ended(self, name: str) -> None:
         """Note the bounds at the end of a stage."""
         lower, upper = self.ends
-        if name == "lists":  # there is no bound yet
-            lower = upper = self.found
         seconds = time.perf_counter() - self.began
         self.stages.append(Stage(name, seconds, upper, lower, self.nodes))
 
     def tell(self, nodes: int = 0) -> None:
         """Show where the solve is."""
-        if self.progress is not None and self.certificate is not None:
+        if self.progress is not None:
             lower, upper = self.ends
             seconds = time.perf_counter() - self.began
             self.progress(Progress(seconds, self.nodes + nodes, upper, lower, self.name))
@@ -302,22 +297,20 @@ class _Run:
 
     def prove(self, bound: int, source: str) -> None:
         """Keep a bound that is better."""
-        better = bound < self.bound if self.aim.dropping else bound > self.bound
-        if better or not self.source:
+        if self.is_better(bound, self.bound):
             self.bound, self.source = bound, source
             self.tell()
+
+    def is_better(self, bound: int, other: int) -> bool:
+        """Return whether a bound proves more than another one."""
+        return bound < other if self.aim.dropping else bound > other
 
     def bounds(self) -> None:
         """Prove bounds by prices."""
         left = self.left()
         seconds = None if left is None else PARTS["bounds"] * left
         for proof in promised_bounds(self.instance, self.aim, seconds):
-            better = self.certificate is None or (
-                proof.bound < self.certificate.bound
-                if self.aim.dropping
-                else proof.bound > self.certificate.bound
-            )
-            if better:
+            if self.is_better(proof.bound, self.certificate.bound):
                 self.certificate = proof
                 self.prove(proof.bound, proof.source)
             if self.closed:
@@ -351,10 +344,8 @@ class _Run:
         instance, aim = self.instance, self.aim
         last = np.minimum(aim.last, serial_horizon(instance) - instance.output)
         if not aim.dropping:
-            alone = sum((aim.slope * instance.output).tolist())
-            rest = alone - aim.slope * instance.output
-            latest = instance.arrival + (self.found - rest) // aim.slope - instance.output
-            last = np.minimum(last, latest)
+            spare = self.found - alone(instance, aim).bound  # beyond what all take alone
+            last = np.minimum(last, instance.arrival + spare // aim.slope)
         return last
 
     def too_large(self) -> str:

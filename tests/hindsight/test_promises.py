@@ -144,6 +144,19 @@ def test_goodput_without_dates_is_refused() -> None:
         solve_promises(TRAP, "best")  # type: ignore[arg-type]
 
 
+def test_ctrl_c_keeps_the_schedule_and_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> Any:
+        raise KeyboardInterrupt
+
+    instance = TRAP
+    monkeypatch.setattr("ratiolab.hindsight.promises.promised_bounds", stopped)
+    for objective in ("goodput", "weighted"):
+        result = solve_promises(instance, objective)
+        assert result.interrupted
+        assert result.lower <= result.upper
+        assert certify_promises(result.certificate, instance) == result.certificate.bound
+
+
 def test_the_search_keeps_only_feasible_schedules_and_the_bound_above_them() -> None:
     rng = np.random.default_rng(2)
     n = 150

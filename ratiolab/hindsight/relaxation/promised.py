@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import PromiseCertificate
+from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.objective import Objective
 from ratiolab.hindsight.relaxation.ascent import (
     PARAMS,
@@ -61,6 +62,18 @@ def promised_bounds(
             yield _certified(instance, objective, problem, duals, width)
         if seconds is not None:
             seconds = max(0.0, seconds - (time.perf_counter() - began))
+
+
+def alone(instance: Instance, objective: Objective) -> PromiseCertificate:
+    """Return the bound without any price: what each request costs by itself."""
+    assert objective.name != "total"
+    columns = instance.arrival, instance.output, objective.slope, objective.last, objective.late
+    value = sum(
+        late if last < arrival else slope * output
+        for arrival, output, slope, last, late in zip(*(c.tolist() for c in columns), strict=True)
+    )
+    named = instance.name, instance.digest, objective.of_cost(value), objective.name
+    return PromiseCertificate(*named, value, GrowthDuals(1, int(instance.arrival.min()), (), ()))
 
 
 def _first(
