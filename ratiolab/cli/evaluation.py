@@ -80,6 +80,18 @@ def evaluate(
             min=0,
         ),
     ] = 0,
+    effort: Annotated[
+        float,
+        typer.Option(
+            help="Most seconds to enclose the best possible schedule from both ends, under a "
+            "clock: a certified bound and a searched schedule; short logs get less.",
+            min=0,
+        ),
+    ] = 10,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Write the proof of the bound on the mean latency, for certify."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say how far each policy can be from the best schedule of a log, and which to deploy.
@@ -147,7 +159,18 @@ def evaluate(
     if observed and log is not None:
         service = observed_service(log)
         comparable = log.seconds is not None
-    made = evaluated(instance, clock, preemption, runs, judged, service, search, comparable)
+    made = evaluated(
+        instance, clock, preemption, runs, judged, service, search, comparable, effort=effort
+    )
+    if certificate is not None:
+        from ratiolab.hindsight.certificates.io import write_certificate
+
+        if made.certificate is None:
+            raise ValueError(
+                "--certificate: nothing was certified, as nothing waits, there is no clock, or "
+                "--effort is 0; leave it out"
+            )
+        write_certificate(made.certificate, certificate)
     found = judged_log(log, instance, made) if service is not None and log is not None else None
     more = {} if log is None else {"log": log_dict(log, dropped)}
     if found is not None:
@@ -206,6 +229,7 @@ def evaluated(
     search: float = 0,
     comparable: bool = True,
     optimum: tuple[float, float] | None = None,
+    effort: float = 0,
 ) -> "Evaluation":
     """Evaluate policies, with progress on standard error."""
     from ratiolab.evaluation.evaluate import evaluate as evaluate_policies
@@ -231,6 +255,7 @@ def evaluated(
             runs=runs,
             seed=judged.seed,
             search=search,
+            effort=effort,
             executor=place,
             advance=lambda name: display.update(task, description=f"{name} done"),
         )

@@ -1,7 +1,7 @@
 """Sentences of an evaluation: the demand of the log, which policies keep up, which to deploy."""
 
 from abc import abstractmethod
-from math import isnan
+from math import ceil, floor, isnan, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from ratiolab.evaluation.row import Row
     from ratiolab.evaluation.saving import Saving
     from ratiolab.evaluation.service import Metric
+    from ratiolab.hindsight.certificates.certificate import SecondsCertificate
     from ratiolab.model import Instance
 
 NOTICED = 0.01
 """Part by which another metric must get worse, or servers get fewer, before it is told."""
+
+LOOSE = 1.2
+"""Factor between both ends from which on an interval is said to be wide."""
 
 GRAVE = 1.5
 """Factor by which another metric gets worse before the recommendation depends on it."""
@@ -38,6 +42,7 @@ class Advice:
     current: str
     saving: "Saving | None"
     optimum: tuple[float, float] | None
+    certificate: "SecondsCertificate | None"
     promise: "Promise | None"
 
     @property
@@ -267,6 +272,30 @@ class Advice:
         )
 
     @property
+    def answer(self) -> str:
+        """How far the policy in use is from the best possible schedule; or nothing.
+
+        It stands where both ends were worked on, and something waits.
+        """
+        low, high = self.enclosure
+        now = self.row(self.current).value(self.metric)
+        if self.certificate is None or self.metric.key != "mean" or isnan(now):
+            return ""
+        title, unit = self.metric.title, self.unit
+        words = f"The best possible schedule has a {title} of {_range(low, high)} {unit}; "
+        times = now / high
+        if times > 1 + NOTICED:
+            words += f"{self.current} has {figure(now)} {unit}, at least {times:.2f} times as much."
+        else:
+            words += f"{self.current} has {figure(now)} {unit}, at most {now / low:.2f} times."
+        if high > LOOSE * low:
+            words += (
+                " The width of this range is what the bound leaves open: it is loose where few "
+                "requests wait at a time."
+            )
+        return words
+
+    @property
     def advice(self) -> list[str]:
         """Situation, recommendation, rule of the policy, drawbacks, what is possible: sentences."""
         best = self.deployable[0]
@@ -279,12 +308,13 @@ class Advice:
         judgement = self.judgement if self.noticeable else ""
         sentences = [
             self.headline,
+            self.answer,
             self.milder,
             judgement,
             told,
             self.drawbacks,
             self.with_predictions,
-            self.enclosed,
+            "" if self.answer else self.enclosed,
         ]
         return [words for words in sentences if words]
 
@@ -333,6 +363,18 @@ def figure(value: float) -> str:
         return f"{value:,.0f}"
     plain = np.format_float_positional(value, precision=4, unique=False, fractional=False, trim="-")
     return str(plain)
+
+
+def _range(low: float, high: float) -> str:
+    """Return two numbers with the digits that tell them apart, the lower one rounded down.
+
+    >>> _range(118.46, 129.71), _range(8.128, 11.685), _range(0.0241, 0.0243)
+    ('118 to 130', '8.1 to 11.7', '0.0241 to 0.0243')
+    """
+    digits = 2 - floor(log10(high))
+    step = 10.0**-digits
+    ends = floor(low / step) * step, ceil(high / step) * step
+    return " to ".join(f"{end:,.{max(digits, 0)}f}" for end in ends)
 
 
 def percent(share: float) -> str:

@@ -6,6 +6,7 @@ from math import isnan, nan
 
 import numpy as np
 
+from ratiolab.evaluation.advice import NOTICED
 from ratiolab.evaluation.load import sustained_load
 from ratiolab.evaluation.promise import Promise
 from ratiolab.evaluation.result import Evaluation
@@ -13,16 +14,22 @@ from ratiolab.evaluation.row import Row
 from ratiolab.evaluation.saving import saved
 from ratiolab.evaluation.service import METRICS, Service, Slo, bound_of, metric_of, observed_bound
 from ratiolab.executors import Executor, executor_or_local
+from ratiolab.hindsight.certificates.certificate import SecondsCertificate
+from ratiolab.hindsight.certificates.effort import CertificateError
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.files import PathLike
 from ratiolab.model.io import as_instance
 from ratiolab.online import Policy, Simulation, make
-from ratiolab.online.clock import BatchTime, clock_of
+from ratiolab.online.clock import PICOSECONDS, BatchTime, clock_of
 from ratiolab.online.registry import as_policy
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.ranking import best_first
 from ratiolab.ratio.runs import simulated
+from ratiolab.seconds.certified_bound import seconds_certificate
 from ratiolab.seconds.order_search import Searched, search_order
+
+EACH = 0.01
+"""Seconds of effort for each request, so that short logs are evaluated at once."""
 
 
 def evaluate(
@@ -41,6 +48,7 @@ def evaluate(
     seed: int = 0,
     load: bool = True,
     search: float = 0.0,
+    effort: float = 0.0,
     workers: int = 1,
     executor: Executor | None = None,
     advance: Callable[[str], None] | None = None,
@@ -67,6 +75,9 @@ def evaluate(
     load : whether to look for the load that the best policy takes at the current value.
     search : seconds of a search for the order of the least mean latency, which becomes a row of
         its own among the policies that know everything; it needs a clock.
+    effort : most seconds for both ends of what the best schedule takes: a certified bound, and a
+        search of half of that time unless ``search`` says otherwise. Short logs get less. Without a
+        clock, or where nothing waits, there is none.
     workers : processes that simulate; or else
     executor : where the simulations run. The result does not depend on it.
     advance : called with the name of what has just been finished.
@@ -101,16 +112,24 @@ def evaluate(
     place = executor_or_local(executor, workers)
     rows: dict[int, Row] = {}
     interrupted = False
+    certificate: SecondsCertificate | None = None
     try:
         for number, own in simulated(
             place, instance, ordered, range(seed, seed + runs), preemption=preemption, clock=clock
         ):
             rows[number] = row_of(own)
             report(ordered[number].name)
-        if search and clock is not None:
-            found = search_order(instance, clock, search, preemption=preemption, seed=seed)
+        half = min(effort, EACH * len(instance)) / 2
+        now = rows[0]
+        worth = half > 0 and clock is not None and bool(now.services) and now.waiting > NOTICED
+        if clock is not None and (search or worth):
+            seconds = search or half
+            found = search_order(instance, clock, seconds, preemption=preemption, seed=seed)
             rows[len(ordered)] = replace(row_of([found]), name=Searched.name)
             report("search")
+        if clock is not None and worth:
+            certificate = certificate_or_none(instance, clock, preemption, half)
+            report("bound")
     except KeyboardInterrupt:
         if 0 not in rows:  # nothing to compare with
             raise
@@ -120,6 +139,9 @@ def evaluate(
         found_rows.append(Row("observed", (observed,)))
     listed = best_first(found_rows, lambda row: row.value(chosen), chosen.larger_is_better)
     bounds = {each.key: bound_of(each, instance, clock, preemption) for each in metrics}
+    if certificate is not None:
+        proven = certificate.bound / PICOSECONDS / len(instance)
+        bounds["mean"] = max(bounds["mean"], proven)
     if optimum is not None:
         bounds["mean"] = max(bounds["mean"], optimum[0] / len(instance))
     if observed is not None:
@@ -141,6 +163,7 @@ def evaluate(
         interrupted,
         optimum,
         promise,
+        certificate,
     )
     best, now = made.deployable[0], made.row(current)
     if best.name == current or isnan(now.value(chosen)) or not best.services:
@@ -160,6 +183,16 @@ def evaluate(
     order = np.argsort(instance.arrival, kind="stable")
     candidates = {row.name: row.services for row in (*made.deployable, now) if row.services}
     return replace(made, saving=saved(chosen, current, best.name, candidates, order, sustained))
+
+
+def certificate_or_none(
+    instance: Instance, clock: BatchTime, preemption: Preemption, seconds: float
+) -> SecondsCertificate | None:
+    """Return a certified bound on the mean latency; None where its numbers exceed 64 bits."""
+    try:
+        return seconds_certificate(instance, clock, preemption, seconds=seconds)
+    except CertificateError:
+        return None
 
 
 def row_of(runs: Sequence[Simulation]) -> Row:

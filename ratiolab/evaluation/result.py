@@ -13,6 +13,7 @@ from ratiolab.evaluation.promise import Promise
 from ratiolab.evaluation.row import Row
 from ratiolab.evaluation.saving import Saving
 from ratiolab.evaluation.service import Metric
+from ratiolab.hindsight.certificates.certificate import SecondsCertificate
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.display import Result
 from ratiolab.online.clock import BatchTime
@@ -40,6 +41,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     saving : of the best policy that can be deployed; None when that is the current one.
     skipped : policies that were left out, and why.
     interrupted : whether Ctrl-C ended it before all policies had run.
+    certificate : of the bound on the mean latency, if there was time for one.
     promise : which requests are in time under the objective, and what bounds them; None without.
     optimum : two ends around the total latency of the hindsight optimum, rounds; None without it.
     """
@@ -57,6 +59,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     interrupted: bool = False
     optimum: tuple[float, float] | None = None
     promise: Promise | None = None
+    certificate: SecondsCertificate | None = None
 
     @property
     def observed(self) -> Row | None:
