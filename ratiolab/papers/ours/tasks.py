@@ -2,9 +2,13 @@
 
 from functools import lru_cache
 
-from ratiolab.model import Instance, stream
+from ratiolab.evaluation.fleets import fleet_bound
+from ratiolab.evaluation.service import METRICS
+from ratiolab.model import Instance, Preemption, stream
+from ratiolab.model.fleet import Fleet
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
+from ratiolab.online.fleets.loop import simulate_fleet
 from ratiolab.online.metrics import per_request, summary
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
 from ratiolab.studies.cell import Cell, Row, Value
@@ -79,6 +83,62 @@ def lower_bounds(instance: Instance, clock: BatchTime) -> tuple[float, float]:
     return latency, ttft_lower_bound(instance, clock) / len(instance)
 
 
-LOAD: dict[str, Value] = {"load": 1.0}
+ROUTERS = ("random", "round-robin", "jsq", "least-kv", "least-work", "central")
+"""Routers of the page on fleets."""
 
-TASKS = (Task("engine-run", engine_run, options=LOAD),)
+
+def fleet_run(cell: Cell) -> list[Row]:
+    """Return the mean latency behind each router of `ROUTERS`, and a bound for every schedule.
+
+    The requests are ``each`` for each replica. Arrivals are Poisson: without a clock at a share of
+    the rate whose volumes fill all memories, with one at a share of what the replicas serve with
+    ``vllm-fcfs`` when all requests of one are there at once.
+    """
+    replicas, each = (int(cell.option(name)) for name in ("replicas", "each"))
+    clock, load, policy = cell.clock(), float(cell.option("load")), cell.policy()
+    fleet = _fleet(bare(cell.instance()), replicas, each, clock, load, cell.seed)
+    rows: list[Row] = []
+    for router in ROUTERS:
+        run = simulate_fleet(fleet, policy, router, seed=cell.seed, clock=clock)
+        frame = run.per_request
+        rows.append(
+            {
+                "router": router,
+                "requests": len(fleet),
+                "outcome": run.outcome,
+                "mean_latency": short(float(frame["latency"].mean())),
+                "p99_latency": short(float(frame["latency"].quantile(0.99))),
+                "mean_ttft": short(float(frame["ttft"].mean())),
+                "evictions": run.evictions,
+                "lower": short(_least_mean(fleet, clock, run.preemption)),
+            }
+        )
+    return rows
+
+
+@lru_cache(20)
+def _fleet(
+    instance: Instance, replicas: int, each: int, clock: BatchTime | None, load: float, seed: int
+) -> Fleet:
+    order = stream(seed, "cases").permutation(len(instance))
+    chosen = instance.take(order[: each * replicas])
+    if clock is None:
+        rate = load * replicas * chosen.memory / float(chosen.volume.mean())
+    else:
+        rate = load * replicas * capacity(chosen.take(range(each)), clock) * TICK
+    arrival = poisson_arrivals(stream(seed, "arrivals"), len(chosen), rate)
+    return Fleet(chosen.replace(arrival=arrival, tick_seconds=TICK), replicas)
+
+
+@lru_cache(20)
+def _least_mean(fleet: Fleet, clock: BatchTime | None, preemption: Preemption) -> float:
+    return fleet_bound(METRICS["mean"], fleet, clock, preemption)
+
+
+LOAD: dict[str, Value] = {"load": 1.0}
+FLEET: dict[str, Value] = {"load": 1.0, "replicas": 4, "each": 75}
+
+TASKS = (
+    Task("engine-run", engine_run, options=LOAD),
+    Task("fleet-run", fleet_run, options=FLEET),
+)
