@@ -102,8 +102,8 @@ def findings(fleets: Fleets) -> Iterator[Finding]:
         why: str = "",
     ) -> Finding:
         found = {name: fleets.ratio(name, one, other) for name in names}
-        means = [ratio.mean for ratio in found.values()]
-        said = f"{min(means):.2f} to {max(means):.2f} in {len(means)} settings"
+        means = [ratio.mean for ratio in found.values()] or [float("inf")]
+        said = f"{min(means):.2f} to {max(means):.2f} in {len(found)} settings"
         return in_settings(statement, "our question", found, rule, why, said=said)
 
     yield compared(
