@@ -22,12 +22,14 @@ from ratiolab.version import __version__
 if TYPE_CHECKING:
     from ratiolab.adversary import Case, Limits, attack
     from ratiolab.evaluation.evaluate import evaluate
+    from ratiolab.evaluation.fleets import evaluate_fleet
     from ratiolab.evaluation.result import Evaluation
     from ratiolab.game import Game, deterministic_value
     from ratiolab.hindsight import OptResult, bracket, solve, solve_promises
     from ratiolab.hindsight.certificates.certify import certify
     from ratiolab.hindsight.certificates.certify_promises import certify_promises
     from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
+    from ratiolab.hindsight.fleets.solve import solve_fleet
     from ratiolab.model import (
         Instance,
         Schedule,
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
         write_instance,
         write_schedule,
     )
+    from ratiolab.model.fleet import Fleet, FleetSchedule
+    from ratiolab.model.fleet_io import read_fleet
     from ratiolab.model.promises import with_limits
     from ratiolab.online import (
         NEVER,
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
     from ratiolab.online import POLICIES as policies  # noqa: N811
     from ratiolab.online import make as make_policy
     from ratiolab.online.clock import BatchTime, clock_of
+    from ratiolab.online.fleets.loop import simulate_fleet
     from ratiolab.papers import (
         ClaimResult,
         Paper,
@@ -79,6 +84,8 @@ __all__ = [
     "Comparison",
     "Decision",
     "Evaluation",
+    "Fleet",
+    "FleetSchedule",
     "Game",
     "Information",
     "Instance",
@@ -105,12 +112,14 @@ __all__ = [
     "decided",
     "deterministic_value",
     "evaluate",
+    "evaluate_fleet",
     "experiments",
     "generate",
     "instance_from_trace",
     "make_policy",
     "policies",
     "read_certificate",
+    "read_fleet",
     "read_instance",
     "read_schedule",
     "read_study",
@@ -119,7 +128,9 @@ __all__ = [
     "run_claims",
     "run_study",
     "simulate",
+    "simulate_fleet",
     "solve",
+    "solve_fleet",
     "solve_promises",
     "violations",
     "with_limits",
@@ -134,18 +145,23 @@ _MODULES = {  # names, each with the name there where it differs
     "game": "Game deterministic_value",
     "hindsight": "OptResult bracket solve solve_promises",
     "hindsight.certificates.certify": "certify",
+    "hindsight.fleets.solve": "solve_fleet",
     "hindsight.certificates.certify_promises": "certify_promises",
     "hindsight.certificates.io": "read_certificate write_certificate",
     "model": "Instance Schedule read_instance read_schedule violations write_instance "
     "write_schedule",
+    "model.fleet": "Fleet FleetSchedule",
+    "model.fleet_io": "read_fleet",
     "model.promises": "with_limits",
     "online": "NEVER Decision Information Policy Setting Simulation View simulate "
     "make_policy:make policies:POLICIES",
     "online.clock": "BatchTime clock_of",
+    "online.fleets.loop": "simulate_fleet",
     "papers": "ClaimResult Paper Verdict add_paper claims:select decided experiments reproduce "
     "run_claims",
     "ratio": "Comparison compare",
     "evaluation.evaluate": "evaluate",
+    "evaluation.fleets": "evaluate_fleet",
     "evaluation.result": "Evaluation",
     "report.evaluation_report": "write_report",
     "studies": "read_study",
