@@ -5,6 +5,7 @@ arrival model, and the first model at fixed sizes. `families` holds what users m
 the same sizes: equal prompts, two output lengths, long prompts, heavy tails, all at round 0 and
 (where the kind of workload has a rate) with Poisson arrivals a little above what memory sustains.
 Shapes of traces stand there, too: scaled down while they are small, in full up to 10,000 requests.
+`traces` holds few requests of the same shapes with all their tokens, at two sizes of memory.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,15 @@ DRAWN = 40
 
 TWICE = 60
 """Largest size with two instances; larger sizes have one."""
+
+MEMORIES = (4_096, 16_492)
+"""Tokens of memory for few requests with the lengths of a trace."""
+
+FEW = (8, 12, 16, 30, 60)
+"""Requests of these instances."""
+
+MOST_AT_ONCE = 16
+"""Up to so many of them are all there at round 0; more of them arrive over time."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,12 @@ def recipes() -> Iterator[Recipe]:
             given = {"n": n, "memory": memory, "load": load, "scale": scale}
             name = f"families/{shape}-{n:05}-0"
             yield Recipe(name, shape, f"trace-{shape}", 0, given)
+    for shape, load in _SHAPES:
+        for memory in MEMORIES:
+            for n in FEW:
+                given = {"n": n, "memory": memory, "load": load if n > MOST_AT_ONCE else 0}
+                name = f"traces/{shape}-{memory:05}-{n:02}"
+                yield Recipe(name, f"few {shape}", f"trace-{shape}", n, given)
 
 
 _PAPER = "jaillet-model-1"

@@ -1,7 +1,7 @@
 """Other solvers on the same instances: CP-SAT, SCIP and HiGHS beside `ratiolab solve`.
 
 Run ``python tests/benchmarks/bench_peers.py [--limit SECONDS] [--seeds N] [--first SEED]
-[--threads K] [--peers NAMES] [n ...]``. Instances are those of `bench_targets.py`: requests of even
+[--threads K] [--peers NAMES] [n ...]``. Instances are those of `bench_solve.py`: requests of even
 seeds arrive together, those of odd seeds one after another. Every solver runs in a process of its
 own; limits and times are seconds of the processor for each thread. What is not installed (``pip
 install "ratiolab[peers]"``) is left out and named. Each peer gets
@@ -30,9 +30,8 @@ from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
-import bench_traces
 import numpy as np
-from bench_targets import drawn
+from bench_solve import count_processor_time, of_paper
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.cuts.cut_bound import CutBound, cut_bound
@@ -192,7 +191,7 @@ PEERS: dict[str, tuple[Callable[[Task], Answer], str]] = {
 
 
 def task_of(n: int, seed: int, limit: float, threads: int) -> Task:
-    instance = drawn(n, seed)
+    instance = of_paper(n)(seed)
     ends = process_time() + limit * threads
     return Task(instance, improved_schedule(best_list_schedule(instance)), ends, threads)
 
@@ -200,7 +199,7 @@ def task_of(n: int, seed: int, limit: float, threads: int) -> Task:
 def run_here(peer: str, n: int, seed: int, limit: float, threads: int) -> dict[str, Any]:
     """Solve in this process; compiled and imported before the clock starts."""
     solver, _ = PEERS[peer]
-    bench_traces.count_cpu()
+    count_processor_time()
     for small in (5, 0), (14, 0), (13, 1):
         if small[0] == 5 or peer == "ratiolab":  # all its stages
             solver(task_of(*small, 20, threads))
@@ -209,7 +208,7 @@ def run_here(peer: str, n: int, seed: int, limit: float, threads: int) -> dict[s
     seconds = (process_time() - began + apart) / threads
     upper = None
     if starts is not None:
-        upper = require_feasible(Schedule.from_starts(drawn(n, seed), starts)).total_latency
+        upper = require_feasible(Schedule.from_starts(of_paper(n)(seed), starts)).total_latency
     return {"seconds": seconds, "lower": ceil(bound - 1e-6), "upper": upper}
 
 
