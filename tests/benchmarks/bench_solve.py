@@ -222,10 +222,11 @@ def chart(lines: list[dict[str, str]]) -> None:
     axes.plot([float(row["widest"]) for row in lines], place, "k.", label="widest")
     for at, row in enumerate(lines):
         text = f"{row['proven']} of {row['seeds']} proven"
-        axes.annotate(text, (float(row["widest"]), at), (6, 0), None, "offset points", va="center")
+        where = (float(row["widest"]), at)
+        axes.annotate(text, where, (6, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_yticks(place, [row["title"] for row in lines])
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.3 * max(float(row["widest"]) for row in lines))
+    axes.set_xlim(0, 1.3 * max([1.0, *(float(row["widest"]) for row in lines)]))
     axes.set_xlabel("gap between schedule and certified bound, %")
     axes.legend(frameon=False, loc="lower right")
     figure.savefig(RESULTS / "benchmarks.png", dpi=100)
