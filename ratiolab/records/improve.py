@@ -19,6 +19,7 @@ from ratiolab.hindsight import OptResult, solve
 from ratiolab.hindsight.certificates.certificate import Certificate, PathCertificate
 from ratiolab.hindsight.search import threads_here
 from ratiolab.model import Instance
+from ratiolab.records.library import FOLDERS
 from ratiolab.records.record import Record
 from ratiolab.records.store import RecordStore
 
@@ -122,8 +123,7 @@ def improve(
 
 def instances(store: RecordStore) -> list[str]:
     """Return the names in the table, and of instances that wait in its folders for a first try."""
-    folders = ("jaillet2025", "families")
-    files = (path for folder in folders for path in (store.instances / folder).glob("*.json"))
+    files = (path for folder in FOLDERS for path in (store.instances / folder).glob("*.json"))
     waiting = {path.relative_to(store.instances).with_suffix("").as_posix() for path in files}
     return sorted(waiting | set(store.records()))
 

@@ -23,13 +23,13 @@ DRAWN = 40
 TWICE = 60
 """Largest size with two instances; larger sizes have one."""
 
-MEMORIES = (4_096, 16_492)
-"""Tokens of memory for few requests with the lengths of a trace."""
+FOLDERS = ("jaillet2025", "families", "traces")
+"""Folders of the instances."""
 
-FEW = (8, 12, 16, 30, 60)
-"""Requests of these instances."""
+FEW = ((4_096, (8, 12, 16, 30, 60)), (16_492, (16, 24, 30, 40, 60)))
+"""Memory, and numbers of requests with the lengths of a trace."""
 
-MOST_AT_ONCE = 16
+MOST_AT_ONCE = 24
 """Up to so many of them are all there at round 0; more of them arrive over time."""
 
 
@@ -68,8 +68,8 @@ def recipes() -> Iterator[Recipe]:
             name = f"families/{shape}-{n:05}-0"
             yield Recipe(name, shape, f"trace-{shape}", 0, given)
     for shape, load in _SHAPES:
-        for memory in MEMORIES:
-            for n in FEW:
+        for memory, sizes in FEW:
+            for n in sizes:
                 given = {"n": n, "memory": memory, "load": load if n > MOST_AT_ONCE else 0}
                 name = f"traces/{shape}-{memory:05}-{n:02}"
                 yield Recipe(name, f"few {shape}", f"trace-{shape}", n, given)
