@@ -153,7 +153,7 @@ def measured(key: str, row: Row, first: int, seeds: int, limit: float) -> dict[s
         with allowing(CHECKED):
             certify(result.certificate, instance)
         checks.append((process_time() - began) / max(seconds[-1], 0.1))
-        print(f"{key} {seed}: {gaps[-1]:.2f} %, {seconds[-1]:.1f} s", file=sys.stderr, flush=True)
+        print(f"{key} {seed}: {gaps[-1]:.2f}%, {seconds[-1]:.1f} s", file=sys.stderr, flush=True)
     values = (key, row.title, f"{limit:g}", first, seeds, gaps.count(0))
     values += tuple(f"{value:.1f}" for value in (median(seconds), max(seconds)))
     values += tuple(f"{value:.2f}" for value in (fmean(gaps), max(gaps), max(checks)))
@@ -195,7 +195,7 @@ def section(lines: list[dict[str, str]]) -> Iterator[str]:
     yield "|---|--:|--:|--:|--:|"
     for row in lines:
         times = f"{row['median']} ({row['most']})"
-        gap = "0" if float(row["widest"]) == 0 else f"{row['gap']} % ({row['widest']} %)"
+        gap = "0" if float(row["widest"]) == 0 else f"{row['gap']}% ({row['widest']}%)"
         yield (
             f"| {row['title']} | {row['proven']} of {row['seeds']} in {row['limit']} s "
             f"| {times} | {gap} | {row['check']} |"
