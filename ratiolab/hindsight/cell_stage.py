@@ -1,17 +1,28 @@
 """The stage of a solve that runs the dynamic program over cells, for memories beyond labels."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
 
 from ratiolab.hindsight.bounds import LowerBound
+from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.engine import CellProgram, Proof, compile_cells, declined
+from ratiolab.hindsight.cells.rows import problem_of
 from ratiolab.hindsight.certificates.certificate import cell_certificate
 from ratiolab.hindsight.labelling.weights import MOST_MEMORY
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
+from ratiolab.model.streams import stream
 
 LABEL_BYTES, RUNNING_BYTES = 170, 8
 """Bytes that a label takes with its two edges and its places in a hash table; and what each request
 that may run with others adds."""
+
+STEPS = 10
+"""Annealings before the prices where no second thread looks for schedules: about a second for a
+dozen requests."""
 
 
 def reason_against(state: SolveState) -> str:
@@ -19,6 +30,19 @@ def reason_against(state: SolveState) -> str:
     if state.instance.memory <= MOST_MEMORY:
         return f"labels take a memory of {state.instance.memory}"
     return declined(state.instance, state.schedule.makespan)
+
+
+def delay_search(
+    state: SolveState, rng: np.random.Generator, stop: Callable[[], bool], steps: float = inf
+) -> None:
+    """Anneal lists with delays until told to stop, or for some steps, and keep what is better."""
+    search = Delays(problem_of(state.instance), state.schedule.starts, rng)
+    while steps > 0 and not stop():
+        known = search.waiting
+        search.step()
+        if search.waiting < known:
+            state.keep(Found(Schedule.from_starts(state.instance, search.starts)))
+        steps -= 1
 
 
 @dataclass(frozen=True)
@@ -49,6 +73,10 @@ class Cells:
             certificate = cell_certificate(instance, proof.bound, rows, proof.width)
             call.found(Found(schedule, LowerBound(proof.bound, "cells"), certificate))
 
+        if not state.helped and state.options.steps:
+            delay_search(
+                state, stream(state.options.seed, "search", 4), lambda: state.closed, STEPS
+            )
         stop, priced = state.deadline(self.part), state.deadline(self.part * params.share)
         program = CellProgram(instance, lambda: state.upper, stop, found, params)
         program.run(state.schedule.starts, priced)

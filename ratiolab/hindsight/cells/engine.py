@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ratiolab.hindsight.cells import kernels
+from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.kernels import MOST_REQUESTS, ONE, Rows
 from ratiolab.hindsight.cells.master import Master
 from ratiolab.hindsight.cells.rows import Prices, problem_of
@@ -49,9 +50,11 @@ def compile_cells() -> None:
     """Compile all loops, or load them, by solving two requests."""
     instance = Instance("two", 4, [0, 0], [1, 1], [2, 3])
     late = np.array([0, 9])
-    CellProgram(instance, lambda: 14, lambda: False, lambda *_: None, CellsParams(cells=2)).run(
-        late, lambda: False
+    program = CellProgram(
+        instance, lambda: 14, lambda: False, lambda *_: None, CellsParams(cells=2)
     )
+    Delays(program.problem, late, np.random.default_rng(0)).step()
+    program.run(late, lambda: False)
 
 
 class CellProgram:
@@ -109,18 +112,21 @@ class CellProgram:
             self.found(None, Proof(bound + self.served, prices.rows, width))
 
     def _descend(self, prices: Prices, first: int, most: int) -> bool:
-        """Go from the first level to single rounds; return whether a wider pass may prove more."""
-        guide, width, limit = None, first, (self.upper - 1) * ONE
-        slots = self._running_at_most()
+        """Go from the first level to single rounds; return whether another pass may prove more."""
+        guide, width, upper, whole = None, first, self.upper, True
+        limit, slots = (upper - 1) * ONE, self._running_at_most()
         while True:
             level = Level(prices, width, guide, min(limit, (self.upper - 1) * ONE), most, slots)
             if not level.run(self.stop, self.params.room):
-                return False
+                most, whole = most // self.params.growth, False
+                if self.stop() or not most:
+                    return False
+                continue  # a lower limit leaves fewer labels
             limit, slots = level.limit, level.slots
             self._proved(prices, min(level.bound, self.upper), first)
             guide = level.settle()
             if not len(guide.target) or self.ended:
-                return limit < (self.upper - 1) * ONE
+                return limit < (self.upper - 1) * ONE and (whole or self.upper < upper)
             path = least_path(guide, self.problem.arrival, width)
             self._schedule(path)
             if width == 1:
