@@ -1,17 +1,12 @@
 """The stage of a solve that runs the dynamic program over cells, for memories beyond labels."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf
-
-import numpy as np
 
 from ratiolab.hindsight.bounds import LowerBound
-from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.engine import CellProgram, Proof, compile_cells, declined
-from ratiolab.hindsight.cells.rows import problem_of
 from ratiolab.hindsight.certificates.certificate import cell_certificate
 from ratiolab.hindsight.labelling.weights import MOST_MEMORY
+from ratiolab.hindsight.search import delay_search
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.schedule import Schedule
 from ratiolab.model.streams import stream
@@ -30,19 +25,6 @@ def reason_against(state: SolveState) -> str:
     if state.instance.memory <= MOST_MEMORY:
         return f"labels take a memory of {state.instance.memory}"
     return declined(state.instance, state.schedule.makespan)
-
-
-def delay_search(
-    state: SolveState, rng: np.random.Generator, stop: Callable[[], bool], steps: float = inf
-) -> None:
-    """Anneal lists with delays until told to stop, or for some steps, and keep what is better."""
-    search = Delays(problem_of(state.instance), state.schedule.starts, rng)
-    while steps > 0 and not stop():
-        known = search.waiting
-        search.step()
-        if search.waiting < known:
-            state.keep(Found(Schedule.from_starts(state.instance, search.starts)))
-        steps -= 1
 
 
 @dataclass(frozen=True)

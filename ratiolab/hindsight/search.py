@@ -4,11 +4,14 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from itertools import cycle
+from math import inf
 from types import TracebackType
 from typing import TypeAlias
 
 import numpy as np
 
+from ratiolab.hindsight.cells.delays import Delays
+from ratiolab.hindsight.cells.rows import problem_of
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.labelling.corridors import Corridors
 from ratiolab.hindsight.schedules.heuristics import improved_schedule
@@ -23,8 +26,8 @@ Stop: TypeAlias = Callable[[], bool]
 MEDIUM = 200
 """Most requests."""
 
-LEAST_REQUESTS = 17
-"""With fewer, the first search leaves little to find."""
+LEAST_REQUESTS, LEAST_BESIDE_CELLS = 17, 10
+"""With fewer, the first search leaves little to find: for labels, and for cells."""
 
 
 class SearchBeside:
@@ -74,6 +77,19 @@ def crossing(instance: Instance, duals: Duals, latency: int, stop: Stop) -> Cros
     return cross
 
 
+def delay_search(
+    state: SolveState, rng: np.random.Generator, stop: Callable[[], bool], steps: float = inf
+) -> None:
+    """Anneal lists with delays until told to stop, or for some steps, and keep what is better."""
+    search = Delays(problem_of(state.instance), state.schedule.starts, rng)
+    while steps > 0 and not stop():
+        known = search.waiting
+        search.step()
+        if search.waiting < known:
+            state.keep(Found(Schedule.from_starts(state.instance, search.starts)))
+        steps -= 1
+
+
 class Turns:
     """Turns of the search for schedules, in one thread with the loop.
 
@@ -114,10 +130,15 @@ class BackgroundHeuristic:
     time limit there is no such thread, so that results are the same on every machine, and with a
     memory limit there is none, as it would need its own share. The thread ends within a few hundred
     steps.
+
+    Parameters
+    ----------
+    cells : whether the dynamic program over cells runs: it gains by lists with delays.
     """
 
-    def __init__(self, state: SolveState) -> None:
-        self.state = state
+    def __init__(self, state: SolveState, *, cells: bool) -> None:
+        self.state, self.cells = state, cells
+        least = LEAST_BESIDE_CELLS if cells else LEAST_REQUESTS
         self.over = threading.Event()
         self.thread: threading.Thread | None = None
         options, size = state.options, len(state.instance)
@@ -126,7 +147,7 @@ class BackgroundHeuristic:
             and options.time_limit is not None
             and options.steps
             and options.memory_limit is None
-            and LEAST_REQUESTS <= size <= MEDIUM
+            and least <= size <= MEDIUM
         ):
             self.thread = threading.Thread(target=self._improve, daemon=True)
 
@@ -148,6 +169,9 @@ class BackgroundHeuristic:
     def _improve(self) -> None:
         state = self.state
         rng = stream(state.options.seed, "search", 2)
+        if self.cells:
+            delay_search(state, rng, self._ended)
+            return
         improved_schedule(state.schedule, rng, stop=self._ended, found=self._found)
         search = SearchBeside(state, rng, self._ended)
         while not self._ended():

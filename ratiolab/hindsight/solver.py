@@ -208,11 +208,12 @@ def _begin(state: SolveState, proven: Certificate) -> None:
 def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:
     """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
     limited = state.time_left is not None
-    soon = len(state.instance) <= FEW or not reason_against(state)  # few loops before cuts
+    cells = not reason_against(state)
+    soon = len(state.instance) <= FEW or cells  # few loops before cuts
     try:
         if limited and not soon:
             _compile(state)
-        with BackgroundHeuristic(state):
+        with BackgroundHeuristic(state, cells=cells):
             for name, work in plan:
                 if state.closed or state.interrupted:
                     break
