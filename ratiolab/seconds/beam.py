@@ -129,8 +129,8 @@ def beams(
 ) -> IntArray | None:
     """Return when each request starts in the best schedule that beams find, in batches.
 
-    All settings have a narrow beam first, the better third of them one that is three times wider,
-    and so on. No beam begins that would not end in time.
+    All settings have a narrow beam first, the better third of them a beam three times wider, and
+    so on. No beam begins that would not end in time.
 
     Parameters
     ----------

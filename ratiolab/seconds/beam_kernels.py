@@ -32,7 +32,7 @@ TRIED = 60
 
 
 class Guide(NamedTuple):
-    """What a state costs at the prices; times in seconds from the first arrival.
+    """Cost of a state at the prices; times in seconds from the first arrival.
 
     Parameters
     ----------
