@@ -57,7 +57,7 @@ def compile_ahead(*, many: bool) -> None:
 
 
 def _sample(requests: int) -> Instance:
-    """Return requests, few of them running at once: twenty for exact sweeps, forty for relaxed ones."""
+    """Return requests that run a few at once: twenty for exact sweeps, forty for relaxed ones."""
     index = np.arange(requests)
     columns = index // 3, 1 + index % 3, 1 + 7 * index % 5
     return Instance("sample", 30, *columns)
