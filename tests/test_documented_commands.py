@@ -138,7 +138,7 @@ def arguments_of(command: str) -> tuple[list[str], Path | None]:
     """Return the words after ``ratiolab``, placeholders replaced, and the file of a redirection."""
     words = shlex.split(command.replace("[--quick]", "--quick"))
     words = words[words.index("ratiolab") + 1 :]
-    name = words[1] if words[0] == "lab" else words[0]
+    name = words[words[0] == "lab" and len(words) > 1]
     words = [PLACEHOLDERS.get(f"{name} {w}", PLACEHOLDERS.get(w, w)) for w in words]
     if ">" in words:
         return words[: words.index(">")], Path(words[-1])
@@ -247,7 +247,7 @@ def parse(arguments: list[str]) -> None:
 def find(arguments: list[str]) -> tuple[Any, list[str]]:
     """Return the command that the first words name, and the words left for it."""
     command, words = typer.main.get_command(app), list(arguments)
-    while hasattr(command, "commands"):
+    while hasattr(command, "commands") and (words or arguments != ["lab"]):  # lab lists its own
         assert words, f"{arguments} names no command"
         assert words[0] in command.commands, f"there is no command {words[0]!r}"
         command, words = command.commands[words[0]], words[1:]

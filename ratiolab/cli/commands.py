@@ -47,12 +47,14 @@ LAB = (
 
 PLACES = {name: heading for heading, names in GROUPS.items() for name in names}
 
-lab = typer.Typer(no_args_is_help=True)
+lab = typer.Typer()
 
 
-@lab.callback()
-def _lab() -> None:
-    """Run a rarely used command of a single line of research."""
+@lab.callback(invoke_without_command=True)
+def _lab(context: typer.Context) -> None:
+    """Run a rarely used command of a single line of research; without a name, list them."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 class InGroups(TyperGroup):
