@@ -83,7 +83,7 @@ def evaluate(
     effort: Annotated[
         float,
         typer.Option(
-            help="Most seconds to enclose the best possible schedule from both ends, under a "
+            help="Most seconds to bound the best possible schedule from both ends, under a "
             "clock: a certified bound and a searched schedule; short logs get less.",
             min=0,
         ),
