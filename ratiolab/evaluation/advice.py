@@ -99,7 +99,11 @@ class Advice:
     @property
     def situation(self) -> list[str]:
         """Demand of the log, which policies keep up, and the certain loss of an objective."""
-        return self._load_in_words + ([] if self.promise is None else self.promise.sentences)
+        told = self._load_in_words + ([] if self.promise is None else self.promise.sentences)
+        if self.instance.promises:
+            named = ", ".join(self.instance.promises)
+            told.append(f"The columns {named} are read by policies alone; --slo is what is judged.")
+        return told
 
     @property
     def _load_in_words(self) -> list[str]:

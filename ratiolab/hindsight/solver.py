@@ -125,6 +125,9 @@ def solve(
     was solved.
     Ctrl-C ends the solve and keeps the interval, both ends with their proof.
 
+    The objective is total latency, also for an instance with weights and deadlines;
+    `ratiolab.hindsight.promises.solve_promises` takes these into account.
+
     Parameters
     ----------
     instance : what is to be served, or the path of its file.

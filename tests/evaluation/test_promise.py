@@ -34,6 +34,13 @@ def test_misses_are_counted_against_both_bounds(crowd: Instance) -> None:
     assert f"no scheduler could have avoided {40 - found.bound}" in first
 
 
+def test_columns_of_promises_are_not_what_evaluate_judges(crowd: Instance) -> None:
+    promised = crowd.replace(weight=[2] * 40, deadline=[99] * 40)
+    made = evaluate(promised, ["fcfs", "edf"], load=False)
+    assert made.situation[-1].startswith("The columns weight, deadline are read by policies alone")
+    assert made.promise is None
+
+
 def test_simulate_tells_the_weight_in_time_and_its_bound(
     capsys: pytest.CaptureFixture[str], tmp_path: object, crowd: Instance
 ) -> None:
