@@ -147,3 +147,20 @@ def test_docstrings_are_brought_into_the_form_of_numpydoc() -> None:
         *[">>> f(1)"],
     ]
     assert doctest.testmod(import_module("docstrings")).failed == 0
+
+
+def test_formulas_of_proofs_are_set_with_balanced_brackets_and_equal_powers() -> None:
+    mathematics = import_module("mathematics")
+    assert doctest.testmod(mathematics).failed == 0
+    assert mathematics.latex("4 a^2/3") == "4 a^{2}/3"  # the power ends before the slash
+    proofs = sorted((ROOT / "ratiolab/papers").glob("*/proofs/*.md"))
+    displayed = [
+        formula
+        for proof in proofs
+        for formula in mathematics.with_formulas(proof.read_text()).split("$$")[1::2]
+    ]
+    assert len(displayed) > 50
+    for formula in displayed:
+        plain = formula.replace("\\{", "").replace("\\}", "")
+        assert plain.count("{") == plain.count("}"), formula
+        assert not any(sign in formula for sign in ("<=", ">=", "sqrt(", "**")), formula

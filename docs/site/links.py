@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from findings import Claims, contents, paper_page
+from mathematics import with_formulas
 from reading import with_lines
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +66,7 @@ class Assembly:
             else:
                 text = self.claims.index() if page == CLAIMS else page.read_text()
                 if place.parts[0] == "proofs":
+                    text = with_formulas(text)
                     text = self.claims.proof(f"{place.parts[1]}/{place.stem}", text)
                 if place == Path("results/index.md"):
                     text = "\n".join([text, *contents(self._results())])
