@@ -55,7 +55,7 @@ OPEN, CLOSE, ROOT = "\u2983", "\u2984", "\u221a"
 
 RELATIONS = {"<=": r"\le ", ">=": r"\ge ", "->": r"\to ", "...": r"\ldots ", "=:": "=:", ":=": ":="}
 SINGLE = re.compile(
-    r"(?<![\w\\$`.^)}\]/-])(?P<name>[A-Za-z])(?P<rest>(?:_(?:[A-Za-z0-9]+|\{[^{}]*\})"
+    r"(?<![\w\\$`.^}])(?P<name>[A-Za-z])(?P<rest>(?:_(?:[A-Za-z0-9]+|\{[^{}]*\})"
     r"|\^(?:[0-9]+|[A-Za-z]\b|\([^()]*\)|\{[^{}]*\}))+)(?![\w(])"
 )
 SKIPPED = re.compile(r"(`[^`]*`|\]\([^)]*\)|\[[^\]]*\])")
@@ -160,4 +160,4 @@ def _joined(words: str) -> str:
         joined, words = words, re.sub(rf"{text}( +){text}", rf"\\text{OPEN}\1\2\3{CLOSE}", words)
     words = re.sub(rf"(?<=[\w){CLOSE},;]) +{text}", rf"\\text{OPEN} \1{CLOSE}", words)
     words = re.sub(rf"{text} +(?=[\w(\\])", rf"\\text{OPEN}\1 {CLOSE}", words)
-    return words.replace(ROOT, r"\sqrt")
+    return re.sub(r" {3,}", r" \\qquad ", words).replace(ROOT, r"\sqrt")
