@@ -30,7 +30,7 @@ FEW = ((4_096, (8, 12, 16, 30, 60)), (16_492, (16, 24, 30, 40, 60)))
 """Memory, and numbers of requests with the lengths of a trace."""
 
 MOST_AT_ONCE = 24
-"""Up to so many of them are all there at round 0; more of them arrive over time."""
+"""Up to this number, all arrive at round 0; more of them arrive over time."""
 
 
 @dataclass(frozen=True)
