@@ -31,6 +31,10 @@ from ratiolab.seconds.order_search import Searched, search_order
 EACH = 0.01
 """Seconds of effort for each request, so that short logs are evaluated at once."""
 
+CHECKED = 0.0008
+"""Seconds in which a certificate is checked, for each request: more effort is needed for those of
+very long logs."""
+
 
 def evaluate(
     instance: Instance | PathLike,
@@ -127,7 +131,7 @@ def evaluate(
             found = search_order(instance, clock, seconds, preemption=preemption, seed=seed)
             rows[len(ordered)] = replace(row_of([found]), name=Searched.name)
             report("search")
-        if clock is not None and worth:
+        if clock is not None and worth and CHECKED * len(instance) <= half:
             certificate = certificate_or_none(instance, clock, preemption, half)
             report("bound")
     except KeyboardInterrupt:

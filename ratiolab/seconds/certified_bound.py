@@ -23,11 +23,12 @@ from ratiolab.seconds.duals import (
     value,
 )
 
-COARSE, FINEST, MOST = 1000, 8000, 10**7
+COARSE, FINEST, MOST = 500, 8000, 10**7
 """Cells of time: of the first ascent, at most, and at most times requests."""
 
-GROUPS = 4
-"""Into which the tokens of a request after its first are divided."""
+FEWEST, GROUPS, ALL_GROUPS = 2, 12, 4000
+"""Groups into which the tokens of a request after its first are divided: at least, at most, and at
+most of all requests together."""
 
 FINE = 22
 """Binary digits of the fixed time of a batch in the unit of a certificate."""
@@ -43,7 +44,7 @@ def seconds_certificate(
     *,
     seconds: float = 0.0,
     cells: int = 0,
-    groups: int = GROUPS,
+    groups: int = 0,
 ) -> SecondsCertificate:
     """Return a certificate of a lower bound on the total latency of every schedule.
 
@@ -54,7 +55,7 @@ def seconds_certificate(
     preemption : what an eviction costs.
     seconds : of an ascent from duals in closed form; 0 for those alone.
     cells : of time, by default as many as time allows.
-    groups : of the tokens of a request after its first.
+    groups : of the tokens of a request after its first, by default as many as time allows.
 
     Returns
     -------
@@ -70,6 +71,7 @@ def seconds_certificate(
     fixed, prefill, decode, kv, _ = clock.whole
     unit = max(1, fixed >> FINE)
     refills = EVICTIONS[preemption].refills
+    groups = groups or max(FEWEST, min(GROUPS, ALL_GROUPS // len(instance)))
     parts = parts_of(instance, clock, refills=refills, groups=groups)
     fine = cells or max(COARSE, min(FINEST, MOST // (len(instance) * COARSE) * COARSE))
     coarse = min(fine, COARSE)

@@ -347,7 +347,7 @@ def refined(parts: Parts, duals: Duals, cells: int) -> Duals:
     return projected(parts, Duals(new.width, *made))
 
 
-def raised(parts: Parts, duals: Duals, part: Callable[[], float], *, rate: float = 0.02) -> Duals:
+def raised(parts: Parts, duals: Duals, part: Callable[[], float], *, rate: float = 0.03) -> Duals:
     """Return better duals: ascent along the slopes in the logarithms of the duals.
 
     Steps are Adam's (Kingma, Ba 2015, arXiv 1412.6980v9), whose rate falls to 0 as the time is
