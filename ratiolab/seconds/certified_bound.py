@@ -74,7 +74,7 @@ def seconds_certificate(
     groups = groups or max(FEWEST, min(GROUPS, ALL_GROUPS // len(instance)))
     parts = parts_of(instance, clock, refills=refills, groups=groups)
     fine = cells or max(COARSE, min(FINEST, MOST // (len(instance) * COARSE) * COARSE))
-    coarse = min(fine, COARSE)
+    coarse = fine if fine % COARSE else COARSE
     width = unit / PICOSECONDS * ceil(horizon(parts) / fine / unit * PICOSECONDS)
     best = in_closed_form(parts, width, fine)
     if seconds:

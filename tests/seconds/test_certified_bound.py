@@ -81,7 +81,7 @@ def log() -> Instance:
 
 @pytest.mark.parametrize("preemption", ["restart", "recompute"])
 def test_floats_choose_the_duals_and_integers_agree_with_them(log, preemption):
-    claim = seconds_certificate(log, LLAMA2_70B_2XA100, preemption, cells=400)
+    claim = seconds_certificate(log, LLAMA2_70B_2XA100, preemption, cells=400, groups=4)
     parts = parts_of(log, LLAMA2_70B_2XA100, refills=preemption == "recompute", groups=4)
     width = claim.width * claim.unit / 10**12
     found = value(parts, in_closed_form(parts, width, 400))[0]
@@ -117,6 +117,15 @@ def test_slopes_are_those_of_the_value(log, field):
     step = 1e-7 * x * rng.choice([-1, 1], x.shape)
     gain = value(parts, duals._replace(**{field: x + step}))[0] - first
     assert gain == pytest.approx(float((slope * step).sum()), rel=0.01)
+
+
+def test_time_for_an_ascent_improves_the_certificate(log):
+    begin, after = (
+        seconds_certificate(log, LLAMA2_70B_2XA100, seconds=seconds, cells=1000, groups=2)
+        for seconds in (0, 1.5)
+    )
+    assert after.bound > begin.bound
+    assert certify(after, log) == after.bound
 
 
 def test_a_file_keeps_the_certificate(log, tmp_path):
