@@ -6,6 +6,7 @@ accepted; and a bound above the optimum is refused with the same certificate.
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from oracle import least_latency
 from relaxed_schedules import drawn
@@ -13,10 +14,12 @@ from tiny_instances import tiny
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates import certify_paths, path_walks
-from ratiolab.hindsight.certificates.certificate import PathCertificate
+from ratiolab.hindsight.certificates.certificate import PathCertificate, path_certificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.labelling.dssr import Dssr, Prices
 from ratiolab.hindsight.labelling.loop import Loop, Surroundings
+from ratiolab.hindsight.labelling.weights import Weights
 from ratiolab.hindsight.params import LabellingParams, SolveParams
 from ratiolab.model import Schedule, require_feasible
 
@@ -91,13 +94,51 @@ def relaxed(seed: int) -> list[PathCertificate]:
     return made
 
 
-def test_the_checker_accepts_most_relaxed_diagrams(monkeypatch: pytest.MonkeyPatch) -> None:
+def refuses_more_than_the_relaxation(seed: int) -> None:
+    """However few labels the checker keeps, it proves no more than relaxed schedules cost."""
+    instance, proven, weights, multipliers = drawn(seed)
+    prices, optimum = Prices(weights, multipliers, proven), least_latency(instance)
+    dssr = Dssr(prices, optimum + 2, lambda: False, NARROW.labelling)
+    assert dssr.exact(0, 10**6, 0.0, lambda: False)
+    for width in (1, 2):
+        claim = replace(dssr.certificate(), bound=dssr.bound + 1, width=width)
+        with pytest.raises(CertificateError, match="a path costs"):
+            certify(claim, instance)
+
+
+def test_the_checker_accepts_most_relaxed_diagrams_and_nothing_beyond(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """It merges labels by its own rule, so that it may need another width."""
     monkeypatch.setattr(path_walks, "CROWDED", 1)
     monkeypatch.setattr(path_walks, "MOST_PARTIAL", 2)
     monkeypatch.setattr(certify_paths, "WIDER", (1,))
+    for seed in range(24):
+        refuses_more_than_the_relaxation(seed)
     merged = [accepted(made, seed) for seed in range(12) for made in relaxed(seed)]
     assert sum(merged) > 0.8 * len(merged) > 12
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_growing_critical_sets_prove_the_optimum_and_no_more(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Partial labels are compared after each start, so that each rule of the checker is at work."""
+    monkeypatch.setattr(path_walks, "CROWDED", 1)
+    monkeypatch.setattr(path_walks, "MORE", 1.0)
+    for seed in range(40 * block, 40 * (block + 1)):
+        instance = tiny(seed, most=6, longest=5)
+        proven, optimum = cut_bound(instance, rounds=seed % 2).certificate, least_latency(instance)
+        weights, rng = Weights.of(instance, proven.duals), np.random.default_rng(seed)
+        lower = weights.unit * rng.integers(0, 3, len(instance)) * (seed % 3 > 0)
+        sets = np.bitwise_or.accumulate(rng.integers(0, 2 ** len(instance), 2)).tolist()
+        claim = path_certificate(
+            *(proven, optimum, weights.unit, weights.least - lower),
+            (0, *sets, 2 ** len(instance) - 1)[seed % 2 :],
+        )
+        assert certify(claim, instance) == optimum
+        with pytest.raises(CertificateError, match="a path costs"):
+            certify(replace(claim, bound=optimum + 1), instance)
 
 
 def test_solve_encloses_the_optimum_of_brute_force() -> None:

@@ -22,7 +22,6 @@ def eleven(walks: int) -> tuple[int, int]:
         "seed": 8,
         "option.steps": 1,
         "option.rounds": 1,
-        "option.beam": 2,
         "option.walks": walks,
     }
     row = TASKS["bracket"].run(Cell(fields))[0]
