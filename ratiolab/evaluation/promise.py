@@ -76,7 +76,8 @@ class Promise:
         told = [words]
         if self.unreachable:
             named = ", ".join(f"{i:,}" for i in self.unreachable[:NAMED])
-            more = ", ..." if len(self.unreachable) > NAMED else ""
+            left = len(self.unreachable) - NAMED
+            more = f" and {left:,} more" if left > 0 else ""
             told.append(
                 f"{len(self.unreachable):,} requests are late even when served alone: "
                 f"{named}{more}."
