@@ -45,7 +45,7 @@ class Fleets:
         return self.runs.ratio((*place, *one), (*place, *other), "mean_latency")
 
     def best_at_once(self, setting: str, policy: str) -> str:
-        """Return the router of least mean latency among routers that decide on arrival."""
+        """Return the router that decides on arrival and has the least mean latency."""
         place = (*self.settings[setting], policy)
         return min(AT_ONCE, key=lambda r: self.runs.mean((*place, r), "mean_latency"))
 
