@@ -76,7 +76,6 @@ def page(frame: pd.DataFrame) -> Page:
         return f"{found.mean - 1:.1%} ({fleets.best_at_once(setting, policy)})"
 
     slots = {
-        "cheapest": max(0.0, min(prices)),
         "dearest": max(prices),
         "order_low": f"{min(r.mean for r in order):.2f}",
         "order_high": f"{max(r.mean for r in order):.2f}",
