@@ -246,7 +246,10 @@ def instance_from_trace(
     if strict and chosen.dropped:
         raise ValueError(f"strict: {'; '.join(notes)}")
     if len(kept) == 0 or len(kept) < (sample or 0):
-        raise ValueError(f"{'; '.join(notes)}; {len(kept)} are left, not {sample or 'any'}")
+        left = (
+            f"{len(kept)} are left, fewer than {sample}" if sample and len(kept) else "none is left"
+        )
+        raise ValueError(f"{'; '.join(notes)}; {left}")
     if sample is not None:
         kept = np.sort(rng.choice(kept, size=sample, replace=False))
         notes.append(f"{sample} sampled with seed {seed}")

@@ -207,11 +207,11 @@ def test_arrivals_may_be_zero_or_poisson():
         ({"rounds_per_second": 0}, "rounds_per_second 0 must be positive, at most 1000000"),
         (
             {"sample": 10},
-            "trace ten: 10 requests; 1 dropped without output; 9 are left, not 10",
+            "trace ten: 10 requests; 1 dropped without output; 9 are left, fewer than 10",
         ),
         (
             {"window": (100, 101)},
-            "trace ten: 10 requests; 0 in seconds 100 to 101; 0 are left, not any",
+            "trace ten: 10 requests; 0 in seconds 100 to 101; none is left",
         ),
     ],
 )
