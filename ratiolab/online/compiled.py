@@ -197,7 +197,8 @@ def _compiled(decide: Callable[[Any, Any], int]) -> tuple[Any, Any]:
         for function in vars(module).values():
             if isinstance(function, FunctionType) and function.__module__.startswith("ratiolab."):
                 if function.__module__ == name:
-                    register_jitable(function)
+                    # inline, or every call counts the references to all columns of its arguments
+                    register_jitable(forceinline=True)(function)
                 elif function.__module__ not in names:
                     names.append(function.__module__)
     return njit(cache=True)(_serving(decide, source)), njit(cache=True)(_table)

@@ -68,7 +68,7 @@ class MLFQ(Policy):
     source: ClassVar[str] = "Wu et al. (2023), arXiv 2305.05920"
     preemption: ClassVar[Preemption] = "recompute"
     semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
-    many: ClassVar[int] = 8_000
+    many: ClassVar[int] = 20_000
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         own = self.remember(OnLists())

@@ -46,7 +46,7 @@ class RoundRobin(Policy):
 
     preemption: ClassVar[Preemption] = "recompute"
     semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
-    many: ClassVar[int] = 8_000
+    many: ClassVar[int] = 20_000
     shortest: ClassVar[bool] = False
 
     @property
