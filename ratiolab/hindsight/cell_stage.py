@@ -15,10 +15,6 @@ LABEL_BYTES, RUNNING_BYTES = 170, 8
 """Bytes that a label takes with its two edges and its places in a hash table; and what each request
 that may run with others adds."""
 
-STEPS = 10
-"""Annealings before the prices where no second thread looks for schedules: about a second for a
-dozen requests."""
-
 
 def reason_against(state: SolveState) -> str:
     """Return why the dynamic program over cells does not run; nothing where it does."""
@@ -57,7 +53,10 @@ class Cells:
 
         if not state.helped and state.options.steps:
             delay_search(
-                state, stream(state.options.seed, "search", 4), lambda: state.closed, STEPS
+                state,
+                stream(state.options.seed, "search", 4),
+                lambda: state.closed,
+                params.annealings,
             )
         stop, priced = state.deadline(self.part), state.deadline(self.part * params.share)
         program = CellProgram(instance, lambda: state.upper, stop, found, params)

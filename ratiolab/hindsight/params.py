@@ -119,6 +119,8 @@ class CellsParams:
 
     Parameters
     ----------
+    annealings : of lists with delays, before the prices, where no second thread makes them: about a
+        second for a dozen requests.
     cells : least number of cells of the first level up to the makespan: fewer hide what memory
         allows, more make as many labels for each set of started requests.
     width : labels of a layer in the first pass, about a second of work.
@@ -133,6 +135,7 @@ class CellsParams:
     patience, gain : prices end when ``patience`` rounds close less than ``gain`` of the gap.
     """
 
+    annealings: int = 10
     cells: int = 24
     width: int = 10_000
     growth: int = 4

@@ -1,0 +1,97 @@
+"""Ablations of the exact solver: what a solve takes when a mechanism is switched off."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ratiolab.hindsight import solve
+from ratiolab.hindsight.params import DEFAULT, SolveParams
+from ratiolab.workloads.generators import generate
+
+CELLS, LABELS = DEFAULT.cells, DEFAULT.labelling
+
+
+class Ablation(NamedTuple):
+    """Instances of one kind of workload, and the solver without each mechanism.
+
+    Parameters
+    ----------
+    workload, settings : of the generator that draws the instances.
+    without : tunable numbers by the name of the mechanism that they switch off.
+    """
+
+    workload: str
+    settings: Mapping[str, float]
+    without: Mapping[str, SolveParams]
+
+
+WITHOUT_CELLS = {
+    "delays in lists": replace(DEFAULT, cells=replace(CELLS, annealings=0)),
+    "prices of memory": replace(DEFAULT, cells=replace(CELLS, share=0.0)),
+    "rows of pieces": replace(DEFAULT, cells=replace(CELLS, pieces=0)),
+    "coarse cells": replace(DEFAULT, cells=replace(CELLS, cells=96)),
+    "narrow passes": replace(DEFAULT, cells=replace(CELLS, width=CELLS.room)),
+}
+WITHOUT_LABELS = {
+    "most rounds of cuts": replace(DEFAULT, cuts=replace(DEFAULT.cuts, rounds=1, rounds_few=1)),
+    "steps of the bundle": replace(DEFAULT, bundle=replace(DEFAULT.bundle, steps=0)),
+    "turns of the search": replace(DEFAULT, turns=replace(DEFAULT.turns, turn=0, turn_late=0)),
+    "dominance": replace(DEFAULT, labelling=replace(LABELS, compared=0, compared_early=0)),
+    "growing critical sets": replace(DEFAULT, labelling=replace(LABELS, first_critical=64)),
+}
+
+ABLATIONS = {
+    "conversations": Ablation(
+        "trace-conversations", {"n": 10, "memory": 4_096, "load": 0}, WITHOUT_CELLS
+    ),
+    "summaries": Ablation(
+        "trace-summaries", {"n": 16, "memory": 4_096, "load": 1.2}, WITHOUT_CELLS
+    ),
+    "paper": Ablation("jaillet-model-1", {"n_least": 16, "n_most": 16}, WITHOUT_LABELS),
+}
+"""Few requests at a real memory, at once and over time; and requests of Jaillet et al. (2025)."""
+
+SECONDS = 60.0
+"""Limit of a solve, far beyond what most take."""
+
+
+def ablation(kind: str, seeds: Iterable[int] = range(500, 520)) -> pd.DataFrame:
+    """Return what solves take without each mechanism of the exact solver.
+
+    Parameters
+    ----------
+    kind : a key of `ABLATIONS`.
+    seeds : of the instances.
+
+    Returns
+    -------
+    A row for each mechanism: how many of the instances are proven, the median of processor
+    seconds, and their geometric mean as a multiple of the whole solver's.
+
+    Raises
+    ------
+    ValueError
+        when the kind is unknown.
+    """
+    if kind not in ABLATIONS:
+        raise ValueError(f"kind {kind!r} must be one of {', '.join(ABLATIONS)}")
+    workload, settings, without = ABLATIONS[kind]
+    instances = [generate(workload, seed, **settings) for seed in seeds]
+    rows = {}
+    for name, params in {"nothing": DEFAULT, **without}.items():
+        seconds, proven = [], 0
+        solve(instances[0], time_limit=SECONDS, threads=1, params=params)  # compiled, or loaded
+        for instance in instances:
+            began = process_time()
+            result = solve(instance, time_limit=SECONDS, threads=1, params=params)
+            seconds.append(process_time() - began)
+            proven += result.is_exact
+        mean = float(np.exp(np.log(np.maximum(seconds, 0.01)).mean()))
+        rows[name] = {"proven": proven, "seconds": float(np.median(seconds)), "mean": mean}
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("without")
+    frame["times"] = frame["mean"] / frame.loc["nothing", "mean"]
+    return frame.drop(columns="mean").round(2)
