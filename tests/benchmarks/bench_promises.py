@@ -20,6 +20,7 @@ from promised_instances import promised
 from ratiolab.hindsight import solve_promises
 from ratiolab.hindsight.certificates.certify_promises import certify_promises
 from ratiolab.model.promises import with_limits
+from ratiolab.model.streams import stream
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
 SUSTAINED = 0.06364
@@ -57,7 +58,7 @@ def trace(path: str, seconds: float) -> None:
     log = read_trace(path)
     rules = {"arrivals": "poisson", "rate": 1.2 * SUSTAINED, "max_prompt": 16_492 // 2}
     bare = instance_from_trace(log, memory=16_492, sample=2000, seed=1, **rules)
-    weights = np.random.default_rng(7).integers(1, 6, 2000)
+    weights = stream(7, "instance").integers(1, 6, 2000)
     cases = {
         "first token within 200": with_limits(bare, ttft=200),
         "latency within 2 outputs + 100": bare.replace(

@@ -14,6 +14,7 @@ from time import process_time
 import numpy as np
 
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, PICOSECONDS
 from ratiolab.ratio.clock_bound import clock_lower_bound
@@ -42,7 +43,7 @@ def sampled(file: str, requests: int, rate: float, seed: int) -> Instance:
 
 def synthetic(seed: int) -> Instance:
     """300 requests at 8 a second, log-normal prompts and outputs."""
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "instance")
     seconds = np.cumsum(rng.exponential(1 / 8, 300))
     prompt = np.clip(np.rint(rng.lognormal(5.5, 1, 300)), 1, MEMORY // 2).astype(int)
     output = np.clip(np.rint(rng.lognormal(4.5, 0.8, 300)), 1, 2000).astype(int)

@@ -2,9 +2,8 @@
 
 from math import inf
 
-import numpy as np
-
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.online.clock import BatchTime
 
 
@@ -56,7 +55,7 @@ def least_picoseconds(instance: Instance, clock: BatchTime, *, evictions: bool) 
 
 def drawn_case(seed: int) -> tuple[Instance, BatchTime]:
     """One to three requests, often equal, and a clock; memory is often just enough."""
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "instance")
     n = int(rng.integers(1, 4))
     prompt, output = rng.integers(0, 7, n), rng.integers(1, 5, n)
     if rng.random() < 0.6:

@@ -18,6 +18,7 @@ from ratiolab.hindsight.params import CellsParams
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
+from ratiolab.model.streams import stream
 
 MOST_ROUNDS = 2**26
 """Most rounds of the horizon, over all requests: their reduced costs take half a gigabyte each."""
@@ -53,7 +54,7 @@ def compile_cells() -> None:
     program = CellProgram(
         instance, lambda: 14, lambda: False, lambda *_: None, CellsParams(cells=2)
     )
-    Delays(program.problem, late, np.random.default_rng(0)).step()
+    Delays(program.problem, late, stream(0, "search")).step()
     program.run(late, lambda: False)
 
 
