@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 PAPERS = ("chen2025", "jaillet2025", "trail")
 """Claim against computation: many pictures and tables of verdicts."""
 
-NAMES = (*PAPERS, "experiments", "worst_cases", "your_own")
+NAMES = (*PAPERS, "ablations", "experiments", "worst_cases", "your_own")
 SECONDS = 900
 """For one cell, on any machine; a notebook takes less than 180 on two cores."""
 

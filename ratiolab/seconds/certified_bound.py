@@ -63,8 +63,8 @@ def seconds_certificate(
 
     Examples
     --------
-    >>> pair = Instance("pair", 3, [0, 0], [0, 0], [2, 2])  # 6 token-seconds, 3 at once
-    >>> seconds_certificate(pair, BatchTime(fixed=1, tick=1)).bound > 3.9 * 10**12
+    >>> pair = Instance("pair", 3, [0, 0], [0, 0], [2, 2])  # the optimum takes 2 + 3 seconds
+    >>> seconds_certificate(pair, BatchTime(fixed=1, tick=1)).bound > 3.6 * 10**12
     True
     """
     began = time.perf_counter()

@@ -181,7 +181,7 @@ def test_the_example_of_a_study_is_a_study_also_in_json(
 
 
 @pytest.mark.parametrize(
-    "words", ["solve", "simulate", "compare", "generate", "trace", "bound", "rayleigh"]
+    "words", ["solve", "simulate", "compare", "generate", "trace", "bound", "lab rayleigh"]
 )
 def test_every_help_gives_an_example_that_is_a_command(
     capsys: pytest.CaptureFixture[str], words: str

@@ -26,6 +26,7 @@ def made(instance, **options):
     return evaluate(instance, policies, clock=LLAMA2_70B_2XA100, load=False, **options)
 
 
+@pytest.mark.long
 def test_effort_narrows_the_interval_from_both_ends_and_says_it_in_a_sentence(busy):
     plain, worked = made(busy), made(busy, effort=10)
     assert worked.enclosure[0] > plain.enclosure[0]

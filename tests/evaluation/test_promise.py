@@ -18,6 +18,7 @@ def crowd() -> Instance:
     return Instance("crowd", 40, np.sort(rng.integers(0, 30, 40)), prompt, output)
 
 
+@pytest.mark.long
 def test_misses_are_counted_against_both_bounds(crowd: Instance) -> None:
     made = evaluate(crowd, ["fcfs", "svf"], slo="latency=11", metric="goodput", load=False)
     found = made.promise

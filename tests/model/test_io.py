@@ -187,7 +187,7 @@ ROWS = {
     "column unknown": ("arrival,prompt,output,x\n0,1,3,4\n", "unknown key 'x'; known are"),
     "column twice": (
         "arrival,prompt,output,output\n",
-        "line 1: a column stands in the header twice",
+        "line 1: 'output' stands in the header twice",
     ),
     "short row": (CSV + "2,1\n", "line 4: has 2 values, the header 3"),
     "long row": (CSV + "2,1,1,1\n", "line 4: has 4 values, the header 3"),

@@ -85,7 +85,7 @@ def solve_fleet(
         when a method, a backend or a limit is not possible.
 
     >>> solve_fleet(Fleet(Instance("three", 3, [0] * 3, [1] * 3, [2] * 3), 2)).headline
-    'optimum 8 (proved: mean-busy-time)'
+    'optimum 8 (proved: mean-busy-time, rounding-1)'
     """
     if method not in METHODS:
         known = ", ".join(METHODS)
