@@ -51,15 +51,15 @@ class Cells:
             certificate = cell_certificate(instance, proof.bound, rows, proof.width)
             call.found(Found(schedule, LowerBound(proof.bound, "cells"), certificate))
 
-        if not state.helped and state.options.steps:
-            delay_search(
-                state,
-                stream(state.options.seed, "search", 4),
-                lambda: state.closed,
-                params.annealings,
-            )
+        rng = stream(state.options.seed, "search", 4)
+        alone = not state.helped and state.options.steps  # else another thread does it
+
+        def improve() -> None:
+            ended = lambda: state.closed or stop()  # noqa: E731
+            delay_search(state, rng, ended, params.annealings if alone else 0)
+
         stop, priced = state.deadline(self.part), state.deadline(self.part * params.share)
         program = CellProgram(instance, lambda: state.upper, stop, found, params)
-        program.run(state.schedule.starts, priced)
+        program.run(state.schedule.starts, priced, improve)
         limit = "time limit" if stop() else "room for labels"
         return Found(note="" if state.closed else f"cells stopped by the {limit}")

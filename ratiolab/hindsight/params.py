@@ -119,8 +119,8 @@ class CellsParams:
 
     Parameters
     ----------
-    annealings : of lists with delays, before the prices, where no second thread makes them: about a
-        second for a dozen requests.
+    annealings : of lists with delays between two passes, where no second thread makes them: about
+        a second for a dozen requests.
     cells : least number of cells of the first level up to the makespan: fewer hide what memory
         allows, more make as many labels for each set of started requests.
     width : labels of a layer in the first pass, about a second of work.

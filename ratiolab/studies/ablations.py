@@ -51,11 +51,11 @@ ABLATIONS = {
     "summaries": Ablation(
         "trace-summaries", {"n": 12, "memory": 4_096, "load": 1.2}, WITHOUT_CELLS
     ),
-    "paper": Ablation("jaillet-model-1", {"n_least": 14, "n_most": 14}, WITHOUT_LABELS),
+    "paper": Ablation("jaillet-model-1", {"n_least": 12, "n_most": 12}, WITHOUT_LABELS),
 }
 """Few requests at a real memory, at once and over time; and requests of Jaillet et al. (2025)."""
 
-SECONDS = 10.0
+SECONDS = 2.0
 """Limit of a solve, beyond what most take."""
 
 

@@ -91,12 +91,18 @@ class CellProgram:
         """Return whether the bound has met the schedule, or time is over."""
         return self.lower >= self.upper or self.stop()
 
-    def run(self, starts: IntArray, priced: Callable[[], bool]) -> None:
+    def run(
+        self,
+        starts: IntArray,
+        priced: Callable[[], bool],
+        improve: Callable[[], None] = lambda: None,
+    ) -> None:
         """Raise the bound until it meets the schedule, or time or room is over.
 
         Parameters
         ----------
         starts : of the best schedule known. priced : says that time for prices is over.
+        improve : looks for better schedules between two passes.
         """
         prices = Master(self.problem, starts, self.params).run(self.upper, priced)
         self._proved(prices, prices.bound, 0)
@@ -105,6 +111,7 @@ class CellProgram:
             first *= 2
         most = self.params.width
         while not self.ended and self._descend(prices, first, most):
+            improve()
             most *= self.params.growth
 
     def _proved(self, prices: Prices, bound: int, width: int) -> None:
