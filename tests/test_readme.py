@@ -31,3 +31,15 @@ def test_every_command_of_the_table_exists() -> None:
     named = set(re.findall(r"^\| [\w ]*\| `ratiolab ([a-z-]+)", README, re.MULTILINE))
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     assert named == {name for name, command in commands.items() if not command.hidden}
+
+
+def test_the_quick_start_is_two_commands_of_one_line_each() -> None:
+    for mark, last in ("run", "ratiolab compare "), ("test", "python -m pytest "):
+        (command,) = re.findall(rf"<!-- {mark} -->\n```sh\n(.+)\n```\n", README)
+        assert command.startswith("python3 -m venv .venv && ")
+        assert f"&& .venv/bin/{last}" in command
+
+
+def test_a_fence_stands_on_a_line_of_its_own() -> None:
+    fences = [line for line in README.splitlines() if "```" in line]
+    assert [line for line in fences if not re.fullmatch(r" *```[a-z]*", line)] == []
