@@ -8,6 +8,7 @@ from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
 from ratiolab.hindsight.cell_stage import Cells, reason_against
+from ratiolab.hindsight.cells.engine import compile_cells
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     DualCertificate,
@@ -211,11 +212,14 @@ def _begin(state: SolveState, proven: Certificate) -> None:
 def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:
     """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
     limited = state.time_left is not None
-    cells = not reason_against(state)
+    cells = any(isinstance(work, Cells) for _, work in plan) and not reason_against(state)
     soon = len(state.instance) <= FEW or cells  # few loops before cuts
     try:
         if limited and not soon:
             _compile(state)
+        if limited and cells and not state.closed:
+            with state.uncounted("compiling, once after installation"):
+                compile_cells()
         with BackgroundHeuristic(state, cells=cells):
             for name, work in plan:
                 if state.closed or state.interrupted:
