@@ -212,7 +212,7 @@ def _begin(state: SolveState, proven: Certificate) -> None:
 def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") -> OptResult:
     """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
     limited = state.time_left is not None
-    cells = any(isinstance(work, Cells) for _, work in plan) and not reason_against(state)
+    cells = not reason_against(state) and any(isinstance(work, Cells) for _, work in plan)
     soon = len(state.instance) <= FEW or cells  # few loops before cuts
     try:
         if limited and not soon:
