@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +48,9 @@ def declined(instance: Instance, makespan: int) -> str:
     return ""
 
 
+@cache
 def compile_cells() -> None:
-    """Compile all loops, or load them, by solving two requests."""
+    """Compile all loops, or load them, by solving two requests once in a process."""
     instance = Instance("two", 4, [0, 0], [1, 1], [2, 3])
     late = np.array([0, 9])
     program = CellProgram(
