@@ -16,7 +16,7 @@ from ratiolab.model.files import (
 )
 from ratiolab.model.fleet import Fleet, FleetSchedule, fleet_of
 from ratiolab.model.instance import Instance, shown
-from ratiolab.model.io import instance_of, read_instance
+from ratiolab.model.io import instance_of, read_instance, require_total_latency
 from ratiolab.model.schedule import Schedule
 
 FLEET_FORMAT = "ratiolab-fleet/1"
@@ -96,11 +96,7 @@ def read_fleet_schedule(path: PathLike, fleet: Fleet) -> FleetSchedule:
         if len(moved):
             raise ValueError(f"request {request[inside][moved[0]]} runs on two replicas")
         schedule = FleetSchedule(fleet, places, runs)
-        if data.total_latency not in (None, schedule.total_latency):
-            raise ValueError(
-                f"total_latency {shown(data.total_latency)} is not that of the runs, "
-                f"{schedule.total_latency}"
-            )
+        require_total_latency(data.total_latency, schedule.total_latency)
         return schedule
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None

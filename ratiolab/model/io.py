@@ -126,14 +126,16 @@ def read_schedule(path: PathLike, instance: Instance) -> Schedule:
         runs = (data.request, data.start, data.stop)
         more = (data.release, data.lead, data.unfilled)
         schedule = Schedule(instance, *runs, data.preemption, *more)
-        if data.total_latency not in (None, schedule.total_latency):
-            raise ValueError(
-                f"total_latency {shown(data.total_latency)} is not that of the runs, "
-                f"{schedule.total_latency}"
-            )
+        require_total_latency(data.total_latency, schedule.total_latency)
         return schedule
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
+
+
+def require_total_latency(stated: int | None, found: int) -> None:
+    """Raise `ValueError` if a file states another total latency than that of its runs."""
+    if stated not in (None, found):
+        raise ValueError(f"total_latency {shown(stated)} is not that of the runs, {found}")
 
 
 def write_schedule(schedule: Schedule, path: PathLike) -> None:
