@@ -227,6 +227,22 @@ def run_on(timed, guide, pool, x, prefill, fresh, blocked):  # type: ignore[no-u
 
 
 @compiled
+def regret_of_waiting(guide, pool, x):  # type: ignore[no-untyped-def]
+    """Return the regrets of a state's waiting requests if they start now, and whether any waits."""
+    total, any_waits = 0.0, False
+    for word in range(pool.waiting.shape[1]):
+        bits, r = pool.waiting[x, word], word << 6
+        while bits:
+            if bits & np.uint64(1):
+                any_waits = True
+                i = guide.by_work[r]
+                total += guide.regret[i, cell_of(guide, i, pool.whole[x, TIME])]
+            bits >>= np.uint64(1)
+            r += 1
+    return total, any_waits
+
+
+@compiled
 def beam(timed, guide, taste, pool, log, most):  # type: ignore[no-untyped-def]
     """Return the least sum of completion times, picoseconds, its place in the log, and states.
 
@@ -291,16 +307,7 @@ def beam(timed, guide, taste, pool, log, most):  # type: ignore[no-untyped-def]
                 return np.inf, -1, done
             arrive(timed, guide, pool, x)
             whole = pool.whole[x]
-            waits, any_waits = 0.0, False
-            for word in range(pool.waiting.shape[1]):
-                bits, r = pool.waiting[x, word], word << 6
-                while bits:
-                    if bits & np.uint64(1):
-                        any_waits = True
-                        i = guide.by_work[r]
-                        waits += guide.regret[i, cell_of(guide, i, whole[TIME])]
-                    bits >>= np.uint64(1)
-                    r += 1
+            waits, any_waits = regret_of_waiting(guide, pool, x)
             tried, started = 0, 0
             for word in range(pool.waiting.shape[1]):
                 bits, r = pool.waiting[x, word], word << 6
@@ -341,16 +348,7 @@ def beam(timed, guide, taste, pool, log, most):  # type: ignore[no-untyped-def]
                     back = log[back, 0]
                 run_on(timed, guide, pool, x, prefill, fresh, any_waits and not started)
             arrive(timed, guide, pool, x)
-            waits, any_waits = 0.0, False
-            for word in range(pool.waiting.shape[1]):
-                bits, r = pool.waiting[x, word], word << 6
-                while bits:
-                    if bits & np.uint64(1):
-                        any_waits = True
-                        i = guide.by_work[r]
-                        waits += guide.regret[i, cell_of(guide, i, whole[TIME])]
-                    bits >>= np.uint64(1)
-                    r += 1
+            waits, _ = regret_of_waiting(guide, pool, x)
             if not whole[RUNNING] and whole[STARTED] == n:
                 if pool.real[x, TOTAL] < best:
                     best, best_log = pool.real[x, TOTAL], whole[LOG]
