@@ -1,14 +1,22 @@
 """The best bound in seconds that is found within some time, as a certificate."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import SecondsCertificate
-from ratiolab.hindsight.certificates.certify_seconds import PRICE_BITS, ROOT_BITS, seconds_value
+from ratiolab.hindsight.certificates.certify_seconds import (
+    LARGEST,
+    PRICE_BITS,
+    ROOT_BITS,
+    seconds_value,
+)
+from ratiolab.hindsight.relaxation.growth import growth_row
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
@@ -72,28 +80,49 @@ def seconds_certificate(
     unit = max(1, fixed >> FINE)
     refills = EVICTIONS[preemption].refills
     groups = groups or max(FEWEST, min(GROUPS, ALL_GROUPS // len(instance)))
-    parts = parts_of(instance, clock, refills=refills, groups=groups)
     fine = cells or max(COARSE, min(FINEST, MOST // (len(instance) * COARSE) * COARSE))
     coarse = fine if fine % COARSE else COARSE
-    width = unit / PICOSECONDS * ceil(horizon(parts) / fine / unit * PICOSECONDS)
-    best = in_closed_form(parts, width, fine)
+    found = []
+    for row in _rows(instance, clock, preemption):
+        parts = parts_of(instance, clock, refills=refills, groups=groups, row=row)
+        width = unit / PICOSECONDS * ceil(horizon(parts) / fine / unit * PICOSECONDS)
+        duals = in_closed_form(parts, width, fine)
+        found.append((value(parts, duals)[0], row, parts, duals))
+    _, row, parts, best = max(found, key=itemgetter(0))
     if seconds:
-        start = in_closed_form(parts, width * (fine // coarse), coarse)
-        found = raised(parts, start, lambda: 1.5 * (time.perf_counter() - began) / seconds)
-        found = refined(parts, found, fine) if coarse < fine else found
-        found = raised(parts, found, lambda: (time.perf_counter() - began) / seconds)
-        best = max(best, found, key=lambda duals: value(parts, duals)[0])
+        start = in_closed_form(parts, best.width * (fine // coarse), coarse)
+        better = raised(parts, start, lambda: 1.5 * (time.perf_counter() - began) / seconds)
+        better = refined(parts, better, fine) if coarse < fine else better
+        better = raised(parts, better, lambda: (time.perf_counter() - began) / seconds)
+        best = max(best, better, key=lambda duals: value(parts, duals)[0])
     tick = clock.tick if instance.tick_seconds is None else instance.tick_seconds
     claim = SecondsCertificate(
         instance.name,
         instance.digest,
         *(0, preemption, (fixed, prefill, decode, kv), picoseconds(tick or 0.0), unit),
-        *_rounded(parts, best, unit, groups),
+        *_rounded(parts, best, unit, groups, row),
     )
     return replace(claim, bound=seconds_value(claim, instance))
 
 
-def _rounded(parts: Parts, duals: Duals, unit: int, groups: int) -> tuple[Any, ...]:
+def _rows(
+    instance: Instance, clock: BatchTime, preemption: Preemption
+) -> Iterator[tuple[int, int]]:
+    """Yield (0, 0) for no growth row, and one of tokens and rounds where it may be of use.
+
+    A row may leave a request that prefills nothing without work, which the checker refuses.
+    """
+    yield (0, 0)
+    tokens, rounds = growth_row(instance)
+    fits = instance.memory * (tokens + rounds) < LARGEST >> FINE + 1
+    prefills = clock.prefill > 0 and instance.prompt.min() > 0
+    if not EVICTIONS[preemption].keeps_tokens and fits and prefills:
+        yield tokens, rounds
+
+
+def _rounded(
+    parts: Parts, duals: Duals, unit: int, groups: int, row: tuple[int, int]
+) -> tuple[Any, ...]:
     """Return duals in integers: the fields of a certificate from its width on."""
     second = PICOSECONDS / unit
     levels: list[int] = []  # falling, also where works are equal but for rounding
@@ -103,6 +132,6 @@ def _rounded(parts: Parts, duals: Duals, unit: int, groups: int) -> tuple[Any, .
     decoding = np.floor(SHORTER * duals.decoding * 2**ROOT_BITS).astype(np.int64)
     prefilled = np.floor(SHORTER * duals.prefilled * second).astype(np.int64)
     return (
-        *(round(duals.width * second), groups, tuple(levels)),
+        *(round(duals.width * second), groups, row, tuple(levels)),
         *(tuple(price.tolist()), tuple(decoding.tolist()), tuple(map(tuple, prefilled.tolist()))),
     )

@@ -57,6 +57,7 @@ class Parts(NamedTuple):
     size, length, soonest : of each group its work, the least time that it takes, and when it may
         begin.
     root, running : of each group the slopes of a unit of its work in the duals.
+    relief : of each request what a growth row takes off, seconds of fixed times of batches.
     """
 
     due: Floats
@@ -70,6 +71,7 @@ class Parts(NamedTuple):
     soonest: Floats
     root: Floats
     running: Floats
+    relief: Floats
     fixed: float
     decode: float
 
@@ -79,18 +81,26 @@ class Parts(NamedTuple):
         return np.diff(1 / self.levels, prepend=0.0)
 
 
-def parts_of(instance: Instance, clock: BatchTime, *, refills: bool, groups: int) -> Parts:
+def parts_of(
+    instance: Instance,
+    clock: BatchTime,
+    *,
+    refills: bool,
+    groups: int,
+    row: tuple[int, int] = (0, 0),
+) -> Parts:
     """Return requests as the bound sees them.
 
     Parameters
     ----------
     refills : whether a batch may prefill what a request holds, in place of decoding.
     groups : parts into which the tokens after the first are divided.
+    row : tokens and rounds of a growth row; (0, 0) for none.
     """
     arrivals = np.array(clock.arrivals(instance), np.float64) / 1e12
     due = arrivals - arrivals.min()
     fixed, decode = clock.fixed, min(clock.decode, clock.prefill) if refills else clock.decode
-    works, constant = np.empty(len(due)), 0.0
+    works, relief, constant = np.empty(len(due)), np.zeros(len(due)), 0.0
     rows, first = [], [0]
     prefilled = np.empty(len(due))
     for j, (s, o) in enumerate(
@@ -101,14 +111,20 @@ def parts_of(instance: Instance, clock: BatchTime, *, refills: bool, groups: int
         if refills:
             own = np.minimum(own, clock.prefill * held)
         own[0] = clock.prefill * s
-        share = fixed * (held + 1) / instance.memory
+        use = (held + 1) / instance.memory
+        tokens, rounds = row
+        if rounds:
+            last = np.maximum(np.arange(o) + rounds + 1 - o, 0)  # what the row takes off
+            use = use + rounds * np.minimum(use / tokens, 1 / instance.memory) - last / tokens
+            relief[j] = -fixed * use[use < 0].sum()
+        share = fixed * np.maximum(use, 0.0)
         part = own + share
         work = part.sum()
         before = np.cumsum(part) - part
         done = (before + part / 2) / work
         constant += fixed * done.sum() + (own * (before + own / 2)).sum() / work
         constant -= decode * done[1:].sum()
-        root = np.sqrt(done) / share
+        root = np.sqrt(done) / np.maximum(share, 1e-300)
         f = own[0] / np.sqrt(o)
         ready = due[j] + fixed + own[0]
         rows.append((own[0], fixed + own[0], due[j], 0.0, 0.0))
@@ -116,13 +132,13 @@ def parts_of(instance: Instance, clock: BatchTime, *, refills: bool, groups: int
             most = own[1:].max()
             lasts = own[1:].sum() / most * (fixed + most) if most else 0.0
             rows.append((own[1:].sum(), lasts, ready, 0.0, 0.0))
-        rows.append((share[0], fixed, due[j], 0.0, f / share[0]))
+        rows.append((share[0], fixed, due[j], 0.0, f / share[0] if share[0] else 0.0))
         ends = [1 + (o - 1) * g // groups for g in range(groups + 1)]
         for begin, end in pairwise(ends):
-            if begin < end:
+            if begin < end and (most := share[begin:end].max()):
                 size = share[begin:end].sum()
-                lasts = size / share[end - 1] * (fixed + decode)
-                rows.append((size, lasts, ready, root[begin:end].min(), f / share[end - 1]))
+                lasts = size / most * (fixed + decode)
+                rows.append((size, lasts, ready, root[begin:end].min(), f / most))
         first.append(len(rows))
         works[j], prefilled[j] = work, own[0]
     table = np.array(rows).T.copy()
@@ -134,7 +150,7 @@ def parts_of(instance: Instance, clock: BatchTime, *, refills: bool, groups: int
     constant -= float((prefilled**2 * made[level]).sum()) / 2
     size, length, soonest, root_slope, running = table
     shapes = due, works, level, constant, levels, np.array(first)
-    return Parts(*shapes, size, length, soonest, root_slope, running, fixed, decode)
+    return Parts(*shapes, size, length, soonest, root_slope, running, relief, fixed, decode)
 
 
 @compiled
@@ -157,6 +173,10 @@ def bound(parts, steps, duals, slopes):  # type: ignore[no-untyped-def]
         total -= width * price[b]
         slopes.price[b] -= width
     rest[cells] = 0.0
+    highest = np.empty(cells + 1, np.int64)
+    highest[cells] = cells
+    for b in range(cells - 1, -1, -1):
+        highest[b] = b if rest[b] > rest[highest[b + 1]] else highest[b + 1]
     p, low = np.empty(cells + 2), np.empty(cells + 2)
     most = np.diff(first).max() + 1
     ahead = np.empty((most, cells + 3))
@@ -166,6 +186,13 @@ def bound(parts, steps, duals, slopes):  # type: ignore[no-untyped-def]
         if begin >= cells:
             continue
         n = cells - begin + 1
+        b = highest[begin]
+        if parts.relief[j] > 0 and b < cells:
+            total -= parts.relief[j] * rest[b]
+            slopes.price[b] -= parts.relief[j]
+            slopes.decoding[b] += 2 * parts.relief[j] * decode * decoding[b] / fixed
+            for m in range(levels):
+                slopes.prefilled[m, b] += parts.relief[j] * steps[m] * prefilled[m, b] / fixed
         for chain in range(2):
             middle = first[j] + (2 if first[j + 1] - first[j] > 2 else 1)
             g0, g1 = (first[j], middle) if chain == 0 else (middle, first[j + 1])

@@ -4,6 +4,7 @@ import copy
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from batches import drawn_case, least_picoseconds
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certificate import Certificate, numbers_check
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.certify_seconds import seconds_value
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.model import FormatError, Instance
@@ -46,6 +48,15 @@ def seconds(seed: int) -> tuple[Instance, Certificate, int]:
     instance, clock = drawn_case(seed)
     best = least_picoseconds(instance, clock, evictions=True)
     return instance, seconds_certificate(instance, clock, "recompute", cells=20), best
+
+
+def growing(seed: int) -> tuple[Instance, Certificate, int]:
+    """With a growth row, which holds where nothing is evicted."""
+    instance, clock = drawn_case(seed)
+    best = least_picoseconds(instance, clock, evictions=False)
+    claim = seconds_certificate(instance, clock, "restart", cells=20)
+    claim = replace(claim, row=(3, 2))
+    return instance, replace(claim, bound=seconds_value(claim, instance)), best
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -86,9 +97,10 @@ def changed(data: dict[str, Any], all_places: list[tuple[Any, ...]], rng: random
         (growth, 1, 150),
         (paths, 3, 150),
         (seconds, 7, 500),
+        (growing, 7, 500),
         *(
             pytest.param(make, seed, 5000, marks=pytest.mark.slow)
-            for make in (growth, paths, seconds)
+            for make in (growth, paths, seconds, growing)
             for seed in (5, 6)
         ),
     ],

@@ -163,6 +163,7 @@ class SecondsCertificate(_Claim):
     unit : picoseconds of the unit of all times below.
     width : of a cell of time.
     groups : into which the tokens of a request after its first are divided.
+    row : tokens and rounds of a growth row, which only ``restart`` allows; (0, 0) for none.
     levels : works between which pairs of prefilled requests are told apart, falling.
     price, decoding : of each cell the price, in 2^-20, and S, in 2^-10.
     prefilled : of each level G of each cell.
@@ -174,6 +175,7 @@ class SecondsCertificate(_Claim):
     unit: int
     width: int
     groups: int
+    row: tuple[int, int]
     levels: tuple[int, ...] = field(repr=False)
     price: tuple[int, ...] = field(repr=False)
     decoding: tuple[int, ...] = field(repr=False)

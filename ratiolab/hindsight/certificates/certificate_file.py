@@ -221,6 +221,8 @@ class SecondsFile(ProofFile):
     """Units of a cell of time."""
     groups: int
     """Into which the tokens of a request after its first are divided."""
+    row: Annotated[tuple[int, int], _FROM_LIST]
+    """Tokens and rounds of a growth row, [0, 0] for none."""
     levels: Integers
     """Works, falling."""
     price: Integers

@@ -58,6 +58,23 @@ shares in a batch add up to at most 1 and F p - q >= 0, adding up gives sum C_j 
 
 the own work where it is done and the rest in the batch that makes the token (S for k > 0 alone).
 
+Growth rows. Where evictions lose tokens (``restart``), a request that counts in a batch makes a
+token in every batch from then on until it completes. Let J be the requests of a batch, m_j what j
+holds at its end, and r_j the batches that j then still needs. A *row* has m0 tokens and w rounds,
+and says
+
+    sum over J of [m_j / M + (w / M) min(1, m_j / m0) - max(0, w - r_j) / m0] <= 1.
+
+Proof: let d be the least of w and all r_j. At the end of the d-th batch from here all of J are
+still in memory, so sum (m_j + d) <= M, and sum m_j / M + (d / M) sum min(1, m_j / m0) <= 1. If
+d = w, nothing is taken off. If d < w, a request with r_j = d takes off (w - d) / m0, and the growth
+still missing is no more: (w - d) / M sum min(1, m_j / m0) <= (w - d) / (m0 M) sum m_j <= (w - d) /
+m0.
+
+The bracket, where it is positive, may thus be the share in all of the above: only that shares in a
+batch add up to at most 1 is used of them. A negative bracket is a share of 0 with a *relief*, whose
+product with F p - q is paid at the largest p - q / F from the arrival on.
+
 A request's least cost. Let V bound the cost of groups of its tokens in their order: of the own
 works (first token; others) and, independently, of the rest (first token; others in groups). Divide
 the cost of a group by its work: a function of time, constant in cells; take the least over its
@@ -135,6 +152,9 @@ def _require_form(claim: SecondsCertificate, instance: Instance) -> None:
         "the instance states another tick": tick == claim.tick >= 0,
         "a clock has nonnegative picoseconds": fixed > 0 and min(others) >= 0,
         "unit, width and groups must be positive": min(claim.unit, claim.width, claim.groups) > 0,
+        "a growth row has positive tokens and rounds": min(claim.row) > 0 or claim.row == (0, 0),
+        "growth rows do not hold where evictions keep tokens": claim.row == (0, 0)
+        or claim.preemption == "restart",
         "a batch must last some units": fixed >= claim.unit,
         "duals must not be negative": min(
             (*claim.price, *claim.decoding, *(min(row, default=0) for row in claim.prefilled)),
@@ -155,11 +175,13 @@ def _require_form(claim: SecondsCertificate, instance: Instance) -> None:
 class _Duals(NamedTuple):
     """Duals of cells as arrays, with a last cell of zeros for all times after them.
 
-    ``rest`` is p - q / F, ``credit[m]`` the sum of v_l G_l over the first m levels.
+    ``rest`` is p - q / F, ``highest`` its largest from a cell on, ``credit[m]`` the sum of v_l G_l
+    over the first m levels.
     """
 
     price: IntArray
     rest: IntArray
+    highest: IntArray
     decoding: IntArray
     credit: list[IntArray]
     fixed: int
@@ -185,9 +207,11 @@ class _Duals(NamedTuple):
         rest = [p - -(-x // fixed) for p, x in zip(claim.price, q, strict=True)]
         if min(rest) < 0:
             raise CertificateError("a batch's price is below the congestion that it pays for")
+        rests = _array(rest)
         return cls(
             _array(claim.price),
-            _array(rest),
+            rests,
+            np.maximum.accumulate(rests[::-1])[::-1],
             _array(claim.decoding),
             [_array(row) for row in credit],
             fixed,
@@ -219,7 +243,7 @@ def _request(
         own = np.minimum(own, prefill * held)
     own[0] = prefill * prompt
     own //= claim.unit
-    share = fixed * (held + 1) // memory
+    share, relief = _shares(claim.row, fixed, memory, held + 1)
     part = own + share
     _require_small(int(part.max()) * output)
     work = int(part.sum())
@@ -240,6 +264,7 @@ def _request(
     cells = len(duals.price) - 1
     if begin >= cells:
         return cost
+    cost += -relief * int(duals.highest[begin]) >> PRICE_BITS
     times = np.maximum(np.arange(begin, cells + 1, dtype=np.int64) * claim.width - due, 0)
     top = (int(times[-1]) // work) + (int(duals.price.max()) >> PRICE_BITS) + 1
     bits = min(PRICE_BITS, 36 - top.bit_length())
@@ -260,7 +285,7 @@ def _request(
         size = int(share[first:last].sum())
         if not size:  # its cost is at least 0
             continue
-        longest = int(share[last - 1])
+        longest = int(share[first:last].max())
         gain = (mean << ROOT_BITS) // longest
         price = rest + _scaled(duals.credit[level][begin:], gain, PART_BITS + ROOT_BITS - bits)
         length = fixed
@@ -273,6 +298,24 @@ def _request(
         chains[1].append(_Group(size, length, later if first else 0, price))
     paid = sum(_least(chain, work, claim.width) for chain in chains)
     return cost + (work * paid >> bits)
+
+
+def _shares(row: tuple[int, int], fixed: int, memory: int, held: IntArray) -> tuple[IntArray, int]:
+    """Return the share of each token times the fixed time, rounded down, and the relief, up.
+
+    Parameters
+    ----------
+    held : tokens that the request holds when it makes its first token, its second, and so on.
+    """
+    tokens, rounds = row
+    if not rounds:
+        return fixed * held // memory, 0
+    _require_small(max(fixed, len(held)) * memory * (tokens + rounds))
+    left = np.arange(len(held), dtype=np.int64)[::-1]
+    taken = memory * np.maximum(rounds - left, 0)
+    over = tokens * held + rounds * np.minimum(held, tokens) - taken
+    relief = -int(over[over < 0].sum())
+    return fixed * np.maximum(over, 0) // (memory * tokens), -(-fixed * relief // (memory * tokens))
 
 
 class _Group(NamedTuple):
