@@ -48,19 +48,20 @@ def certify(
     from ratiolab.hindsight.certificates.certify_promises import certify_promises
     from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
     from ratiolab.hindsight.certificates.io import read_certificate
+    from ratiolab.model.fleet import replicas_of
     from ratiolab.model.fleet_io import read_fleet
-    from ratiolab.model.promises import one_replica, with_limits
+    from ratiolab.model.promises import with_limits
     from ratiolab.online.clock import PICOSECONDS
 
     instance = read_fleet(file, memory, replicas)
     if slo_ttft is not None or slo_latency is not None:
-        instance = with_limits(one_replica(instance), slo_ttft, slo_latency)
+        instance = with_limits(instance, slo_ttft, slo_latency)
     claim = read_certificate(certificate)
     reason, code = "", 0
     try:
         with allowing(seconds):
             if isinstance(claim, PromiseCertificate):
-                certify_promises(claim, one_replica(instance))
+                certify_promises(claim, instance)
             else:
                 check(claim, instance)
     except TooCostlyError as error:
@@ -80,7 +81,7 @@ def certify(
     if objective == "weighted":
         shown = f"proven: every schedule of {instance.name} has weighted latency >= {claim.bound:,}"
     if objective == "goodput":
-        evicting = one_replica(instance).first_by is None
+        evicting = replicas_of(instance)[0].first_by is None
         which = "schedule" if evicting else "schedule without evictions"
         shown = (
             f"proven upper bound: no {which} of {instance.name} serves a weight above "

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ratiolab.hindsight.objective import Aim
     from ratiolab.hindsight.result import OptResult, Progress, Report
     from ratiolab.model import Instance
+    from ratiolab.model.fleet import Fleet
 
 TELL_EVERY = 1.0
 """Seconds between two lines of ``--progress`` that differ in nothing but the seconds."""
@@ -129,8 +130,8 @@ def solve(
     the seconds and the interval after each stage. With --certificate, bounds that rest on a solver
     are proved again by searches that leave a certificate, as far as these reach.
 
-    With --replicas, the optimum is that of equal replicas; a request stays on one of them. Small
-    fleets are solved to proof, larger ones get an interval.
+    With --replicas, the optimum is that of equal replicas, for every objective; a request stays on
+    one of them. Small fleets are solved to proof, larger ones get an interval.
 
     With --objective goodput the upper end is the proven bound, and the lower one the weight that
     the schedule serves in time; --slo-ttft and --slo-latency, in rounds, set all dates.
@@ -144,14 +145,14 @@ def solve(
     from ratiolab.model import write_schedule
     from ratiolab.model.fleet import Fleet
     from ratiolab.model.fleet_io import read_fleet
-    from ratiolab.model.promises import one_replica, with_limits
+    from ratiolab.model.promises import with_limits
     from ratiolab.report.tables import stages_line
 
     instance = read_fleet(file, memory, replicas)
-    if objective != "total" or slo_ttft is not None or slo_latency is not None:
-        instance = with_limits(one_replica(instance), slo_ttft, slo_latency)
+    if slo_ttft is not None or slo_latency is not None:
+        instance = with_limits(instance, slo_ttft, slo_latency)
     require_no_folder(schedule, certificate)
-    if isinstance(instance, Fleet):
+    if isinstance(instance, Fleet) and objective == "total":
         from ratiolab.cli.fleets import solve_replicas
 
         refused = {"--memory-limit": memory_limit, "--threads": threads, "--plot": plot}
@@ -169,6 +170,7 @@ def solve(
         options |= {"backend": backend, "seed": seed}
         _solve_promises(instance, objective, options, stream, schedule, certificate, json)
         return
+    assert not isinstance(instance, Fleet)
     if instance.promises:
         ignored = ", ".join(instance.promises)
         typer.echo(f"objective total: {ignored} are left aside (--objective)", err=True)
@@ -231,7 +233,7 @@ def solve(
 
 
 def _solve_promises(
-    instance: "Instance",
+    given: "Instance | Fleet",
     objective: str,
     options: dict[str, Any],
     stream: bool,
@@ -242,30 +244,34 @@ def _solve_promises(
     """Solve for weighted latency or goodput, and print the interval."""
     from ratiolab.hindsight import solve_promises
     from ratiolab.hindsight.certificates.io import write_certificate
-    from ratiolab.model import write_schedule
+    from ratiolab.model import Schedule, write_schedule
+    from ratiolab.model.fleet_io import write_fleet_schedule
     from ratiolab.report.tables import stages_line
 
     with progress(silent=stream) as display:
-        task = display.add_task(f"{instance.name}: {objective}")
+        task = display.add_task(f"{given.name}: {objective}")
 
         def show(now: "Progress") -> None:
             interval = f"{objective} in [{now.lower:,}, {now.upper:,}]"
-            display.update(task, description=f"{instance.name}: {interval}, {now.stage}")
+            display.update(task, description=f"{given.name}: {interval}, {now.stage}")
 
         tell = _streaming() if stream else show
-        result = solve_promises(instance, cast("Aim", objective), progress=tell, **options)
+        result = solve_promises(given, cast("Aim", objective), progress=tell, **options)
     if schedule is not None:
-        write_schedule(result.schedule, schedule)
+        if isinstance(result.schedule, Schedule):
+            write_schedule(result.schedule, schedule)
+        else:
+            write_fleet_schedule(result.schedule, schedule)
     if certificate is not None:
         write_certificate(result.certificate, certificate)
     if json:
         print_json("optimum", result.to_dict())
     else:
-        print_rich(instance.headline)
+        print_rich(given.headline)
         print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
         if result.unreachable:
             print_rich(f"{result.unreachable:,} requests cannot be in time, even alone")
-        print_rich(*in_seconds(instance))
+        print_rich(*in_seconds(result.instance))
         print_rich(*[result.note] * bool(result.note))
         print_rich(stages_line(result))
     if result.interrupted:

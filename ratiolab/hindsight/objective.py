@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ratiolab.model import Instance, IntArray, Schedule
+from ratiolab.model.fleet import FleetSchedule, runs_of
 from ratiolab.model.instance import Column
 from ratiolab.model.promises import (
     NO_DATE,
@@ -69,11 +70,12 @@ class Objective:
         """Whether a request may be late."""
         return self.name == "goodput"
 
-    def value(self, schedule: Schedule) -> int:
+    def value(self, schedule: Schedule | FleetSchedule) -> int:
         """Return the value of a schedule: its latency, weighted latency, or goodput."""
+        runs = runs_of(schedule)
         if self.name == "goodput":
-            return goodput(schedule)
-        return weighted_latency(schedule) if self.name == "weighted" else schedule.total_latency
+            return goodput(runs)
+        return weighted_latency(runs) if self.name == "weighted" else runs.total_latency
 
     def of_cost(self, cost: int) -> int:
         """Return the value that a cost stands for: goodput is all weight less what is lost."""

@@ -1,9 +1,10 @@
 """The solver of the objectives with promises: weighted latency, and weight served in time."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,15 +12,21 @@ import numpy as np
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
 from ratiolab.hindsight.bruteforce import brute_force, brute_force_goodput
 from ratiolab.hindsight.certificates.certificate import PromiseCertificate
+from ratiolab.hindsight.fleets.lists import list_schedule as fleet_list
+from ratiolab.hindsight.fleets.oracle import best_shares
+from ratiolab.hindsight.fleets.program import with_replicas
 from ratiolab.hindsight.horizon import serial_horizon
-from ratiolab.hindsight.objective import Aim, Objective, with_late
+from ratiolab.hindsight.objective import Aim, Objective
 from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.relaxation.promised import alone, promised_bounds
 from ratiolab.hindsight.result import Progress, Report, SolveOptions, Stage
-from ratiolab.hindsight.schedules.promised import first_schedule, improve
+from ratiolab.hindsight.schedules.heuristics import list_schedule
+from ratiolab.hindsight.schedules.promised import Plan, first_schedule, improve, plan_of
 from ratiolab.model import Instance, IntArray, Schedule, require_feasible, violations
 from ratiolab.model.display import Result
+from ratiolab.model.feasibility import Violation, fleet_violations, require_feasible_fleet
 from ratiolab.model.files import PathLike
+from ratiolab.model.fleet import Fleet, FleetSchedule, fleet_of, replicas_of, runs_of
 from ratiolab.model.interrupts import Interruptible
 from ratiolab.model.io import as_instance
 
@@ -44,6 +51,7 @@ class PromiseResult(Interruptible, Result):
 
     Parameters
     ----------
+    given : what is served, by one replica or several.
     objective : ``weighted``: both ends are weighted latencies, the schedule's is ``upper``.
         ``goodput``: both are weights served in time, the schedule's is ``lower``, and no schedule
         serves more than ``upper``.
@@ -51,9 +59,9 @@ class PromiseResult(Interruptible, Result):
     certificate : proof of the best bound that needs no solver's word.
     """
 
-    instance: Instance
+    given: Instance | Fleet
     objective: Aim
-    schedule: Schedule = field(repr=False)
+    schedule: Plan = field(repr=False)
     lower: int
     upper: int
     source: str
@@ -87,6 +95,11 @@ class PromiseResult(Interruptible, Result):
         return covered(self.instance, self.objective)
 
     @property
+    def instance(self) -> Instance:
+        """Return the requests."""
+        return replicas_of(self.given)[0]
+
+    @property
     def unreachable(self) -> int:
         """Return how many requests no schedule serves in time, even alone."""
         if self.objective != "goodput":
@@ -111,9 +124,14 @@ class PromiseResult(Interruptible, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return bounds, their source, and the best starts, rounds; ``seconds`` are wall-clock."""
+        several: dict[str, Any] = {}
+        if isinstance(self.schedule, FleetSchedule):
+            several = {"replicas": self.schedule.fleet.replicas}
+            several["replica"] = self.schedule.replica.tolist()
         return {
-            "instance": self.instance.name,
-            "digest": self.instance.digest,
+            "instance": self.given.name,
+            "digest": self.given.digest,
+            **several,
             "objective": self.objective,
             "status": self.status,
             "upper": self.upper,
@@ -123,7 +141,7 @@ class PromiseResult(Interruptible, Result):
             "certified": self.certificate.bound,
             "covers": self.covers,
             "unreachable": self.unreachable,
-            "starts": self.schedule.starts.tolist(),
+            "starts": runs_of(self.schedule).starts.tolist(),
             "nodes": self.nodes,
             "seconds": round(self.seconds, 3),
             "stages": [s._asdict() | {"seconds": round(s.seconds, 3)} for s in self.stages],
@@ -147,19 +165,19 @@ def covered(instance: Instance, objective: Aim) -> str:
     return "schedules without evictions" if seen else "all schedules under restart"
 
 
-def certified_goodput(instance: Instance) -> PromiseCertificate:
+def certified_goodput(given: Instance | Fleet) -> PromiseCertificate:
     """Return the certificate of a bound on goodput, after a fixed effort.
 
     >>> two = Instance("two", 4, [0, 0], [1, 1], [3, 3], deadline=[3, 4])
     >>> certified_goodput(two).bound
     1
     """
-    proofs = promised_bounds(instance, Objective.of(instance, "goodput"))
+    proofs = promised_bounds(given, Objective.of(replicas_of(given)[0], "goodput"))
     return min(proofs, key=lambda proof: proof.bound)
 
 
 def solve_promises(
-    instance: Instance | PathLike,
+    instance: Instance | Fleet | PathLike,
     objective: Aim,
     *,
     time_limit: float | None = None,
@@ -178,6 +196,8 @@ def solve_promises(
 
     Parameters
     ----------
+    instance : or its file, or a fleet: then a request stays on one replica, and the bound holds for
+        requests that move, too.
     objective : ``weighted`` or ``goodput``; goodput needs a column of dates, or limits for all
         (`ratiolab.model.promises.with_limits`).
     time_limit : seconds in all; None for a fixed effort, and the program to its proof.
@@ -198,13 +218,14 @@ def solve_promises(
     >>> solve_promises(two, "goodput").upper
     3
     """
-    instance = as_instance(instance)
+    given = instance if isinstance(instance, Fleet) else as_instance(instance)
+    requests, replicas = replicas_of(given)
     if objective not in ("weighted", "goodput"):
         raise ValueError(f"objective {objective!r} must be weighted or goodput here")
     if method not in METHODS:
         raise ValueError(f"method {method!r} must be one of {', '.join(METHODS)} for {objective}")
-    if method == "brute" and len(instance) > MOST_BRUTE:
-        raise ValueError(f"method 'brute': {len(instance)} requests, at most {MOST_BRUTE}")
+    if method == "brute" and len(requests) > MOST_BRUTE:
+        raise ValueError(f"method 'brute': {len(requests)} requests, at most {MOST_BRUTE}")
     library, _, solver = backend.partition(":")
     if library not in ("highs", "pulp") or (library == "highs" and solver):
         raise ValueError(f"backend {backend!r} must be 'highs', 'pulp' or 'pulp:SOLVER'")
@@ -212,8 +233,8 @@ def solve_promises(
     if time_limit is not None:  # what is called is compiled before the clock starts
         one = Instance("one", 2, [0], [1], [1], deadline=[1], weight=[1])
         few = SolveOptions("certified")
-        _Run(one, Objective.of(one, objective), few, None).to_the_end()
-    run = _Run(instance, Objective.of(instance, objective), options, progress)
+        _Run(fleet_of(one, replicas), Objective.of(one, objective), few, None).to_the_end()
+    run = _Run(given, Objective.of(requests, objective), options, progress)
     return run.to_the_end()
 
 
@@ -221,14 +242,24 @@ class _Run:
     """A solve: the best schedule and bound so far, in the value of the objective."""
 
     def __init__(
-        self, instance: Instance, aim: Objective, options: SolveOptions, progress: Report | None
+        self,
+        given: Instance | Fleet,
+        aim: Objective,
+        options: SolveOptions,
+        progress: Report | None,
     ) -> None:
-        self.instance, self.aim, self.options, self.progress = instance, aim, options, progress
+        self.given, self.aim, self.options, self.progress = given, aim, options, progress
+        self.instance, self.replicas = replicas_of(given)
+        self.listed: Callable[[IntArray], Plan] = (
+            partial(fleet_list, given)
+            if isinstance(given, Fleet)
+            else partial(list_schedule, given)
+        )
         self.began, self.stages, self.nodes = time.perf_counter(), list[Stage](), 0
         self.name, self.note, self.interrupted = "lists", "", False
-        self.schedule = require_feasible(first_schedule(instance, aim))
+        self.schedule = _required(first_schedule(given, aim, self.listed))
         self.found = aim.value(self.schedule)
-        self.certificate = alone(instance, aim)
+        self.certificate = alone(given, aim)
         self.bound, self.source = self.certificate.bound, "alone"
 
     @property
@@ -270,7 +301,7 @@ class _Run:
             self.interrupted, self.note = True, "Ctrl-C ended the solve"
         lower, upper = self.ends
         return PromiseResult(
-            *(self.instance, self.aim.name, self.schedule, lower, upper, self.source),
+            *(self.given, self.aim.name, self.schedule, lower, upper, self.source),
             *(self.certificate, time.perf_counter() - self.began, self.nodes, self.options),
             *(tuple(self.stages), self.note, self.interrupted),
         )
@@ -288,11 +319,11 @@ class _Run:
             seconds = time.perf_counter() - self.began
             self.progress(Progress(seconds, self.nodes + nodes, upper, lower, self.name))
 
-    def keep(self, schedule: Schedule) -> None:
+    def keep(self, schedule: Plan) -> None:
         """Keep a schedule that is better and passes the check."""
         value = self.aim.value(schedule)
         if value > self.found if self.aim.dropping else value < self.found:
-            self.schedule, self.found = require_feasible(schedule), value
+            self.schedule, self.found = _required(schedule), value
             self.tell()
 
     def prove(self, bound: int, source: str) -> None:
@@ -309,7 +340,7 @@ class _Run:
         """Prove bounds by prices."""
         left = self.left()
         seconds = None if left is None else PARTS["bounds"] * left
-        for proof in promised_bounds(self.instance, self.aim, seconds):
+        for proof in promised_bounds(self.given, self.aim, seconds):
             if self.is_better(proof.bound, self.certificate.bound):
                 self.certificate = proof
                 self.prove(proof.bound, proof.source)
@@ -332,7 +363,8 @@ class _Run:
 
         self.note = self.too_large()
         share = 1.0 if self.note or self.options.method == "certified" else PARTS["search"]
-        improve(self.schedule, self.aim, part, self.keep, seed=self.options.seed)
+        search = self.given, self.schedule, self.aim, self.listed
+        improve(*search, part, self.keep, seed=self.options.seed)
 
     def last_starts(self) -> IntArray:
         """Return a start of each request that some optimal schedule does not exceed.
@@ -344,7 +376,7 @@ class _Run:
         instance, aim = self.instance, self.aim
         last = np.minimum(aim.last, serial_horizon(instance) - instance.output)
         if not aim.dropping:
-            spare = self.found - alone(instance, aim).bound  # beyond what all take alone
+            spare = self.found - alone(self.given, aim).bound  # beyond what all take alone
             last = np.minimum(last, instance.arrival + spare // aim.slope)
         return last
 
@@ -353,7 +385,7 @@ class _Run:
         from ratiolab.hindsight.programs.timeindexed import size
 
         ends, params = np.maximum(self.last_starts(), self.instance.arrival), ProgramParams()
-        entries = size(self.instance, ends, int(ends.max()), objective=self.aim)
+        entries = size(self.instance, ends, int(ends.max()), objective=self.aim) * self.replicas
         left, most = self.left(), params.most_entries
         if left is not None:
             most = min(most, int(params.entries_a_second * max(1.0, left)))
@@ -378,19 +410,25 @@ class _Run:
                 solver=solver,
                 time_limit=left,
                 seed=self.options.seed,
+                replicas=self.replicas,
             )
-            if answer.schedule is not None:
-                self.keep(answer.schedule)
+            if answer.starts:
+                plan = plan_of(self.given, np.array(answer.replica), np.array(answer.starts))
+                self.keep(plan)
                 if answer.proven:
-                    self.prove(self.aim.value(answer.schedule), f"{solver} through PuLP")
+                    self.prove(self.aim.value(plan), f"{solver} through PuLP")
             self.note = "" if answer.proven else f"{solver} stopped before proof: {answer.status}"
             return
-        program = build(self.instance, last, objective=self.aim)
-        starts = self.schedule.starts
+        one = build(self.instance, last, objective=self.aim)
+        many = with_replicas(one, self.replicas)
+        starts = runs_of(self.schedule).starts
+        places = np.zeros(len(starts), np.int64)
+        if isinstance(self.schedule, FleetSchedule):
+            places = self.schedule.replica
         late = starts > self.aim.last
         result = highs.solve_program(
-            program,
-            start=program.counts(np.where(late, int(last.max()) + 1, starts)),
+            many.program,
+            start=many.counts(one, np.where(late, int(last.max()) + 1, starts), places),
             time_limit=left,
             node_limit=self.options.node_limit,
             seed=self.options.seed,
@@ -398,11 +436,10 @@ class _Run:
         )
         self.nodes += result.nodes
         if result.counts is not None:
-            chosen = program.starts(result.counts)
-            late = chosen > last
-            schedule = with_late(self.instance, np.where(late, -1, chosen))
-            if not violations(schedule):
-                self.keep(schedule)
+            chosen, places = many.read(one, result.counts)
+            plan = plan_of(self.given, places, np.where(chosen > last, -1, chosen))
+            if not _faults(plan):
+                self.keep(plan)
         if result.lower is not None:
             self.prove(self.aim.of_cost(max(0, result.lower)), "HiGHS")
         self.interrupted = result.interrupted
@@ -410,12 +447,30 @@ class _Run:
 
     def brute(self) -> None:
         """Enumerate every schedule."""
-        instance = self.instance
-        if self.aim.dropping:
-            best, starts = brute_force_goodput(instance)
-            schedule = with_late(instance, starts)
+
+        def optimum(some: Instance) -> tuple[int, Sequence[int]]:
+            aim = Objective.of(some, self.aim.name)
+            if aim.dropping:
+                most, starts = brute_force_goodput(some)
+                return aim.of_cost(most), starts  # all weight less that in time is lost
+            schedule = brute_force(some, aim.slope.tolist())
+            return aim.value(schedule), schedule.starts.tolist()
+
+        if isinstance(self.given, Fleet):
+            places, starts = best_shares(self.given, optimum)
         else:
-            schedule = brute_force(instance, self.aim.slope.tolist())
-            best = self.aim.value(schedule)
-        self.keep(schedule)
-        self.prove(best, "brute force")
+            starts = np.array(optimum(self.given)[1])
+            places = np.zeros_like(starts)
+        plan = plan_of(self.given, places, starts)
+        self.keep(plan)
+        self.prove(self.aim.value(plan), "brute force")
+
+
+def _faults(plan: Plan) -> list[Violation]:
+    return violations(plan) if isinstance(plan, Schedule) else fleet_violations(plan)
+
+
+def _required(plan: Plan) -> Plan:
+    if isinstance(plan, Schedule):
+        return require_feasible(plan)
+    return require_feasible_fleet(plan)

@@ -208,3 +208,8 @@ class FleetSchedule(Result):
     def to_frame(self) -> "pd.DataFrame":
         """Return a table with one row for each run, in order of start."""
         return self.runs.to_frame().assign(replica=self.replica[self.runs.request])
+
+
+def runs_of(schedule: Schedule | FleetSchedule) -> Schedule:
+    """Return the runs of all requests of a schedule, of one replica or several."""
+    return schedule if isinstance(schedule, Schedule) else schedule.runs

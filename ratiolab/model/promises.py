@@ -1,11 +1,12 @@
 """Weights and deadlines: the value of a request, and which requests a schedule serves in time."""
 
 from fractions import Fraction
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.model.fleet import Fleet
+from ratiolab.model.fleet import Fleet, fleet_of, replicas_of
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import DATES, Instance
 from ratiolab.model.schedule import Schedule
@@ -84,22 +85,15 @@ def weighted_latency(schedule: Schedule) -> int:
     return sum(weight * latency for weight, latency in zip(*columns, strict=True))
 
 
-def one_replica(given: Instance | Fleet) -> Instance:
-    """Return the instance of one replica; `ValueError` for a fleet, whose dates nothing bounds."""
-    if isinstance(given, Fleet):
-        raise ValueError(
-            f"{given.name}: weights and deadlines are for one replica; leave --replicas out"
-        )
-    return given
+Given = TypeVar("Given", bound=Instance | Fleet)
 
 
-def with_limits(
-    instance: Instance, ttft: float | None = None, latency: float | None = None
-) -> Instance:
+def with_limits(instance: Given, ttft: float | None = None, latency: float | None = None) -> Given:
     """Return the instance with the same limits for all requests, in place of dates that it has.
 
     Parameters
     ----------
+    instance : or a fleet.
     ttft : longest time from arrival to first token; None leaves the column as it is.
     latency : longest time from arrival to completion; None leaves the column as it is.
         Both in the unit of the arrivals, rounded down: dates are whole numbers.
@@ -108,10 +102,11 @@ def with_limits(
     >>> with_limits(two, latency=5).deadline.tolist()
     [5, 8]
     """
+    requests, replicas = replicas_of(instance)
     changes = {}
     for column, name, limit in (("first_by", "ttft", ttft), ("deadline", "latency", latency)):
         if limit is not None:
             if not 1 <= limit <= 10**9:
                 raise ValueError(f"limit of {name} {limit} must be between 1 and 10^9")
-            changes[column] = instance.arrival + int(Fraction(limit))
-    return instance.replace(**changes)
+            changes[column] = requests.arrival + int(Fraction(limit))
+    return cast(Given, fleet_of(requests.replace(**changes), replicas))

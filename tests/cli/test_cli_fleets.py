@@ -8,6 +8,7 @@ from command_line import run, run_json
 from ratiolab.model import Instance, write_instance
 from ratiolab.model.fleet import Fleet
 from ratiolab.model.fleet_io import read_fleet_schedule, write_fleet
+from ratiolab.model.promises import goodput, with_limits
 
 BIG = Instance("big", 9, [0] * 5, [5] * 5, [2, 3, 1, 4, 2])
 
@@ -36,6 +37,28 @@ def test_solve_answers_with_an_interval_and_a_proof(capsys, big, tmp_path):
     code, out, err = run(capsys, "certify", proof, big, "--replicas", 2)
     assert code in (1, 2)
     assert "check" in err or "3 replicas are claimed" in out
+
+
+@pytest.mark.parametrize(
+    ("objective", "ends"),
+    [("goodput", [3, 3]), ("weighted", [18, 18])],  # alone 1, 2, 2 rounds; two at a time
+)
+def test_solve_answers_for_weights_and_dates_of_a_fleet(capsys, big, tmp_path, objective, ends):
+    proof, plan = tmp_path / "proof.json", tmp_path / "plan.json"
+    asked = big, "--replicas", 2, "--slo-latency", 3
+    files = "--certificate", proof, "--schedule", plan
+    found = run_json(capsys, "solve", *asked, "--objective", objective, *files)
+    assert [found["lower"], found["upper"]] == ends
+    assert (found["replicas"], len(found["replica"])) == (2, 5)
+    fleet = with_limits(Fleet(BIG, 2), latency=3)
+    assert found["digest"] == fleet.digest
+    schedule = read_fleet_schedule(plan, fleet)
+    assert goodput(schedule.runs) == 3
+    code, out, _ = run(capsys, "certify", proof, *asked)
+    words = "serves a weight above" if objective == "goodput" else "has weighted latency >="
+    assert (code, words in " ".join(out.split())) == (0, True)
+    code, out, _ = run(capsys, "certify", proof, big, "--slo-latency", 3)
+    assert (code, "digest" in out) == (1, True)
 
 
 def test_a_fleet_file_states_its_replicas(capsys, big, tmp_path):

@@ -31,10 +31,11 @@ from ratiolab.hindsight.certificates.effort import (
     Effort,
     duals_effort,
     paths_effort,
+    require_claimed,
     require_short_numbers,
     steps_effort,
 )
-from ratiolab.model.fleet import Fleet, replicas_of
+from ratiolab.model.fleet import Fleet
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
 
@@ -77,14 +78,7 @@ def certify(certificate: Certificate | PromiseCertificate, given: Instance | Fle
             raise ValueError(f"{name} {shown(each)} must not be a path: read_{name} reads its file")
     if isinstance(certificate, PromiseCertificate):
         raise CertificateError(f"it bounds {certificate.objective}, not total latency")
-    instance, replicas = replicas_of(given)
-    if certificate.digest != given.digest:
-        what = "instance" if replicas == 1 else f"the fleet of {replicas} replicas of"
-        raise CertificateError(
-            f"digest {shown(certificate.digest)} is not that of {what} {given.name}, {given.digest}"
-        )
-    if certificate.replicas != replicas:
-        raise CertificateError(f"{certificate.replicas} replicas are claimed, not {replicas}")
+    instance, replicas = require_claimed(certificate.digest, certificate.replicas, given)
     if replicas > 1 and not isinstance(certificate, FLEET_KINDS):
         raise CertificateError(f"a proof by {certificate.source} is for one replica")
     require_short_numbers(certificate)

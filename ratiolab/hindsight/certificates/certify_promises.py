@@ -16,6 +16,9 @@ The bound on goodput is all weight less that, rounded down. With deadlines of co
 holds for schedules with evictions, too: runs that are evicted complete nothing and can be left out.
 A limit of the first token may be met by a run that is evicted, so there the claim is about
 schedules without evictions.
+
+R replicas. Each has rows of its own, for the requests that it serves; their sum has R M in place of
+M, and the credits stay those of one memory. Hence R M in place of M above.
 """
 
 from bisect import bisect_right
@@ -26,13 +29,14 @@ from ratiolab.hindsight.certificates.effort import (
     CertificateError,
     Effort,
     piece_steps,
-    require_digest,
+    require_claimed,
     steps_effort,
 )
+from ratiolab.model.fleet import Fleet
 from ratiolab.model.instance import Instance, shown
 
 
-def certify_promises(certificate: PromiseCertificate, instance: Instance) -> int:
+def certify_promises(certificate: PromiseCertificate, given: Instance | Fleet) -> int:
     """Return the bound on an objective that a certificate proves; it is the one claimed.
 
     Raises
@@ -40,11 +44,11 @@ def certify_promises(certificate: PromiseCertificate, instance: Instance) -> int
     CertificateError
         saying what is wrong, `TooCostlyError` when checking takes too long.
     """
-    require_digest(certificate.digest, instance)
+    instance, replicas = require_claimed(certificate.digest, certificate.replicas, given)
     duals = certificate.duals
     try:
         steps_effort(duals).require_affordable()
-        costs = checked_costs(duals, instance)
+        costs = checked_costs(duals, instance, replicas)
     except CertificateError:
         raise
     except ValueError as error:
@@ -73,7 +77,7 @@ def _weighted(costs: Costs, weights: list[int]) -> int:
         pieces += costs.pieces(*request, best)
         Effort(0, pieces * piece_steps(costs.prices) + costs.passed).require_affordable()
         total += costs.least(*request, best)
-    return total - costs.memory * costs.token.level[-1]
+    return total - costs.replicas * costs.memory * costs.token.level[-1]
 
 
 def _lost(costs: Costs, weights: list[int]) -> int:
@@ -92,7 +96,7 @@ def _lost(costs: Costs, weights: list[int]) -> int:
             request = arrival, prompt, output
             least = min(least, costs.least_within(arrival, last, *request, offsets))
         total += least
-    return total - costs.memory * costs.token.level[-1]
+    return total - costs.replicas * costs.memory * costs.token.level[-1]
 
 
 def _last_start(instance: Instance, request: int) -> int:

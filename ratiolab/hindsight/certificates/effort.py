@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.model.instance import Instance, shown
 
 MOST_BYTES = 10**9
@@ -110,12 +111,17 @@ class CertificateError(ValueError):
     """A certificate that does not prove what it claims."""
 
 
-def require_digest(digest: str, instance: Instance) -> None:
-    """Raise `CertificateError` unless a claim is about this instance."""
-    if digest != instance.digest:
+def require_claimed(digest: str, replicas: int, given: Instance | Fleet) -> tuple[Instance, int]:
+    """Return requests and replicas, or raise `CertificateError` if a claim is about others."""
+    instance, number = replicas_of(given)
+    if digest != given.digest:
+        what = "instance" if number == 1 else f"the fleet of {number} replicas of"
         raise CertificateError(
-            f"digest {shown(digest)} is not that of instance {instance.name}, {instance.digest}"
+            f"digest {shown(digest)} is not that of {what} {given.name}, {given.digest}"
         )
+    if replicas != number:
+        raise CertificateError(f"{replicas} replicas are claimed, not {number}")
+    return instance, number
 
 
 class TooCostlyError(CertificateError):

@@ -29,13 +29,15 @@ class Answer:
 
     ``proven`` only when the solver reports a proven optimum: at a time limit PuLP calls any
     incumbent optimal and tells the difference in the solution status alone. ``schedule`` is None
-    when there is no incumbent; ``replica`` is that of each request.
+    when there is no incumbent; ``replica`` and ``starts`` are those of each request, -1 where it
+    does not start.
     """
 
     proven: bool
     schedule: Schedule | None
     status: str
     replica: tuple[int, ...] = ()
+    starts: tuple[int, ...] = ()
 
 
 def model(
@@ -173,4 +175,4 @@ def solve_model(
     if min(starts) < 0 and objective != "goodput":
         return Answer(False, None, status)
     proven = program.sol_status == pulp.LpSolutionOptimal
-    return Answer(proven, with_late(instance, starts), status, tuple(places))
+    return Answer(proven, with_late(instance, starts), status, tuple(places), tuple(starts))

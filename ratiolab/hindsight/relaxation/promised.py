@@ -28,6 +28,7 @@ from ratiolab.hindsight.relaxation.growth import (
     in_runs,
     rounded,
 )
+from ratiolab.model.fleet import Fleet, fleet_of, replicas_of
 from ratiolab.model.instance import Instance
 
 QUANTILES = np.linspace(0.02, 0.98, 25)
@@ -38,7 +39,7 @@ SHARES = 0.1, 0.9
 
 
 def promised_bounds(
-    instance: Instance, objective: Objective, seconds: float | None = None
+    given: Instance | Fleet, objective: Objective, seconds: float | None = None
 ) -> Iterator[PromiseCertificate]:
     """Yield bounds, each better than the one before, with their certificates.
 
@@ -46,10 +47,11 @@ def promised_bounds(
     steps is fixed. Weighted latency has a growth row; for goodput prices of memory alone climb
     higher in the same time.
     """
+    instance, replicas = replicas_of(given)
     rows = () if objective.dropping else (growth_row(instance),)
-    problem = Problem.of(instance, instance.memory, rows, objective=objective)
+    problem = Problem.of(instance, instance.memory, rows, replicas, objective)
     worth = None if objective.dropping else objective.slope
-    fluid, width = fluid_duals(instance, instance.memory, weight=worth)
+    fluid, width = fluid_duals(instance, replicas * instance.memory, weight=worth)
     duals, best = _first(problem, objective, instance, fluid, width)
     yield _certified(instance, objective, problem, duals, width)
     for share in SHARES:
@@ -64,16 +66,18 @@ def promised_bounds(
             seconds = max(0.0, seconds - (time.perf_counter() - began))
 
 
-def alone(instance: Instance, objective: Objective) -> PromiseCertificate:
+def alone(given: Instance | Fleet, objective: Objective) -> PromiseCertificate:
     """Return the bound without any price: what each request costs by itself."""
     assert objective.name != "total"
+    instance, replicas = replicas_of(given)
     columns = instance.arrival, instance.output, objective.slope, objective.last, objective.late
     value = sum(
         late if last < arrival else slope * output
         for arrival, output, slope, last, late in zip(*(c.tolist() for c in columns), strict=True)
     )
-    named = instance.name, instance.digest, objective.of_cost(value), objective.name
-    return PromiseCertificate(*named, value, GrowthDuals(1, int(instance.arrival.min()), (), ()))
+    named = given.name, given.digest, objective.of_cost(value), objective.name
+    none = GrowthDuals(1, int(instance.arrival.min()), (), ())
+    return PromiseCertificate(*named, value, none, replicas=replicas)
 
 
 def _first(
@@ -101,8 +105,9 @@ def _certified(
     horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
     whole, unit = rounded(duals, problem, horizon)
     rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
-    value = exact_value(instance, whole, unit, width, rows, objective=objective)
+    value = exact_value(instance, whole, unit, width, rows, problem.replicas, objective)
     cost = -(-value // unit)
     bound = objective.of_cost(max(0, cost) if objective.dropping else cost)
     proof = in_runs(whole, width, int(instance.arrival.min()), unit, rows)
-    return PromiseCertificate(instance.name, instance.digest, bound, objective.name, value, proof)
+    claim = instance.name, fleet_of(instance, problem.replicas).digest, bound, objective.name
+    return PromiseCertificate(*claim, value, proof, replicas=problem.replicas)

@@ -1,8 +1,8 @@
 """The compiled searches for goodput and for weighted latency.
 
-Times are counted from the first arrival; ``room[t]`` is the memory that is free at time t.
-A start of -1 says that a request is late. Requests are inserted one after another, each at its
-earliest start that fits beside those inserted before.
+Times are counted from the first arrival; ``room[r, t]`` is the memory of replica r that is free at
+time t. A start of -1 says that a request is late. Requests are inserted one after another, each at
+its earliest start that fits beside those inserted before, on the first replica that has it.
 """
 
 import numpy as np
@@ -28,6 +28,17 @@ def earliest_fit(room, s, o, p, last):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def earliest_place(room, s, o, p, last):  # type: ignore[no-untyped-def]
+    """Return the first start that fits on some replica, or -1, and the replica."""
+    best, place = np.int64(-1), np.int64(0)
+    for r in range(len(room)):
+        start = earliest_fit(room[r], s, o, p, last)
+        if start >= 0:
+            best, place, last = start, np.int64(r), start - 1
+    return best, place
+
+
+@compiled
 def occupy(room, s, o, p, sign):  # type: ignore[no-untyped-def]
     """Take the memory of a run out of the room, or give it back with sign -1."""
     for g in range(1, o + 1):
@@ -35,17 +46,17 @@ def occupy(room, s, o, p, sign):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def insert_in_order(order, arrival, prompt, output, last, room, start):  # type: ignore[no-untyped-def]
-    """Insert requests in an order and write their starts."""
+def insert_in_order(order, arrival, prompt, output, last, room, start, place):  # type: ignore[no-untyped-def]
+    """Insert requests in an order and write their starts and replicas."""
     for i in order:
-        start[i] = earliest_fit(room, prompt[i], output[i], arrival[i], last[i])
+        start[i], place[i] = earliest_place(room, prompt[i], output[i], arrival[i], last[i])
         if start[i] >= 0:
-            occupy(room, prompt[i], output[i], start[i], 1)
+            occupy(room[place[i]], prompt[i], output[i], start[i], 1)
 
 
 @compiled
 def ruin_and_recreate(  # type: ignore[no-untyped-def]
-    columns, last, weight, key, by_arrival, widest, room, start, best, worth, steps, heat, rng
+    columns, last, weight, key, by_arrival, widest, room, now, best, worth, steps, heat, rng
 ):
     """Change starts for a number of steps, and keep the best ones met.
 
@@ -59,15 +70,16 @@ def ruin_and_recreate(  # type: ignore[no-untyped-def]
     key : logarithm of the weight for each token-round.
     by_arrival : requests in order of arrival.
     widest : most rounds from an arrival to its last start.
-    start, best : present starts and the best ones, which are overwritten.
+    now, best : present starts and replicas, and the best ones, which are overwritten, shape (2, n).
     worth : weight in time under both.
     """
     arrival, prompt, output = columns.arrival, columns.prompt, columns.output
+    start, place = now
     n = len(arrival)
     in_order = np.empty(n, np.int64)
     for k in range(n):
         in_order[k] = arrival[by_arrival[k]]
-    taken, before = np.empty(n, np.int64), np.empty(n, np.int64)
+    taken, before, at_before = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     noisy = np.empty(n, np.float64)
     for _ in range(steps):
         i = np.int64(rng.random() * n)
@@ -87,28 +99,28 @@ def ruin_and_recreate(  # type: ignore[no-untyped-def]
             k += 1
             inside = low <= start[j] <= high if start[j] >= 0 else last[j] >= max(low, arrival[j])
             if inside:
-                taken[count], before[count] = j, start[j]
+                taken[count], before[count], at_before[count] = j, start[j], place[j]
                 noisy[count] = noise * (rng.random() - rng.random()) - key[j]
                 count += 1
                 if start[j] >= 0:
-                    occupy(room, prompt[j], output[j], start[j], -1)
+                    occupy(room[place[j]], prompt[j], output[j], start[j], -1)
                     gain -= weight[j]
         for at in np.argsort(noisy[:count]):
             j = taken[at]
-            start[j] = earliest_fit(room, prompt[j], output[j], arrival[j], last[j])
+            start[j], place[j] = earliest_place(room, prompt[j], output[j], arrival[j], last[j])
             if start[j] >= 0:
-                occupy(room, prompt[j], output[j], start[j], 1)
+                occupy(room[place[j]], prompt[j], output[j], start[j], 1)
                 gain += weight[j]
         if gain < 0 and gain < heat * np.log(1 - rng.random()):
             for at in range(count):
                 j = taken[at]
                 if start[j] >= 0:
-                    occupy(room, prompt[j], output[j], start[j], -1)
-                start[j] = before[at]
+                    occupy(room[place[j]], prompt[j], output[j], start[j], -1)
+                start[j], place[j] = before[at], at_before[at]
                 if start[j] >= 0:  # the room may be negative until all are back
-                    occupy(room, prompt[j], output[j], start[j], 1)
+                    occupy(room[place[j]], prompt[j], output[j], start[j], 1)
             continue
         worth[0] += gain
         if worth[0] > worth[1]:
             worth[1] = worth[0]
-            best[:] = start
+            best[:] = now
