@@ -1,8 +1,9 @@
 """A numbered statement of a paper, and what computation says about it."""
 
 import inspect
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -86,11 +87,29 @@ def verdict_on_bound(broken: bool, proved: bool, best: bool) -> Verdict:
     return HOLDS if best else TIGHTENED
 
 
+FIELD = re.compile(r"^ *(Source|Verdict|Assumes|Proof|Evidence): ", re.MULTILINE)
+"""Beginning of a field in the docstring of a check."""
+
+
+def read(docstring: str) -> tuple[str, dict[str, list[str]]]:
+    """Return the statement of a docstring, and its fields by name.
+
+    >>> read("MC-SF is optimal.\n\nSource: Theorem 1, p. 3\nAssumes: equal requests")
+    ('MC-SF is optimal.', {'Source': ['Theorem 1, p. 3'], 'Assumes': ['equal requests']})
+    """
+    statement, *rest = (" ".join(part.split()) for part in FIELD.split(docstring))
+    fields: dict[str, list[str]] = {}
+    for name, text in zip(rest[::2], rest[1::2], strict=True):
+        fields.setdefault(name, []).append(text)
+    return statement, fields
+
+
 @dataclass(frozen=True)
 class Claim:
     """A statement, the check that decides it, and a control that shows the check can differ.
 
-    A claim is declared with `Paper.claim` on its check, whose docstring is the statement.
+    A claim is declared with `Paper.claim` on its check, whose docstring is `read` as the statement
+    with its fields.
 
     Parameters
     ----------
@@ -108,6 +127,7 @@ class Claim:
         AssertionError when the witness fails.
     proof : where the proof stands: the name of a text in the folder ``proofs`` of the paper, or,
         with dots, a module whose docstring it is; see `ratiolab.papers.proof`.
+    evidence : that of results which bring none of their own; see `ClaimResult`.
     """
 
     id: str
@@ -121,6 +141,7 @@ class Claim:
     control_verdict: Verdict
     recheck: Callable[[], str] | None = None
     proof: str | None = None
+    evidence: str = ""
 
     def __post_init__(self) -> None:
         if not self.statement:
@@ -159,7 +180,7 @@ class Claim:
         result = self.decide(variant, slow=slow) if self.searches else self.decide(variant)
         if result.scope.startswith(PROVED) and self.proof is None:
             raise ValueError(f"{self.id}: the result says {PROVED}, the claim points to no proof")
-        return result
+        return result if result.evidence else replace(result, evidence=self.evidence)
 
     @property
     def searches(self) -> bool:

@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from ratiolab.model.files import PathLike
-from ratiolab.papers.claim import AGAINST, FALSE, HOLDS, Claim, ClaimResult, Verdict
+from ratiolab.papers.claim import AGAINST, FALSE, HOLDS, Claim, ClaimResult, Verdict, read
 from ratiolab.studies.tasks import register
 
 PACKAGE = "ratiolab.papers"
@@ -60,7 +60,7 @@ class Paper:
 
     def claim(
         self,
-        place: str,
+        place: str = "",
         *,
         expected: Verdict = HOLDS,
         claimed: Any,
@@ -74,25 +74,32 @@ class Paper:
     ) -> Callable[[Callable[..., ClaimResult]], Claim]:
         """Declare a claim of this paper on its check; see `Claim` for the parameters.
 
-        Most statements hold, so that is the expected verdict unless told otherwise.
-        The name of the check gives the id, and its docstring is the statement; where several
-        claims share one check, `name` and `statement` do. A control of a claim that does not stand
-        holds unless told otherwise, and that of any other is false.
+        The name of the check gives the id, and its docstring is the statement with its fields:
+        ``Source:`` the place in the paper, ``Verdict:`` the expected one unless the statement
+        holds, ``Assumes:`` an assumption, ``Proof:`` where the proof stands, and ``Evidence:`` what
+        a referee should know beside it. The parameters of these names are for claims that share
+        them, as `name` and `statement` are for claims that share one check. A control of a claim
+        that does not stand holds unless told otherwise, and that of any other is false.
         """
 
         def declare(decide: Callable[..., ClaimResult]) -> Claim:
+            text, fields = read(statement or decide.__doc__ or "")
+            (source,) = fields.get("Source", [place])
+            verdict = Verdict(*fields.get("Verdict", [expected]))
+            shared = (assumes,) if isinstance(assumes, str) else assumes
             return Claim(
                 id=f"{self.key}/{(name or decide.__name__).replace('_', '-')}",
-                source=self.cite(place),
-                statement=" ".join((statement or decide.__doc__ or "").split()),
-                assumptions=(assumes,) if isinstance(assumes, str) else assumes,
-                expected=expected,
+                source=self.cite(source),
+                statement=text,
+                assumptions=(*shared, *fields.get("Assumes", [])),
+                expected=verdict,
                 decide=decide,
                 claimed=claimed,
                 control=control,
-                control_verdict=control_verdict or (HOLDS if expected in AGAINST else FALSE),
+                control_verdict=control_verdict or (HOLDS if verdict in AGAINST else FALSE),
                 recheck=recheck,
-                proof=proof,
+                proof=next(iter(fields.get("Proof", [])), proof),
+                evidence=" ".join(fields.get("Evidence", [])),
             )
 
         return declare

@@ -29,20 +29,16 @@ def starts_of(classes: list[tuple[int, int]]) -> list[int]:
     ]
 
 
-@PAPER.claim(
-    "Corollary 2, p. 19",
-    expected=TIGHTENED,
-    claimed="printed",
-    control="no loss at all",
-    assumes=(
-        "the fluid model of Lemma 2 with first bounds l_j, s = 0",
-        "an output at two ends belongs to the upper interval, as in Algorithm 5",
-    ),
-    proof="corollary_2",
-)
+@PAPER.claim(claimed="printed", control="no loss at all")
 def corollary_2(claimed: str, slow: bool) -> ClaimResult:
     """With disjoint intervals, u_j <= l_{j+1}, the revised A_min is no worse than with one and
     O(log(1/alpha)), alpha = l_1/u_m.
+
+    Source: Corollary 2, p. 19
+    Verdict: tightened
+    Assumes: the fluid model of Lemma 2 with first bounds l_j, s = 0
+    Assumes: an output at two ends belongs to the upper interval, as in Algorithm 5
+    Proof: corollary_2
     """
     cases, above_basic, above_own, saved = 0, 0, 0, Fraction(0)
     draw = stream(3, "cases")
@@ -126,18 +122,14 @@ def recheck_printed() -> str:
     return f"ratio {cost[0] / cost[1]:.3f} with [1, 8] and [9, 16]; rho(8) = {radius:.3f}"
 
 
-@PAPER.claim(
-    "Corollary 2, p. 19, for Algorithm 5",
-    expected=FALSE,
-    claimed="printed",
-    control="lemma 2",
-    recheck=recheck_printed,
-    assumes="Algorithm 5 with the bound a + 1 after an eviction at age a, random ties",
-    proof=_printed.PROOF,
-)
+@PAPER.claim(claimed="printed", control="lemma 2", recheck=recheck_printed, proof=_printed.PROOF)
 def corollary_2_printed(claimed: str) -> ClaimResult:
     """With disjoint intervals, u_j <= l_{j+1}, Algorithm 5 as printed is no worse than with one
     interval and O(log(1/alpha)), alpha = l_1/u_m.
+
+    Source: Corollary 2, p. 19, for Algorithm 5
+    Verdict: false
+    Assumes: Algorithm 5 with the bound a + 1 after an eviction at age a, random ties
     """
     upper = _printed.PROVEN_AT
     bound = (

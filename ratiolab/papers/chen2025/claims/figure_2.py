@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, PROVED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, ClaimResult, decided
 from ratiolab.theory.limits.suprema import (
     lower_bound_two_point_supremum,
     promote_short_supremum,
@@ -45,16 +45,15 @@ def check(claimed: Fraction) -> ClaimResult:
     )
 
 
-@PAPER.claim(
-    "Section 5.1, p. 20",
-    claimed=Fraction(0),
-    control=Fraction(1, 10),
-    assumes=("suprema over two-point distributions in the fluid model", "s = 0"),
-    proof="two_lengths",
-)
+@PAPER.claim(claimed=Fraction(0), control=Fraction(1, 10))
 def alpha_star(claimed: Fraction) -> ClaimResult:
     """The bounds of A_ell and A_min are equal at alpha* = (3 - sqrt 5)/2 = 0.382; below it A_ell is
     better.
+
+    Source: Section 5.1, p. 20
+    Assumes: suprema over two-point distributions in the fluid model
+    Assumes: s = 0
+    Proof: two_lengths
     """
     return check(claimed)
 
@@ -67,30 +66,30 @@ def recheck() -> str:
     return f"l = 1, u = s = 3: Lemma 2 minus A_ell is {float(value):.4f}"
 
 
-@PAPER.claim(
-    "Section 5.1, p. 20",
-    expected=FALSE,
-    claimed=Fraction(1),
-    control=Fraction(0),
-    recheck=recheck,
-    assumes="suprema over two-point distributions in the fluid model",
-    proof="two_lengths",
-)
+@PAPER.claim(claimed=Fraction(1), control=Fraction(0), recheck=recheck)
 def alpha_star_any_prompt(claimed: Fraction) -> ClaimResult:
-    """The bounds of A_ell and A_min are equal at alpha* = 0.382 for every prompt, such as s = u."""
+    """The bounds of A_ell and A_min are equal at alpha* = 0.382 for every prompt, such as s = u.
+
+    Source: Section 5.1, p. 20
+    Verdict: false
+    Assumes: suprema over two-point distributions in the fluid model
+    Proof: two_lengths
+    """
     return check(claimed)
 
 
-@PAPER.claim(
-    "Figure 2, p. 21",
-    claimed="below",
-    control="above",
-    assumes=("the bounds of Theorems 6 and 7", "s = 0"),
-    proof="two_lengths",
-)
+@PAPER.claim(claimed="below", control="above")
 def figure_2(claimed: Literal["below", "above"]) -> ClaimResult:
     """The bound of A_ell lies below that of A_min for alpha < alpha* = 0.38 and above it for alpha
     > alpha*.
+
+    Source: Figure 2, p. 21
+    Assumes: the bounds of Theorems 6 and 7
+    Assumes: s = 0
+    Proof: two_lengths
+    Evidence: both bounds are attained at s = 0, so the picture compares the policies there. The
+        text's 1 + 2 alpha^2 for all alpha > alpha* starts at 1/2 only; the printed A_min is above
+        its curve (theorem-6-printed)
     """
     import sympy as sp
 
@@ -111,8 +110,5 @@ def figure_2(claimed: Literal["below", "above"]) -> ClaimResult:
         crossing and meets and a_ell_wins == claimed,
         PROVED,
         f"one crossing, at {star} = {float(star):.4f}; A_ell smaller {a_ell_wins} it",
-        evidence="both bounds are attained at s = 0, so the picture compares the policies there. "
-        "The text's 1 + 2 alpha^2 for all alpha > alpha* starts at 1/2 only; the printed A_min is "
-        "above its curve (theorem-6-printed)",
         witness=f"at alpha = 1/4: A_min {first.subs(a, 0.25)}, A_ell 7/6",
     )

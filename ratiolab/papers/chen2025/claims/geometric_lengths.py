@@ -104,29 +104,25 @@ RIGHT = Side(
 )
 
 
-@PAPER.claim(
-    "Section 5.2 and Figure 3, left, pp. 21-22",
-    expected=TIGHTENED,
-    claimed=Fraction(17, 10),
-    control=Fraction(5, 3),
-    assumes=LIMIT,
-    proof="geometric_lengths",
-)
+@PAPER.claim(claimed=Fraction(17, 10), control=Fraction(5, 3), assumes=LIMIT)
 def figure_3_left(claimed: Fraction) -> ClaimResult:
-    """For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7."""
+    """For P(o = k) = (1-q) q^(k-1) the ratio of A_min increases in q, below 1.7.
+
+    Source: Section 5.2 and Figure 3, left, pp. 21-22
+    Verdict: tightened
+    Proof: geometric_lengths
+    """
     return LEFT.check(claimed)
 
 
-@PAPER.claim(
-    "Section 5.3 and Figure 3, right, pp. 21-22",
-    expected=TIGHTENED,
-    claimed=Fraction(8, 5),
-    control=Fraction(3, 2),
-    assumes=LIMIT,
-    proof="geometric_lengths",
-)
+@PAPER.claim(claimed=Fraction(8, 5), control=Fraction(3, 2), assumes=LIMIT)
 def figure_3_right(claimed: Fraction) -> ClaimResult:
-    """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6."""
+    """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min increases in q, below 1.6.
+
+    Source: Section 5.3 and Figure 3, right, pp. 21-22
+    Verdict: tightened
+    Proof: geometric_lengths
+    """
     peak, flat = amin.quotient([2, 1]), amin.quotient([1, 2])  # u = 2 at q = 1/4 and at q = 1
     return RIGHT.check(
         claimed,
@@ -151,17 +147,16 @@ def recheck() -> str:
     return "u = 2: the ratio is 5/4 at q = 1/2 and falls to 17/14 at q = 1"
 
 
-@PAPER.claim(
-    "Section 5.2, p. 21: 'on the discrete space [1, u]'",
-    expected=FALSE,
-    claimed="to q = 1",
-    control="to q = 1/5",
-    recheck=recheck,
-    assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, finite u"),
-)
+@PAPER.claim(claimed="to q = 1", control="to q = 1/5", recheck=recheck)
 def figure_3_left_cut(claimed: str) -> ClaimResult:
     """For P(o = k) = (1-q) q^(k-1), conditioned on 1..u, the ratio of A_min increases in q, below
     1.7.
+
+    Source: Section 5.2, p. 21: 'on the discrete space [1, u]'
+    Verdict: false
+    Assumes: Lemma 2 as the ratio of A_min
+    Assumes: s = 0, l = 1, finite u
+    Evidence: near q = 1 the cut lengths become uniform, which costs less
     """
     grid = [Fraction(k, 40) for k in range(1, 41)]
     cases = {u: [cut_ratio(q, u) for q in grid] for u in (2, 3, 8, 20)}
@@ -177,7 +172,6 @@ def figure_3_left_cut(claimed: str) -> ClaimResult:
         not broken,
         WITNESSED if broken else "4 cases",
         "; ".join(falls) if whole else f"it rises up to q = 1/5 for u = {rising}",
-        evidence="near q = 1 the cut lengths become uniform, which costs less",
         witness=falls[0] if broken and falls else None,
     )
 
@@ -194,15 +188,17 @@ def _parse(text: str) -> "Expr":
 
 
 @PAPER.claim(
-    "Theorem 8, p. 22, proof p. ec16",
     claimed=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(14, 9)),
     control=(f"{NUMERATOR} / ({DENOMINATOR})", Fraction(3, 2)),
-    assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, u -> infinity"),
-    proof="geometric_lengths",
 )
 def theorem_8(claimed: tuple[str, Fraction]) -> ClaimResult:
     """For P(o = k) = k (1-q)^2 q^(k-1) the ratio of A_min is (1+q)^2 (1+3q+6q^2+3q^3+q^4) /
     (1+2q+11q^2+8q^3+11q^4+2q^5+q^6), at most 14/9.
+
+    Source: Theorem 8, p. 22, proof p. ec16
+    Assumes: Lemma 2 as the ratio of A_min
+    Assumes: s = 0, l = 1, u -> infinity
+    Proof: geometric_lengths
     """
     import sympy as sp
 
@@ -255,17 +251,15 @@ def recheck_sum() -> str:
     return f"q = 1/2: closed form {float(closed):.6f}, printed integrand {float(printed):.6f}"
 
 
-@PAPER.claim(
-    "Theorem 8, p. 22, proof p. ec16",
-    expected=FALSE,
-    claimed="printed",
-    control="corrected",
-    recheck=recheck_sum,
-    assumes="read as printed",
-)
+@PAPER.claim(claimed="printed", control="corrected", recheck=recheck_sum)
 def theorem_8_printed_sum(claimed: Literal["printed", "corrected"]) -> ClaimResult:
     """In the proof, sum k^3 q^(k-1) (2 k q^(k-1) + sum_{i>k} i q^(i-1)) has the closed form printed
     beside it.
+
+    Source: Theorem 8, p. 22, proof p. ec16
+    Verdict: false
+    Assumes: read as printed
+    Evidence: summed in closed form; the 2 belongs to the inner sum, as in Lemma 2
     """
     import sympy as sp
 
@@ -276,6 +270,5 @@ def theorem_8_printed_sum(claimed: Literal["printed", "corrected"]) -> ClaimResu
         sp.simplify(value - closed) == 0,
         WITNESSED,
         f"it is {at_half} there",
-        evidence="summed in closed form; the 2 belongs to the inner sum, as in Lemma 2",
         witness=f"q = 1/2: {at_half}",
     )

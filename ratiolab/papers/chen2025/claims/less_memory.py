@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims._packing import mean, order_latencies
-from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import WITNESSED, ClaimResult, decided
 from ratiolab.papers.witness import Witness, read_witness
 
 NAME = "chen2025-lemma-ec1"
@@ -85,20 +85,15 @@ def recheck() -> str:
     return f"A_max has {a_max} in memory {case.memory}, A_random {a_random} in {case.less}"
 
 
-@PAPER.claim(
-    "Lemma EC.1, p. 35",
-    expected=FALSE,
-    claimed=lambda case: True,
-    control=is_divisible,
-    recheck=recheck,
-    assumes=(
-        "A_max as printed with Eq. (3), every output taken as u; A_random is Algorithm 4",
-        "alpha M is an integer and holds every single request; the lemma has no O(1/M) term",
-    ),
-)
+@PAPER.claim(claimed=lambda case: True, control=is_divisible, recheck=recheck)
 def lemma_ec1(claimed: Callable[[Case], bool], slow: bool) -> ClaimResult:
     """The expected total latency of A_max in memory M is at most that of A_random in memory alpha
     M.
+
+    Source: Lemma EC.1, p. 35
+    Verdict: false
+    Assumes: A_max as printed with Eq. (3), every output taken as u; A_random is Algorithm 4
+    Assumes: alpha M is an integer and holds every single request; the lemma has no O(1/M) term
     """
     tested, violated, rounding, worst, first = 0, 0, 0, Fraction(0), ""
     for case in filter(claimed, small_cases(8 if slow else 5)):
@@ -147,17 +142,20 @@ def recheck_random() -> str:
 
 
 @PAPER.claim(
-    "Eq. (EC.7) and (EC.10), p. 35 and 39",
-    expected=FALSE,
     claimed=lambda case: Fraction(case.interval[1], case.interval[0]),
     # A_random never idles, so each of n latencies is at most the sum of the outputs.
     control=lambda case: Fraction(len(case.outputs)),
     recheck=recheck_random,
-    assumes=("A_random is Algorithm 4", "alpha M is an integer and holds every single request"),
 )
 def equation_ec7(claimed: Callable[[Case], Fraction], slow: bool) -> ClaimResult:
     """The expected total latency of A_random in memory alpha M is at most 1/alpha times that in
     memory M.
+
+    Source: Eq. (EC.7) and (EC.10), p. 35 and 39
+    Verdict: false
+    Assumes: A_random is Algorithm 4
+    Assumes: alpha M is an integer and holds every single request
+    Evidence: exact means over all orders of two or three requests
     """
     tested, violated, worst, first = 0, 0, Fraction(0), ""
     for case in small_cases(7 if slow else 5):
@@ -175,6 +173,5 @@ def equation_ec7(claimed: Callable[[Case], Fraction], slow: bool) -> ClaimResult
         not violated,
         WITNESSED if violated else f"{tested} cases",
         f"violated in {violated} of {tested} cases; largest quotient of the two sides {worst}",
-        evidence="exact means over all orders of two or three requests",
         witness=first,
     )

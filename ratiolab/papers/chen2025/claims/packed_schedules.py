@@ -24,7 +24,7 @@ from ratiolab.papers.chen2025.claims._packing import (
     packed_schedules,
     same_order,
 )
-from ratiolab.papers.claim import EXACT, FALSE, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import EXACT, WITNESSED, ClaimResult, decided
 from ratiolab.papers.witness import read_witness
 
 Factor = Callable[[Fraction, int], Fraction]
@@ -84,18 +84,19 @@ def recheck() -> str:
     )
 
 
-@PAPER.claim(
-    "Proposition EC.1, p. 32",
-    expected=FALSE,
-    claimed=lambda beta, n: 1 / beta,
-    # A packed schedule never idles, so each of its n latencies is at most the sum of the outputs.
-    control=lambda beta, n: Fraction(n),
-    recheck=recheck,
-    assumes=("Definitions EC.1 and EC.2 literally", "all requests arrive at round 0", "s > 0"),
-)
+# A packed schedule never idles, so each of its n latencies is at most the sum of the outputs.
+@PAPER.claim(claimed=lambda beta, n: 1 / beta, control=lambda _, n: Fraction(n), recheck=recheck)
 def proposition_ec1(claimed: Factor, slow: bool) -> ClaimResult:
     """Take two optimally packed schedules that preserve the corresponding order, one in memory M
     and one in memory beta M. The second has at most 1/beta times the latency of the first.
+
+    Source: Proposition EC.1, p. 32
+    Verdict: false
+    Assumes: Definitions EC.1 and EC.2 literally
+    Assumes: all requests arrive at round 0
+    Assumes: s > 0
+    Evidence: complete enumeration of optimally packed schedules that preserve the corresponding
+        order; a long request in front makes the quotient tend to 2 as beta tends to 1
     """
     worst, pairs, violated = Fraction(0), 0, 0
     smallest = ""
@@ -119,9 +120,6 @@ def proposition_ec1(claimed: Factor, slow: bool) -> ClaimResult:
         not violated,
         WITNESSED if violated else f"{pairs} pairs of schedules",
         f"violated by {violated} of {pairs} pairs; largest TEL(I') / (factor TEL(I)) is {worst}",
-        evidence="complete enumeration of optimally packed schedules that preserve the "
-        "corresponding order; a long request in front makes the quotient tend to 2 as beta tends "
-        "to 1",
         witness=smallest,
     )
 
@@ -139,15 +137,17 @@ class Example(NamedTuple):
 
 
 @PAPER.claim(
-    "Example EC.1, p. 31",
     claimed=Example(7, 12, ((I_3, I_1), (I_3, I_2))),
     control=Example(7, 12, ((I_3, I_1), (I_3, I_2), (I_1, I_2))),
-    assumes="all requests arrive at round 0",
 )
 def example_ec1(claimed: Example) -> ClaimResult:
     """With M = 7, s = 1 and o = (1, 2, 3, 4), the schedules I1, I2, I3 preserve the corresponding
     order pairwise; I3 is optimal; I1 and I2 are delayed relative to I3 but neither of them relative
     to the other.
+
+    Source: Example EC.1, p. 31
+    Assumes: all requests arrive at round 0
+    Evidence: definitions applied to all pairs; the optimum by complete enumeration
     """
     schedules = (I_1, I_2, I_3)
     feasible = all(fits(1, OUTPUTS, starts, claimed.memory) for starts in schedules)
@@ -165,5 +165,4 @@ def example_ec1(claimed: Example) -> ClaimResult:
         EXACT,
         f"optimum {optimum}, I3 has {latency(OUTPUTS, I_3)}; {len(delays)} pairs are delayed; "
         f"all feasible: {feasible}; orders correspond: {ordered}",
-        evidence="definitions applied to all pairs; the optimum by complete enumeration",
     )

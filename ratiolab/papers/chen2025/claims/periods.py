@@ -21,18 +21,17 @@ Law = Callable[[Any, Any, Any], Any]
 
 
 @PAPER.claim(
-    "Lemma 1, p. 14, proof p. ec12",
     claimed=lambda s, i, j: (s + i) / (s + j),
     control=lambda s, i, j: (s + i) / (s + i + 2 * (j - i)),
-    assumes=(
-        "fluid model: requests that start together keep the memory granted to them, s + i "
-        "each, and evictions are chosen regardless of length (a-min-fluid)"
-    ),
-    proof="periods",
 )
 def lemma_1(claimed: Law) -> ClaimResult:
     """Of b_ij requests of length j served in period i, (s+i)/(s+j) b_ij are completed and the
     others deleted, in expectation.
+
+    Source: Lemma 1, p. 14, proof p. ec12
+    Assumes: fluid model: requests that start together keep the memory granted to them, s + i each,
+        and evictions are chosen regardless of length (a-min-fluid)
+    Proof: periods
     """
     import sympy as sp
 
@@ -53,16 +52,14 @@ Share = Callable[[Any, Any, Any], Any]
 """Completed share of the requests of length j in a period after the first: (s, i, j)."""
 
 
-@PAPER.claim(
-    "Proposition 1, p. 15, proof p. ec12",
-    claimed=lambda s, i, j: 1 / (s + j),
-    control=lambda s, i, j: 1 / (s + i),
-    assumes="the fluid model of Lemma 1 (a-min-fluid)",
-    proof="periods",
-)
+@PAPER.claim(claimed=lambda s, i, j: 1 / (s + j), control=lambda s, i, j: 1 / (s + i))
 def proposition_1(claimed: Share) -> ClaimResult:
     """Of x_j n requests of length j, (s+l)/(s+j) x_j n complete in period l and x_j n / (s+j) in
     each period i = l+1..j, in expectation.
+
+    Source: Proposition 1, p. 15, proof p. ec12
+    Assumes: the fluid model of Lemma 1 (a-min-fluid)
+    Proof: periods
     """
     import sympy as sp
 
@@ -156,21 +153,21 @@ declare = partial(
 )
 
 
-@declare(
-    "Lemma 1, p. 14, for Algorithm 2",
-    recheck=partial(recheck, "chen2025-lemma-1-printed", "completed", (1, 2), 1),
-)
+@declare(recheck=partial(recheck, "chen2025-lemma-1-printed", "completed", (1, 2), 1))
 def lemma_1_printed(policies: tuple[str, ...]) -> ClaimResult:
-    """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation."""
+    """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation.
+
+    Source: Lemma 1, p. 14, for Algorithm 2
+    """
     witness = "M = 2, outputs 1 and 2: in every order the run with bound 1 of length 2 completes"
     return judge("Lemma 1", LEMMA, policies, witness)
 
 
-@declare(
-    "Proposition 1, p. 15, for Algorithm 2",
-    recheck=partial(recheck, "chen2025-proposition-1-printed", "second_period", (2, 2), 0),
-)
+@declare(recheck=partial(recheck, "chen2025-proposition-1-printed", "second_period", (2, 2), 0))
 def proposition_1_printed(policies: tuple[str, ...]) -> ClaimResult:
-    """Algorithm 2 has the completions of Proposition 1 in every period, in expectation."""
+    """Algorithm 2 has the completions of Proposition 1 in every period, in expectation.
+
+    Source: Proposition 1, p. 15, for Algorithm 2
+    """
     witness = "M = 2, outputs 1 and 2: in every order nothing completes in period 2"
     return judge("Prop. 1", PROPOSITION, policies, witness)

@@ -30,20 +30,17 @@ def _delta_of_one(shares: Sequence[Fraction], lower: int, prompt: int) -> Any:
     return total
 
 
-@PAPER.claim(
-    "Lemma 2, p. 15",
-    claimed=amin.numerator,
-    control=_delta_of_one,
-    assumes=(
-        "the fluid model of Lemma 1 and Prop. 1, whose policy is a-min-fluid",
-        "all requests arrive at round 0, equal prompts, one interval",
-    ),
-    proof="periods",
-)
+@PAPER.claim(claimed=amin.numerator, control=_delta_of_one)
 def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
     """As n and M grow with shares x of the lengths, A_min / H-SF tends to sum_k d_k (sum_{i>=k} i
     x_i)(sum_{i>=k} d_k x_i/(s+i) + 2 sum_{i>k} (i-k) x_i/(s+i)) over sum_k k (s+k) x_k (x_k + 2
     sum_{i>k} x_i), with d_l = s + l and d_k = 1 after it.
+
+    Source: Lemma 2, p. 15
+    Assumes: the fluid model of Lemma 1 and Prop. 1, whose policy is a-min-fluid
+    Assumes: all requests arrive at round 0, equal prompts, one interval
+    Proof: periods
+    Evidence: Lemma 2 is the value at one x: the supremum over x is missing in its display
     """
     import sympy as sp
 
@@ -71,22 +68,24 @@ def lemma_2(claimed: Form, slow: bool) -> ClaimResult:
         holds,
         PROVED if holds else f"{cases} cases",
         f"recursion: {cases - wrong} of {cases} agree; a-min-fluid simulated {simulated}",
-        evidence="Lemma 2 is the value at one x: the supremum over x is missing in its display",
         witness=f"{wrong} of {cases} distributions differ",
     )
 
 
 @PAPER.claim(
-    "Lemma 2, p. 15, for Algorithm 2",
-    expected=FALSE,
     claimed=_printed.PRINTED,
     control=_printed.FLUID,
     recheck=_printed.recheck_quotient,
-    assumes=(ALGORITHM_2, "large n and M stand for the limit"),
+    assumes=ALGORITHM_2,
     proof=_printed.PROOF,
 )
 def lemma_2_printed(policies: tuple[str, ...], slow: bool) -> ClaimResult:
-    """Algorithm 2 has the ratio of Lemma 2 as n and M grow."""
+    """Algorithm 2 has the ratio of Lemma 2 as n and M grow.
+
+    Source: Lemma 2, p. 15, for Algorithm 2
+    Verdict: false
+    Assumes: large n and M stand for the limit
+    """
     # by Theorem 6 the quotient is below 3/2 at every two lengths
     return _printed.against(_printed.check_quotients(policies, slow), 3 / 2)
 
@@ -103,16 +102,15 @@ def _a_without_half(i: Any, j: Any) -> Any:
     return (Fraction(i) if isinstance(i, int) else i) / j * ((i + j) ** 2 - i**2) / 3
 
 
-@PAPER.claim(
-    "Corollary 1, p. 16, proof p. ec13",
-    claimed=(_a, lambda i, j: i**2),
-    control=(_a_without_half, lambda i, j: i**2),
-    assumes="Lemma 2 as the ratio of A_min",
-    proof="periods",
-)
+@PAPER.claim(claimed=(_a, lambda i, j: i**2), control=(_a_without_half, lambda i, j: i**2))
 def corollary_1(claimed: tuple[Entry, Entry]) -> ClaimResult:
     """At s = 0, l = 1 the ratio is the maximum of x'A x / x'B x with a_ij = min^2/(ij) ((i+j)^2/2 -
     min^2) and b_ij = min^2.
+
+    Source: Corollary 1, p. 16, proof p. ec13
+    Assumes: Lemma 2 as the ratio of A_min
+    Proof: periods
+    Evidence: setting s = 0, l = 1 does lose generality: see theorem-5-any-prompt
     """
     import sympy as sp
 
@@ -143,7 +141,6 @@ def corollary_1(claimed: tuple[Entry, Entry]) -> ClaimResult:
         PROVED if holds else f"{cases} cases",
         f"cross terms {numerator}, squares {square}, denominator {denominator}; "
         f"{cases - wrong} of {cases} pairs of lengths agree",
-        evidence="setting s = 0, l = 1 does lose generality: see theorem-5-any-prompt",
         witness=f"{wrong} of {cases} pairs differ",
     )
 
@@ -165,15 +162,14 @@ def pivots(matrix: Any) -> list[Fraction]:
     return found
 
 
-@PAPER.claim(
-    "Lemma 3, p. 16, proof p. ec13",
-    claimed=0,
-    control=3,
-    assumes="s = 0, l = 1, as in Corollary 1",
-    proof="definite",
-)
+@PAPER.claim(claimed=0, control=3)
 def lemma_3(claimed: int, slow: bool) -> ClaimResult:
-    """For every u the matrices A_u and B_u are positive definite."""
+    """For every u the matrices A_u and B_u are positive definite.
+
+    Source: Lemma 3, p. 16, proof p. ec13
+    Assumes: s = 0, l = 1, as in Corollary 1
+    Proof: definite
+    """
     import sympy as sp
 
     upper = 60 if slow else 24

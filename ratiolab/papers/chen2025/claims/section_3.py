@@ -39,15 +39,13 @@ ONE = [1] * 5
 INSTANCE = Instance("Example 1", 10, [0] * 5, ONE, ONE, lower=ONE, upper=[4] * 5)
 
 
-@PAPER.claim(
-    "Example 1, p. 9",
-    claimed=(5, 9),
-    control=(5, 8),
-    assumes="all requests arrive at round 0",
-)
+@PAPER.claim(claimed=(5, 9), control=(5, 8))
 def example_1(claimed: tuple[int, int]) -> ClaimResult:
     """Five requests with s = 1, o = 1, interval [1, 4] and M = 10: the optimum, reached by H-SF,
     has total latency 5; A_max has 9.
+
+    Source: Example 1, p. 9
+    Assumes: all requests arrive at round 0
     """
     h_sf = simulate(INSTANCE, make("h-sf")).schedule.total_latency
     a_max = {simulate(INSTANCE, make("a-max"), seed=s).schedule.total_latency for s in range(20)}
@@ -77,20 +75,16 @@ def paper(x: Fraction) -> Fraction:
     return x * (1 + x) / 2
 
 
-@PAPER.claim(
-    "Theorem 1, p. 10",
-    expected=TIGHTENED,
-    claimed=paper,
-    control=lambda x: (1 + x) / 2,
-    assumes=(
-        "fluid limit; A_max as M/(s+u) parallel servers, as in the proof of Theorem 2; batch "
-        "accounting of H-SF"
-    ),
-    proof="a_max_printed",
-)
+@PAPER.claim(claimed=paper, control=lambda x: (1 + x) / 2)
 def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResult:
-    """In the fluid limit of parallel servers the ratio of A_max is at most
-    (1/alpha) (1 + 1/alpha) / 2 + O(1/M).
+    """In the fluid limit of parallel servers the ratio of A_max is at most (1/alpha) (1 + 1/alpha)
+    / 2 + O(1/M).
+
+    Source: Theorem 1, p. 10
+    Verdict: tightened
+    Assumes: fluid limit; A_max as M/(s+u) parallel servers, as in the proof of Theorem 2; batch
+        accounting of H-SF
+    Proof: a_max_printed
     """
     highest = 60 if slow else 30
     broken, loosest, tested, at = [], Fraction(0), 0, ""
@@ -115,16 +109,14 @@ def theorem_1(claimed: Callable[[Fraction], Fraction], slow: bool) -> ClaimResul
     )
 
 
-@PAPER.claim(
-    "Theorem 1, p. 10",
-    claimed=paper,
-    control=lambda x: (1 + x) / 2,
-    assumes="A_max as printed with Eq. (3), H-SF as printed; s + u divides M; 1/alpha >= 7",
-    proof="a_max_printed",
-)
+@PAPER.claim(claimed=paper, control=lambda x: (1 + x) / 2)
 def theorem_1_printed(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
-    """With 1/alpha >= 7 the ratio of A_max, Algorithm 1 as printed, is at most
-    (1/alpha) (1 + 1/alpha) / 2 + O(1/M).
+    """With 1/alpha >= 7 the ratio of A_max, Algorithm 1 as printed, is at most (1/alpha) (1 +
+    1/alpha) / 2 + O(1/M).
+
+    Source: Theorem 1, p. 10
+    Assumes: A_max as printed with Eq. (3), H-SF as printed; s + u divides M; 1/alpha >= 7
+    Proof: a_max_printed
     """
     equal = equal_requests_ratio(7, 99)
     # 1 + x (1 + sqrt(x)) <= x (1 + x) / 2 for real x >= 7; the grid shows where it begins.
@@ -138,16 +130,17 @@ def theorem_1_printed(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
     )
 
 
-@PAPER.claim(
-    "Theorem 1, p. 10",
-    expected=UNDECIDED,
-    claimed=paper,
-    control=lambda x: (1 + x) / 4,
-    assumes="A_max as printed with Eq. (3), H-SF as printed; s + u divides M; 1/alpha < 7",
-)
+@PAPER.claim(claimed=paper, control=lambda x: (1 + x) / 4)
 def theorem_1_printed_narrow(claimed: Callable[[Fraction], Fraction]) -> ClaimResult:
-    """With 1/alpha < 7 the ratio of A_max, Algorithm 1 as printed, is at most
-    (1/alpha) (1 + 1/alpha) / 2 + O(1/M).
+    """With 1/alpha < 7 the ratio of A_max, Algorithm 1 as printed, is at most (1/alpha) (1 +
+    1/alpha) / 2 + O(1/M).
+
+    Source: Theorem 1, p. 10
+    Verdict: undecided
+    Assumes: A_max as printed with Eq. (3), H-SF as printed; s + u divides M; 1/alpha < 7
+    Evidence: simulated at the lengths that are worst for the server model: nothing speaks against
+        it, but the bound by volumes exceeds the stated one below 1/alpha = 7, and the paper's proof
+        has gaps (lemma-ec1, equation-ec7)
     """
     figures, above = [], []
     for lower, upper, prompt in SIMULATED:
@@ -161,26 +154,21 @@ def theorem_1_printed_narrow(claimed: Callable[[Fraction], Fraction]) -> ClaimRe
         FALSE if above else UNDECIDED,
         f"{len(SIMULATED)} cases simulated",
         "; ".join(figures),
-        evidence="simulated at the lengths that are worst for the server model: nothing speaks "
-        "against it, but the bound by volumes exceeds the stated one below 1/alpha = 7, and the "
-        "paper's proof has gaps (lemma-ec1, equation-ec7)",
         witness=above[0] if above else None,
     )
 
 
-@PAPER.claim(
-    "Section 5.1, p. 20",
-    claimed=lambda x: x / 2,
-    control=lambda x: 2 * x,
-    control_verdict=UNDECIDED,
-    assumes=(
-        "A_max as printed with Eq. (3), M = u",
-        "the control asks for more than these requests show",
-    ),
-    proof="a_max_printed",
-)
+@PAPER.claim(claimed=lambda x: x / 2, control=lambda x: 2 * x, control_verdict=UNDECIDED)
 def a_max_unbounded_within_d2(needed: Callable[[int], Fraction]) -> ClaimResult:
-    """The ratio of A_max is unbounded in the worst case, within the two-point distributions."""
+    """The ratio of A_max is unbounded in the worst case, within the two-point distributions.
+
+    Source: Section 5.1, p. 20
+    Assumes: A_max as printed with Eq. (3), M = u
+    Assumes: the control asks for more than these requests show
+    Proof: a_max_printed
+    Evidence: all requests of the shorter length: u q of them cost (u q + 1)/(q + 1) times as much
+        as under H-SF, which tends to u = 1/alpha as q grows
+    """
     uppers = (4, 10, 40)
     ratios = {u: equal_requests_ratio(u, 4 * u) for u in uppers}
     enough = all(ratios[u] >= needed(u) for u in uppers)
@@ -188,8 +176,6 @@ def a_max_unbounded_within_d2(needed: Callable[[int], Fraction]) -> ClaimResult:
         HOLDS if enough else UNDECIDED,
         PROVED if enough else f"{len(uppers)} cases",
         ", ".join(f"{float(r):.3f} at 1/alpha = {u}" for u, r in ratios.items()),
-        evidence="all requests of the shorter length: u q of them cost (u q + 1)/(q + 1) times as "
-        "much as under H-SF, which tends to u = 1/alpha as q grows",
     )
 
 
@@ -202,20 +188,16 @@ def recheck_rate() -> str:
     return "1/alpha = 10^4: below 17 000, while alpha^-1.5 is 10^6"
 
 
-@PAPER.claim(
-    "Section 4, p. 12",
-    expected=FALSE,
-    claimed=Fraction(3, 2),
-    control=Fraction(1),
-    recheck=recheck_rate,
-    assumes=(
-        "fluid limit, s = 0; A_max as M/u parallel servers, as in the proof of Theorem 2",
-        "at least the stated rate, up to a constant; the control is the rate 1/alpha",
-    ),
-    proof="a_max_servers",
-)
+@PAPER.claim(claimed=Fraction(3, 2), control=Fraction(1), recheck=recheck_rate)
 def a_max_growth_rate(power: Fraction) -> ClaimResult:
-    """As alpha falls the ratio of A_max grows at a rate between alpha^-1.5 and alpha^-2."""
+    """As alpha falls the ratio of A_max grows at a rate between alpha^-1.5 and alpha^-2.
+
+    Source: Section 4, p. 12
+    Verdict: false
+    Assumes: fluid limit, s = 0; A_max as M/u parallel servers, as in the proof of Theorem 2
+    Assumes: at least the stated rate, up to a constant; the control is the rate 1/alpha
+    Proof: a_max_servers
+    """
     uppers = [4**k for k in range(2, 6)]
     scaled = [float(server_supremum(1, u)[0]) / u ** float(power) for u in uppers]
     falls = scaled[-1] < scaled[0] / 2

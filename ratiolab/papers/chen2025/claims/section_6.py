@@ -48,25 +48,25 @@ class Sample(NamedTuple):
 
 
 @PAPER.claim(
-    "Section 6 and Figure 4, pp. 22-23",
-    expected=UNDECIDED,
     claimed=(Sample(1, 468, 41, 11, 4961), Sample(1, 883, 85, 43, 9702)),
     control=(Sample(1, 468, 41, 11, 4961), Sample(1, 883, 85, 43, 79_702)),
-    assumes="a random subset of 2,000 conversations",
 )
 def figure_4(samples: tuple[Sample, Sample]) -> ClaimResult:
     """Prompts have 1 to 468 tokens, with mean 41, median 11 and variance 4,961; outputs 1 to 883,
     with mean 85, median 43 and variance 9,702.
+
+    Source: Section 6 and Figure 4, pp. 22-23
+    Verdict: undecided
+    Assumes: a random subset of 2,000 conversations
+    Evidence: variance <= (largest - mean)(mean - least), and mean and median differ by at most the
+        standard deviation. Which 2,000 conversations were drawn is not published; another paper has
+        10,000 of the same data with means 40.62 and 85.32 and medians 11 and 45
     """
     impossible = [sample for sample in samples if not sample.is_possible]
     return ClaimResult(
         FALSE if impossible else UNDECIDED,
         ARITHMETIC,
         f"impossible: {impossible}" if impossible else "no figure contradicts another",
-        evidence="variance <= (largest - mean)(mean - least), and mean and median differ by at "
-        "most the standard deviation. Which 2,000 conversations were drawn is not published; "
-        "another paper has 10,000 of the same data with means 40.62 and 85.32 and medians 11 and "
-        "45",
         witness=str(impossible[0]) if impossible else None,
     )
 
@@ -78,23 +78,21 @@ def recheck_widths() -> str:
     return "around 100 tokens the interval is 20 wide for x = 0.1 and 198 for x = 0.99"
 
 
-@PAPER.claim(
-    "Section 6, Experiment 3, p. 23",
-    expected=FALSE,
-    claimed=1,
-    control=-1,
-    recheck=recheck_widths,
-    assumes="a prediction is the interval [(1-x) o, (1+x) o]; more precise is narrower",
-)
+@PAPER.claim(claimed=1, control=-1, recheck=recheck_widths)
 def larger_x_is_more_precise(sign: int) -> ClaimResult:
-    """Larger values of x correspond to more precise predictions."""
+    """Larger values of x correspond to more precise predictions.
+
+    Source: Section 6, Experiment 3, p. 23
+    Verdict: false
+    Assumes: a prediction is the interval [(1-x) o, (1+x) o]; more precise is narrower
+    Evidence: a slip: two pages later, and in Figure 7, it is the other way round
+    """
     widths = [2 * x * 100 for x in (Fraction(1, 10), Fraction(95, 100), Fraction(99, 100))]
     narrower = all(sign * (b - a) < 0 for a, b in pairwise(widths))
     return decided(
         narrower,
         WITNESSED,
         f"widths around 100 tokens: {', '.join(map(str, widths))} for x = 0.1, 0.95, 0.99",
-        evidence="a slip: two pages later, and in Figure 7, it is the other way round",
         witness="x = 0.1 against 0.95",
     )
 
@@ -134,20 +132,16 @@ def recheck() -> str:
     return f"feasible schedules beat H-SF: {' and '.join(gains)}"
 
 
-@PAPER.claim(
-    "Section 6, p. 23",
-    expected=FALSE,
-    claimed=Fraction(1),
-    control=Fraction(2),
-    recheck=recheck,
-    assumes=(
-        "H-SF as printed, Algorithm 3; no evictions needed",
-        "the factor is decided on equal requests, s = 0, o divides M, all present at round 0",
-    ),
-    proof="ratiolab.papers.chen2025.staggered.completion_bounds",
-)
+@PAPER.claim(claimed=Fraction(1), control=Fraction(2), recheck=recheck)
 def hsf_is_lower_bound(claimed: Fraction, slow: bool) -> ClaimResult:
-    """H-SF, which knows every output length, is a lower bound on achievable latency."""
+    """H-SF, which knows every output length, is a lower bound on achievable latency.
+
+    Source: Section 6, p. 23
+    Verdict: false
+    Assumes: H-SF as printed, Algorithm 3; no evictions needed
+    Assumes: the factor is decided on equal requests, s = 0, o divides M, all present at round 0
+    Proof: ratiolab.papers.chen2025.staggered.completion_bounds
+    """
     longest, batches = (24, 60) if slow else (12, 40)
     least, most, tested = Fraction(1), Fraction(1), 0
     where = ""

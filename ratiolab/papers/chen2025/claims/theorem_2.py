@@ -103,19 +103,18 @@ def recheck_servers() -> str:
 
 
 @PAPER.claim(
-    "proof of Theorem 2, p. 11",
-    expected=FALSE,
-    claimed=lambda upper: range(1, 4),
-    control=lambda upper: range(1, 2),
-    recheck=recheck_servers,
-    assumes=(
-        "A_max as printed, Algorithm 1 with Eq. (3), in a given order",
-        "the control has memory for one request only, M = u",
-    ),
+    claimed=lambda upper: range(1, 4), control=lambda upper: range(1, 2), recheck=recheck_servers
 )
 def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResult:
     """With s = 0, A_max is M/u parallel servers. Each server processes one request at a time and
     takes the next when it ends.
+
+    Source: proof of Theorem 2, p. 11
+    Verdict: false
+    Assumes: A_max as printed, Algorithm 1 with Eq. (3), in a given order
+    Assumes: the control has memory for one request only, M = u
+    Evidence: Eq. (3) looks at what running requests will hold later: an older one frees memory
+        before a newer one needs it, so more than M/u run at once
     """
     longest, most = (4, 6) if slow else (3, 5)
     tested, first, different = 0, "", 0
@@ -136,8 +135,6 @@ def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResul
         not different,
         WITNESSED if different else f"{tested} orders",
         f"different in {different} of {tested} orders",
-        evidence="Eq. (3) looks at what running requests will hold later: an older one frees "
-        "memory before a newer one needs it, so more than M/u run at once",
         witness=first,
     )
 
@@ -155,19 +152,17 @@ def recheck_printed() -> str:
 
 
 @PAPER.claim(
-    "Theorem 2, p. 10",
-    expected=FALSE,
-    claimed=lambda alpha: 1 / alpha,
-    control=lambda alpha: Fraction(1),
-    recheck=recheck_printed,
-    assumes=(
-        "A_max as printed with Eq. (3); s = 0, u divides M, any n and any such M",
-        "false from 1/alpha = 25 on; the control is the bound 1/alpha",
-    ),
-    proof="a_max_printed",
+    claimed=lambda alpha: 1 / alpha, control=lambda alpha: Fraction(1), recheck=recheck_printed
 )
 def theorem_2_printed(claimed: Radicand, slow: bool) -> ClaimResult:
-    """The ratio of A_max, Algorithm 1 as printed, is at least (1/alpha) (1 + alpha**-0.5) / 2."""
+    """The ratio of A_max, Algorithm 1 as printed, is at least (1/alpha) (1 + alpha**-0.5) / 2.
+
+    Source: Theorem 2, p. 10
+    Verdict: false
+    Assumes: A_max as printed with Eq. (3); s = 0, u divides M, any n and any such M
+    Assumes: false from 1/alpha = 25 on; the control is the bound 1/alpha
+    Proof: a_max_printed
+    """
     above = []
     attained = True
     for upper in (4, 9, 16, 25, 36, 64):
@@ -218,21 +213,16 @@ def recheck() -> str:
     return f"alpha = 1/4: {ratio} on the proof's instance, below 5 on any, 6 is stated"
 
 
-@PAPER.claim(
-    "Theorem 2, p. 10",
-    expected=FALSE,
-    claimed=lambda alpha: 1 / alpha,
-    control=two_lengths,
-    recheck=recheck,
-    assumes=(
-        "as in its proof: s = 0, n and M large, A_max as M/u parallel servers, H-SF in batches",
-        "the control is the supremum over two lengths, R = 2 / (1 + alpha)",
-    ),
-    proof="a_max_servers",
-)
+@PAPER.claim(claimed=lambda alpha: 1 / alpha, control=two_lengths, recheck=recheck)
 def theorem_2(claimed: Radicand, slow: bool) -> ClaimResult:
-    """In the fluid limit of parallel servers the ratio of A_max is at least
-    (1/alpha) (1 + alpha**-0.5) / 2.
+    """In the fluid limit of parallel servers the ratio of A_max is at least (1/alpha) (1 +
+    alpha**-0.5) / 2.
+
+    Source: Theorem 2, p. 10
+    Verdict: false
+    Assumes: as in its proof: s = 0, n and M large, A_max as M/u parallel servers, H-SF in batches
+    Assumes: the control is the supremum over two lengths, R = 2 / (1 + alpha)
+    Proof: a_max_servers
     """
     highest = 200 if slow else 40
     alphas = [Fraction(low, high) for high in range(2, highest) for low in range(1, high)]

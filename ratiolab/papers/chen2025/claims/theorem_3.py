@@ -18,7 +18,7 @@ from ratiolab.online import Information, make, simulate
 from ratiolab.online.policy import Policy, Setting
 from ratiolab.online.view import Decision, View
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, WITNESSED, ClaimResult, decided
 
 Bound = Callable[[int, int], float]
 MEMORY, PROMPT = 16, 1
@@ -71,25 +71,22 @@ def counts(requests: int) -> tuple[int, int]:
     return max(policy.sorted_requests), max(policy.steps)
 
 
-@PAPER.claim(
-    "Theorem 3, p. 13, proof p. ec10",
-    claimed=lambda memory: memory * log2(memory),
-    control=lambda memory: log2(memory),
-    assumes=(
-        "per round; waiting requests stand in buckets by their integer bound",
-        "putting a request into its bucket when it arrives is counted for it, not for a round",
-    ),
-    proof="theorem_3",
-)
+@PAPER.claim(claimed=lambda memory: memory * log2(memory), control=lambda memory: log2(memory))
 def theorem_3(claimed: Callable[[int], float], slow: bool) -> ClaimResult:
-    """Algorithm 2 takes O(M log M) time in every round."""
+    """Algorithm 2 takes O(M log M) time in every round.
+
+    Source: Theorem 3, p. 13, proof p. ec10
+    Assumes: per round; waiting requests stand in buckets by their integer bound
+    Assumes: putting a request into its bucket when it arrives is counted for it, not for a round
+    Proof: theorem_3
+    Evidence: sorting R_t anew in each round is another matter: see theorem-3-printed
+    """
     sizes = [2**k for k in range(5, 15 if slow else 12)]
     steps = [counts(n)[1] for n in sizes]
     return decided(
         max(steps) <= 4 * claimed(MEMORY),
         PROVED,
         f"at most {max(steps)} steps, for {sizes[0]} to {sizes[-1]} requests",
-        evidence="sorting R_t anew in each round is another matter: see theorem-3-printed",
         witness=f"{max(steps)} steps",
     )
 
@@ -103,18 +100,18 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "Theorem 3, p. 13, for Algorithm 2",
-    expected=FALSE,
     claimed=lambda memory, _: memory * log2(memory),
     control=lambda memory, requests: (memory + requests) * log2(memory + requests),
     recheck=recheck,
-    assumes=(
-        "all requests arrive at round 0; comparisons are counted, per round",
-        "R_t is sorted anew in each round, as the pseudo-code says",
-    ),
 )
 def theorem_3_printed(claimed: Bound, slow: bool) -> ClaimResult:
-    """Algorithm 2 takes O(M log M) time in a round that sorts all waiting requests."""
+    """Algorithm 2 takes O(M log M) time in a round that sorts all waiting requests.
+
+    Source: Theorem 3, p. 13, for Algorithm 2
+    Verdict: false
+    Assumes: all requests arrive at round 0; comparisons are counted, per round
+    Assumes: R_t is sorted anew in each round, as the pseudo-code says
+    """
     sizes = [2**k for k in range(5, 15 if slow else 12)]
     most = [counts(n)[0] for n in sizes]
     # Sorting n items takes at least n - 1 comparisons: every item must be compared.

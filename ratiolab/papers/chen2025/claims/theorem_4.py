@@ -67,23 +67,19 @@ def recheck_printed() -> str:
 
 
 @PAPER.claim(
-    "Theorem 4, p. 13, proof p. ec11",
-    expected=FALSE,
-    claimed=UPPER,
-    control=100,
-    control_verdict=UNDECIDED,
-    recheck=recheck,
-    assumes=(
-        "CR relative to H-SF, supremum over the outputs in [l, u], s = 0, l = 1",
-        "false under both readings of A_min: Algorithm 2 as printed (theorem-4-printed), and a "
-        "policy with the ratio of Lemma 2, which Algorithm 2 has not (lemma-2-printed)",
-        "kill-restart in its own fluid model, where a run reserves the memory of its cap for as "
-        "long as it lasts; its constants are proved in ratiolab.theory.limits.kill_restart",
-    ),
-    proof=_printed.PROOF,
+    claimed=UPPER, control=100, control_verdict=UNDECIDED, recheck=recheck, proof=_printed.PROOF
 )
 def theorem_4(claimed: int) -> ClaimResult:
-    """As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs."""
+    """As M grows, CR(pi) >= CR(A_min) for every policy pi that does not know the outputs.
+
+    Source: Theorem 4, p. 13, proof p. ec11
+    Verdict: false
+    Assumes: CR relative to H-SF, supremum over the outputs in [l, u], s = 0, l = 1
+    Assumes: false under both readings of A_min: Algorithm 2 as printed (theorem-4-printed), and a
+        policy with the ratio of Lemma 2, which Algorithm 2 has not (lemma-2-printed)
+    Assumes: kill-restart in its own fluid model, where a run reserves the memory of its cap for as
+        long as it lasts; its constants are proved in ratiolab.theory.limits.kill_restart
+    """
     found = constants()
     least = min(found.values())
     printed = _printed.proved_ratio()
@@ -108,22 +104,21 @@ def theorem_4(claimed: int) -> ClaimResult:
 
 
 @PAPER.claim(
-    "Theorem 4, p. 13, for Algorithm 2",
-    expected=FALSE,
     claimed=(100, Fraction(3, 500)),
     control=(4, Fraction(1, 5)),
     control_verdict=UNDECIDED,
     recheck=recheck_printed,
-    assumes=(
-        ALGORITHM_2,
-        "kill-restart in its own fluid model, where a run reserves the memory of its cap for as "
-        "long as it lasts; its constants are proved in ratiolab.theory.limits.kill_restart",
-    ),
+    assumes=ALGORITHM_2,
     proof=_printed.PROOF,
 )
 def theorem_4_printed(claimed: tuple[int, Fraction]) -> ClaimResult:
     """As M grows, CR(pi) >= CR(Algorithm 2 as printed) for every policy pi that does not know the
     outputs.
+
+    Source: Theorem 4, p. 13, for Algorithm 2
+    Verdict: false
+    Assumes: kill-restart in its own fluid model, where a run reserves the memory of its cap for as
+        long as it lasts; its constants are proved in ratiolab.theory.limits.kill_restart
     """
     upper, share = claimed
     bound = ratio_lower_bound(upper, float(share))

@@ -35,16 +35,18 @@ def harmonic(upper: int) -> Fraction:
     return sum((Fraction(1, i) for i in range(1, upper + 1)), Fraction(0))
 
 
-@PAPER.claim(
-    "Theorem 5, p. 14, proof pp. 14-18",
-    expected=TIGHTENED,
-    claimed=harmonic,
-    control=lambda upper: harmonic(upper) / 2,
-    assumes=("Lemma 2 as the ratio of A_min", "s = 0, l = 1, alpha = 1/u"),
-    proof="theorem_5",
-)
+@PAPER.claim(claimed=harmonic, control=lambda upper: harmonic(upper) / 2)
 def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
-    """As M grows the ratio of A_min is O(log(1/alpha)); the proof's bound is H_u."""
+    """As M grows the ratio of A_min is O(log(1/alpha)); the proof's bound is H_u.
+
+    Source: Theorem 5, p. 14, proof pp. 14-18
+    Verdict: tightened
+    Assumes: Lemma 2 as the ratio of A_min
+    Assumes: s = 0, l = 1, alpha = 1/u
+    Proof: theorem_5
+    Evidence: certificates from both sides in fractions, for the maximum over shares x >= 0, which
+        is the spectral radius; it grows like ln(u)/4, a quarter of the trace
+    """
     uppers = [1, 2, 3, 5, 8, 16, 64, 200, *([1000, 4000] if slow else [])]
     ends = {u: nonnegative_maximum(u) for u in uppers}
     broken = [u for u in uppers if ends[u].below > claimed(u)]
@@ -61,8 +63,6 @@ def theorem_5(claimed: Bound, slow: bool) -> ClaimResult:
         PROVED if verdict is TIGHTENED else f"{len(uppers)} cases",
         f"rho({last}) = {float(ends[last].below):.6f}; rho <= 3/2 + (1/2) sum 1/(2k-1), "
         f"{float(closed_bound(1, last)):.4f} there; H_u = {float(harmonic(last)):.4f}",
-        evidence="certificates from both sides in fractions, for the maximum over shares x >= 0, "
-        "which is the spectral radius; it grows like ln(u)/4, a quarter of the trace",
         witness=f"u = {broken[0]}" if broken else None,
     )
 
@@ -80,16 +80,17 @@ def recheck_prompt() -> str:
     return f"ratio {float(ratio):.4f}, H_256 = {float(harmonic(256)):.4f}"
 
 
-@PAPER.claim(
-    "Theorem 5, p. 14: 'without loss of generality s = 0, l = 1', p. 16",
-    expected=FALSE,
-    claimed="without prompt",
-    control="with prompt",
-    recheck=recheck_prompt,
-    assumes=("Lemma 2 as the ratio of A_min", "l = 1"),
-)
+@PAPER.claim(claimed="without prompt", control="with prompt", recheck=recheck_prompt)
 def theorem_5_any_prompt(claimed: str) -> ClaimResult:
-    """The bound for s = 0 serves every s."""
+    """The bound for s = 0 serves every s.
+
+    Source: Theorem 5, p. 14: 'without loss of generality s = 0, l = 1', p. 16
+    Verdict: false
+    Assumes: Lemma 2 as the ratio of A_min
+    Assumes: l = 1
+    Evidence: Lemma 2 with its s at two lengths, exact; O(log(1/alpha)) holds for a bounded s/l
+        only: rho <= 3/2 + s/(2l) + (1/2) sum 1/(s+2k-1)
+    """
     broken = []
     for upper in (16, 64, 256):
         for prompt in (0, upper, 100 * upper):
@@ -105,8 +106,6 @@ def theorem_5_any_prompt(claimed: str) -> ClaimResult:
         WITNESSED if broken else "9 cases",
         f"{len(broken)} of 9 cases exceed it; s -> infinity gives (1 + alpha^(-1/2)) / 2, "
         f"{(1 + float(alpha) ** -0.5) / 2} at alpha = 1/256",
-        evidence="Lemma 2 with its s at two lengths, exact; O(log(1/alpha)) holds for a bounded "
-        "s/l only: rho <= 3/2 + s/(2l) + (1/2) sum 1/(s+2k-1)",
         witness=f"(u, s, ratio, bound) = {worst}",
     )
 
@@ -119,8 +118,6 @@ def recheck_printed() -> str:
 
 
 @PAPER.claim(
-    "Theorem 5, p. 14, for Algorithm 2",
-    expected=FALSE,
     claimed="printed",
     control="lemma 2",
     recheck=recheck_printed,
@@ -128,7 +125,11 @@ def recheck_printed() -> str:
     proof=_printed.PROOF,
 )
 def theorem_5_printed(claimed: str, slow: bool) -> ClaimResult:
-    """The ratio of Algorithm 2 is O(log(1/alpha)), at most H_u at s = 0, l = 1."""
+    """The ratio of Algorithm 2 is O(log(1/alpha)), at most H_u at s = 0, l = 1.
+
+    Source: Theorem 5, p. 14, for Algorithm 2
+    Verdict: false
+    """
     uppers = [16, 64, 256, 1024, *([4096] if slow else [])]
     if claimed == "printed":
         values = [ratio_lower_bound(u, 0.6 / u) for u in uppers]
@@ -181,17 +182,16 @@ def recheck() -> str:
     return f"rho(2) = 5/4; the printed curve is {gap:.4f} higher"
 
 
-@PAPER.claim(
-    "Figure 1, p. 18",
-    expected=FALSE,
-    claimed=PRINTED,
-    control=CORRECTED,
-    recheck=recheck,
-    assumes=("s = 0, l = 1", "the ratio is the maximum of Lemma 2's quotient", "u from 3 on"),
-)
+@PAPER.claim(claimed=PRINTED, control=CORRECTED, recheck=recheck)
 def figure_1(claimed: Curve, slow: bool) -> ClaimResult:
     """The ratio of A_min against u is fitted by 0.2555 ln(u + 0.2793) + 1.1587 with R^2 above
     0.9999.
+
+    Source: Figure 1, p. 18
+    Verdict: false
+    Assumes: s = 0, l = 1
+    Assumes: the ratio is the maximum of Lemma 2's quotient
+    Assumes: u from 3 on
     """
     last = 10_000 if slow else 2000
     uppers = list(range(2, last + 1))

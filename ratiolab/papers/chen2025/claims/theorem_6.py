@@ -8,7 +8,7 @@ from ratiolab.online import simulate
 from ratiolab.papers.chen2025 import PAPER
 from ratiolab.papers.chen2025.claims import _printed
 from ratiolab.papers.chen2025.claims._lemma2 import ALGORITHM_2
-from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio, scaled_instance
 from ratiolab.theory.limits.printed_a_min import ratio_lower_bound
 from ratiolab.theory.limits.suprema import lower_bound_two_point_supremum
@@ -17,15 +17,15 @@ from ratiolab.theory.rayleigh import amin
 Bound = Callable[[Any], Any]
 
 
-@PAPER.claim(
-    "Theorem 6, p. 20, proof p. ec14",
-    claimed=lambda a: (3 - a) / 2,
-    control=lambda a: (3 - 2 * a) / 2,
-    assumes=("Lemma 2 as the ratio of A_min", "s = 0, which the proof sets"),
-    proof="two_lengths",
-)
+@PAPER.claim(claimed=lambda a: (3 - a) / 2, control=lambda a: (3 - 2 * a) / 2)
 def theorem_6(claimed: Bound) -> ClaimResult:
-    """With outputs in {l, u} the ratio of A_min is at most (3 - alpha) / 2."""
+    """With outputs in {l, u} the ratio of A_min is at most (3 - alpha) / 2.
+
+    Source: Theorem 6, p. 20, proof p. ec14
+    Assumes: Lemma 2 as the ratio of A_min
+    Assumes: s = 0, which the proof sets
+    Proof: two_lengths
+    """
     import sympy as sp
 
     a, t = sp.symbols("alpha t", positive=True)
@@ -66,16 +66,16 @@ def recheck_prompt() -> str:
     return f"l = 1, u = 3, s = 1, shares 5 : 2: {ratio} > 4/3"
 
 
-@PAPER.claim(
-    "Theorem 6, p. 20",
-    expected=FALSE,
-    claimed="printed",
-    control="with prompt",
-    recheck=recheck_prompt,
-    assumes="Lemma 2 as the ratio of A_min",
-)
+@PAPER.claim(claimed="printed", control="with prompt", recheck=recheck_prompt)
 def theorem_6_any_prompt(claimed: str) -> ClaimResult:
-    """With outputs in {l, u} and any prompt s the ratio of A_min is at most (3 - alpha) / 2."""
+    """With outputs in {l, u} and any prompt s the ratio of A_min is at most (3 - alpha) / 2.
+
+    Source: Theorem 6, p. 20
+    Verdict: false
+    Assumes: Lemma 2 as the ratio of A_min
+    Evidence: exact; with r = (s+l)/(s+u) the supremum is 1 + (sqrt(r/alpha) - r)/2, which is the
+        printed bound only at s = 0 and tends to (1 + alpha^(-1/2))/2 as s grows
+    """
     broken, cases = [], 0
     for low, u in [(1, 2), (1, 3), (1, 8), (2, 5), (3, 4)]:
         for prompt in (0, 1, 3, 10, 100):
@@ -94,8 +94,6 @@ def theorem_6_any_prompt(claimed: str) -> ClaimResult:
         not broken,
         WITNESSED if broken else f"{cases} cases",
         f"exceeded in {len(broken)} of {cases} cases",
-        evidence="exact; with r = (s+l)/(s+u) the supremum is 1 + (sqrt(r/alpha) - r)/2, which is "
-        "the printed bound only at s = 0 and tends to (1 + alpha^(-1/2))/2 as s grows",
         witness=broken[0] if broken else None,
     )
 
@@ -110,16 +108,19 @@ def recheck_printed() -> str:
 
 
 @PAPER.claim(
-    "Theorem 6, p. 20, for Algorithm 2",
-    expected=FALSE,
     claimed=_printed.PRINTED,
     control=_printed.FLUID,
     recheck=recheck_printed,
-    assumes=(ALGORITHM_2, "large n and M stand for the limit"),
+    assumes=ALGORITHM_2,
     proof=_printed.PROOF,
 )
 def theorem_6_printed(policies: tuple[str, ...], slow: bool) -> ClaimResult:
-    """With outputs in {l, u} the ratio of Algorithm 2 as printed is at most (3 - alpha) / 2."""
+    """With outputs in {l, u} the ratio of Algorithm 2 as printed is at most (3 - alpha) / 2.
+
+    Source: Theorem 6, p. 20, for Algorithm 2
+    Verdict: false
+    Assumes: large n and M stand for the limit
+    """
     size = (240, 48_000) if slow else (_printed.MEMORY, _printed.REQUESTS)
     found = {
         name: fluid_ratio(_printed.policy(name), _printed.TWO_POINT, 0, *size, _printed.SEEDS)

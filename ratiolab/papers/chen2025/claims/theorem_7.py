@@ -7,7 +7,7 @@ from typing import Any
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import make
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.limits import fluid_ratio
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.laws.distributions import two_point
@@ -28,16 +28,15 @@ def wide(alpha: Any) -> Any:
     return 1 + 2 * alpha**2
 
 
-@PAPER.claim(
-    "Theorem 7, p. 20, proof p. ec15",
-    claimed=(narrow, wide),
-    control=(narrow, narrow),
-    assumes=("fluid limit, s = 0", "requests are evicted at exactly l tokens"),
-    proof="two_lengths",
-)
+@PAPER.claim(claimed=(narrow, wide), control=(narrow, narrow))
 def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
     """With outputs in {l, u} the ratio of A_ell is at most 1 + alpha / (2 (1-alpha)) for alpha <=
     1/2 and 1 + 2 alpha^2 for alpha >= 1/2.
+
+    Source: Theorem 7, p. 20, proof p. ec15
+    Assumes: fluid limit, s = 0
+    Assumes: requests are evicted at exactly l tokens
+    Proof: two_lengths
     """
     import sympy as sp
 
@@ -78,17 +77,16 @@ def recheck_prompt() -> str:
     return f"l = 1, u = 8, s = 10, share 1/3: {ratio} > {narrow(Fraction(1, 8))}"
 
 
-@PAPER.claim(
-    "Theorem 7, p. 20",
-    expected=FALSE,
-    claimed="as printed",
-    control="with prompt",
-    recheck=recheck_prompt,
-    assumes=("fluid limit", "requests are evicted at exactly l tokens"),
-)
+@PAPER.claim(claimed="as printed", control="with prompt", recheck=recheck_prompt)
 def theorem_7_any_prompt(claimed: str) -> ClaimResult:
-    """With outputs in {l, u} and any prompt s the ratio of A_ell is at most
-    1 + alpha / (2 (1-alpha)) for alpha <= 1/2 and 1 + 2 alpha^2 for alpha >= 1/2.
+    """With outputs in {l, u} and any prompt s the ratio of A_ell is at most 1 + alpha / (2
+    (1-alpha)) for alpha <= 1/2 and 1 + 2 alpha^2 for alpha >= 1/2.
+
+    Source: Theorem 7, p. 20
+    Verdict: false
+    Assumes: fluid limit
+    Assumes: requests are evicted at exactly l tokens
+    Evidence: with s > 0 the number sqrt(l (s+l) / (u (s+u))) > alpha takes the place of alpha
     """
     import sympy as sp
 
@@ -110,7 +108,6 @@ def theorem_7_any_prompt(claimed: str) -> ClaimResult:
         not broken,
         WITNESSED if broken else f"{cases} cases",
         f"exceeded in {len(broken)} of {cases} cases",
-        evidence="with s > 0 the number sqrt(l (s+l) / (u (s+u))) > alpha takes the place of alpha",
         witness=broken[0] if broken else None,
     )
 
@@ -142,16 +139,14 @@ def recheck_literal() -> str:
     return f"round 2 needs {tokens} tokens, but the memory holds {instance.memory}"
 
 
-@PAPER.claim(
-    "Algorithm 6, p. ec16",
-    expected=FALSE,
-    claimed=1,
-    control=0,
-    recheck=recheck_literal,
-    assumes="read literally: admission plans with l, removal waits for token l + 1",
-)
+@PAPER.claim(claimed=1, control=0, recheck=recheck_literal)
 def theorem_7_printed(claimed: int) -> ClaimResult:
-    """Removing requests with more than l tokens, Algorithm 6 keeps to the memory."""
+    """Removing requests with more than l tokens, Algorithm 6 keeps to the memory.
+
+    Source: Algorithm 6, p. ec16
+    Verdict: false
+    Assumes: read literally: admission plans with l, removal waits for token l + 1
+    """
     # evict long requests once they hold more than `claimed` tokens past l; planned with l
     found = literal_run(claimed)
     broken = violations(found)

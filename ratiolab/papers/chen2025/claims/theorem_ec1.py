@@ -108,20 +108,15 @@ def recheck_lengths() -> str:
     return f"A_random: {ratios[outputs]} with lengths {outputs}, at most {extreme} with l and u"
 
 
-@PAPER.claim(
-    "Theorem EC.1, Eq. (EC.5), p. 34",
-    expected=FALSE,
-    claimed=small_instances,
-    control=random_order_fluid,
-    recheck=recheck_lengths,
-    assumes=(
-        "n, M, s, l, u are fixed, as in the definition of the ratio; H-SF is Algorithm 3",
-        "the control is A_random in the fluid model, the only policy in the proof",
-    ),
-)
+@PAPER.claim(claimed=small_instances, control=random_order_fluid, recheck=recheck_lengths)
 def theorem_ec1_part_1(claimed: Callable[[bool], Iterator[Contest]], slow: bool) -> ClaimResult:
     """For any policy the supremum of the ratio over output lengths in [l, u] is reached with every
     length equal to l or u.
+
+    Source: Theorem EC.1, Eq. (EC.5), p. 34
+    Verdict: false
+    Assumes: n, M, s, l, u are fixed, as in the definition of the ratio; H-SF is Algorithm 3
+    Assumes: the control is A_random in the fluid model, the only policy in the proof
     """
     contests = list(claimed(slow))
     broken = [c for c in contests if c.overall > c.extreme]
@@ -143,18 +138,17 @@ PROMPTS = (0, 1, 10, 1000)
 
 
 @PAPER.claim(
-    "Theorem EC.1, Eq. (EC.6), p. 34",
     claimed=lambda low, high: Fraction(high, low) ** 2,
     control=lambda low, high: Fraction(high, low),
-    assumes=(
-        "batch accounting of the proof: every request holds s + o for o rounds, in A_random "
-        "and in H-SF alike; n, M large"
-    ),
-    proof="random_order",
 )
 def theorem_ec1_part_2(claimed: Callable[[int, int], Fraction]) -> ClaimResult:
-    """By the batch accounting of the proof the ratio of A_random is at most (1 + 1/alpha) / 2
-    + O(1/M).
+    """By the batch accounting of the proof the ratio of A_random is at most (1 + 1/alpha) / 2 +
+    O(1/M).
+
+    Source: Theorem EC.1, Eq. (EC.6), p. 34
+    Assumes: batch accounting of the proof: every request holds s + o for o rounds, in A_random and
+        in H-SF alike; n, M large
+    Proof: random_order
     """
     # bounds (1 + sqrt(R)) / 2 by their R, against g(u)/g(l), the exact supremum's
     broken, tight, tested = [], 0, 0
@@ -184,15 +178,17 @@ CASES = ((1, 2, 0, Fraction(1, 2)), (1, 4, 0, Fraction(1, 4)), (1, 4, 2, Fractio
 
 
 @PAPER.claim(
-    "Theorem EC.1, Eq. (EC.6), p. 34",
-    expected=UNDECIDED,
     claimed=lambda low, high: (1 + Fraction(high, low)) / 2,
     control=lambda low, high: Fraction(1),
     control_verdict=FALSE,
-    assumes="Algorithms 3 and 4 as printed, by simulation at large n and M",
 )
 def theorem_ec1_part_2_printed(claimed: Callable[[int, int], Fraction], slow: bool) -> ClaimResult:
-    """The ratio of A_random, Algorithm 4 as printed, is at most (1 + 1/alpha) / 2 + O(1/M)."""
+    """The ratio of A_random, Algorithm 4 as printed, is at most (1 + 1/alpha) / 2 + O(1/M).
+
+    Source: Theorem EC.1, Eq. (EC.6), p. 34
+    Verdict: undecided
+    Assumes: Algorithms 3 and 4 as printed, by simulation at large n and M
+    """
     scale = 4 if slow else 1
     found: list[tuple[Fraction, Estimate]] = []
     for low, high, prompt, share in CASES:
@@ -245,17 +241,16 @@ def recheck_denominator() -> str:
     return f"H-SF has {figures['h_sf']} < {figures['bound']}; 600 c long ones: below 0.76 for any c"
 
 
-@PAPER.claim(
-    "proof of Theorem EC.1, p. 38",
-    expected=FALSE,
-    claimed=Fraction(1),
-    control=Fraction(1, 2),
-    recheck=recheck_denominator,
-    assumes="H-SF as printed, Algorithm 3; N_l, N_u much larger than M",
-)
+@PAPER.claim(claimed=Fraction(1), control=Fraction(1, 2), recheck=recheck_denominator)
 def theorem_ec1_part_2_denominator(claimed: Fraction) -> ClaimResult:
     """TEL(H-SF) is at least (l (s+l) N_l**2 + 2 l (s+l) N_l N_u + u (s+u) N_u**2) / (2 M), up to a
     factor 1 + O(1/M).
+
+    Source: proof of Theorem EC.1, p. 38
+    Verdict: false
+    Assumes: H-SF as printed, Algorithm 3; N_l, N_u much larger than M
+    Evidence: H-SF simulated; a request holds at least half of k (s + k) in all, so no schedule
+        costs less than half of the accounting
     """
     scales = (1, 4, 16)
     quotients = [h_sf_quotient(scale, 400 * scale) for scale in scales]
@@ -267,7 +262,5 @@ def theorem_ec1_part_2_denominator(claimed: Fraction) -> ClaimResult:
         WITNESSED,
         f"{float(quotients[0]):.4f} of it with lengths 1 and 2 for M = 6, 24 and 96, tending to "
         "3/4 in n",
-        evidence="H-SF simulated; a request holds at least half of k (s + k) in all, so no "
-        "schedule costs less than half of the accounting",
         witness="s = 0, lengths 1 and 2, M = 6 c, N_l = 4 c",
     )

@@ -19,15 +19,14 @@ from ratiolab.papers.gogineni2024.round_robin import cost_bound, serve
 QUANTA = (1, 2, 3)
 
 
-@PAPER.claim(
-    "Section 2.1 and Figure 1",
-    claimed=None,
-    control=1,
-    assumes=(ONE_SERVER, "control: slices of one token as the rival, which start earlier"),
-    proof="round_robin",
-)
+@PAPER.claim(claimed=None, control=1, assumes=ONE_SERVER)
 def earlier_start(rival_quantum: int | None, slow: bool) -> ClaimResult:
-    """Under RR-SJF a request starts no later than under shortest job first."""
+    """Under RR-SJF a request starts no later than under shortest job first.
+
+    Source: Section 2.1 and Figure 1
+    Assumes: control: slices of one token as the rival, which start earlier
+    Proof: round_robin
+    """
     late, cases, earlier = [], 0, 0
     for lengths in small(slow):
         rival = serve(lengths, shortest_first=True, quantum=rival_quantum)
@@ -77,26 +76,30 @@ def check_rivals(claimed: Rivals, slow: bool) -> ClaimResult:
 
 
 @PAPER.claim(
-    "Section 2.1",
     claimed=("completion", "shortest first"),
     control=("completion", "longest first"),
-    assumes=(ONE_SERVER, "equal slices in both; the paper speaks of an example"),
-    proof="round_robin",
+    assumes=ONE_SERVER,
 )
 def rr_sjf_beats_rr(claimed: Rivals, slow: bool) -> ClaimResult:
-    """The mean end-to-end latency of RR-SJF is at most that of round robin."""
+    """The mean end-to-end latency of RR-SJF is at most that of round robin.
+
+    Source: Section 2.1
+    Assumes: equal slices in both; the paper speaks of an example
+    Proof: round_robin
+    """
     return check_rivals(claimed, slow)
 
 
 @PAPER.claim(
-    "Section 3, first of three findings",
-    claimed=("ttft", "shortest first"),
-    control=("ttft", "longest first"),
-    assumes=(ONE_SERVER, "equal slices in RR and RR-SJF"),
-    proof="round_robin",
+    claimed=("ttft", "shortest first"), control=("ttft", "longest first"), assumes=ONE_SERVER
 )
 def lowest_ttft(claimed: Rivals, slow: bool) -> ClaimResult:
-    """RR-SJF has a mean time to first token no larger than FCFS, SJF and RR."""
+    """RR-SJF has a mean time to first token no larger than FCFS, SJF and RR.
+
+    Source: Section 3, first of three findings
+    Assumes: equal slices in RR and RR-SJF
+    Proof: round_robin
+    """
     return check_rivals(claimed, slow)
 
 
@@ -119,22 +122,18 @@ def recheck() -> str:
     return f"4092/3072 for two requests of 1024 tokens, {float(ten):.4f} for ten"
 
 
-@PAPER.claim(
-    "abstract",
-    expected=NOT_IMPLIED,
-    claimed=Fraction(1, 10),
-    control=Fraction(1),
-    recheck=recheck,
-    assumes=(
-        ONE_SERVER,
-        "marginal read as at most 10% of the mean; control: at most 100%, which is proved",
-        "the paper measured vLLM on its own data, where half the requests were cut at 1024 "
-        "tokens; the model shows what the rule alone allows",
-    ),
-    proof="round_robin",
-)
+@PAPER.claim(claimed=Fraction(1, 10), control=Fraction(1), recheck=recheck, assumes=ONE_SERVER)
 def marginal_increase(limit: Fraction, slow: bool) -> ClaimResult:
-    """RR-SJF has only a marginally larger end-to-end latency than shortest job first."""
+    """RR-SJF has only a marginally larger end-to-end latency than shortest job first.
+
+    Source: abstract
+    Verdict: not implied
+    Assumes: marginal read as at most 10% of the mean; control: at most 100%, which is proved
+    Assumes: the paper measured vLLM on its own data, where half the requests were cut at 1024
+        tokens; the model shows what the rule alone allows
+    Proof: round_robin
+    Evidence: equal lengths come near the factor 2, a mean latency nearly doubled
+    """
     cases = [(lengths, 1) for lengths in small(slow)]
     cases += [(lengths, QUANTUM) for lengths in CROWDS]
     factors = {}
@@ -153,7 +152,6 @@ def marginal_increase(limit: Fraction, slow: bool) -> ClaimResult:
         holds,
         PROVED if holds else WITNESSED,
         f"up to {example}",
-        evidence="equal lengths come near the factor 2, a mean latency nearly doubled",
         witness=example,
         otherwise=NOT_IMPLIED,
     )
@@ -185,15 +183,14 @@ def check_growth(growth: Growth, slow: bool) -> ClaimResult:
     )
 
 
-@PAPER.claim(
-    "Section 3.3 and Figure 2",
-    claimed=("ttft", 1, FALSE),
-    control=("ttft", -1, FALSE),
-    assumes=(ONE_SERVER, "weakly: it never falls"),
-    proof="round_robin",
-)
+@PAPER.claim(claimed=("ttft", 1, FALSE), control=("ttft", -1, FALSE), assumes=ONE_SERVER)
 def ttft_grows_with_slice(growth: Growth, slow: bool) -> ClaimResult:
-    """The mean time to first token of RR-SJF grows with the slice."""
+    """The mean time to first token of RR-SJF grows with the slice.
+
+    Source: Section 3.3 and Figure 2
+    Assumes: weakly: it never falls
+    Proof: round_robin
+    """
     return check_growth(growth, slow)
 
 
@@ -205,18 +202,18 @@ def recheck_growth() -> str:
 
 
 @PAPER.claim(
-    "Section 3.3 and Figure 2",
-    expected=NOT_IMPLIED,
     claimed=("completion", 1, NOT_IMPLIED),
     control=("ttft", 1, NOT_IMPLIED),
     recheck=recheck_growth,
-    assumes=(
-        ONE_SERVER,
-        "the paper measured it on vLLM with batches and recomputation and calls it surprising; "
-        "the model has neither, so it can only show that the rule alone does not give it",
-    ),
-    proof="round_robin",
+    assumes=ONE_SERVER,
 )
 def e2e_grows_with_slice(growth: Growth, slow: bool) -> ClaimResult:
-    """The mean end-to-end latency of RR-SJF grows with the slice."""
+    """The mean end-to-end latency of RR-SJF grows with the slice.
+
+    Source: Section 3.3 and Figure 2
+    Verdict: not implied
+    Assumes: the paper measured it on vLLM with batches and recomputation and calls it surprising;
+        the model has neither, so it can only show that the rule alone does not give it
+    Proof: round_robin
+    """
     return check_growth(growth, slow)

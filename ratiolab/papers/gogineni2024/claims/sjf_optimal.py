@@ -10,7 +10,7 @@ from typing import Literal
 from ratiolab.hindsight import solve
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import EXACT, FALSE, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import EXACT, PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.gogineni2024 import PAPER
 from ratiolab.papers.gogineni2024.claims._service import ONE_SERVER, Measure, small, total
 from ratiolab.papers.gogineni2024.round_robin import serve
@@ -82,45 +82,48 @@ def _exhaust(measure: Measure, left: tuple[int, ...], started: tuple[bool, ...],
 
 
 @PAPER.claim(
-    "Section 1",
-    expected=FALSE,
     claimed=("ttft", "all schedules", True),
     control=("ttft", "orders", True),
     recheck=recheck,
-    assumes=(ONE_SERVER, "among all schedules, also with preemption, as RR and RR-SJF have it"),
-    proof="shortest_first",
+    assumes=ONE_SERVER,
 )
 def sjf_optimal_ttft(rule: Rule, slow: bool) -> ClaimResult:
-    """Shortest job first minimises the mean time to first token."""
-    return check(rule, slow)
+    """Shortest job first minimises the mean time to first token.
 
-
-@PAPER.claim(
-    "Section 1",
-    claimed=("ttft", "orders", True),
-    control=("ttft", "orders", False),
-    assumes=(ONE_SERVER, "control: first come, first served"),
-    proof="shortest_first",
-)
-def sjf_optimal_ttft_nonpreemptive(rule: Rule, slow: bool) -> ClaimResult:
-    """Among schedules that never preempt, shortest job first minimises the mean time to first
-    token.
+    Source: Section 1
+    Verdict: false
+    Assumes: among all schedules, also with preemption, as RR and RR-SJF have it
+    Proof: shortest_first
     """
     return check(rule, slow)
 
 
 @PAPER.claim(
-    "Section 1",
+    claimed=("ttft", "orders", True), control=("ttft", "orders", False), assumes=ONE_SERVER
+)
+def sjf_optimal_ttft_nonpreemptive(rule: Rule, slow: bool) -> ClaimResult:
+    """Among schedules that never preempt, shortest job first minimises the mean time to first
+    token.
+
+    Source: Section 1
+    Assumes: control: first come, first served
+    Proof: shortest_first
+    """
+    return check(rule, slow)
+
+
+@PAPER.claim(
     claimed=("completion", "all schedules", True),
     control=("completion", "all schedules", False),
-    assumes=(
-        ONE_SERVER,
-        "among all schedules, preemptive ones included; control: first come, first served",
-    ),
-    proof="shortest_first",
+    assumes=ONE_SERVER,
 )
 def sjf_optimal_e2e(rule: Rule, slow: bool) -> ClaimResult:
-    """Shortest job first minimises the mean end-to-end latency."""
+    """Shortest job first minimises the mean end-to-end latency.
+
+    Source: Section 1
+    Assumes: among all schedules, preemptive ones included; control: first come, first served
+    Proof: shortest_first
+    """
     return check(rule, slow)
 
 
@@ -141,20 +144,15 @@ def recheck_memory() -> str:
     return f"shortest job first has total latency {sjf}, another feasible schedule {better}"
 
 
-@PAPER.claim(
-    "Section 6",
-    claimed=INSTANCE,
-    control=EQUAL,
-    recheck=recheck_memory,
-    assumes=(
-        "unit rounds, KV memory of prompt and generated tokens, no preemption",
-        "shortest output first, as many as stay feasible, none past the first misfit",
-        "the control has equal prompts",
-    ),
-)
+@PAPER.claim(claimed=INSTANCE, control=EQUAL, recheck=recheck_memory)
 def sjf_optimal_e2e_memory(instance: Instance) -> ClaimResult:
     """When memory limits the batches, shortest job first need not minimise the mean end-to-end
     latency: large prompts may hold up others.
+
+    Source: Section 6
+    Assumes: unit rounds, KV memory of prompt and generated tokens, no preemption
+    Assumes: shortest output first, as many as stay feasible, none past the first misfit
+    Assumes: the control has equal prompts
     """
     cost = simulate(instance, make("mc-sf")).schedule.total_latency
     optimum = solve(instance).uninterrupted()

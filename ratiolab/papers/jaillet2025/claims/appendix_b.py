@@ -67,47 +67,53 @@ lemma = partial(
 
 
 @lemma(
-    "Lemma B.1, p. 29",
     claimed=Factors(Fraction(192 * SQUARE), Fraction(5)),
     control=Factors(Fraction(1, 2), Fraction(1, 2)),
 )
 def lemma_b_1(claimed: Factors, slow: bool) -> ClaimResult:
     """The requests predicted from 2^l to B = 2^(l+1) - 1 are processed within 192 a^2 W/M + 5 B
     rounds from first to last. (The proof has a^3 in place of a^2.)
+
+    Source: Lemma B.1, p. 29
     """
     return judge_classes(claimed, many(slow))
 
 
 @lemma(
-    "Lemma B.3, p. 30",
     claimed=Factors(Fraction(1536 * CUBE), Fraction(24)),
     control=Factors(Fraction(1, 4), Fraction(1, 4)),
 )
 def lemma_b_3(claimed: Factors, slow: bool) -> ClaimResult:
-    """MC-SF has total latency at most 1536 a^3 A/M + 24 C."""
+    """MC-SF has total latency at most 1536 a^3 A/M + 24 C.
+
+    Source: Lemma B.3, p. 30
+    """
     return judge_upper(claimed, many(slow))
 
 
 @lemma(
-    "Lemma B.4, p. 31",
     claimed=Factors(Fraction(1, 6 * SQUARE), Fraction(1, 6 * STRETCH)),
     control=Factors(Fraction(1, 2), Fraction(1, 3)),
 )
 def lemma_b_4(claimed: Factors) -> ClaimResult:
-    """The optimal total latency is at least A/(6 M a^2) + C/(6 a)."""
+    """The optimal total latency is at least A/(6 M a^2) + C/(6 a).
+
+    Source: Lemma B.4, p. 31
+    """
     return judge_lower(claimed, LOWER, list(small()))
 
 
 @PAPER.claim(
-    "Claim B.5, p. 32",
     claimed="shorter",
     control="shorter and equal",
     assumes=f"program (9) with a^2 M in place of M, a = {STRETCH}; outputs are the predicted ones",
-    proof="claim_4_8",
 )
 def claim_b_5(counted: str, slow: bool) -> ClaimResult:
     """In the optimal solution of the program with predictions, the first time at which a request of
     the next length finishes is at least 1/(M a^2) times the volume of all shorter ones.
+
+    Source: Claim B.5, p. 32
+    Proof: claim_4_8
     """
     lengths, broken = first_finishes([*small(), *drawn(60 if slow else 15)], counted, SQUARE)
     return decided(not broken, PROVED, broken or f"true of {lengths} lengths", witness=broken)
@@ -118,17 +124,16 @@ BEST = Fraction(1, 2 * SQUARE)
 
 
 @PAPER.claim(
-    "Claim B.2, p. 29",
-    expected=TIGHTENED,
-    claimed=Fraction(1, 4 * SQUARE),
-    control=Fraction(2),
-    assumes=f"as in Lemma B.1, a = {STRETCH}",
-    proof="claim_4_6",
+    claimed=Fraction(1, 4 * SQUARE), control=Fraction(2), assumes=f"as in Lemma B.1, a = {STRETCH}"
 )
 def claim_b_2(factor: Fraction, slow: bool) -> ClaimResult:
     """Cut the time in which MC-SF processes a class into intervals of its largest predicted output
-    B: in any three consecutive ones the class has true volume at least
-    peak(middle) vol(B)/(4 a^2 (s + B)).
+    B: in any three consecutive ones the class has true volume at least peak(middle) vol(B)/(4 a^2
+    (s + B)).
+
+    Source: Claim B.2, p. 29
+    Verdict: tightened
+    Proof: claim_4_6
     """
     found = [quotient for case in many(slow) for quotient in quotients(case)]
     broken, least = sum(quotient < factor for quotient in found), min(found)

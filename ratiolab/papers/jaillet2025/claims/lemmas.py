@@ -9,7 +9,7 @@ import itertools
 from dataclasses import replace
 from fractions import Fraction
 
-from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, decided, verdict_on_bound
+from ratiolab.papers.claim import PROVED, ClaimResult, decided, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._bounds import (
     first_finishes,
@@ -28,32 +28,26 @@ from ratiolab.theory.worst_case.equal_prompts import (
 )
 
 
-@PAPER.claim(
-    "Lemma 4.4, p. 10",
-    expected=TIGHTENED,
-    claimed=UPPER_PRINTED,
-    control=Factors(Fraction(1, 2), Fraction(1)),
-    assumes=SECTION_4,
-    proof="ours/mc_sf_constant",
-)
+@PAPER.claim(claimed=UPPER_PRINTED, control=Factors(Fraction(1, 2), Fraction(1)), assumes=SECTION_4)
 def lemma_4_4(claimed: Factors, slow: bool) -> ClaimResult:
     """MC-SF has total latency at most 1536 A/M + 24 C, with C the sum of the outputs and A the sum
     over requests of the volume of the outputs that are no longer, by lengths.
+
+    Source: Lemma 4.4, p. 10
+    Verdict: tightened
+    Proof: ours/mc_sf_constant
     """
     return judge_upper(claimed, simulated(slow))
 
 
-@PAPER.claim(
-    "Lemma 4.5, p. 10",
-    expected=TIGHTENED,
-    claimed=CLASS_PRINTED,
-    control=Factors(Fraction(1), Fraction(1)),
-    assumes=SECTION_4,
-    proof="ratiolab.theory.worst_case.equal_prompts",
-)
+@PAPER.claim(claimed=CLASS_PRINTED, control=Factors(Fraction(1), Fraction(1)), assumes=SECTION_4)
 def lemma_4_5(claimed: Factors, slow: bool) -> ClaimResult:
     """The requests with outputs from 2**l to B = 2**(l+1) - 1, of volume W together, are processed
     by MC-SF within 192 W/M + 5 B rounds from first to last.
+
+    Source: Lemma 4.5, p. 10
+    Verdict: tightened
+    Proof: ratiolab.theory.worst_case.equal_prompts
     """
     return judge_classes(claimed, simulated(slow))
 
@@ -65,17 +59,14 @@ GAP = Case(3, (2, 2, 3, 3, 3, 4), 14)
 """The request of output 4 holds memory at the peak of the interval 4..6 of the class {2, 3}."""
 
 
-@PAPER.claim(
-    "Claim 4.6, p. 10",
-    expected=TIGHTENED,
-    claimed=Fraction(1, 4),
-    control=Fraction(2),
-    assumes=SECTION_4,
-    proof="claim_4_6",
-)
+@PAPER.claim(claimed=Fraction(1, 4), control=Fraction(2), assumes=SECTION_4)
 def claim_4_6(claimed: Fraction, slow: bool) -> ClaimResult:
     """Cut the time in which MC-SF processes a class into intervals of its largest output B: in any
     three consecutive ones the class has volume at least peak(middle) vol(B)/(s+B)/4.
+
+    Source: Claim 4.6, p. 10
+    Verdict: tightened
+    Proof: claim_4_6
     """
     cases = [GAP, *simulated(slow)]
     found = [quotient for case in cases for quotient in quotients(case)]
@@ -90,16 +81,16 @@ def claim_4_6(claimed: Fraction, slow: bool) -> ClaimResult:
     )
 
 
-@PAPER.claim(
-    "Lemma 4.7, p. 12",
-    expected=TIGHTENED,
-    claimed=LOWER_PRINTED,
-    control=Factors(Fraction(1), Fraction(1, 3)),
-    assumes=("all requests arrive at round 0 with the same prompt", "M >= max(s + o)"),
-    proof="ratiolab.papers.jaillet2025.volume_bound.volume_lower_bound",
-)
+@PAPER.claim(claimed=LOWER_PRINTED, control=Factors(Fraction(1), Fraction(1, 3)))
 def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
-    """The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4."""
+    """The optimal total latency is at least A/(6 M) + C/6, A and C as in Lemma 4.4.
+
+    Source: Lemma 4.7, p. 12
+    Verdict: tightened
+    Assumes: all requests arrive at round 0 with the same prompt
+    Assumes: M >= max(s + o)
+    Proof: ratiolab.papers.jaillet2025.volume_bound.volume_lower_bound
+    """
     tight = [
         Case(prompt, outputs, prompt + outputs[-1])
         for n in range(1, 6)
@@ -115,16 +106,15 @@ def lemma_4_7(claimed: Factors, slow: bool) -> ClaimResult:
     )
 
 
-@PAPER.claim(
-    "Claim 4.8, p. 13",
-    claimed="shorter",
-    control="shorter and equal",
-    assumes="t* of length o + 1 is read as that of the next length that occurs",
-    proof="claim_4_8",
-)
+@PAPER.claim(claimed="shorter", control="shorter and equal")
 def claim_4_8(counted: str, slow: bool) -> ClaimResult:
     """In the optimal solution of the linear program (9), the first time at which a request of the
     next length finishes is at least 1/M times the volume of all shorter requests.
+
+    Source: Claim 4.8, p. 13
+    Assumes: t* of length o + 1 is read as that of the next length that occurs
+    Proof: claim_4_8
+    Evidence: solved by the greedy rule; a dual solution has the same value in each case
     """
     cases = [*small(), *drawn(cases=200 if slow else 30)]
     lengths, broken = first_finishes(cases, counted)
@@ -132,6 +122,5 @@ def claim_4_8(counted: str, slow: bool) -> ClaimResult:
         not broken,
         f"{len(cases)} cases checked" if broken else PROVED,
         broken or f"true of {lengths} lengths in {len(cases)} programs",
-        evidence="solved by the greedy rule; a dual solution has the same value in each case",
         witness=broken,
     )

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from ratiolab.model import Instance, held, stream
 from ratiolab.online import make, simulate
-from ratiolab.papers.claim import PROVED, TIGHTENED, ClaimResult, decided, verdict_on_bound
+from ratiolab.papers.claim import PROVED, ClaimResult, decided, verdict_on_bound
 from ratiolab.papers.jaillet2025 import PAPER
 
 MEMORY = 9
@@ -21,16 +21,14 @@ def needs(runs: tuple[Run, ...], ahead: int) -> int:
     return sum(held(prompt, age + ahead) for age, prompt, left in runs if ahead <= left)
 
 
-@PAPER.claim(
-    "Section 4.1, pp. 8-9",
-    claimed="every",
-    control="last",
-    assumes="the requests that run and are admitted now, no later ones; predictions are believed",
-    proof="completion_times",
-)
+@PAPER.claim(claimed="every", control="last")
 def completion_times(checked: str) -> ClaimResult:
-    """It suffices to check the memory at the predicted completion times of the requests that run
-    or are admitted.
+    """It suffices to check the memory at the predicted completion times of the requests that run or
+    are admitted.
+
+    Source: Section 4.1, pp. 8-9
+    Assumes: the requests that run and are admitted now, no later ones; predictions are believed
+    Proof: completion_times
     """
     missed, cases = None, 0
     kinds = list(product((0, 1, 2), (0, 2), (1, 2, 4)))
@@ -97,19 +95,16 @@ def run(memory: int, requests: list[tuple[int, int]]) -> tuple[list[int], int]:
     return starts, most
 
 
-@PAPER.claim(
-    "Proposition 4.2, p. 9, proof p. 28",
-    expected=TIGHTENED,
-    claimed="quadratic",
-    control="linear",
-    assumes=(
-        "the waiting requests are at hand in order of length: keeping them so is not counted",
-        "sums of (5) are kept in a profile of future memory",
-    ),
-    proof="proposition_4_2",
-)
+@PAPER.claim(claimed="quadratic", control="linear")
 def proposition_4_2(claimed: Order, slow: bool) -> ClaimResult:
-    """A round of MC-SF costs O(M**2), however many requests wait."""
+    """A round of MC-SF costs O(M**2), however many requests wait.
+
+    Source: Proposition 4.2, p. 9, proof p. 28
+    Verdict: tightened
+    Assumes: the waiting requests are at hand in order of length: keeping them so is not counted
+    Assumes: sums of (5) are kept in a profile of future memory
+    Proof: proposition_4_2
+    """
     rng = stream(0, "cases")
     sizes = (8, 16, 32, 64, 128) + ((256, 512) if slow else ())
     exceeded, proven_holds, most = None, True, 0

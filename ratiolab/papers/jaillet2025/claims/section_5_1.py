@@ -7,7 +7,7 @@ widely; 60 fresh ones are, and their mean is above the reported one.
 
 from functools import partial
 
-from ratiolab.papers.claim import NOT_REPRODUCED, UNDECIDED, ClaimResult
+from ratiolab.papers.claim import UNDECIDED, ClaimResult
 from ratiolab.papers.jaillet2025 import PAPER
 from ratiolab.papers.jaillet2025.claims._section_5_1 import Reported, check, recheck
 
@@ -15,8 +15,6 @@ SAMPLE = "a statement on this distribution; the paper's 200 draws are one sample
 
 
 @PAPER.claim(
-    "Section 5.1, Arrival Model 1, p. 14-15",
-    expected=NOT_REPRODUCED,
     claimed=Reported(1.005, 1.074, 114),
     control=Reported(1.15, 1.3, 0),
     control_verdict=UNDECIDED,
@@ -26,13 +24,14 @@ SAMPLE = "a statement on this distribution; the paper's 200 draws are one sample
 def section_5_1_model_1(reported: Reported, slow: bool) -> ClaimResult:
     """Over 200 draws MC-SF/OPT is 1.005 on average and 1.074 at worst, and MC-SF is optimal on 114
     of them.
+
+    Source: Section 5.1, Arrival Model 1, p. 14-15
+    Verdict: not reproduced
     """
     return check(1, reported, slow)
 
 
 @PAPER.claim(
-    "Section 5.1, Arrival Model 2, p. 14-15",
-    expected=NOT_REPRODUCED,
     claimed=Reported(1.047, 1.227),
     control=Reported(1.15, 1.3),
     control_verdict=UNDECIDED,
@@ -44,5 +43,9 @@ def section_5_1_model_1(reported: Reported, slow: bool) -> ClaimResult:
     ),
 )
 def section_5_1_model_2(reported: Reported, slow: bool) -> ClaimResult:
-    """Over 200 draws MC-SF/OPT is 1.047 on average and 1.227 at worst."""
+    """Over 200 draws MC-SF/OPT is 1.047 on average and 1.227 at worst.
+
+    Source: Section 5.1, Arrival Model 2, p. 14-15
+    Verdict: not reproduced
+    """
     return check(2, reported, slow)

@@ -40,16 +40,17 @@ TABLE_1 = {
 RUNS = 50
 
 
-@PAPER.claim(
-    "Table 1, p. 36",
-    expected=CONSISTENT,
-    claimed="MC-SF",
-    control="MC-Benchmark",
-    assumes="the printed figures are right",
-)
+@PAPER.claim(claimed="MC-SF", control="MC-Benchmark")
 def table_1(best: str) -> ClaimResult:
     """MC-SF has the least average latency in Table 1, and its worst run is better than any run of
     another algorithm.
+
+    Source: Table 1, p. 36
+    Verdict: consistent
+    Assumes: the printed figures are right
+    Evidence: the ranges are possible for 50 runs with the printed standard deviations. The
+        experiment jaillet2025-section-5-2 finds deviations as small as these only when all runs
+        have the same requests
     """
     own = Fraction(TABLE_1[best].largest)
     others = {name: Fraction(row.least) for name, row in TABLE_1.items() if name != best}
@@ -64,9 +65,6 @@ def table_1(best: str) -> ClaimResult:
         not behind and spread,
         ARITHMETIC,
         f"its largest {float(own)} s; least of the others {float(min(others.values()))} s",
-        evidence="the ranges are possible for 50 runs with the printed standard deviations. The "
-        "experiment jaillet2025-section-5-2 finds deviations as small as these only when all runs "
-        "have the same requests",
         witness=f"{behind[0]} is not" if behind else None,
     )
 
@@ -76,19 +74,21 @@ Slopes = tuple[Fraction, Fraction]
 
 
 @PAPER.claim(
-    "Section 5.2.1, p. 17, with Table 1",
-    expected=UNDECIDED,
     claimed=(Fraction(1, 6), Fraction(1, 2)),
     control=(Fraction(1, 31), Fraction(1, 21)),
     control_verdict=CONSISTENT,
-    assumes=(
-        "high demand, 50 requests a second; latency grows linearly with the number of requests",
-        "agreement: the line through 0 meets Table 1, at 1000 requests, within a factor of 2",
-    ),
 )
 def slopes_high_demand(slopes: Slopes) -> ClaimResult:
-    """The average latency of MC-SF grows with a slope of about 1/6, that of the best benchmark
-    with 1/2.
+    """The average latency of MC-SF grows with a slope of about 1/6, that of the best benchmark with
+    1/2.
+
+    Source: Section 5.2.1, p. 17, with Table 1
+    Verdict: undecided
+    Assumes: high demand, 50 requests a second; latency grows linearly with the number of requests
+    Assumes: agreement: the line through 0 meets Table 1, at 1000 requests, within a factor of 2
+    Evidence: a line that has the printed slope and meets Table 1 would be below 0 at 800 requests:
+        the slopes belong to other units, or the growth is not linear; the paper does not say which.
+        The experiment jaillet2025-section-5-2-growth tests their quotient, 3
     """
     names = ("MC-SF", "MC-Benchmark")
     at_thousand = [1000 * slope for slope in slopes]
@@ -102,50 +102,47 @@ def slopes_high_demand(slopes: Slopes) -> ClaimResult:
             f"{float(a):.0f} s by the slope and {float(p):.1f} s by Table 1 ({name})"
             for a, p, name in zip(at_thousand, printed, names, strict=True)
         ),
-        evidence="a line that has the printed slope and meets Table 1 would be below 0 at 800 "
-        "requests: the slopes belong to other units, or the growth is not linear; the paper does "
-        "not say which. The experiment jaillet2025-section-5-2-growth tests their quotient, 3",
     )
 
 
-@PAPER.claim(
-    "Section 5.2.1, p. 17",
-    expected=CONSISTENT,
-    claimed=Fraction(8),
-    control=Fraction(10),
-    assumes="the slopes of the text, 1/800 and 1/100, which are rounded",
-)
+@PAPER.claim(claimed=Fraction(8), control=Fraction(10))
 def slopes_low_demand(factor: Fraction) -> ClaimResult:
     """With low demand the slope of MC-SF, about 1/800, is eight times smaller than that of the best
     benchmark, about 1/100.
+
+    Source: Section 5.2.1, p. 17
+    Verdict: consistent
+    Assumes: the slopes of the text, 1/800 and 1/100, which are rounded
+    Evidence: the text says over eight, which rounded slopes allow. Whether they can be repeated
+        depends on the clock: see the experiment jaillet2025-section-5-2-growth
     """
     quotient = Fraction(1, 100) / Fraction(1, 800)
     return decided(
         quotient >= factor,
         ARITHMETIC,
         f"(1/100)/(1/800) = {quotient}",
-        evidence="the text says over eight, which rounded slopes allow. Whether they can be "
-        "repeated depends on the clock: see the experiment jaillet2025-section-5-2-growth",
         witness=f"{quotient} is less",
     )
 
 
 @PAPER.claim(
-    "Section 5.2 and Figure 7, pp. 16 and 34",
-    expected=UNDECIDED,
     claimed=((Fraction("40.62"), 11), (Fraction("85.32"), 45)),
     control=((Fraction("40.62"), 11), (Fraction("85.32574"), 45)),
-    assumes="a random subset of 10,000 conversations; lengths are whole numbers",
 )
 def figure_7(figures: tuple[tuple[Fraction, int], ...]) -> ClaimResult:
-    """Prompts have a mean length of 40.62 and a median of 11, outputs of 85.32 and 45."""
+    """Prompts have a mean length of 40.62 and a median of 11, outputs of 85.32 and 45.
+
+    Source: Section 5.2 and Figure 7, pp. 16 and 34
+    Verdict: undecided
+    Assumes: a random subset of 10,000 conversations; lengths are whole numbers
+    Evidence: which 10,000 conversations were drawn is not published. A mean is at least half of the
+        median, and a multiple of 1/10,000
+    """
     impossible = [mean for mean, _ in figures if (mean * 10_000).denominator != 1]
     short = [f for mean, f in figures if mean < Fraction(f, 2)]
     return ClaimResult(
         FALSE if impossible or short else UNDECIDED,
         ARITHMETIC,
         f"no mean of 10,000 whole numbers: {float(impossible[0])}" if impossible else "possible",
-        evidence="which 10,000 conversations were drawn is not published. A mean is at least half "
-        "of the median, and a multiple of 1/10,000",
         witness=f"{float(impossible[0])}" if impossible else None,
     )

@@ -24,18 +24,18 @@ SUPREMUM = Fraction(1, 9)
 """Square of 1/3, which the sharper families come as near as one likes."""
 
 
-@PAPER.claim(
-    "Theorem 4.1, p. 8, proof p. 28",
-    expected=TIGHTENED,
-    claimed=PRINTED,
-    control=Fraction(1, 4),
-    control_verdict=UNDECIDED,
-    assumes=("arrivals chosen by an adversary", "no evictions, as in the paper's model"),
-    proof="ratiolab.papers.jaillet2025.late_rush",
-)
+@PAPER.claim(claimed=PRINTED, control=Fraction(1, 4), control_verdict=UNDECIDED)
 def theorem_4_1(claimed: Fraction, slow: bool) -> ClaimResult:
     """Every deterministic algorithm has a competitive ratio of order at least sqrt(n); the proof
     gives sqrt(M)/28 with n = M/2 + 1 requests, that is sqrt(2)/28 sqrt(n - 1).
+
+    Source: Theorem 4.1, p. 8, proof p. 28
+    Verdict: tightened
+    Assumes: arrivals chosen by an adversary
+    Assumes: no evictions, as in the paper's model
+    Proof: ratiolab.papers.jaillet2025.late_rush
+    Evidence: best response computed exactly: for each start of the long request the algorithm's
+        least latency over the optimum of the instance it provokes, least over all starts
     """
     roots = (2, 3, 4, 6, 8, 10) + ((16, 20) if slow else ())
     shapes = [(2, 1), (2, 2), (2, 4), (3, 1), (3, 2), (4, 1)] + ([(4, 3)] if slow else [])
@@ -55,9 +55,6 @@ def theorem_4_1(claimed: Fraction, slow: bool) -> ClaimResult:
         PROVED if claimed < SUPREMUM else f"{len(roots) + len(shapes)} families",
         f"ratio >= c sqrt(n - 1) for every c < 1/3; the paper's own family forces at least "
         f"{least:.4f} sqrt(n - 1) up to M = {4 * roots[-1] ** 2}",
-        evidence="best response computed exactly: for each start of the long request the "
-        "algorithm's least latency over the optimum of the instance it provokes, least over all "
-        "starts",
     )
 
 
@@ -125,18 +122,16 @@ def recheck() -> str:
     return f"MC-SF needs {latency} rounds, a feasible schedule {better}, {len(instance)} requests"
 
 
-@PAPER.claim(
-    "Theorem 4.3, p. 9, with Appendix B.3",
-    expected=TIGHTENED,
-    claimed=Fraction(9216),
-    control=Fraction(3, 2),
-    recheck=recheck,
-    assumes=(*SECTION_4[:1], "o <= prediction <= a o", "M >= 2 max(s + prediction)"),
-    proof="ours/mc_sf_constant",
-)
+@PAPER.claim(claimed=Fraction(9216), control=Fraction(3, 2), recheck=recheck, assumes=SECTION_4[:1])
 def theorem_4_3(claimed: Fraction, slow: bool) -> ClaimResult:
     """MC-SF is O(1)-competitive for equal prompts and arrivals at 0; the constants of Lemmas 4.4
     and 4.7 give 9216 for exact predictions.
+
+    Source: Theorem 4.3, p. 9, with Appendix B.3
+    Verdict: tightened
+    Assumes: o <= prediction <= a o
+    Assumes: M >= 2 max(s + prediction)
+    Proof: ours/mc_sf_constant
     """
     ratios = [ratio(case) for case in small()]
     for seed in range(8 if slow else 2):

@@ -39,21 +39,18 @@ def started(upper: int, share: Fraction, bound: str) -> tuple[int, int]:
     return half, sum(start < half for start in first.values())
 
 
-@PAPER.claim(
-    "Algorithm 2 of Chen, Ye, Zhou (2025)",
-    claimed=Fraction(1),
-    control=Fraction(1, 4),
-    recheck=recheck,
-    assumes=(
-        "A_min, random ties, with the bound a or a + 1 after an eviction at age a",
-        "lengths 1 and u, no prompts, share c/u long; n and then M to infinity",
-    ),
-    proof="a_min_square_root",
-)
+@PAPER.claim(claimed=Fraction(1), control=Fraction(1, 4), recheck=recheck)
 def a_min_square_root(factor: Fraction) -> ClaimResult:
     """The ratio of Algorithm 2 on lengths 1 and u is at least 0.2849 sqrt(u) (1 - o(1)), because in
     T rounds at most T ((2/u)(1 + p^(-1/2)) + 2/(u (u+1) p)) + O(1) times M requests start for the
     first time.
+
+    Source: Algorithm 2 of Chen, Ye, Zhou (2025)
+    Assumes: A_min, random ties, with the bound a or a + 1 after an eviction at age a
+    Assumes: lengths 1 and u, no prompts, share c/u long; n and then M to infinity
+    Proof: a_min_square_root
+    Evidence: started long requests fill the memory, so that sqrt(N^2 + p N nu + p nu^2) - N falls
+        by p nu in a round with nu starts; only completions raise it, and few can complete
     """
     worst, broken, cases = 0.0, None, 0
     for upper in (2, 5, 16, 64, 256):
@@ -78,7 +75,5 @@ def a_min_square_root(factor: Fraction) -> ClaimResult:
         f"up to {worst:.3f} of the bound in the recursion, {max(real):.3f} simulated with "
         f"M = {MEMORY}; ratio at least {float(square_root_bound(1024)):.2f} at u = 1024, "
         f"{float(square_root_bound(10**6)):.0f} at u = 10^6",
-        evidence="started long requests fill the memory, so that sqrt(N^2 + p N nu + p nu^2) - N "
-        "falls by p nu in a round with nu starts; only completions raise it, and few can complete",
         witness=broken,
     )

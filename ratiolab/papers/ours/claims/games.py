@@ -73,29 +73,23 @@ def _exact(found: Found) -> Fraction:
     return found.lower if found.is_exact else Fraction(0)
 
 
-@PAPER.claim(
-    "games with few requests",
-    claimed=DETERMINISTIC,
-    control={(2, 1, 5, 1, 4): Fraction(10, 7)},
-    assumes=GAME,
-)
+@PAPER.claim(claimed=DETERMINISTIC, control={(2, 1, 5, 1, 4): Fraction(10, 7)}, assumes=GAME)
 def game_values_deterministic(claimed: Values, slow: bool) -> ClaimResult:
     """Against an adversary of the lengths no policy without randomness guarantees a ratio below
     13/7 with 5 requests, and below 17/10 with 6 requests without prompts.
+
+    Source: games with few requests
     """
     found = {game: deterministic_value(Game(*game)) for game in claimed}
     return _judged(claimed, found, slow, "each value by a table over all configurations")
 
 
-@PAPER.claim(
-    "games with few requests",
-    claimed=RANDOMISED,
-    control={(2, 1, 5, 1, 4): Fraction(5, 4)},
-    assumes=GAME,
-)
+@PAPER.claim(claimed=RANDOMISED, control={(2, 1, 5, 1, 4): Fraction(5, 4)}, assumes=GAME)
 def game_values_randomised(claimed: Values, slow: bool) -> ClaimResult:
     """Against an adversary that draws the lengths no policy, with randomness or without, guarantees
     a ratio of expected latencies below 62/45 = 1.3778 with 8 requests.
+
+    Source: games with few requests
     """
     found = {game: randomised_value(Game(*game)) for game in claimed}
     how = "weights of the lengths and a mixture of policies meet in one fraction"

@@ -36,19 +36,17 @@ def whole_lengths(lower: int, span: int, offsets: int = 32) -> float:
     return cost / offsets / best_cost
 
 
-@PAPER.claim(
-    "kill-and-restart, one random offset",
-    claimed=7.257,
-    control=7.3,
-    assumes=(
-        "all requests at round 0, no prompts, n and M large, places refilled at once",
-        "the optimum may stagger its starts",
-    ),
-    proof="ratiolab.theory.limits.kill_restart.staggered_ratio",
-)
+@PAPER.claim(claimed=7.257, control=7.3)
 def kill_restart_staggered(claimed: float) -> ClaimResult:
     """Kill-and-restart with reserved caps costs up to 7.257 times the optimum, twice its constant
     against batches, and not less at any base.
+
+    Source: kill-and-restart, one random offset
+    Assumes: all requests at round 0, no prompts, n and M large, places refilled at once
+    Assumes: the optimum may stagger its starts
+    Proof: ratiolab.theory.limits.kill_restart.staggered_ratio
+    Evidence: H-SF in batches pays exactly twice the staggered optimum without prompts; the law 1/t
+        attains the constant against it
     """
     base, value = (float(found) for found in best(refill=True, random_offset=True))
     own = 2 * float(constant(SIMULATED, refill=True, random_offset=True))
@@ -61,8 +59,6 @@ def kill_restart_staggered(claimed: float) -> ClaimResult:
         f"{ratio_at(base, LEVELS):.4f} at base {base:.4f} on P(o > t) = 1/t up to e^{LEVELS:.0f}, "
         f"tending to {2 * value:.4f}; at base {SIMULATED}, as simulated, to {own:.4f}; "
         f"{near:.3f} on lengths 100 to 6000",
-        evidence="H-SF in batches pays exactly twice the staggered optimum without prompts; the "
-        "law 1/t attains the constant against it",
         witness=f"tends to {2 * value:.4f}",
     )
 
@@ -80,16 +76,15 @@ def laws() -> list[LengthDistribution]:
     return [from_weights(1, weights) for weights in (cut, *two, *(d.tolist() for d in drawn))]
 
 
-@PAPER.claim(
-    "kill-and-restart",
-    claimed=3.42357,
-    control=3.2,
-    assumes=MODEL,
-    proof="independent_offsets",
-)
+@PAPER.claim(claimed=3.42357, control=3.2, assumes=MODEL)
 def independent_offsets(value: float) -> ClaimResult:
-    """With an independent random offset for each request, kill-and-restart costs at most
-    (b - 1)(1 + ln b)/ln(b)^2 = 3.42357 times H-SF at b = 2.48563.
+    """With an independent random offset for each request, kill-and-restart costs at most (b - 1)(1
+    + ln b)/ln(b)^2 = 3.42357 times H-SF at b = 2.48563.
+
+    Source: kill-and-restart
+    Proof: independent_offsets
+    Evidence: in ln t the cost is a translation-invariant form with a nonnegative kernel, whose mass
+        bounds it; the law 1/t, cut far out, comes near it
     """
     base, constant = (float(found) for found in offsets.best())
     ratios = [offsets.ratio(law, base, 1500) for law in laws()]
@@ -99,8 +94,6 @@ def independent_offsets(value: float) -> ClaimResult:
         PROVED,
         f"{constant:.6f} at b = {base:.5f}; one offset for all {single:.4f}; up to "
         f"{max(ratios):.4f} on {len(ratios)} laws",
-        evidence="in ln t the cost is a translation-invariant form with a nonnegative kernel, "
-        "whose mass bounds it; the law 1/t, cut far out, comes near it",
         witness=f"the constant is {constant:.6f}",
     )
 
@@ -122,16 +115,16 @@ def drawn_path(
     return caps, times
 
 
-@PAPER.claim(
-    "kill-and-restart",
-    claimed=1.0,
-    control=1.1,
-    assumes=(MODEL, "rules that kill at caps only; they may be random and know the law"),
-    proof="independent_offsets",
-)
+@PAPER.claim(claimed=1.0, control=1.1, assumes=MODEL)
 def independent_offsets_are_best(factor: float, slow: bool) -> ClaimResult:
     """No rule with reserved caps has a smaller competitive ratio than 3.42357, even if it knows the
     law of the lengths.
+
+    Source: kill-and-restart
+    Assumes: rules that kill at caps only; they may be random and know the law
+    Proof: independent_offsets
+    Evidence: weak duality: work is charged k/tau, and a period between two jumps costs 4 W times
+        its length in ln(tau) by the inequality of means
     """
     rng, start, end = stream(5, "cases"), 3.0, 1e6
     paths = 20_000 if slow else 1000
@@ -145,7 +138,5 @@ def independent_offsets_are_best(factor: float, slow: bool) -> ClaimResult:
         f"least of the steady path and {paths} random ones {least / bound:.4f} of the bound; the "
         f"ratio is at least {offsets.lower_bound(1e12):.3f} at u = 10^12; it tends to "
         f"{value:.5f}",
-        evidence="weak duality: work is charged k/tau, and a period between two jumps costs 4 W "
-        "times its length in ln(tau) by the inequality of means",
         witness=f"a path with {least / bound:.4f} of the bound",
     )

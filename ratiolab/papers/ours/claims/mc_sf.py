@@ -117,16 +117,13 @@ def solved() -> tuple[Known, ...]:
     )
 
 
-@PAPER.claim(
-    "start times of MC-SF",
-    claimed=Fraction(2),
-    control=Fraction(9, 5),
-    assumes=EQUAL,
-    proof=PROOF,
-)
+@PAPER.claim(claimed=Fraction(2), control=Fraction(9, 5), assumes=EQUAL, proof=PROOF)
 def mc_sf_start_times(factor: Fraction, slow: bool) -> ClaimResult:
     """MC-SF starts request k, in order of output, in a round p_k <= (2/M) times the volume of the
     requests before it; so it costs at most 2 P/M + C.
+
+    Source: start times of MC-SF
+    Evidence: induction over k: the requests that block k hold memory whose volume pays for the wait
     """
     cases = [*small(), *large(slow)]
     worst, late = Fraction(0), None
@@ -143,8 +140,6 @@ def mc_sf_start_times(factor: Fraction, slow: bool) -> ClaimResult:
         late is None,
         PROVED,
         f"starts reach {float(worst):.4f} of (2/M) times the volume before, in {len(cases)} cases",
-        evidence="induction over k: the requests that block k hold memory whose volume "
-        "pays for the wait",
         witness=late,
     )
 
@@ -170,39 +165,33 @@ def _check_ratio(bound: Ratio) -> ClaimResult:
     )
 
 
-@PAPER.claim(
-    "constant of MC-SF",
-    claimed=ratio_bound(),
-    control=Fraction(19, 10),
-    assumes=EQUAL,
-    proof=PROOF,
-)
+@PAPER.claim(claimed=ratio_bound(), control=Fraction(19, 10), assumes=EQUAL, proof=PROOF)
 def mc_sf_constant(constant: Fraction) -> ClaimResult:
-    """MC-SF costs at most 7/3 times the optimum, for every memory."""
+    """MC-SF costs at most 7/3 times the optimum, for every memory.
+
+    Source: constant of MC-SF
+    """
     return _check_ratio(lambda _: constant)
 
 
-@PAPER.claim(
-    "constant of MC-SF",
-    claimed=2,
-    control=1,
-    assumes=(*EQUAL, "o is the longest output"),
-    proof=PROOF,
-)
+@PAPER.claim(claimed=2, control=1, assumes=EQUAL, proof=PROOF)
 def mc_sf_constant_with_prompt(base: int) -> ClaimResult:
-    """MC-SF costs at most 2 + 1/(3 (1 + 2 s/o)) times the optimum: 19/9 at s = o, tending to 2."""
+    """MC-SF costs at most 2 + 1/(3 (1 + 2 s/o)) times the optimum: 19/9 at s = o, tending to 2.
+
+    Source: constant of MC-SF
+    Assumes: o is the longest output
+    """
     return _check_ratio(lambda case: ratio_bound_at(case.prompt, case.outputs[-1]) - 2 + base)
 
 
-@PAPER.claim(
-    "constant of MC-SF",
-    claimed=Fraction(2),
-    control=Fraction(21, 20),
-    assumes=(*EQUAL, "P/M <= C/2: requests can nearly all start at once"),
-    proof=PROOF,
-)
+@PAPER.claim(claimed=Fraction(2), control=Fraction(21, 20), assumes=EQUAL, proof=PROOF)
 def mc_sf_constant_when_memory_is_large(constant: Fraction) -> ClaimResult:
-    """MC-SF costs at most twice the optimum when P/M <= C/2."""
+    """MC-SF costs at most twice the optimum when P/M <= C/2.
+
+    Source: constant of MC-SF
+    Assumes: P/M <= C/2: requests can nearly all start at once
+    Evidence: 2 P/M + C <= 2 C <= 2 OPT
+    """
     ample = []
     for each in solved():
         case = each.case
@@ -213,11 +202,7 @@ def mc_sf_constant_when_memory_is_large(constant: Fraction) -> ClaimResult:
             ample.append(each)
     worst, broken = largest_ratio(ample, lambda _: constant)
     return decided(
-        broken is None,
-        PROVED,
-        f"up to {float(worst):.4f} in {len(ample)} cases",
-        evidence="2 P/M + C <= 2 C <= 2 OPT",
-        witness=broken,
+        broken is None, PROVED, f"up to {float(worst):.4f} in {len(ample)} cases", witness=broken
     )
 
 
@@ -225,15 +210,16 @@ STRETCHES = (Fraction(3, 2), Fraction(2), Fraction(3))
 
 
 @PAPER.claim(
-    "constant of MC-SF",
-    claimed=ratio_bound,
-    control=lambda stretch: Fraction(3, 2),
-    assumes=(EQUAL[0], "o <= o' <= a o; MC-SF sorts by the predictions o' and plans with them"),
-    proof=PROOF,
+    claimed=ratio_bound, control=lambda stretch: Fraction(3, 2), assumes=EQUAL[0], proof=PROOF
 )
 def mc_sf_constant_with_predictions(bound: Callable[[Fraction], Fraction]) -> ClaimResult:
     """With predictions from o to a o, MC-SF costs at most max(2 a^2, 1 + 4 a^2/3) times the
     optimum.
+
+    Source: constant of MC-SF
+    Assumes: o <= o' <= a o; MC-SF sorts by the predictions o' and plans with them
+    Evidence: the start times hold with predicted volumes, where each pair counts the smaller, and
+        vol(o') <= a^2 vol(o)
     """
     found, broken, cases = [], None, 0
     for stretch in STRETCHES:
@@ -252,14 +238,7 @@ def mc_sf_constant_with_predictions(bound: Callable[[Fraction], Fraction]) -> Cl
                 if ratio > bound(stretch) and broken is None:
                     broken = f"M = {case.memory}, outputs {true}, predicted {predicted}"
         found.append(f"{float(worst):.4f} for a = {stretch}, at most {bound(stretch)}")
-    return decided(
-        broken is None,
-        PROVED,
-        "; ".join(found) + f", in {cases} cases",
-        evidence="the start times hold with predicted volumes, where each pair counts the "
-        "smaller, and vol(o') <= a^2 vol(o)",
-        witness=broken,
-    )
+    return decided(broken is None, PROVED, "; ".join(found) + f", in {cases} cases", witness=broken)
 
 
 @cache

@@ -42,15 +42,13 @@ def beside_a_bound(case: Case) -> Fraction:
     return Fraction(case.mc_sf().total_latency) / max(proved, Fraction(sum(case.outputs)))
 
 
-@PAPER.claim(
-    "constant of MC-SF",
-    claimed=Fraction(2),
-    control=Fraction(3, 2),
-    assumes=(*EQUAL, "x = P/(M C)"),
-    proof=PROOF,
-)
+@PAPER.claim(claimed=Fraction(2), control=Fraction(3, 2), assumes=EQUAL, proof=PROOF)
 def mc_sf_constant_by_load(constant: Fraction) -> ClaimResult:
-    """MC-SF costs at most min(1 + 2x, 2 + 1/(1 + 3x)) times the optimum, x = P/(M C)."""
+    """MC-SF costs at most min(1 + 2x, 2 + 1/(1 + 3x)) times the optimum, x = P/(M C).
+
+    Source: constant of MC-SF
+    Assumes: x = P/(M C)
+    """
 
     def load(case: Case) -> Fraction:
         twice = sum(start_bounds(case.prompt, case.outputs, case.memory))
@@ -85,16 +83,15 @@ def equals() -> Iterator[Case]:
         yield Case(prompt, (output,) * int(rng.integers(2, 150)), memory)
 
 
-@PAPER.claim(
-    "constant of MC-SF",
-    claimed=Fraction(1),
-    control=Fraction(9, 10),
-    assumes=(*EQUAL, "equal outputs; m = floor(M/(s + o))"),
-    proof=PROOF,
-)
+@PAPER.claim(claimed=Fraction(1), control=Fraction(9, 10), assumes=EQUAL, proof=PROOF)
 def mc_sf_constant_of_equal_requests(share: Fraction) -> ClaimResult:
     """For equal requests MC-SF costs at most 2 M/(m (s + o)) times the optimum: twice, when s + o
     divides M, and less than 2 + 2/m times for every M.
+
+    Source: constant of MC-SF
+    Assumes: equal outputs; m = floor(M/(s + o))
+    Evidence: request k starts by round o floor((k-1)/m); full batches start before the limit of the
+        volumes by o/2 on average, more than the o/3 that the general proof lacks
     """
     cases = list(equals())
     for case in cases:
@@ -113,8 +110,6 @@ def mc_sf_constant_of_equal_requests(share: Fraction) -> ClaimResult:
         PROVED,
         f"a family reaches {float(worst):.4f} of it; starts and latencies are within their bounds "
         f"in {len(cases)} cases",
-        evidence="request k starts by round o floor((k-1)/m); full batches start before the limit "
-        "of the volumes by o/2 on average, more than the o/3 that the general proof lacks",
         witness=broken,
     )
 

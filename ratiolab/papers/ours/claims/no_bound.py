@@ -29,16 +29,19 @@ def recheck_arrivals() -> str:
 
 
 @PAPER.claim(
-    "MC-SF with arrivals over time",
     claimed=lambda n: n - Fraction(1, 2),
     control=lambda n: n + Fraction(1, 2),
     recheck=recheck_arrivals,
-    assumes=("equal prompts, exact predictions, arrivals at 0 and 1", "no evictions"),
-    proof="mc_sf_arrivals",
 )
 def mc_sf_arrivals(needed: Callable[[int], Fraction]) -> ClaimResult:
     """With arrivals over time MC-SF pays order n: four requests cost 803 where 210 suffices, and
     the ratio of n requests tends to n.
+
+    Source: MC-SF with arrivals over time
+    Assumes: equal prompts, exact predictions, arrivals at 0 and 1
+    Assumes: no evictions
+    Proof: mc_sf_arrivals
+    Evidence: the long request fills the memory that each short one needs
     """
     short = []
     for n in range(1, 8):
@@ -57,7 +60,6 @@ def mc_sf_arrivals(needed: Callable[[int], Fraction]) -> ClaimResult:
         PROVED if not short else WITNESSED,
         f"{four.mc_sf}/{four.better} = {four.mc_sf / four.better:.3f} for n = 4; more for longer "
         "long requests",
-        evidence="the long request fills the memory that each short one needs",
         witness=f"n = {short[0]}: below" if short else None,
     )
 
@@ -87,19 +89,17 @@ def recheck_svf() -> str:
 
 
 @PAPER.claim(
-    "smallest volume first with any prompts",
-    claimed=lambda n: n - Fraction(1, 2),
-    control=lambda n: n + Fraction(1, 2),
-    recheck=recheck_svf,
-    assumes=(
-        "all requests at round 0, any prompts, the memory of one largest request",
-        "SVF as read here; the paper claims constants for high concurrency, which this is not",
-    ),
-    proof="no_bound_any_prompts",
+    claimed=lambda n: n - Fraction(1, 2), control=lambda n: n + Fraction(1, 2), recheck=recheck_svf
 )
 def svf_any_prompts(needed: Callable[[int], Fraction]) -> ClaimResult:
     """Smallest volume first pays order n when one request may fill the memory: 555 where 110
     suffices with 6 requests, and the ratio of n requests tends to n.
+
+    Source: smallest volume first with any prompts
+    Assumes: all requests at round 0, any prompts, the memory of one largest request
+    Assumes: SVF as read here; the paper claims constants for high concurrency, which this is not
+    Proof: no_bound_any_prompts
+    Evidence: the thin request has the least volume and leaves no room for a fat one
     """
     short = []
     for n in range(2, 9):
@@ -112,20 +112,19 @@ def svf_any_prompts(needed: Callable[[int], Fraction]) -> ClaimResult:
         not short,
         PROVED,
         "555/110 = 5.045 for n = 6, M = 4096; more for longer thin requests",
-        evidence="the thin request has the least volume and leaves no room for a fat one",
         witness=f"n = {short[0]}: below" if short else None,
     )
 
 
-@PAPER.claim(
-    "MC-SF with any prompts",
-    claimed=Fraction(2, 5),
-    control=Fraction(3, 5),
-    assumes="all requests at round 0, any prompts, the memory of one largest request",
-    proof="no_bound_any_prompts",
-)
+@PAPER.claim(claimed=Fraction(2, 5), control=Fraction(3, 5))
 def mc_sf_any_prompts(factor: Fraction) -> ClaimResult:
-    """With prompts of any size MC-SF pays order sqrt(n): at least (2/5) N for N^2 + N requests."""
+    """With prompts of any size MC-SF pays order sqrt(n): at least (2/5) N for N^2 + N requests.
+
+    Source: MC-SF with any prompts
+    Assumes: all requests at round 0, any prompts, the memory of one largest request
+    Proof: no_bound_any_prompts
+    Evidence: the fat requests have the shortest output, and all thin ones could run before
+    """
     broken = []
     for fat in (2, 3, 5, 9, 1000):
         family = fat_before_thin(fat)
@@ -138,7 +137,6 @@ def mc_sf_any_prompts(factor: Fraction) -> ClaimResult:
         not broken,
         PROVED,
         f"{nine.policy}/{nine.better} = {nine.policy / nine.better:.3f} for 90 requests",
-        evidence="the fat requests have the shortest output, and all thin ones could run before",
         witness=f"N = {broken[0]}: below" if broken else None,
     )
 
@@ -150,17 +148,16 @@ def recheck_filled() -> str:
     return f"SVF {latency}, a feasible schedule {better}: {latency / better:.3f} with 6 requests"
 
 
-@PAPER.claim(
-    "SVF with headroom",
-    claimed=Fraction(1, 2),
-    control=Fraction(1),
-    recheck=recheck_filled,
-    assumes=("all requests at round 0", "exact predictions", "no evictions"),
-    proof="no_bound_any_prompts",
-)
+@PAPER.claim(claimed=Fraction(1, 2), control=Fraction(1), recheck=recheck_filled)
 def svf_headroom(share: Fraction) -> ClaimResult:
     """When no request ever holds more than half of the memory, smallest volume first is at most 5
     times the optimum, with prompts of any size.
+
+    Source: SVF with headroom
+    Assumes: all requests at round 0
+    Assumes: exact predictions
+    Assumes: no evictions
+    Proof: no_bound_any_prompts
     """
     constant = svf_constant(share)
     if constant is None:

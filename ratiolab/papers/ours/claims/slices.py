@@ -66,6 +66,8 @@ def played(policy: str, counts: Sequence[tuple[int, int]], first: int) -> str:
 def gba_family(claimed: int) -> ClaimResult:
     """GBA costs up to 4 times the optimum on equal requests of output 2**j + 1, and by its clock
     never more.
+
+    Evidence: a request just above a slice is given the next one, of four times its volume
     """
     values = [gba_ratio(level) for level in range(30)]
     most = max(volume(0, 1 << (o - 1).bit_length()) / volume(0, o) for o in range(1, 5000))
@@ -74,7 +76,6 @@ def gba_family(claimed: int) -> ClaimResult:
         PROVED,
         f"{float(values[5]):.4f} at outputs 33, {float(values[-1]):.6f} at 2^29 + 1; at most "
         f"{most:.4f} for outputs below 5000; {played('gba', [(33, 2000)], 64)}",
-        evidence="a request just above a slice is given the next one, of four times its volume",
         witness=f"at most {float(values[-1]):.4f}",
     )
 
@@ -83,6 +84,9 @@ def gba_family(claimed: int) -> ClaimResult:
 def gsa_family(claimed: int, slow: bool) -> ClaimResult:
     """GSA costs up to 8 times the optimum on lengths just above its slices, half as many for each
     doubling, and by its clock never more.
+
+    Evidence: every phase makes all unfinished requests wait for the volumes of its slices; those of
+        all phases before the last one are lost
     """
     far = gsa_ratio(halving_family(14, 400))
     rng = stream(11, "cases")
@@ -98,7 +102,5 @@ def gsa_family(claimed: int, slow: bool) -> ClaimResult:
         f"{float(gsa_ratio(halving_family(4, 4))):.4f} with lengths 17 to 129, {float(far):.6f} "
         f"with 400 lengths from 2^14 + 1 on, more than any of {2000 if slow else 200} drawn laws; "
         + played("gsa", [(9, 800), (17, 400), (33, 400)], 1),
-        evidence="every phase makes all unfinished requests wait for the volumes of its slices; "
-        "those of all phases before the last one are lost",
         witness=f"at most {float(most):.4f}",
     )

@@ -38,17 +38,17 @@ def drawn_laws(number: int) -> list[Atoms]:
     return laws
 
 
-@PAPER.claim(
-    "Theorems 1 and 2",
-    claimed=CONSTANT,
-    control=2.7,
-    assumes=FLUID,
-    proof="volume_restart",
-)
+@PAPER.claim(claimed=CONSTANT, control=2.7, assumes=FLUID)
 def volume_restart_upper(claimed: float, slow: bool) -> ClaimResult:
     """Caps geometric in volume with base 13.807, an independent offset for each request, served in
     the order of cap with staggered starts, cost at most 2.7283725 times the optimum for every law
     of lengths.
+
+    Source: Theorems 1 and 2
+    Proof: volume_restart
+    Evidence: proof by a translation-invariant form with a nonnegative kernel; the largest value is
+        that of P(volume > v) = v**(-1/2) over 140 levels of ln v, by exact pieces of the fluid
+        cost, whose rounding is below the last digit shown
     """
     laws: list[Atoms] = [power_law(140.0), *drawn_laws(3000 if slow else 300)]
     worst = max(ratio(law) for law in laws)
@@ -56,9 +56,6 @@ def volume_restart_upper(claimed: float, slow: bool) -> ClaimResult:
         worst <= claimed and claimed >= float(best()[1]),
         PROVED,
         f"supremum {float(best()[1]):.9f}; largest value of {len(laws)} laws {worst:.6f}",
-        evidence="proof by a translation-invariant form with a nonnegative kernel; the largest "
-        "value is that of P(volume > v) = v**(-1/2) over 140 levels of ln v, by exact pieces of "
-        "the fluid cost, whose rounding is below the last digit shown",
         witness=f"P(volume > v) = v**(-1/2), cut at e**140: {worst:.6f}",
     )
 
@@ -68,16 +65,13 @@ def dual_value(levels: float) -> float:
     return float(best()[1]) * (levels - 4.22) / (1 + levels)
 
 
-@PAPER.claim(
-    "Theorem 3",
-    claimed=2.728372,
-    control=2.8,
-    assumes=FLUID,
-    proof="volume_restart",
-)
+@PAPER.claim(claimed=2.728372, control=2.8, assumes=FLUID)
 def volume_restart_lower(claimed: float) -> ClaimResult:
     """No policy that does not know the lengths, adaptive, randomised or knowing their law, has a
     constant below 2.728372 for all ranges of lengths.
+
+    Source: Theorem 3
+    Proof: volume_restart
     """
     value = float(best()[1])
     spread = 10.0**9  # of ln R
@@ -94,16 +88,15 @@ def volume_restart_lower(claimed: float) -> ClaimResult:
     )
 
 
-@PAPER.claim(
-    "Theorem 4",
-    claimed=2.618,
-    control=4.0,
-    assumes=FLUID,
-    proof="volume_restart",
-)
+@PAPER.claim(claimed=2.618, control=4.0, assumes=FLUID)
 def volume_restart_small_range(claimed: float) -> ClaimResult:
     """When the largest volume is at most 2.618 times the least, never to kill is optimal: the
     constant is (1 + sqrt(R))/2.
+
+    Source: Theorem 4
+    Proof: volume_restart
+    Evidence: proof by completions a unit of work on the lengths 1 and R, the latter with
+        probability 1/(1 + sqrt(R))
     """
     worst = None
     for r in np.linspace(1.05, claimed, 40).tolist():
@@ -118,22 +111,19 @@ def volume_restart_small_range(claimed: float) -> ClaimResult:
         worst is None,
         PROVED,
         f"(1 + sqrt(R))/2 up to ((1 + sqrt(5))/2)**2; at R = 3 at most {half:.6f}",
-        evidence="proof by completions a unit of work on the lengths 1 and R, the latter with "
-        "probability 1/(1 + sqrt(R))",
         witness=worst,
     )
 
 
-@PAPER.claim(
-    "Propositions 6 to 8",
-    claimed=1.495,
-    control=1.484,
-    assumes=FLUID,
-    proof="volume_restart",
-)
+@PAPER.claim(claimed=1.495, control=1.484, assumes=FLUID)
 def volume_restart_known_law(claimed: float) -> ClaimResult:
     """When the largest volume is four times the least, the best constant is at most 1.495, whether
     or not a policy knows the law of the lengths; never to kill has 1.5.
+
+    Source: Propositions 6 to 8
+    Proof: volume_restart
+    Evidence: proof that knowing the law does not help at any range, by Sion's theorem: costs are
+        concave in the squares of the law
     """
     found = enclose(4.0, gap=0.007)
     lower, upper = found.enclosure.lower, found.enclosure.upper
@@ -142,8 +132,6 @@ def volume_restart_known_law(claimed: float) -> ClaimResult:
         "in floats, by a method that is proved",
         f"{lower:.4f} for policies that know the law, {upper:.4f} for a mixture of "
         f"{len(found.policies)} that know nothing but the range",
-        evidence="proof that knowing the law does not help at any range, by Sion's theorem: "
-        "costs are concave in the squares of the law",
         witness=f"a law of {len(found.volumes) - 1} volumes and a price of work on which every "
         f"policy pays at least {lower:.4f}",
         otherwise=FALSE if claimed < lower else UNDECIDED,

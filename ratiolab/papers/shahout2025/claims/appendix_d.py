@@ -25,17 +25,16 @@ def recheck() -> str:
     return "the printed exponential density integrates to x/e; up to x = 3 that is 9/(2 e) > 1"
 
 
-@PAPER.claim(
-    "Appendix D (p. 17)",
-    expected=FALSE,
-    claimed="printed",
-    control="corrected",
-    recheck=recheck,
-    assumes="the paper's rule: g integrated over the prediction is f(x) = exp(-x)",
-)
+@PAPER.claim(claimed="printed", control="corrected", recheck=recheck)
 def appendix_d_densities(variant: str) -> ClaimResult:
     """With sizes exponential of mean 1, g(x, y) = exp((-x - y)/x) is the joint density for
     predictions exponential with mean x, and g(x, y) = exp(-x) that for perfect ones.
+
+    Source: Appendix D (p. 17)
+    Verdict: false
+    Assumes: the paper's rule: g integrated over the prediction is f(x) = exp(-x)
+    Evidence: symbolic integration. Right are exp(-x - y/x)/x, without which factor 1/x the mass is
+        infinite, and the point mass exp(-x) at y = x
     """
     import sympy
 
@@ -50,8 +49,6 @@ def appendix_d_densities(variant: str) -> ClaimResult:
         all(sympy.simplify(marginal - size) == 0 for marginal in found.values()),
         WITNESSED,
         values.replace("oo", "infinity"),
-        evidence="symbolic integration. Right are exp(-x - y/x)/x, without which factor 1/x the "
-        "mass is infinite, and the point mass exp(-x) at y = x",
         witness="sizes up to 3 alone would have probability 9/(2 e) = 1.655",
     )
 
@@ -59,18 +56,18 @@ def appendix_d_densities(variant: str) -> ClaimResult:
 FRACTIONS = (0.0, 0.2, 0.5, 0.8, 1.0)
 
 
-@PAPER.claim(
-    "Appendix D and Figure 8 (pp. 17 and 18)",
-    claimed="memory",
-    control="response_time",
-    assumes=(
-        "memory is the total age of the jobs in the system, averaged over time; the figure has "
-        "its peak, see appendix-d-peak-memory",
-        "one server, Poisson arrivals, exponential sizes; perfect or exponential predictions",
-    ),
-)
+@PAPER.claim(claimed="memory", control="response_time")
 def appendix_d_memory(measure: str, slow: bool) -> ClaimResult:
-    """Limiting preemption, that is a smaller C, lowers the mean memory over time."""
+    """Limiting preemption, that is a smaller C, lowers the mean memory over time.
+
+    Source: Appendix D and Figure 8 (pp. 17 and 18)
+    Assumes: memory is the total age of the jobs in the system, averaged over time; the figure has
+        its peak, see appendix-d-peak-memory
+    Assumes: one server, Poisson arrivals, exponential sizes; perfect or exponential predictions
+    Evidence: exact means by the corrected Lemma 1 and Brumelle's law, accurate to 1e-9. Response
+        time mostly rises as C falls, but with exponential predictions near saturation (load 0.97)
+        less preemption is faster as well
+    """
     loads = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95) if slow else (0.3, 0.6, 0.9)
     fractions = tuple(k / 10 for k in range(11)) if slow else FRACTIONS
     rises, cells = 0, 0
@@ -89,25 +86,23 @@ def appendix_d_memory(measure: str, slow: bool) -> ClaimResult:
         not rises,
         f"{cells} steps of C, two predictors, {len(loads)} loads",
         f"it does not in {rises} of {cells} steps; {'; '.join(texts)}",
-        evidence="exact means by the corrected Lemma 1 and Brumelle's law, accurate to 1e-9. "
-        "Response time mostly rises as C falls, but with exponential predictions near saturation "
-        "(load 0.97) less preemption is faster as well",
     )
 
 
-@PAPER.claim(
-    "Appendix D and Figure 8 (pp. 17 and 18)",
-    expected=UNDECIDED,
-    claimed=1,
-    control=-1,
-    assumes=(
-        "memory is the total age of the jobs in the system; its largest value in a simulation",
-        "one server, Poisson arrivals at rate 0.9, exponential sizes; perfect or exponential "
-        "predictions; C = 0.2, 0.5, 0.8, 1",
-    ),
-)
+@PAPER.claim(claimed=1, control=-1)
 def appendix_d_peak_memory(sign: int, slow: bool) -> ClaimResult:
-    """Limiting preemption, that is a smaller C, lowers the peak of the memory."""
+    """Limiting preemption, that is a smaller C, lowers the peak of the memory.
+
+    Source: Appendix D and Figure 8 (pp. 17 and 18)
+    Verdict: undecided
+    Assumes: memory is the total age of the jobs in the system; its largest value in a simulation
+    Assumes: one server, Poisson arrivals at rate 0.9, exponential sizes; perfect or exponential
+        predictions; C = 0.2, 0.5, 0.8, 1
+    Evidence: 99% Student intervals of the differences between neighbouring C. With exponential
+        predictions the peak falls with C; with perfect ones it is nearly always that of the longest
+        job as it ends, whatever C is. A peak grows with the length of a simulation, and the paper
+        does not give its own
+    """
     jobs, runs = (100_000, 40) if slow else (10_000, 20)
     steps, texts = [], []
     for name, draw in (
@@ -131,9 +126,5 @@ def appendix_d_peak_memory(sign: int, slow: bool) -> ClaimResult:
         verdict,
         f"{runs} queues of {jobs} jobs for each of two predictors, the same for every C",
         "; ".join(texts) + " from C = 0.2 to 1",
-        evidence="99% Student intervals of the differences between neighbouring C. With "
-        "exponential predictions the peak falls with C; with perfect ones it is nearly always "
-        "that of the longest job as it ends, whatever C is. A peak grows with the length of a "
-        "simulation, and the paper does not give its own",
         witness="the differences have the other sign" if verdict is FALSE else None,
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
-from ratiolab.papers.claim import FALSE, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 
 F = Fraction
@@ -40,25 +40,22 @@ def recheck_law() -> str:
     return "the printed sum is 1 for every size and all predictions; the joint law adds up to 1"
 
 
-@PAPER.claim(
-    "Appendix E",
-    expected=FALSE,
-    claimed=summed,
-    control=joint,
-    recheck=recheck_law,
-    assumes="two sizes, predictions 1 to 3, each right with probability one half",
-)
+@PAPER.claim(claimed=summed, control=joint, recheck=recheck_law)
 def appendix_e_density(law: Law) -> ClaimResult:
     """The density g(x, y) of sizes and lists of predictions is the sum over all refined predictions
     of their probabilities given the size.
+
+    Source: Appendix E
+    Verdict: false
+    Assumes: two sizes, predictions 1 to 3, each right with probability one half
+    Evidence: a sum over all predictions no longer depends on them and is 1 for every size; the law
+        of the size is missing. Right is f(x) P(Y = y | X = x)
     """
     total = sum((law(s, p) for s in SIZES for p in product(VALUES, repeat=s)), F(0))
     return decided(
         total == 1,
         WITNESSED,
         f"it adds up to {total}",
-        evidence="a sum over all predictions no longer depends on them and is 1 for every size; "
-        "the law of the size is missing. Right is f(x) P(Y = y | X = x)",
         witness=f"two sizes and three values: the total is {total}",
     )
 
@@ -71,20 +68,17 @@ def recheck_rank() -> str:
     return "a job predicted 3 has rank 3 now; from the next age on it is at most 2"
 
 
-@PAPER.claim(
-    "Appendix E.1",
-    expected=FALSE,
-    claimed=1,
-    control=0,
-    recheck=recheck_rank,
-    assumes=(
-        "integer ages; a newcomer of lower rank than that of the job in service preempts it",
-        "the control takes the supremum over a <= b < x, as SOAP does",
-    ),
-)
+@PAPER.claim(claimed=1, control=0, recheck=recheck_rank)
 def appendix_e_worst_rank(first: int) -> ClaimResult:
     """The worst future rank of a job of age a is the largest of r[b] - b over a < b < x; a newcomer
     of lower rank, and no other, delays it.
+
+    Source: Appendix E.1
+    Verdict: false
+    Assumes: integer ages; a newcomer of lower rank than that of the job in service preempts it
+    Assumes: the control takes the supremum over a <= b < x, as SOAP does
+    Evidence: the rank r - a falls with age, so leaving out the present age loses one unit; Appendix
+        C has r - a itself
     """
     missed = []
     for size in range(2, 6):
@@ -99,8 +93,6 @@ def appendix_e_worst_rank(first: int) -> ClaimResult:
         not missed,
         WITNESSED,
         f"{len(missed)} pairs of a job and a newcomer do not",
-        evidence="the rank r - a falls with age, so leaving out the present age loses one unit; "
-        "Appendix C has r - a itself",
         witness="size 3, age 0, newcomer predicted 2: rank 2 preempts rank 3 and is not below 2"
         if missed
         else None,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from ratiolab.papers.claim import EXACT, FALSE, ClaimResult, decided
+from ratiolab.papers.claim import EXACT, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.laws.bin_filter import (
     Matrix,
@@ -19,20 +19,19 @@ TEN_BINS = ("k = 10 bins of equal width over 0 to 512 tokens; bin i starts at 51
 
 
 @PAPER.claim(
-    "Section 3.1",
     claimed=lambda i: Fraction(128 * (2 * i + 1), 5),
     control=lambda i: Fraction(128 * (2 * i - 1), 5),
-    assumes=(*TEN_BINS, "lengths uniform within a bin; i counts from 0"),
+    assumes=TEN_BINS,
 )
 def section_3_1_middles(formula: Callable[[int], Fraction]) -> ClaimResult:
-    """The mean length in bin i is m_i = 128 (2 i + 1) / 5."""
+    """The mean length in bin i is m_i = 128 (2 i + 1) / 5.
+
+    Source: Section 3.1
+    Assumes: lengths uniform within a bin; i counts from 0
+    Evidence: all ten bins in exact arithmetic
+    """
     wrong = [i for i, middle in enumerate(middles(BINS, WIDTH)) if formula(i) != middle]
-    return decided(
-        not wrong,
-        EXACT,
-        f"{len(wrong)} of {BINS} bins have another middle",
-        evidence="all ten bins in exact arithmetic",
-    )
+    return decided(not wrong, EXACT, f"{len(wrong)} of {BINS} bins have another middle")
 
 
 def recheck_bin() -> str:
@@ -41,17 +40,19 @@ def recheck_bin() -> str:
     return "b_9 covers 460.8 to 512; b_10 would start at 512"
 
 
-@PAPER.claim(
-    "Section 3.1", expected=FALSE, claimed=10, control=9, recheck=recheck_bin, assumes=TEN_BINS
-)
+@PAPER.claim(claimed=10, control=9, recheck=recheck_bin, assumes=TEN_BINS)
 def section_3_1_final_bin(index: int) -> ClaimResult:
-    """The final bin, b_10, covers [460.8, 512]."""
+    """The final bin, b_10, covers [460.8, 512].
+
+    Source: Section 3.1
+    Verdict: false
+    Evidence: the paper's own formula for bin i; counting from 0, as its formula for m_i needs
+    """
     low, high = index * WIDTH, (index + 1) * WIDTH
     return decided(
         (low, high) == (Fraction("460.8"), Fraction(512)),
         EXACT,
         f"b_{index} covers {float(low)} to {float(high)}",
-        evidence="the paper's own formula for bin i; counting from 0, as its formula for m_i needs",
         witness=f"bin {index} starts at {low}",
     )
 
@@ -89,15 +90,12 @@ def check(builder: Builder) -> ClaimResult:
     )
 
 
-@PAPER.claim(
-    "Section 3.1",
-    claimed=transition,
-    control=transition_as_printed,
-    assumes=ASSUMPTIONS,
-)
+@PAPER.claim(claimed=transition, control=transition_as_printed, assumes=ASSUMPTIONS)
 def section_3_1_matrix(builder: Builder) -> ClaimResult:
     """The matrix of the running text, T[i][i] = 1 - 1/b and T[i][i+1] = 1/b, moves a remaining
     length to the adjacent lower bin with probability 1/b per token.
+
+    Source: Section 3.1
     """
     return check(builder)
 
@@ -113,16 +111,14 @@ def recheck() -> str:
 
 
 @PAPER.claim(
-    "Appendix A (p. 14)",
-    expected=FALSE,
-    claimed=transition_as_printed,
-    control=transition,
-    recheck=recheck,
-    assumes=ASSUMPTIONS,
+    claimed=transition_as_printed, control=transition, recheck=recheck, assumes=ASSUMPTIONS
 )
 def appendix_a_matrix(builder: Builder) -> ClaimResult:
     """The displayed matrix, 1 - 1/b on the diagonal and 1/b below it, moves a remaining length to
     the adjacent lower bin with probability 1/b per token.
+
+    Source: Appendix A (p. 14)
+    Verdict: false
     """
     return check(builder)
 

@@ -10,7 +10,7 @@ from math import e, exp, factorial
 import numpy as np
 
 from ratiolab.model.streams import stream
-from ratiolab.papers.claim import FALSE, PROVED, WITNESSED, ClaimResult, decided
+from ratiolab.papers.claim import PROVED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.papers.shahout2025.queues import mg1, mg1_classics, mg1_light_traffic, mg1_simulation
 from ratiolab.papers.shahout2025.queues.mg1_light_traffic import two_jobs
@@ -47,21 +47,21 @@ def recheck() -> str:
     return "89/216 < 1/2 in exact arithmetic at C = 1, and below 1/2 at 1001 values of C"
 
 
-@PAPER.claim(
-    "Lemma 1, Section 3.3 and Appendix C (p. 15)",
-    expected=FALSE,
-    claimed=mg1.as_printed,
-    control=mg1.corrected,
-    recheck=recheck,
-    assumes=(
-        "one server, Poisson arrivals, sizes and predictions independent over jobs",
-        "formula to the letter; the mean over jobs is taken with the joint density g",
-    ),
-)
+@PAPER.claim(claimed=mg1.as_printed, control=mg1.corrected, recheck=recheck)
 def lemma_1(formula: Formula, slow: bool) -> ClaimResult:
     """In the M/G/1 queue under SPRPT where a job predicted r is preemptible only below age a_0 = C
     r, the mean response time of a job (x, r) is lambda (E[X^2; R <= r] + int_{t > r + a_0} E[(X -
     (t - r))_+^2; R in dt]) / (2 (1 - rho_r)^2) + int_0^{a_0} da / (1 - rho_{r-a}) + x - a_0.
+
+    Source: Lemma 1, Section 3.3 and Appendix C (p. 15)
+    Verdict: false
+    Assumes: one server, Poisson arrivals, sizes and predictions independent over jobs
+    Assumes: formula to the letter; the mean over jobs is taken with the joint density g
+    Evidence: exponential sizes, perfect predictions: to first order in the arrival rate two jobs
+        decide, exactly for every C; SRPT is optimal, so nothing may lie below it; independent
+        event-driven simulation, exponential predictions too. An old job predicted t > r counts from
+        age min(t - r, C t), its own threshold, not from t - r if t > r + C r; a job with x < C r
+        resides for int_0^x, not for int_0^(C r) + x - C r.
     """
     profiles = {c: formula(mg1.PERFECT, float(c)) for c in FRACTIONS}
     slopes = {c: mg1_light_traffic.slope(profile) for c, profile in profiles.items()}
@@ -87,11 +87,6 @@ def lemma_1(formula: Formula, slow: bool) -> ClaimResult:
         f"{float(mg1_light_traffic.two_jobs(Fraction(1))):.6f}; {len(beaten)} of "
         f"{len(loads) * len(FRACTIONS)} values below SRPT ({below}); {missed} of {cells} simulated "
         "intervals (99.9%) missed",
-        evidence="exponential sizes, perfect predictions: to first order in the arrival rate two "
-        "jobs decide, exactly for every C; SRPT is optimal, so nothing may lie below it; "
-        "independent event-driven simulation, exponential predictions too. An old job predicted t "
-        "> r counts from age min(t - r, C t), its own threshold, not from t - r if t > r + C r; a "
-        "job with x < C r resides for int_0^x, not for int_0^(C r) + x - C r.",
         witness="C = 1: derivative at rate 0 printed 89/216, least possible 1/2",
     )
 
@@ -123,16 +118,18 @@ def recheck_formula() -> str:
     return f"the printed formula is (e - 1)/(e + 2)^2 = {gap:.6f} below SRPT for x = 1, rate 1/2"
 
 
-@PAPER.claim(
-    "Section 3.3 and Lemma 1",
-    expected=FALSE,
-    claimed=True,
-    control=False,
-    recheck=recheck_formula,
-    assumes=("one server, Poisson arrivals", "formula to the letter"),
-)
+@PAPER.claim(claimed=True, control=False, recheck=recheck_formula)
 def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
-    """At C = 1 the formula of Lemma 1 is the mean response time of SPRPT."""
+    """At C = 1 the formula of Lemma 1 is the mean response time of SPRPT.
+
+    Source: Section 3.3 and Lemma 1
+    Verdict: false
+    Assumes: one server, Poisson arrivals
+    Assumes: formula to the letter
+    Evidence: perfect predictions, exponential sizes; Schrage and Miller's SRPT, coded apart. The
+        old jobs' integral starts at t = r + a_0 = 2 r instead of r, so the printed formula misses
+        exactly lambda x^2 P(x < X <= 2 x) / (2 (1 - rho_x)^2) > 0.
+    """
     gaps = {
         (rate, x): _srpt(rate, x) - mg1.response_time(mg1.PERFECT, 1, rate, x, x, printed=printed)
         for rate, x in JOBS
@@ -145,22 +142,20 @@ def lemma_1_reduces_to_sprpt(printed: bool) -> ClaimResult:
         "equal to 1e-7"
         if agrees
         else f"up to {gaps[worst]:.4f} short, at lambda = {worst[0]}, x = r = {worst[1]}",
-        evidence="perfect predictions, exponential sizes; Schrage and Miller's SRPT, coded apart. "
-        "The old jobs' integral starts at t = r + a_0 = 2 r instead of r, so the printed formula "
-        "misses exactly lambda x^2 P(x < X <= 2 x) / (2 (1 - rho_x)^2) > 0.",
         witness="x = r = 1, lambda = 1/2: (e - 1)/(e + 2)^2 too little",
     )
 
 
-@PAPER.claim(
-    "Section 3.3",
-    claimed=Fraction(1),
-    control=Fraction(1, 2),
-    assumes=("predictions are positive", "no two ranks are equal"),
-    proof="full_preemption",
-)
+@PAPER.claim(claimed=Fraction(1), control=Fraction(1, 2))
 def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
-    """At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does."""
+    """At C = 1 the policy itself, limited preemption, serves jobs as SPRPT does.
+
+    Source: Section 3.3
+    Assumes: predictions are positive
+    Assumes: no two ranks are equal
+    Proof: full_preemption
+    Evidence: both policies were run side by side, with predictions too long and too short
+    """
     rng = stream(7, "cases")
     queues = 2000 if slow else 300
     different = []
@@ -180,7 +175,6 @@ def c_1_is_sprpt(fraction: Fraction, slow: bool) -> ClaimResult:
         same,
         PROVED if same else f"{queues} queues",
         f"{len(different)} of {queues} queues differ",
-        evidence="both policies were run side by side, with predictions too long and too short",
         witness=f"arrivals, sizes, predictions {different[0]}" if different else None,
     )
 
@@ -225,17 +219,15 @@ def recheck_mean() -> str:
     return "with independent x and y the derivative is 3/8; with y given x it is 1/2"
 
 
-@PAPER.claim(
-    "end of Appendix C (p. 16 or 17)",
-    expected=FALSE,
-    claimed="of all predictions",
-    control="given the size",
-    recheck=recheck_mean,
-    assumes=("one server, Poisson arrivals", "E[T(x, y)] by the corrected Lemma 1"),
-)
+@PAPER.claim(claimed="of all predictions", control="given the size", recheck=recheck_mean)
 def appendix_c_mean_by_size(law: str) -> ClaimResult:
     """The mean response time of jobs of size x is E[T(x, y)] averaged over y with f_p(y), the
     density of the predictions of all jobs.
+
+    Source: end of Appendix C (p. 16 or 17)
+    Verdict: false
+    Assumes: one server, Poisson arrivals
+    Assumes: E[T(x, y)] by the corrected Lemma 1
     """
     import sympy
 

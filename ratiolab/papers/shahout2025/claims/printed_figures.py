@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ratiolab.papers.claim import (
     ARITHMETIC,
-    CONSISTENT,
     EXACT,
     FALSE,
     UNDECIDED,
@@ -22,14 +21,14 @@ from ratiolab.papers.shahout2025 import PAPER
 LAYERS, WIDTH, BYTES, TOKENS = 96, 12288, 2, 512
 
 
-@PAPER.claim(
-    "Section 2",
-    claimed=Fraction("2.3"),
-    control=Fraction("2.5"),
-    assumes=("96 layers of width 12288, as published for GPT-3 175B", "half precision"),
-)
+@PAPER.claim(claimed=Fraction("2.3"), control=Fraction("2.5"))
 def section_2_kv_cache(gigabytes: Fraction) -> ClaimResult:
-    """A request of 512 tokens to GPT-3 175B needs at least 2.3 GB for keys and values."""
+    """A request of 512 tokens to GPT-3 175B needs at least 2.3 GB for keys and values.
+
+    Source: Section 2
+    Assumes: 96 layers of width 12288, as published for GPT-3 175B
+    Assumes: half precision
+    """
     total = 2 * LAYERS * WIDTH * BYTES * TOKENS
     return decided(
         total >= gigabytes * 10**9,
@@ -43,17 +42,14 @@ def section_2_kv_cache(gigabytes: Fraction) -> ClaimResult:
 MODEL, BINS = 8 * 10**9, 10
 
 
-@PAPER.claim(
-    "Section 3.2",
-    claimed=(4096, 512),
-    control=(4096, 1024),
-    assumes=(
-        "two linear layers, embedding 4096 to 512 to 10 bins (Section 3.1)",
-        "work per token proportional to parameters, 8 billion in the model",
-    ),
-)
+@PAPER.claim(claimed=(4096, 512), control=(4096, 1024))
 def section_3_2_parameters(layers: tuple[int, int]) -> ClaimResult:
-    """The predictor has about 2.1 million parameters, an overhead of about 0.03% per token."""
+    """The predictor has about 2.1 million parameters, an overhead of about 0.03% per token.
+
+    Source: Section 3.2
+    Assumes: two linear layers, embedding 4096 to 512 to 10 bins (Section 3.1)
+    Assumes: work per token proportional to parameters, 8 billion in the model
+    """
     width, hidden = layers
     count = (width + 1) * hidden + (hidden + 1) * BINS
     share = Fraction(count, MODEL)
@@ -88,15 +84,14 @@ TABLE_1 = (
 PARAMETERS = 2_102_794
 
 
-@PAPER.claim(
-    "Table 1 and Section 3.2",
-    expected=CONSISTENT,
-    claimed=1,
-    control=-1,
-    assumes="the printed figures are right",
-)
+@PAPER.claim(claimed=1, control=-1)
 def table_1(sign: int) -> ClaimResult:
-    """The time of a prediction for a sample falls with the size of the batch, on both devices."""
+    """The time of a prediction for a sample falls with the size of the batch, on both devices.
+
+    Source: Table 1 and Section 3.2
+    Verdict: consistent
+    Assumes: the printed figures are right
+    """
     broken = [
         (one, two)
         for one, two in pairwise(TABLE_1)
@@ -121,39 +116,38 @@ FACTORS = {
 """As the abstract prints them."""
 
 
-@PAPER.claim(
-    "abstract, and Section 1",
-    expected=UNDECIDED,
-    claimed=FACTORS,
-    control=FACTORS | {"mean latency": ("2.01", "1.66")},
-    assumes="TRAIL on vLLM with LLama3-8b-instruct and Alpaca; from least to largest factor",
-)
+@PAPER.claim(claimed=FACTORS, control=FACTORS | {"mean latency": ("2.01", "1.66")})
 def abstract_factors(factors: dict[str, tuple[str, ...]]) -> ClaimResult:
     """Refined predictions have a 2.66 times lower mean absolute error than BERT's; TRAIL has a 1.66
     to 2.01 times lower mean latency and a 1.76 to 24.07 times lower mean time to first token.
+
+    Source: abstract, and Section 1
+    Verdict: undecided
+    Assumes: TRAIL on vLLM with LLama3-8b-instruct and Alpaca; from least to largest factor
+    Evidence: measured; neither rates, number of requests nor embeddings are published with them. On
+        stand-ins the experiment shahout2025 finds factors that grow with load and length of the
+        run, so that the ends of the ranges mean little without both
     """
     reversed_ = [name for name, ends in factors.items() if list(ends) != sorted(ends, key=float)]
     return ClaimResult(
         FALSE if reversed_ else UNDECIDED,
         ARITHMETIC,
         f"not a range: {reversed_[0]}" if reversed_ else "ranges",
-        evidence="measured; neither rates, number of requests nor embeddings are published with "
-        "them. On stand-ins the experiment shahout2025 finds factors that grow with load and "
-        "length of the run, so that the ends of the ranges mean little without both",
         witness=reversed_[0] if reversed_ else None,
     )
 
 
-@PAPER.claim(
-    "Section 3.2 and Figures 2 to 4",
-    expected=UNDECIDED,
-    claimed=(11, "12-32"),
-    control=(10, "12-32"),
-    assumes="the model has 32 layers",
-)
+@PAPER.claim(claimed=(11, "12-32"), control=(10, "12-32"))
 def layer_11(places: tuple[int, str]) -> ClaimResult:
     """Embeddings of layer 11 predict the remaining length best, and refined ones better than BERT's
     predictions from the prompt.
+
+    Source: Section 3.2 and Figures 2 to 4
+    Verdict: undecided
+    Assumes: the model has 32 layers
+    Evidence: the errors need the embeddings of 1,000 prompts in 32 layers, which are not published.
+        That the smoothing of Section 3.1 improves on the classifier does not hold in general: see
+        section-3-1-smoothing
     """
     layer, rest = places
     first, last = map(int, rest.split("-"))
@@ -162,8 +156,5 @@ def layer_11(places: tuple[int, str]) -> ClaimResult:
         UNDECIDED if agrees else FALSE,
         ARITHMETIC,
         "consistent" if agrees else "the layers do not follow one another",
-        evidence="the errors need the embeddings of 1,000 prompts in 32 layers, which are not "
-        "published. That the smoothing of Section 3.1 improves on the classifier does not hold in "
-        "general: see section-3-1-smoothing",
         witness=None if agrees else f"layer {layer}",
     )

@@ -78,19 +78,16 @@ def known(name: str, rate: float, x: float) -> float:
     return rate * least_square(x) / 2 / (1 - load) ** 2 + residence
 
 
-@PAPER.claim(
-    "Theorem 1, Appendix B (p. 14)",
-    claimed=1,
-    control=2,
-    assumes=(
-        "one server, Poisson arrivals, exponential sizes; FCFS, least attained service and SRPT",
-        "the sum over recycled jobs begins with the original ones, i = 0",
-    ),
-)
+@PAPER.claim(claimed=1, control=2)
 def soap_theorem(power: int) -> ClaimResult:
-    """Under a SOAP policy the mean response time of a job is lambda sum E[(X_i^old)^2] over
-    2 (1 - lambda E[X_0^old]) (1 - lambda E[X^new]), plus the integral of 1/(1 - lambda E[X^new])
-    over its ages.
+    """Under a SOAP policy the mean response time of a job is lambda sum E[(X_i^old)^2] over 2 (1 -
+    lambda E[X_0^old]) (1 - lambda E[X^new]), plus the integral of 1/(1 - lambda E[X^new]) over its
+    ages.
+
+    Source: Theorem 1, Appendix B (p. 14)
+    Assumes: one server, Poisson arrivals, exponential sizes; FCFS, least attained service and SRPT
+    Assumes: the sum over recycled jobs begins with the original ones, i = 0
+    Evidence: the quotation is right; what Lemma 1 makes of it is not, see lemma-1
     """
     policies = {"FCFS": FCFS, "least attained service": LEAST_SERVED, "SRPT": SRPT}
     worst, at, cases = 0.0, "", 0
@@ -106,6 +103,5 @@ def soap_theorem(power: int) -> ClaimResult:
         worst < 1e-9,
         f"{cases} cases",
         f"largest relative difference {worst:.1e}" + (f": {at}" if worst > 1e-9 else ""),
-        evidence="the quotation is right; what Lemma 1 makes of it is not, see lemma-1",
         witness=at if worst > 1e-9 else None,
     )

@@ -31,21 +31,20 @@ def recheck() -> str:
     return "four laws of different spread, all with CVaR 1024"
 
 
-@PAPER.claim(
-    "TIE score",
-    expected=NOT_IMPLIED,
-    claimed=7.0,
-    control=4.0,
-    recheck=recheck,
-    assumes=(
-        "log-t laws (mu, sigma, 3.5) of equal median; risk grows with sigma",
-        "alpha = 0.9, lengths capped at max_tokens = 1024; the median is beyond the cap, that of "
-        "the control far below it",
-    ),
-)
+@PAPER.claim(claimed=7.0, control=4.0, recheck=recheck)
 def cvar_at_cap(mu: float) -> ClaimResult:
     """The CVaR term gives a higher score to the request with the higher tail risk, also among
     requests that reach the cap with a probability of 10% or more.
+
+    Source: TIE score
+    Verdict: not implied
+    Assumes: log-t laws (mu, sigma, 3.5) of equal median; risk grows with sigma
+    Assumes: alpha = 0.9, lengths capped at max_tokens = 1024; the median is beyond the cap, that of
+        the control far below it
+    Evidence: the summary says that CVaR penalises requests that are short on average but have a 10%
+        chance of being extremely long. These get the largest penalty: CVaR_alpha of min(X, cap) is
+        the cap whenever P(X > cap) >= 1 - alpha. But so does every request that reaches the cap
+        with probability 1/10 or more, whatever its risk; only their capped expectations order them
     """
     laws = [LogT(mu, sigma) for sigma in SIGMAS]
     values = [law.cvar(ALPHA, CAP) for law in laws]
@@ -56,11 +55,6 @@ def cvar_at_cap(mu: float) -> ClaimResult:
         f"{len(SIGMAS)} laws" if rising else WITNESSED,
         f"CVaR {', '.join(f'{value:.1f}' for value in values)} for sigma {SIGMAS}, with "
         f"P(X > cap) {', '.join(f'{share:.3f}' for share in beyond)}",
-        evidence="the summary says that CVaR penalises requests that are short on average but "
-        "have a 10% chance of being extremely long. These get the largest penalty: CVaR_alpha of "
-        "min(X, cap) is the cap whenever P(X > cap) >= 1 - alpha. But so does every request that "
-        "reaches the cap with probability 1/10 or more, whatever its risk; only their capped "
-        "expectations order them",
         witness="median e^7 > 1024, sigma 0.2 and 1.6: CVaR 1024 for both",
         otherwise=NOT_IMPLIED,
     )
@@ -96,19 +90,19 @@ def recheck_score() -> str:
 
 
 @PAPER.claim(
-    "TIE score",
-    expected=TIGHTENED,
-    claimed=by_quadrature,
-    control=by_trapezium,
-    control_verdict=HOLDS,
-    recheck=recheck_score,
-    assumes=(
-        "log-t laws (mu, sigma, 3.5) capped at 2048, alpha = 0.9, beta = 0.3",
-        "the control has 20 quantiles in place of the samples, which is no better than sampling",
-    ),
+    claimed=by_quadrature, control=by_trapezium, control_verdict=HOLDS, recheck=recheck_score
 )
 def monte_carlo(score: Score) -> ClaimResult:
-    """Expectation and CVaR of a request are estimated from 10,000 samples."""
+    """Expectation and CVaR of a request are estimated from 10,000 samples.
+
+    Source: TIE score
+    Verdict: tightened
+    Assumes: log-t laws (mu, sigma, 3.5) capped at 2048, alpha = 0.9, beta = 0.3
+    Assumes: the control has 20 quantiles in place of the samples, which is no better than sampling
+    Evidence: the score as an integral of quantiles by Gauss-Legendre; reference: E and CVaR as
+        integrals of P(X > x) by adaptive quadrature, coded apart. Better means an error below a
+        thousandth of the sampling error
+    """
     errors = [abs(score(law) / _reference(law) - 1) for law in LAWS]
     noise = [law.sampling_error(BETA, LONGEST, ALPHA) / _reference(law) for law in LAWS]
     better = all(error <= 0.001 * spread for error, spread in zip(errors, noise, strict=True))
@@ -116,9 +110,6 @@ def monte_carlo(score: Score) -> ClaimResult:
         TIGHTENED if better else HOLDS,
         f"{len(LAWS)} laws",
         f"without a sample the score is known to {max(errors):.1e}",
-        evidence="the score as an integral of quantiles by Gauss-Legendre; reference: E and CVaR "
-        "as integrals of P(X > x) by adaptive quadrature, coded apart. Better means an error "
-        "below a thousandth of the sampling error",
     )
 
 
@@ -157,14 +148,13 @@ CUT = 8
 EXAMPLE: tuple[Law, Law] = (((3, F(1)),), ((1, F(3, 4)), (21, F(1, 4))))
 
 
-@PAPER.claim(
-    "relation to SEPT",
-    claimed=F(0),
-    control=F(1, 10),
-    assumes="lengths capped at 2048; SEPT sorts by the capped expectation",
-)
+@PAPER.claim(claimed=F(0), control=F(1, 10))
 def sept_at_beta_0(beta: Fraction) -> ClaimResult:
-    """With beta = 0 TIE is SEPT: the score sorts requests by expectation."""
+    """With beta = 0 TIE is SEPT: the score sorts requests by expectation.
+
+    Source: relation to SEPT
+    Assumes: lengths capped at 2048; SEPT sorts by the capped expectation
+    """
     laws = [LogT(mu / 4, sigma / 10) for mu in range(16, 29) for sigma in (1, 4, 8, 12)]
     by_mean = sorted(laws, key=lambda law: law.capped_mean(2048))
     by_score = sorted(laws, key=lambda law: law.score(float(beta), 2048))
@@ -196,20 +186,21 @@ def recheck_truncation() -> str:
     )
 
 
-@PAPER.claim(
-    "relation to SEPT",
-    expected=NOT_IMPLIED,
-    claimed="end at the cap",
-    control="run on",
-    recheck=recheck_truncation,
-    assumes=(
-        "one server without preemption, known laws, all requests present at time 0",
-        "SEPT sorts by the expectation of lengths that are capped as TIE caps them; requests end "
-        "at the cap, as max_tokens makes them; in the control they run on",
-    ),
-)
+@PAPER.claim(claimed="end at the cap", control="run on", recheck=recheck_truncation)
 def sept_needs_no_truncation(beyond: str, slow: bool) -> ClaimResult:
-    """SEPT minimises the expected completion time only if lengths are not truncated."""
+    """SEPT minimises the expected completion time only if lengths are not truncated.
+
+    Source: relation to SEPT
+    Verdict: not implied
+    Assumes: one server without preemption, known laws, all requests present at time 0
+    Assumes: SEPT sorts by the expectation of lengths that are capped as TIE caps them; requests end
+        at the cap, as max_tokens makes them; in the control they run on
+    Evidence: the sentence stands in the related work of the summary, which does not say whether
+        requests end at the cap. Where they do, it is false: the expected total completion time is
+        linear in the expected lengths, so sorting by them is optimal for every law with a finite
+        mean (exchange), a capped one included; all orders compared exactly. Where they run on, it
+        is true
+    """
     rng = stream(1983, "cases")
     sets = [EXAMPLE] + [_draw(rng) for _ in range(1000 if slow else 100)]
     failures = []
@@ -225,11 +216,6 @@ def sept_needs_no_truncation(beyond: str, slow: bool) -> ClaimResult:
         f"{len(sets)} sets of requests" if needed else WITNESSED,
         f"requests {beyond}: sorting by capped expectation is not optimal in {len(failures)} of "
         f"{len(sets)} sets",
-        evidence="the sentence stands in the related work of the summary, which does not say "
-        "whether requests end at the cap. Where they do, it is false: the expected total "
-        "completion time is linear in the expected lengths, so sorting by them is optimal for "
-        "every law with a finite mean (exchange), a capped one included; all orders compared "
-        "exactly. Where they run on, it is true",
         witness="lengths 3, or 1 and 21 with probability 3/4 and 1/4, capped at 8",
         otherwise=NOT_IMPLIED,
     )

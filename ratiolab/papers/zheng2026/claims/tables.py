@@ -102,16 +102,17 @@ CLAIMS = (
 )
 
 
-@PAPER.claim(
-    "log-t fitting, KS tests",
-    expected=UNDECIDED,
-    claimed=("93.1", "90.6", "60.3"),
-    control=("93.1", "90.6", "60.35"),
-    assumes="1000 prompts with 100 responses each",
-)
+@PAPER.claim(claimed=("93.1", "90.6", "60.3"), control=("93.1", "90.6", "60.35"))
 def ks_rates(rates: tuple[str, ...]) -> ClaimResult:
     """The fitted log-t law with three parameters passes the KS test for 93.1% of the prompts, with
     nu = 3.5 for 90.6%, the log-normal for 60.3%.
+
+    Source: log-t fitting, KS tests
+    Verdict: undecided
+    Assumes: 1000 prompts with 100 responses each
+    Evidence: the responses are not published, nor is the level of the test or whether its critical
+        values allow for fitted parameters, without which a test of fit passes too often; the tests
+        would have to be repeated on 100 000 responses of the same model
     """
     prompts = 1000
     impossible = [rate for rate in rates if (Fraction(rate) * prompts / 100).denominator != 1]
@@ -121,8 +122,5 @@ def ks_rates(rates: tuple[str, ...]) -> ClaimResult:
         f"no share of {prompts} prompts: {', '.join(impossible)}%"
         if impossible
         else f"each is a whole number of {prompts} prompts, and the richer family is never behind",
-        evidence="the responses are not published, nor is the level of the test or whether its "
-        "critical values allow for fitted parameters, without which a test of fit passes too "
-        "often; the tests would have to be repeated on 100 000 responses of the same model",
         witness=impossible[0] if impossible else None,
     )

@@ -42,20 +42,19 @@ def recheck() -> str:
     return f"gamma law of shape {shape}: the longest tenth has {first / shape:.1%} of the length"
 
 
-@PAPER.claim(
-    "motivation, and log-t fitting",
-    expected=NOT_IMPLIED,
-    claimed=0.84,
-    control=4.0,
-    recheck=recheck,
-    assumes=(
-        "the mean coefficient of variation is 1.09 and the longest tenth has 35.7% of all tokens",
-        "the control is a gamma law of shape 4, which does not have these figures",
-    ),
-)
+@PAPER.claim(claimed=0.84, control=4.0, recheck=recheck)
 def heavy_tail_figures(shape: float) -> ClaimResult:
     """That the longest tenth of the requests has 35.7% of all tokens, with a coefficient of
     variation of 1.09, shows a heavy tail.
+
+    Source: motivation, and log-t fitting
+    Verdict: not implied
+    Assumes: the mean coefficient of variation is 1.09 and the longest tenth has 35.7% of all tokens
+    Assumes: the control is a gamma law of shape 4, which does not have these figures
+    Evidence: a gamma law has P(X > x) ~ x^(k-1) e^-x, lighter than every power and every
+        log-normal. Skewness 3.10 and P99/P50 up to 10.77 are above what it gives (2.2 and 8), but
+        both are means or maxima over prompts of different lengths. The tail may well be heavy;
+        these figures alone do not tell
     """
     share, variation = figures(shape)
     light = abs(share - SHARE) < 0.01 and abs(variation - VARIATION) < 0.01
@@ -63,10 +62,6 @@ def heavy_tail_figures(shape: float) -> ClaimResult:
         not light,
         WITNESSED,
         f"gamma law of shape {shape}: {share:.1%} and {variation:.2f}",
-        evidence="a gamma law has P(X > x) ~ x^(k-1) e^-x, lighter than every power and every "
-        "log-normal. Skewness 3.10 and P99/P50 up to 10.77 are above what it gives (2.2 and 8), "
-        "but both are means or maxima over prompts of different lengths. The tail may well be "
-        "heavy; these figures alone do not tell",
         witness=f"gamma law of shape {shape}",
         otherwise=NOT_IMPLIED,
     )
@@ -76,19 +71,16 @@ Constant = Callable[[int], int]
 """The factor Gamma(a) as a function of an integer exponent a."""
 
 
-@PAPER.claim(
-    "Theorem 3.2",
-    claimed=lambda a: factorial(a - 1),
-    control=lambda a: 1,
-    assumes=(
-        "one trajectory ends at each token with the same probability p, independently",
-        "a > 0; proof for every a, exact tails for integers a",
-    ),
-    proof="power_law_tail",
-)
+@PAPER.claim(claimed=lambda a: factorial(a - 1), control=lambda a: 1)
 def power_law_tail(gamma: Constant, slow: bool) -> ClaimResult:
     """If the density of termination probabilities over trajectories behaves as c p^(a-1) near p =
     0, then the length L satisfies P(L > n) ~ c Gamma(a) / n^a.
+
+    Source: Theorem 3.2
+    Assumes: one trajectory ends at each token with the same probability p, independently
+    Assumes: a > 0; proof for every a, exact tails for integers a
+    Proof: power_law_tail
+    Evidence: exact family f = a p^(a-1): the ratio is the product of n/(n + i), i = 1 .. a
     """
     top = 6 if slow else 4
     far = []
@@ -106,7 +98,6 @@ def power_law_tail(gamma: Constant, slow: bool) -> ClaimResult:
         not far,
         PROVED,
         f"{len(far)} of {6 * top} exact tails outside [1 - a (a + 1) / (2 n), 1] of the formula",
-        evidence="exact family f = a p^(a-1): the ratio is the product of n/(n + i), i = 1 .. a",
         witness=f"a = {far[0][0]}, n = {far[0][1]}" if far else None,
     )
 
@@ -133,19 +124,19 @@ def recheck_squares() -> str:
     return "squaring x divides the tail by at most 2^(7/2), up to x = e^350; x^-a would be squared"
 
 
-@PAPER.claim(
-    "Theorem 3.2 and its use",
-    expected=NOT_IMPLIED,
-    claimed=log_t_tail,
-    control=lambda x: x**-0.5,
-    recheck=recheck_squares,
-    assumes=(
-        "log-t law without a cap, nu = 3.5",
-        "the text says that the theorem supports heavy-tailed families, which log-t is",
-    ),
-)
+@PAPER.claim(claimed=log_t_tail, control=lambda x: x**-0.5, recheck=recheck_squares)
 def log_t_from_theorem_3_2(tail: Tail) -> ClaimResult:
-    """The power-law tail of Theorem 3.2 leads to the log-t family of lengths."""
+    """The power-law tail of Theorem 3.2 leads to the log-t family of lengths.
+
+    Source: Theorem 3.2 and its use
+    Verdict: not implied
+    Assumes: log-t law without a cap, nu = 3.5
+    Assumes: the text says that the theorem supports heavy-tailed families, which log-t is
+    Evidence: for Student's density h, h(2 z) >= 2^(-nu-1) h(z), so P(X > x^2) >= 2^(-nu) P(X > x)
+        for all x >= 1 when mu = 0: the tail falls like (ln x)^(-nu), slower than every power of x,
+        and E[X] without a cap is infinite. The two laws are heavy-tailed, and log-t may fit best
+        where it was measured; the theorem does not select it
+    """
     local = [log(tail(exp(z)) / tail(exp(2 * z))) / z for z in EXPONENTS]
     constant = max(local) - min(local) < 0.01 * max(local)
     return decided(
@@ -153,10 +144,6 @@ def log_t_from_theorem_3_2(tail: Tail) -> ClaimResult:
         f"{len(EXPONENTS)} points" if constant else WITNESSED,
         ", ".join(f"{value:.4f}" for value in local)
         + f" at ln x = {', '.join(map(str, EXPONENTS))}",
-        evidence="for Student's density h, h(2 z) >= 2^(-nu-1) h(z), so P(X > x^2) >= 2^(-nu) P(X "
-        "> x) for all x >= 1 when mu = 0: the tail falls like (ln x)^(-nu), slower than every "
-        "power of x, and E[X] without a cap is infinite. The two laws are heavy-tailed, and log-t "
-        "may fit best where it was measured; the theorem does not select it",
         witness="P(X > x^2) >= 2^(-7/2) P(X > x) for all x >= 1",
         otherwise=NOT_IMPLIED,
     )

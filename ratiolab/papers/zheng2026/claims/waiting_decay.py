@@ -16,18 +16,15 @@ Waiting = tuple[float, int]
 """Score and arrival, in seconds."""
 
 
-@PAPER.claim(
-    "TIE score",
-    claimed=0.9,
-    control=1.0,
-    assumes=(
-        "bounded scores, at least 1 token; finitely many arrivals in finite time",
-        "decay read as part of the order at every decision",
-    ),
-    proof="waiting_decay",
-)
+@PAPER.claim(claimed=0.9, control=1.0)
 def waiting_decay(gamma: float, slow: bool) -> ClaimResult:
-    """Decaying the score of waiting requests prevents starvation."""
+    """Decaying the score of waiting requests prevents starvation.
+
+    Source: TIE score
+    Assumes: bounded scores, at least 1 token; finitely many arrivals in finite time
+    Assumes: decay read as part of the order at every decision
+    Proof: waiting_decay
+    """
     horizon = 20_000 if slow else 2000
     waits = {ratio: _flooded(ratio, gamma, horizon) for ratio in RATIOS}
     starved = [ratio for ratio in RATIOS if waits[ratio] == inf]
