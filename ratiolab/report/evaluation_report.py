@@ -2,6 +2,7 @@
 
 import platform
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
@@ -111,7 +112,7 @@ def _latex(slots: dict[str, Any], label: str) -> str:
     """
     header, groups = slots["header"], slots["groups"]
     lines = [
-        f"% {slots['title']}; needs \\usepackage{{booktabs,graphicx}}",
+        f"% {' '.join(slots['title'].split())}; needs \\usepackage{{booktabs,graphicx}}",
         r"\begin{table}",
         r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
         rf"\caption{{{_tex(slots['title'])}. {_tex(slots['note'])}}}",
@@ -146,12 +147,37 @@ SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': "''",
+    "[": "{[}",  # after the end of a row, a bracket or a star would be an option
+    "*": "{*}",
+    "–": "--",
+    "—": "---",
+    **{letter: letter for letter in "‘’“”…ßæÆøØ×"},
 }
+
+ACCENTS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327"
+"""Combining marks that every font of LaTeX has on the letters below U+0180."""
 
 
 def _tex(words: str) -> str:
-    """Return text with what LaTeX would obey made plain, on one line."""
-    return "".join(SPECIAL.get(letter, letter) for letter in " ".join(words.split()))
+    """Return text with what LaTeX would obey or lacks made plain, on one line.
+
+    A letter that pdfLaTeX's own fonts do not have is shown by its number, as in U+03A9.
+
+    >>> print(_tex("50% of café Ω -- [1]"))
+    50\\% of café U+03A9 -{}- {[}1]
+    """
+    apart = re.sub("([-,'`!?])(?=[-,'`])", "\\1\0", " ".join(words.split()))
+    return "".join(map(_tex_letter, apart))
+
+
+def _tex_letter(letter: str) -> str:
+    if letter == "\0":  # between letters that would be drawn as one, as -- is
+        return "{}"
+    base, *marks = unicodedata.normalize("NFD", letter)
+    if letter in SPECIAL or (letter.isascii() and letter.isprintable()):
+        return SPECIAL.get(letter, letter)
+    accented = letter < "\u0180" and base.isascii() and all(mark in ACCENTS for mark in marks)
+    return letter if accented and marks else f"U+{ord(letter):04X}"
 
 
 def _slots(

@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -125,13 +126,21 @@ def test_the_table_in_latex_is_whole_and_obeys_no_name(made: Evaluation, tmp_pat
         assert (tmp_path / f"my report_1-{chart}.pdf").read_bytes().startswith(b"%PDF")
 
 
+def _renamed(made: Evaluation, *names: str) -> Evaluation:
+    pairs = zip(made.rows, cycle(names), strict=False)
+    rows = [replace(row, name=name.format(row.name)) for row, name in pairs]
+    return replace(made, rows=tuple(rows), current=rows[0].name)
+
+
 @pytest.mark.long
 def test_latex_sets_the_table(made: Evaluation, tmp_path: Path) -> None:
     compiler = shutil.which("pdflatex")
     if compiler is None:
         pytest.skip("there is no pdflatex on this machine")
-    odd = r"50 % of $x_1^2$ \ {a & b} #3 ~ \input{x} <é> |ß| \"c\" -- ^^M"
-    named = replace(made, instance=made.instance.replace(name=odd))
+    odd = r"50 % of $x_1^2$ \ {a & b} #3 ~ \input{x} <é> |ß| \"c\" -- ^^M «Ω» ≤ 日本 Привет 😀 −"
+    every = " ".join(map(chr, (*range(0xA1, 0x180), *range(0x2010, 0x2027))))
+    named = _renamed(made, "[2cm] {}", "*{}")
+    named = replace(named, instance=made.instance.replace(name=f"{odd} {every}"))
     write_report(named, tmp_path / "table_1.tex")
     (tmp_path / "paper.tex").write_text(
         "\\documentclass{article}\\usepackage{booktabs,graphicx}\\begin{document}See "
@@ -140,13 +149,22 @@ def test_latex_sets_the_table(made: Evaluation, tmp_path: Path) -> None:
     options = ["-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"]
     for _ in range(2):  # the second run knows the label
         done = subprocess.run(
-            [compiler, *options], cwd=tmp_path, capture_output=True, text=True, check=False
+            [compiler, *options], cwd=tmp_path, capture_output=True, encoding="latin-1", check=False
         )
         assert done.returncode == 0, done.stdout[-1500:]
     assert (tmp_path / "paper.pdf").read_bytes().startswith(b"%PDF")
     assert "undefined" not in done.stdout
     assert "Missing character" not in done.stdout
     assert "Overfull" not in done.stdout
+
+
+def test_letters_that_latex_lacks_are_numbered_and_no_name_is_an_option(
+    made: Evaluation, tmp_path: Path
+) -> None:
+    write_report(_renamed(made, "[2cm] Ω é {}"), tmp_path / "odd.tex")
+    text = (tmp_path / "odd.tex").read_text(encoding="utf-8")
+    assert len(re.findall(r"^\{\[\}2cm\] U\+03A9 é ", text, re.MULTILINE)) == len(made.rows)
+    assert not re.search(r"(\\\\|rule)\s*[\[*]", text)
 
 
 def test_lines_are_wrapped_to_their_width() -> None:
