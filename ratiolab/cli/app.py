@@ -13,7 +13,7 @@ from ratiolab.version import __version__, commit, today
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, TextColumn
 
     from ratiolab.model import Instance
     from ratiolab.model.files import Content
@@ -207,14 +207,23 @@ def _console(width: int | None) -> "Console":
 def progress(*, silent: bool = False) -> "Iterator[Progress]":
     """Show progress on standard error, silent also when that is not a terminal."""
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    columns = (SpinnerColumn(), description_column(), TimeElapsedColumn())
     with Progress(
         *columns, console=console, transient=True, disable=silent or not console.is_terminal
     ) as display:
         yield display
+
+
+def description_column() -> "TextColumn":
+    """Return the column of what is being done; it goes on in the next line, never cut short."""
+    from rich.progress import TextColumn
+    from rich.table import Column
+
+    text = Column(overflow="fold")
+    return TextColumn("{task.description}", markup=False, table_column=text)
 
 
 def end_interrupted(kept: str) -> NoReturn:

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Formats, Json, Where, Workers, answer, app, print_json, print_rich
+from ratiolab.cli.app import (
+    Formats,
+    Json,
+    Where,
+    Workers,
+    answer,
+    app,
+    description_column,
+    print_json,
+    print_rich,
+)
 
 Quick = Annotated[bool, typer.Option("--quick", help="A small version, for a first look.")]
 Traces = Annotated[
@@ -154,13 +164,12 @@ def bar(name: str, folder: Path) -> Iterator[Callable[[int, int], None]]:
         BarColumn,
         MofNCompleteColumn,
         Progress,
-        TextColumn,
         TimeRemainingColumn,
     )
 
     console = Console(stderr=True)
     with Progress(
-        TextColumn("{task.description}", markup=False),
+        description_column(),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

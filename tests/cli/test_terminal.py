@@ -3,16 +3,22 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import PIPE
+from typing import Any
 
 import pytest
 from command_line import COMMAND, EC1, Start, run
 from processes import PATIENCE
+from rich.progress import Progress
 
 from ratiolab.cli import main
+from ratiolab.cli.app import progress
+from ratiolab.cli.studies import bar
 from ratiolab.model import write_instance
 
 
@@ -35,6 +41,22 @@ def test_without_a_command_the_help_is_shown_and_nothing_is_scolded(
     assert code == 2
     assert "Usage" in out + err
     assert "ratiolab:" not in out + err
+
+
+@pytest.mark.parametrize("shown", [lambda: progress(), lambda: bar("a" * 60, Path())])
+def test_a_line_of_progress_fits_a_narrow_terminal(
+    shown: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    words = "jaillet-model-1-3: optimum in [1,234,567, 1,234,890], dynamic programming, 900 nodes"
+    with shown() as display:
+        if isinstance(display, Progress):
+            display.add_task(words)
+            display.refresh()
+    told = "".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err).split())
+    assert "…" not in told
+    assert "a" * 20 in told or "900nodes" in told
 
 
 def test_names_with_brackets_and_colons_are_printed_as_they_are(
