@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from ratiolab import version
+from ratiolab.game.ranges.finite_range import Enclosure
+from ratiolab.report import ranges_page, templating
 from ratiolab.version import __version__
 
 ROOT = Path(__file__).parents[1]
@@ -75,3 +77,18 @@ def test_the_commit_is_that_of_the_checkout() -> None:
     assert told.stdout.startswith(found.removesuffix("-dirty"))
     assert len(found.removesuffix("-dirty")) >= 12
     assert found in version.made_by()
+
+
+def test_a_page_says_what_it_was_made_by_and_keeps_that_while_it_says_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, table = tmp_path / "ranges.md", [Enclosure(2.0, 1.2, 1.3, 1.5)]
+    ranges_page.write_page(table, page, "ranges.csv", "ranges.png")
+    first = page.read_text()
+    assert first.splitlines()[-1] == f"*Written by ratiolab {version.made_by()}.*"
+    monkeypatch.setattr(templating, "made_by", lambda: "0.2.0, commit 0123456789ab, 2030-01-01")
+    ranges_page.write_page(table, page, "ranges.csv", "ranges.png")
+    assert page.read_text() == first
+    ranges_page.write_page([*table, Enclosure(3.0, 1.3, 1.4, 1.6)], page, "r.csv", "r.png")
+    assert page.read_text().endswith("0.2.0, commit 0123456789ab, 2030-01-01.*\n")
+    assert "Written" not in templating.unsigned(first)

@@ -211,8 +211,8 @@ def claims(
     shown = claims_lines(reports) if narrow else [claims_table(reports)]
     answer(json, "verdicts", verdicts, *shown, *lines)
     if page is not None:  # last: a page that cannot be written does not cost the verdicts
-        from ratiolab.model.files import write_text
+        from ratiolab.report.templating import write_page
 
-        write_text(page, claims_page(reports))
+        write_page(page, claims_page(reports))
     if wrong or not all(report.is_expected for report in reports):
         raise typer.Exit(1)

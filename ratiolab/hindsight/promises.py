@@ -112,9 +112,11 @@ class PromiseResult(Interruptible, Result):
         """Return the optimum, or its proven interval, and what the bound rests on."""
         what = "weight in time" if self.objective == "goodput" else "weighted latency"
         side = "upper" if self.objective == "goodput" else "lower"
-        proof = self.source
-        if self.certificate.bound != (self.upper if side == "upper" else self.lower):
-            proof += f"; certificate proves {self.certificate.bound:,}"
+        proof, bound = self.source, self.upper if side == "upper" else self.lower
+        if self.certificate.bound != bound:
+            sign = "<=" if side == "upper" else ">="
+            proof += f"; certificate proves {sign} {self.certificate.bound:,}, "
+            proof += f"{bound:,} rests on {self.source}"
         if self.is_exact:
             return f"optimum {self.upper:,} of {what} (proved: {proof}; {self.covers})"
         return (

@@ -14,6 +14,7 @@ from ratiolab.model import write_text
 from ratiolab.papers.page import Head, Page, read_template
 from ratiolab.papers.page_table import kept_columns, stored, take_over
 from ratiolab.papers.paper import PACKAGE, papers, register_tasks
+from ratiolab.report.templating import write_page
 from ratiolab.studies import Study, read_study
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store, csv_text
@@ -150,7 +151,7 @@ def _write_page(
     formats: "Sequence[Format]",
 ) -> Path:
     page = out / f"{experiment.name}.md"
-    write_text(page, page_text(experiment, frame, out, quick=quick, formats=formats))
+    write_page(page, page_text(experiment, frame, out, quick=quick, formats=formats))
     return page
 
 

@@ -9,7 +9,7 @@ from ratiolab.game.deterministic import deterministic_value
 from ratiolab.game.rules import Game
 from ratiolab.game.table import Row
 from ratiolab.game.tree import tree
-from ratiolab.model.files import write_text
+from ratiolab.report import templating
 from ratiolab.report.templating import filled
 from ratiolab.theory.bounds import evaluate
 
@@ -53,7 +53,7 @@ def write_page(rows: Sequence[Row], page: Path, table: str, figure: str) -> None
         "intervals": intervals,
         "trees": [(game, found.value, tree(found)) for game, found in solved],
     }
-    write_text(page, filled("games.md", slots))
+    templating.write_page(page, filled("games.md", slots))
 
 
 def _curves(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:

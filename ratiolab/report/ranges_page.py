@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ratiolab.game.ranges.finite_range import Enclosure
-from ratiolab.model.files import write_text
+from ratiolab.report import templating
 from ratiolab.report.templating import filled
 from ratiolab.theory.limits.volume_restart import best
 
@@ -38,7 +38,7 @@ def write_page(rows: Sequence[Enclosure], page: Path, table: str, figure: str) -
         c, d, error = fitted
         digits = ((c / (0.01 * limit)) ** 0.5 - d) / log(10)
         slots["trend"] = {"first": FROM, "c": c, "d": d, "error": error, "digits": digits}
-    write_text(page, filled("ranges.md", slots))
+    templating.write_page(page, filled("ranges.md", slots))
 
 
 def trend(rows: Sequence[Enclosure]) -> tuple[float, float, float] | None:

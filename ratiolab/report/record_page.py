@@ -5,10 +5,10 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from ratiolab.model.files import write_text
 from ratiolab.records.library import recipes
 from ratiolab.records.record import Record, read_records
 from ratiolab.records.store import TABLE
+from ratiolab.report import templating
 from ratiolab.report.templating import filled
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def write_page(results: Path, formats: "Sequence[Format]" = PNG) -> list[Path]:
     from ratiolab.report.plots.records import gaps
 
     families = by_family(read_records(results / TABLE))
-    write_text(results / PAGE, page(families))
+    templating.write_page(results / PAGE, page(families))
     return [results / PAGE, *save_all(gaps(families), results / PICTURE, formats)]
 
 

@@ -7,7 +7,29 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ratiolab.model.files import write_text
+from ratiolab.version import made_by
+
 TEMPLATES = Path(__file__).parent / "templates"
+
+
+MADE = "\n*Written by ratiolab "
+"""How the last line of a page begins."""
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write a page of Markdown, with version, commit and date in its last line.
+
+    A page that says the same already stays as it is, with the commit that it came from.
+    """
+    if not (path.is_file() and unsigned(path.read_text(encoding="utf-8")) == text):
+        write_text(path, f"{text}{MADE}{made_by()}.*\n")
+
+
+def unsigned(page: str) -> str:
+    """Return a page without the line of its version, commit and date."""
+    text, found, line = page.rpartition(MADE)
+    return text if found and line.endswith(".*\n") and "\n" not in line[:-1] else page
 
 
 def filled(template: str, slots: Mapping[str, Any], folder: Path = TEMPLATES) -> str:

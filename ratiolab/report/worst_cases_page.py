@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ratiolab.adversary.known import ANY_PROMPTS, FAMILIES, PUBLISHED, known_bound, known_family
 from ratiolab.adversary.library import Entry
-from ratiolab.model.files import write_text
+from ratiolab.report import templating
 from ratiolab.report.templating import filled
 
 
@@ -13,7 +13,7 @@ def write_page(
     entries: Sequence[Entry], path: Path, nodes: int, missing: Sequence[str] = ()
 ) -> None:
     """Write the page."""
-    write_text(path, page(entries, nodes, missing))
+    templating.write_page(path, page(entries, nodes, missing))
 
 
 def page(entries: Sequence[Entry], nodes: int, missing: Sequence[str] = ()) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ratiolab.hindsight import bracket, certified, solve
+from ratiolab.hindsight import bracket, certified, solve, solve_promises
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.model import Instance
 
@@ -20,6 +20,16 @@ def test_what_rests_on_a_solver_is_said_beside_what_the_certificate_proves():
         "optimum 64 (proved: HiGHS; certificate proves >= 52, 64 rests on HiGHS)"
     )
     assert "; certificate" not in solve(EQUAL, method="certified").headline
+
+
+@pytest.mark.parametrize(("objective", "sign"), [("weighted", ">="), ("goodput", "<=")])
+def test_what_rests_on_a_solver_is_said_of_promises_too(objective, sign):
+    found = solve_promises(EQUAL.replace(deadline=[6] * 8), objective)
+    weaker = replace(found, source="HiGHS", certificate=replace(found.certificate, bound=7))
+    bound = found.upper if objective == "goodput" else found.lower
+    assert f"; certificate proves {sign} 7, {bound} rests on HiGHS" in weaker.headline
+    whole = replace(weaker, certificate=replace(found.certificate, bound=bound))
+    assert "rests on" not in whole.headline
 
 
 @pytest.mark.parametrize("method", ["auto", "ip"])
