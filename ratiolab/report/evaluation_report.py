@@ -173,7 +173,7 @@ def _tex(words: str) -> str:
 def _tex_letter(letter: str) -> str:
     if letter == "\0":  # between letters that would be drawn as one, as -- is
         return "{}"
-    base, *marks = unicodedata.normalize("NFD", letter)
+    base, *marks = list(unicodedata.normalize("NFD", letter))
     if letter in SPECIAL or (letter.isascii() and letter.isprintable()):
         return SPECIAL.get(letter, letter)
     accented = letter < "\u0180" and base.isascii() and all(mark in ACCENTS for mark in marks)
