@@ -21,8 +21,8 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.model.eviction import EVICTIONS
-from ratiolab.online.classifier import Classifier
 from ratiolab.online.clock import BatchTime
+from ratiolab.online.refinement.classifier import Classifier
 from ratiolab.online.rules import Rule
 from ratiolab.online.view import NEVER, Decision, Information, View
 

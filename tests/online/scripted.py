@@ -9,7 +9,7 @@ from ratiolab.online import (
     Information,
     Policy,
 )
-from ratiolab.online.classifier import Classifier
+from ratiolab.online.refinement.classifier import Classifier
 
 
 class Scripted(Policy):

@@ -7,8 +7,8 @@ import pytest
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.online.classifier import Classifier
 from ratiolab.online.policies.trail import Refined
+from ratiolab.online.refinement.classifier import Classifier
 from ratiolab.theory.laws.bin_filter import (
     bayes_filter,
     filter_as_printed,

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from ratiolab.model import Instance
 from ratiolab.model.streams import Purpose, stream
-from ratiolab.online.classifier import Classifier
+from ratiolab.online.refinement.classifier import Classifier
 from ratiolab.workloads import predictions
 from ratiolab.workloads.generators import KINDS, generate
 from ratiolab.workloads.predictions import add_predictions

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model import Preemption
-from ratiolab.online.classifier import Classifier
 from ratiolab.online.policies.prefix import keep_and_start
 from ratiolab.online.policy import KEEPING, Decide, Interval, Limit, Policy, Setting, Unit
+from ratiolab.online.refinement.classifier import Classifier
 from ratiolab.online.view import NEVER, Decision, Information, View
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
 
@@ -148,7 +148,7 @@ class Refined:
 
     def update(self, view: View) -> None:
         """Take every answer of the running requests into account that is new."""
-        from ratiolab.online.filter_kernels import advance
+        from ratiolab.online.refinement.filter_kernels import advance
 
         requests: list[int] = []
         answers: list[int] = []

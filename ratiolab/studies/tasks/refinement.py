@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from ratiolab.model import Instance, IntArray, stream
-from ratiolab.online.classifier import Classifier
+from ratiolab.online.refinement.classifier import Classifier
 from ratiolab.studies.cell import Cell, Row
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
 from ratiolab.theory.laws.confusion import FloatArray, bin_of

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from ratiolab.online import make
-from ratiolab.online.classifier import Classifier
 from ratiolab.online.clock import LLAMA3_8B_A100
 from ratiolab.online.policies.trail import TRAIL as POLICY
 from ratiolab.online.policies.trail import Refined
+from ratiolab.online.refinement.classifier import Classifier
 from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
 from ratiolab.studies import Study
