@@ -148,7 +148,8 @@ def evaluate(
         from ratiolab.cli.fleets import evaluate_replicas
 
         told = [] if log is None else log_lines(log, dropped, requests)
-        refused = {"--observed": observed or None, "--search": search or None}
+        refused: dict[str, object] = {"--observed": observed or None, "--search": search or None}
+        refused["--certificate"] = certificate
         more = {} if log is None else {"log": log_dict(log, dropped)}
         options = {"clock": clock, "preemption": preemption, "runs": runs}
         evaluate_replicas(

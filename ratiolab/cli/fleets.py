@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from ratiolab.cli.app import (
     end_interrupted,
     line_width,
@@ -15,6 +17,7 @@ from ratiolab.cli.app import (
     provenance,
 )
 from ratiolab.cli.groups import Judged, Routed
+from ratiolab.cli.promised import in_time, sentence
 
 if TYPE_CHECKING:
     from ratiolab.hindsight.result import Progress, Report
@@ -129,7 +132,7 @@ def evaluate_replicas(
     from ratiolab.executors import opened
     from ratiolab.report.fleet_report import fleet_table, require_fleet_report, write_fleet_report
 
-    require_none({**refused, "--slo": judged.slo})
+    require_none(refused)
     if judged.report is not None:
         require_fleet_report(judged.report)
     with opened(judged.executor, judged.workers) as place, progress() as display:
@@ -140,6 +143,7 @@ def evaluate_replicas(
             routers,
             **options,
             metric=judged.metric or "mean",
+            slo=judged.slo,
             current=judged.current,
             seed=judged.seed,
             executor=place,
@@ -156,7 +160,8 @@ def evaluate_replicas(
             print_json("fleet-evaluation", {**made.to_dict(), "clock": options["clock"], **more})
         else:
             advice = [Text(words, style="bold" * (k == 0)) for k, words in enumerate(made.advice)]
-            print_rich(*log, *advice, fleet_table(made, line_width()))
+            promised = [] if made.promise is None else made.promise.sentences
+            print_rich(*promised, *log, *advice, fleet_table(made, line_width()))
     if made.interrupted:
         end_interrupted("the pairs of policy and router that had run are compared")
 
@@ -181,7 +186,7 @@ def compare_replicas(
 
     lower, lines = 0.0, list[str]()
     more: dict[str, object] = {}
-    require_none({**refused, "--slo": judged.slo})
+    require_none(refused)
     if options["clock"] == "unit" and options["preemption"] == "restart":
         with progress() as display:
             task = display.add_task("solving for the optimum")
@@ -221,11 +226,15 @@ def simulate_replicas(
             runs.append(simulate_fleet(fleet, policy, router, **what))
             display.update(task, advance=1)
     data = [run.to_dict() for run in runs]
+    promise = in_time(fleet, runs[0].preemption, data)
     if json:
         head = {"instance": fleet.name, "digest": fleet.digest, "replicas": fleet.replicas}
         head |= describe(policy) | {"router": router, "preemption": runs[0].preemption}
+        head |= {"goodput": promise} if promise else {}
         print_json("fleet-simulation", head | {"clock": clock_name, "runs": data})
         return
+    if promise:
+        typer.echo(sentence(promise))
     unit = data[0]["unit"]
     title = f"{fleet.headline}: {policy} behind {router}, {runs[0].preemption}"
     table = Table(title=title, title_justify="left")

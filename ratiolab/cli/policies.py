@@ -1,6 +1,6 @@
 """Commands about policies: what there is, and one of them on an instance."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -25,9 +25,7 @@ from ratiolab.cli.app import (
 )
 from ratiolab.cli.fleets import loaded, simulate_replicas
 from ratiolab.cli.groups import Routed
-
-if TYPE_CHECKING:
-    from ratiolab.online import Simulation
+from ratiolab.cli.promised import in_time, sentence
 
 
 @app.command()
@@ -62,23 +60,6 @@ def policies(
         print_json("policies", {"policies": listed})
         return
     print_rich(policies_table(POLICIES))
-
-
-def _promise(run: "Simulation", values: list[int]) -> dict[str, Any]:
-    """Return the weight in time, the bound on it, and the requests that are late even alone."""
-    from ratiolab.hindsight.promises import certified_goodput, covered
-    from ratiolab.model.promises import last_starts_in_time, weights
-
-    instance = run.schedule.instance
-    late = last_starts_in_time(instance) < instance.arrival
-    kept = run.preemption != "restart"  # tokens, which the proof for evictions takes to be lost
-    return {
-        "mean": sum(values) / len(values),
-        "weight": int(weights(instance).sum()),
-        "bound": certified_goodput(instance).bound,
-        "covers": "schedules without evictions" if kept else covered(instance, "goodput"),
-        "unreachable": late.nonzero()[0].tolist(),
-    }
 
 
 @app.command()
@@ -143,9 +124,9 @@ def simulate(
     instance, routed = loaded(file, memory, tick_seconds, Routed(replicas, router))
     chosen = make(policy, settings(param or [], "--param"))
     if slo_ttft is not None or slo_latency is not None:
-        if timed is not None or routed.fleet(instance) is not None:
+        if timed is not None:
             raise ValueError(
-                "--slo-ttft and --slo-latency count rounds of one replica; with a clock, use "
+                "--slo-ttft and --slo-latency count rounds; with a clock, use "
                 "`ratiolab evaluate --slo`"
             )
         instance = with_limits(instance, slo_ttft, slo_latency)
@@ -168,7 +149,7 @@ def simulate(
             done = simulate_policy(instance, chosen, seed=s, preemption=semantics, clock=timed)
             data.append(done.to_dict())
             display.update(task, advance=1, description=f"{chosen.name}: run {len(data)} of {runs}")
-    promise = _promise(done, [run["goodput"] for run in data]) if "goodput" in data[0] else {}
+    promise = in_time(instance, done.preemption, data)
     costs = [run["tel"] for run in data if run["tel"] is not None]
     mean = fmean(costs) if len(costs) == runs else None
     if json:
@@ -179,11 +160,7 @@ def simulate(
         print_json("simulation", head)
         return
     if promise:
-        typer.echo(
-            f"in time: weight {promise['mean']:,.6g} of {promise['weight']:,}; of "
-            f"{promise['covers']}, none serves more than {promise['bound']:,} (certified); "
-            f"{len(promise['unreachable']):,} requests are late even alone"
-        )
+        typer.echo(sentence(promise))
     table = Table(title=f"{instance.name}: {chosen}, {done.preemption}", title_justify="left")
     names = ("seed", "outcome", "tel", "makespan", "evictions", "wasted_tokens")
     for name in names:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ratiolab.evaluation.advice import figure
-from ratiolab.evaluation.service import METRICS, Metric, Service, bound_of, metric_of
+from ratiolab.evaluation.advice import figure, percent
+from ratiolab.evaluation.promise import Promise
+from ratiolab.evaluation.service import METRICS, Metric, Service, Slo, bound_of, metric_of
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight.bounds import fleet_lower_bound
 from ratiolab.hindsight.relaxation.growth import growth_bounds
@@ -86,6 +87,7 @@ class FleetEvaluation(Result):
     bounds : on each metric, for every schedule of the fleet.
     rows : the best first.
     router, policy : those in use.
+    promise : who is in time, where an objective was given.
     """
 
     fleet: Fleet
@@ -98,6 +100,7 @@ class FleetEvaluation(Result):
     router: str
     policy: str
     interrupted: bool = False
+    promise: Promise | None = None
 
     @property
     def unit(self) -> str:
@@ -136,11 +139,17 @@ class FleetEvaluation(Result):
         title = key.title
 
         def shown(row: FleetRow) -> str:
-            return f"{figure(row.value(key))} {self.unit}"
+            return percent(row.value(key)) if key.slo else f"{figure(row.value(key))} {self.unit}"
+
+        def change(row: FleetRow) -> str:
+            if key.slo:
+                return f"{100 * (row.value(key) - now.value(key)):.1f} points more"
+            return f"{1 - row.value(key) / now.value(key):.1%} less"
 
         lines = [
             f"{now.policy.name} behind {now.router.name}: {title} {shown(now)}, at most "
-            f"{self.ratio(now):.2f} times the best schedule of {self.fleet.replicas} replicas."
+            f"{self.ratio(now):.2f} times {'below ' * (key.slo is not None)}the best schedule of "
+            f"{self.fleet.replicas} replicas."
         ]
         own = [row for row in self.rows if row.policy.name == self.policy]
         if own[0] is now:
@@ -148,7 +157,7 @@ class FleetEvaluation(Result):
         else:
             lines.append(
                 f"The best router for {self.policy} is {own[0].router.name}: {title} "
-                f"{shown(own[0])}, {1 - own[0].value(key) / now.value(key):.1%} less."
+                f"{shown(own[0])}, {change(own[0])}."
             )
         for policy, (router, price) in self.price.items():
             best = f"{router}, the best router that decides on arrival, against a central queue"
@@ -161,7 +170,7 @@ class FleetEvaluation(Result):
         if behind[0] is not now:
             lines.append(
                 f"The best policy behind {self.router} is {behind[0].policy.name}: {title} "
-                f"{shown(behind[0])}, {1 - behind[0].value(key) / now.value(key):.1%} less."
+                f"{shown(behind[0])}, {change(behind[0])}."
             )
         return lines
 
@@ -189,6 +198,7 @@ class FleetEvaluation(Result):
                 policy: {"router": router, "price": price}
                 for policy, (router, price) in self.price.items()
             },
+            **({} if self.promise is None else {"goodput": self.promise.to_dict()}),
             "advice": self.advice,
         }
 
@@ -221,6 +231,7 @@ def evaluate_fleet(
     clock: BatchTime | str | None = None,
     preemption: Preemption = "recompute",
     metric: str = "mean",
+    slo: Slo | str | None = None,
     current: str = "fcfs",
     runs: int = 5,
     seed: int = 0,
@@ -236,7 +247,7 @@ def evaluate_fleet(
     routers : or their keys; the first is the one in use.
     current : the policy in use.
     runs : seeds ``seed, seed + 1, ...`` of what uses randomness.
-    clock, preemption, metric, workers, executor, advance : as for
+    clock, preemption, metric, slo, workers, executor, advance : as for
         `ratiolab.evaluation.evaluate.evaluate`.
 
     Raises
@@ -245,7 +256,9 @@ def evaluate_fleet(
         for an unknown metric, no router, or a policy that makes no sense under these semantics.
     """
     clock = clock_of(clock) if isinstance(clock, str) else clock
-    chosen = metric_of(metric, None)
+    slo = Slo.parse(slo) if isinstance(slo, str) else slo
+    chosen = metric_of(metric, slo)
+    metrics = (*METRICS.values(), *([metric_of("goodput", slo)] if slo else ()))
     given = [as_router(router) for router in routers]
     if not given:
         raise ValueError("routers is empty: name at least one")
@@ -284,7 +297,15 @@ def evaluate_fleet(
     names = {(row.policy.name, row.router.name) for row in rows}
     if (current, given[0].name) not in names:  # nothing to compare with
         raise KeyboardInterrupt
-    bounds = {m.key: fleet_bound(m, fleet, clock, preemption) for m in METRICS.values()}
+    bounds = {m.key: fleet_bound(m, fleet, clock, preemption) for m in metrics}
+    promise = None
+    if slo is not None:
+        used = next(r for r in rows if (r.policy.name, r.router.name) == (current, given[0].name))
+        promise = Promise.of(
+            *(fleet, clock, preemption, slo, bounds["goodput"]),
+            f"{current} behind {given[0].name}",
+            next(iter(used.services), None),
+        )
     report("bounds")
     sign = -1 if chosen.larger_is_better else 1
 
@@ -293,8 +314,8 @@ def evaluate_fleet(
         return float("inf") if isnan(value) else sign * value
 
     return FleetEvaluation(
-        *(fleet, clock, preemption, chosen, tuple(METRICS.values()), bounds),
-        *(tuple(sorted(rows, key=key)), given[0].name, current, interrupted),
+        *(fleet, clock, preemption, chosen, metrics, bounds),
+        *(tuple(sorted(rows, key=key)), given[0].name, current, interrupted, promise),
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from ratiolab.evaluation.service import Service, Slo, isolated_service
 from ratiolab.hindsight.promises import certified_goodput
 from ratiolab.model import Instance, Preemption
+from ratiolab.model.fleet import Fleet, fleet_of, replicas_of
 from ratiolab.model.promises import NO_DATE
 from ratiolab.online.clock import BatchTime
 
@@ -24,6 +25,7 @@ class Promise:
 
     Parameters
     ----------
+    current : the policy in use, with its router before several replicas.
     requests : of the log. served : those in time under the policy in use, in the first seed's run;
         None when it did not end.
     bound : no schedule serves more in time, whatever it evicts.
@@ -42,7 +44,7 @@ class Promise:
     @classmethod
     def of(
         cls,
-        instance: Instance,
+        given: Instance | Fleet,
         clock: BatchTime | None,
         preemption: Preemption,
         slo: Slo,
@@ -51,10 +53,10 @@ class Promise:
         service: Service | None,
     ) -> "Promise":
         """Return what an objective asks of a log; ``bound`` is the certified share in time."""
-        n = len(instance)
+        instance, n = replicas_of(given)[0], len(given)
         late = np.flatnonzero(~slo.met(isolated_service(instance, clock, preemption)))
         most = round(bound * n)
-        calm = _without_evictions(instance, slo, late.size) if clock is None else None
+        calm = _without_evictions(given, slo, late.size) if clock is None else None
         served = None if service is None else int(slo.met(service).sum())
         calm = None if calm is None else min(calm, most)
         return cls(current, n, served, most, calm, tuple(late.tolist()))
@@ -97,8 +99,9 @@ class Promise:
         }
 
 
-def _without_evictions(instance: Instance, slo: Slo, late: int) -> int | None:
+def _without_evictions(given: Instance | Fleet, slo: Slo, late: int) -> int | None:
     """Return the most requests in time in rounds, if no run is evicted."""
+    instance, replicas = replicas_of(given)
     if len(instance) > MOST_PRICED or late == len(instance):
         return None
     ttft, latency = map(np.array, slo.limits(instance.output))
@@ -110,4 +113,4 @@ def _without_evictions(instance: Instance, slo: Slo, late: int) -> int | None:
     if not dates:
         return None
     promised = instance.without_promises().replace(**dates)
-    return certified_goodput(promised).bound
+    return certified_goodput(fleet_of(promised, replicas)).bound

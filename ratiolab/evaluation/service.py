@@ -200,7 +200,7 @@ def bound_of(
     timed = instance.replace(tick_seconds=None) if clock is None else instance
     isolated = isolated_service(instance, clock, preemption)
     alone = metric.value(isolated)
-    if metric.slo is not None and replicas == 1:
+    if metric.slo is not None:
         limits, reachable = metric.slo.limits(instance.output), metric.slo.met(isolated)
         most, _ = goodput_bound(timed, time, preemption, limits, reachable, replicas)
         return most / len(instance)

@@ -10,10 +10,10 @@ from markupsafe import Markup
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from ratiolab.evaluation.advice import figure
 from ratiolab.evaluation.fleets import FleetEvaluation, FleetRow
 from ratiolab.model.files import write_bytes, write_text
 from ratiolab.online.registry import rule
+from ratiolab.report.evaluation_table import shown
 from ratiolab.report.templating import filled
 from ratiolab.version import made_by
 
@@ -50,19 +50,20 @@ def _header(made: FleetEvaluation) -> list[str]:
 def _cells(made: FleetEvaluation, row: FleetRow) -> list[str]:
     others = [m for m in made.metrics if m.key != made.metric.key]
     ratio = made.ratio(row)
-    shown = "never ends" if ratio != ratio else f"{ratio + 0.0005:.3f}"
-    rest = [figure(row.value(metric)) for metric in others]
-    own = figure(row.value(made.metric))
+    times = "never ends" if ratio != ratio else f"{ratio + 0.0005:.3f}"
+    rest = [shown(row.value(metric), metric) for metric in others]
+    own = shown(row.value(made.metric), made.metric)
     used = " (in use)" if (row.policy.name, row.router.name) == (made.policy, made.router) else ""
     name = f"{row.router.name}{used}"
     more = f"{row.evictions:,.0f}", f"{row.share:.2f}"
-    return [row.policy.name, name, own, shown, *rest, *more]
+    return [row.policy.name, name, own, times, *rest, *more]
 
 
 def _bound(made: FleetEvaluation) -> list[str]:
     others = [m for m in made.metrics if m.key != made.metric.key]
-    bounds = [figure(made.bounds[metric.key]) for metric in others]
-    return ["no schedule is better", "", figure(made.bounds[made.metric.key]), "1", *bounds, "", ""]
+    bounds = [shown(made.bounds[metric.key], metric) for metric in others]
+    own = shown(made.bounds[made.metric.key], made.metric)
+    return ["no schedule is better", "", own, "1", *bounds, "", ""]
 
 
 def fleet_table(made: FleetEvaluation, width: int | None = None) -> Table:
@@ -139,7 +140,7 @@ def write_fleet_report(
     clock = "unit rounds" if made.clock is None else repr(made.clock)
     slots: dict[str, Any] = {
         "title": f"Routers and schedulers on {made.fleet.headline}",
-        "situation": [],
+        "situation": [] if made.promise is None else made.promise.sentences,
         "log": list(log),
         "recommendation": first,
         "lines": advice,

@@ -122,6 +122,26 @@ def test_evaluate_says_what_dispatch_at_once_costs(capsys, log, tmp_path):
     assert "Dispatch at once costs" in out
 
 
+@pytest.mark.parametrize("clock", ["llama2-70b-2xa100", "unit"])
+def test_evaluate_counts_the_misses_that_no_scheduler_of_the_fleet_avoids(
+    capsys, log, tmp_path, clock
+):
+    limit = "latency=1.2" if clock != "unit" else "latency=20"
+    asked = "--clock", clock, "--memory", 90, "--replicas", 2, "--router", "jsq,central"
+    asked = *asked, "--policies", "fcfs,svf", "--runs", 1, "--slo", limit, "--metric", "goodput"
+    report = tmp_path / "report.md"
+    found = run_json(capsys, "evaluate", log, *asked, "--report", report)
+    told = found["goodput"]
+    assert told["in_time"] <= told["bound"] < 40
+    assert told["unavoidable_misses"] == 40 - told["bound"]
+    assert found["bounds"]["goodput"] == told["bound"] / 40
+    assert all(row["values"]["goodput"] <= found["bounds"]["goodput"] for row in found["rows"])
+    code, out, _ = run(capsys, "evaluate", log, *asked)
+    first = f"In time under fcfs behind jsq: {told['in_time']} of 40; no schedule serves more than"
+    assert (code, " ".join(out.split()).startswith(first)) == (0, True)
+    assert first in report.read_text()
+
+
 def test_compare_puts_policies_and_routers_beside_the_optimum(capsys, big):
     options = "--policies", "fcfs,svf", "--replicas", 2, "--runs", 2, "--json"
     found = run_json(capsys, "compare", big, *options)
@@ -138,6 +158,18 @@ def test_simulate_runs_a_router(capsys, big):
     assert found["runs"][0]["total_latency"] == 20  # in order of arrival: 2, 3, 3, 7, 5
     code, out, _ = run(capsys, "simulate", big, "--policy", "svf", "--replicas", 2)
     assert (code, "behind round-robin" in " ".join(out.split())) == (0, True)
+
+
+def test_simulate_tells_the_weight_in_time_of_a_fleet_and_its_bound(capsys, big):
+    asked = "simulate", big, "--policy", "edf", "--replicas", 2, "--slo-latency", 3
+    found = run_json(capsys, *asked)
+    assert [run["goodput"] for run in found["runs"]] == [found["goodput"]["mean"]]
+    assert found["goodput"]["mean"] <= found["goodput"]["bound"] == 3
+    assert found["goodput"]["unreachable"] == [3]
+    code, out, _ = run(capsys, *asked)
+    assert (code, out.startswith("in time: weight ")) == (0, True)
+    code, _, err = run(capsys, *asked, "--clock", "llama3-8b-a100", "--tick-seconds", 1)
+    assert (code, "evaluate --slo" in err) == (2, True)
 
 
 def test_routers_are_listed(capsys):
@@ -180,7 +212,10 @@ def test_a_router_before_one_replica_is_refused(capsys, big):
 
 @pytest.mark.parametrize(
     "options",
-    [("--search", "1"), ("--slo", "ttft=1"), ("--report", "x.pdf"), ("--router", "jqs")],
+    [
+        *(("--search", "1"), ("--certificate", "x.json")),
+        *(("--report", "x.pdf"), ("--router", "jqs")),
+    ],
 )
 def test_evaluate_refuses_what_is_for_one_replica(capsys, big, options):
     base = "--clock", "unit", "--policies", "fcfs", "--replicas", 2

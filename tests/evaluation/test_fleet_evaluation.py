@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from ratiolab.evaluation.fleets import evaluate_fleet, fleet_bound
-from ratiolab.evaluation.service import METRICS
+from ratiolab.evaluation.service import METRICS, Slo
+from ratiolab.hindsight import solve_promises
 from ratiolab.model import Instance
 from ratiolab.model.fleet import Fleet
+from ratiolab.model.promises import goodput, with_limits
 from ratiolab.online.clock import CLOCKS
 from ratiolab.online.fleets.loop import simulate_fleet
 from ratiolab.report.fleet_report import charts, fleet_table, write_fleet_report
@@ -72,6 +74,29 @@ def test_bounds_in_seconds_are_those_of_a_machine_of_that_speed():
         fleet_bound(METRICS["mean"], Fleet(FLEET.instance, r), clock, "restart") for r in (2, 9)
     ]
     assert more[0] > more[1]
+
+
+@pytest.mark.parametrize("clock", [None, "llama2-70b-2xa100"])
+def test_goodput_stays_below_the_bound_and_advice_says_what_serves_more(clock):
+    slo = Slo(latency=40 if clock is None else 0.8)
+    options = {"clock": clock, "preemption": "restart", "slo": slo, "metric": "goodput"}
+    made = evaluate_fleet(FLEET, ["fcfs", "svf"], ["round-robin", "central"], runs=1, **options)
+    promise, bound = made.promise, made.bounds["goodput"]
+    for row in made.rows:
+        assert row.value(made.metric) <= bound < 1
+        assert made.ratio(row) >= 1
+    assert promise.bound == round(bound * len(FLEET))
+    assert promise.served <= promise.bound
+    assert promise.current == "fcfs behind round-robin"
+    values = [row.value(made.metric) for row in made.rows]
+    assert values == sorted(values, reverse=True)
+    assert any("points more" in line for line in made.advice)
+    if clock is None:  # a closer bound on schedules without evictions
+        promised = with_limits(FLEET, latency=slo.latency)
+        best = solve_promises(promised, "goodput", method="certified").lower
+        assert best <= promise.calm <= promise.bound
+        svf = simulate_fleet(promised, "svf", "central", preemption="restart")
+        assert goodput(svf.schedule.runs) <= promise.calm
 
 
 def test_growth_rows_and_functions_raise_the_bound_of_rounds():

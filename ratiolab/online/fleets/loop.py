@@ -19,6 +19,7 @@ from ratiolab.model import IntArray, Preemption, stream
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import Fleet, FleetSchedule
 from ratiolab.model.instance import DATES, Instance
+from ratiolab.model.promises import goodput, has_dates
 from ratiolab.model.schedule import Schedule
 from ratiolab.online import account
 from ratiolab.online.account import CLOCKED, HELD_PAUSED, LEFT, NEXT, NOW, TIME
@@ -126,10 +127,18 @@ class FleetSimulation(Result):
             "outcome": self.outcome,
             "unit": "rounds" if self.clock is None else "seconds",
             "total_latency": self.total_latency,
+            **self._in_time,
             "evictions": self.evictions,
             "mean": {n: None if times is None else float(times[n].mean()) for n in names},
             "replica": self.replica.tolist(),
         }
+
+    @property
+    def _in_time(self) -> dict[str, int]:
+        """The weight in time, in rounds and where requests have dates."""
+        if self.clock is not None or not isinstance(self.fleet, Fleet):
+            return {}
+        return {"goodput": goodput(self.schedule.runs)} if has_dates(self.fleet.instance) else {}
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a table with one row for each request."""
