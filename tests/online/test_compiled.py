@@ -28,6 +28,9 @@ POLICIES = [
     ("mc-benchmark", {}),
     ("svf", {"lengths": "upper"}),
     ("swf", {}),
+    ("svf-fit", {}),
+    ("svf-fit", {"lengths": "upper", "candidates": 3}),
+    ("swf-fit", {"ratio": 3.0}),
     ("h-sf", {}),
     ("a-max", {}),
     ("a-random", {}),
@@ -37,7 +40,7 @@ POLICIES = [
     ("mlfq", {"slice": 1, "queues": 3, "prompt": 3, "patience": 9}),
     ("mlfq", {"slice": 2, "patience": 0, "batch": 2}),
 ]
-PLANNED = ("mc-sf", "mc-benchmark", "svf", "swf", "h-sf", "a-max", "a-random")
+PLANNED = ("mc-sf", "mc-benchmark", "svf", "swf", "svf-fit", "swf-fit", "h-sf", "a-max", "a-random")
 """They plan memory with lengths that are never too short; with predictions they evict."""
 
 CLOCKS = [None, BatchTime(0.031, 0.007, 0.002, 0.001, 0.005)]

@@ -1,20 +1,24 @@
 """Smallest volume first, but of volumes that are nearly equal the shortest output that fits."""
 
-from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Annotated, ClassVar
+from heapq import heappop, heappush
+from types import SimpleNamespace
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from numpy.random import Generator
 
-from ratiolab.online.forecast import earliest, start
-from ratiolab.online.policies.prefix import Prefix, clear, prefix_run
+from ratiolab.online.forecast import Believed, earliest, start
+from ratiolab.online.policies.prefix import clear
 from ratiolab.online.policies.svf import SVF
 from ratiolab.online.policy import Count, Decide, Interval, Setting
-from ratiolab.online.rules import Rule
+from ratiolab.online.rules import Containers, OnLists, Rule, asked
 from ratiolab.online.view import NEVER, View
+
+LARGEST = 2**62
+"""Sizes times terms of the ratio stay below this in compiled runs."""
 
 
 @dataclass(frozen=True)
@@ -40,47 +44,109 @@ class SVFFit(SVF):
     source: ClassVar[str] = "ratiolab, after Kong, Qi, Ye, Zhou (2026), arXiv 2606.22327"
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        decide = partial(shortest_fitting, Fraction(str(self.ratio)), self.candidates)
-        return prefix_run(setting, self.ranks(setting), decide)
+        size, length = self._order(setting)
+        return asked(shortest_fitting, self._remember(setting.memory, OnLists()), size, length)
 
     def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
-        return None
+        """Return the rule of the order, unless sizes leave 64 bits."""
+        size, length = self._order(setting)
+        shown: Any = SimpleNamespace(memory=setting.memory, **known)
+        requests = range(len(known["prompt"]))
+        sizes = [size(shown, i) for i in requests]
+        if max(sizes) * Fraction(str(self.ratio)).numerator > LARGEST:
+            return None
+        remember = partial(self._remember, setting.memory)
+        return Rule(shortest_fitting, remember, sizes, [length(shown, i) for i in requests])
+
+    def _order(
+        self, setting: Setting
+    ) -> tuple[Callable[[View, int], Any], Callable[[View, int], int]]:
+        order = self.ranks(setting)
+        assert order.key is not None
+        return order.key, order.length
+
+    def _remember(self, memory: int, make: Containers) -> "Few":
+        ratio = Fraction(str(self.ratio))
+        columns = make.column(), make.column()
+        lists = map(make.heap, (2, 2, 1, 1))
+        most = *ratio.as_integer_ratio(), self.candidates
+        return Few(*most, Believed.of(memory, make), *columns, *lists)
 
 
-def shortest_fitting(ratio: Fraction, candidates: int, view: View, own: Prefix) -> int:
+class Few(NamedTuple):
+    """State of a policy that chooses among the first few.
+
+    Parameters
+    ----------
+    times, over : the ratio, as a fraction.
+    candidates : requests that are looked at.
+    believed : the running requests.
+    key, length : size and believed length of each request.
+    first : keys and requests of the first that wait, ascending, at most the candidates.
+    queue : heap of keys and requests of the others.
+    admit, evict : the last decision.
+    """
+
+    times: int
+    over: int
+    candidates: int
+    believed: Believed
+    key: Any
+    length: Any
+    first: Any
+    queue: Any
+    admit: Any
+    evict: Any
+
+
+def shortest_fitting(view: Any, own: Few) -> int:
     """Admit the shortest that fits of the first few, until none does; return when to ask again.
 
     A request with g kept tokens is one with prompt s + g that lacks g tokens less, at least 1.
     """
     for i in view.arrived:
-        insort(own.queue, (own.key[i], i))
+        _wait(own, i)
     clear(view, own)
-    again = _admit(ratio, candidates, view, own)
+    again = _admit(view, own)
     for i in own.evict:
-        insort(own.queue, (own.key[i], i))
-    return view.now + 1 if own.evict else again
+        _wait(own, i)
+    return view.now + 1 if len(own.evict) else again
 
 
-def _admit(ratio: Fraction, candidates: int, view: View, own: Prefix) -> int:
-    again = NEVER
-    while own.queue:
-        smallest, _ = own.queue[0]
-        ranked = sorted(
-            (own.length[i], place, i)
-            for place, (size, i) in enumerate(own.queue[:candidates])
-            if size <= ratio * smallest
-        )
-        again = NEVER
-        for output, place, i in ranked:
+def _wait(own: Few, i: int) -> None:
+    """Let a request wait, among the first if it is smaller than one of them."""
+    entry, place = (own.key[i], i), len(own.first)
+    while place and own.first[place - 1] > entry:
+        place -= 1
+    if place == len(own.first):
+        heappush(own.queue, entry)
+        return
+    own.first.insert(place, entry)
+    if len(own.first) > own.candidates:
+        heappush(own.queue, own.first.pop())
+
+
+def _admit(view: Any, own: Few) -> int:
+    while True:
+        while len(own.queue) and len(own.first) < own.candidates:
+            own.first.append(heappop(own.queue))
+        if not len(own.first):
+            return NEVER
+        ranked = []
+        for place in range(len(own.first)):
+            size, i = own.first[place]
+            if own.over * size <= own.times * own.first[0][0]:
+                ranked.append((own.length[i], place, i))
+        waiting, again = len(own.first), NEVER
+        for output, place, i in sorted(ranked):
             kept = view.generated[i]
             tokens, left = view.prompt[i] + kept, max(1, output - kept)
             fits = earliest(own.believed, tokens, left, view.now)
             if fits == view.now:
-                del own.queue[place]
+                own.first.pop(place)
                 start(own.believed, i, tokens, view.now, left)
                 own.admit.append(i)
                 break
             again = min(again, fits)
-        else:
+        if len(own.first) == waiting:
             return again
-    return again
