@@ -81,7 +81,7 @@ def longest_prefix(view: Any, own: Prefix) -> int:
     return view.now + 1 if len(own.evict) else again
 
 
-def clear(view: Any, own: Prefix) -> None:
+def clear(view: Any, own: Any) -> None:
     """Take out completed requests, and all requests where memory would overflow."""
     own.admit.clear()
     own.evict.clear()
