@@ -123,19 +123,16 @@ def test_every_author_of_the_citation_file_is_on_the_page() -> None:
 
 def test_claims_are_split_by_paper_and_proofs_name_what_they_decide() -> None:
     findings = import_module("findings")
-    text = (ROOT / "results/claims.md").read_text()
-    claims = findings.Claims(text)
-    assert f"\n{len(claims.claims)} statements: " in text
-    anchors = re.findall(r"\]\(#(?!proof-)([^)]+)\)", text)
-    assert len(anchors) >= len(claims.claims)
-    for anchor in anchors:
-        page, there = claims.place(anchor)
-        assert there == f"#{anchor}"
-        assert page.stem.removeprefix("claims-") in claims.papers
-    proofs = re.findall(r"^### Proof: (\S+)$", text, re.M)
+    index = (ROOT / "results/claims.md").read_text()
+    pages = {p.stem: p.read_text() for p in (ROOT / "results/claims").glob("*.md")}
+    claims = findings.Claims(pages)
+    assert f"\n{len(claims.claims)} statements: " in index
+    assert all(f"](claims/{claim.link}) | " in index for claim in claims.claims)
+    proofs = re.findall(r"^### Proof: (\S+)$", "\n".join(pages.values()), re.M)
     assert set(claims.proved) <= set(proofs)
+    assert claims.proof_of("#proof-chen2025two_lengths") == "chen2025/two_lengths"
     linked = claims.proof("chen2025/two_lengths", "# Title\n\nWords\n")
-    assert "- [chen2025/alpha-star](#chen2025alpha-star): " in linked
+    assert "- [chen2025/alpha-star](chen2025.md#chen2025alpha-star): " in linked
 
 
 def test_docstrings_are_brought_into_the_form_of_numpydoc() -> None:

@@ -13,7 +13,7 @@ PAGES = ("index", "commands", "glossary", "results/claims", "results/records", "
 PAGES += (
     "introduction",
     "faq",
-    "results/claims-chen2025",
+    "results/claims/chen2025",
     "api/optimum",
     "proofs/ours/mc_sf_constant",
 )

@@ -1,11 +1,10 @@
 """Pages of the repository as pages of the site, with links that lead to the same place."""
 
-import os
 import re
 import shutil
 from pathlib import Path
 
-from findings import Claims, contents, paper_page
+from findings import Claims, contents
 from mathematics import with_formulas
 from reading import with_lines
 
@@ -32,8 +31,8 @@ def site_pages() -> dict[Path, Path]:
     for page in sorted((ROOT / "docs").rglob("*.md")):
         pages[page] = page.relative_to(ROOT / "docs")
     del pages[ROOT / "docs/README.md"]  # the list of pages for readers of the repository
-    for page in sorted((ROOT / "results").glob("*.md")):
-        pages.setdefault(page, Path("results") / page.name)
+    for page in sorted([*(ROOT / "results").glob("*.md"), *(ROOT / "results/claims").glob("*.md")]):
+        pages.setdefault(page, page.relative_to(ROOT))
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         pages[notebook] = Path("notebooks") / notebook.name
     for proof in sorted((ROOT / "ratiolab/papers").glob("*/proofs/*.md")):
@@ -54,7 +53,8 @@ class Assembly:
         self.pages = site_pages()
         proofs = [place for place in self.pages.values() if place.parts[0] == "proofs"]
         names = [f"{place.parts[1]}/{place.stem}" for place in proofs]
-        self.claims = Claims(CLAIMS.read_text(), names)
+        every = sorted(CLAIMS.with_suffix("").glob("*.md"))
+        self.claims = Claims({page.stem: page.read_text() for page in every}, names)
 
     def add_all(self) -> None:
         """Write every page of the repository, with its links adapted, and copy what it shows."""
@@ -64,20 +64,21 @@ class Assembly:
             if page.suffix == ".ipynb":
                 shutil.copy(page, target)
             else:
-                text = self.claims.index() if page == CLAIMS else page.read_text()
+                text = page.read_text()
+                if page == CLAIMS:
+                    text = self.claims.index(text)
+                if page.parent == CLAIMS.with_suffix(""):
+                    text = self.claims.page(page.stem)
                 if place.parts[0] == "proofs":
                     text = with_formulas(text)
                     text = self.claims.proof(f"{place.parts[1]}/{place.stem}", text)
                 if place == Path("results/index.md"):
                     text = "\n".join([text, *contents(self._results())])
                 target.write_text(self.adapted(text, page, place))
-        for key in self.claims.papers:
-            place = paper_page(key)
-            (self.folder / place).write_text(self.adapted(self.claims.page(key), CLAIMS, place))
 
     def _results(self) -> list[str]:
         """Return the pages of results, without those that have a place of their own."""
-        pages = [place for place in self.pages.values() if place.parts[0] == "results"]
+        pages = [place for place in self.pages.values() if place.parent == Path("results")]
         return [place.stem for place in pages if place.stem not in ("index", "claims")]
 
     def adapted(self, text: str, page: Path, place: Path) -> str:
@@ -88,11 +89,8 @@ class Assembly:
                 return found[0]  # code stays as it is
             linked = (page.parent / found["target"]).resolve()
             up = "../" * (len(place.parts) - 1)
-            if linked == CLAIMS and found["anchor"]:
-                where, anchor = self.claims.place(found["anchor"])
-                return f"[{found['text']}]({up}{where.as_posix()}{anchor})"
-            if linked.parent == CLAIMS.parent and re.match(r"claims-\w+\.md$", linked.name):
-                return f"[{found['text']}]({up}results/{linked.name}{found['anchor'] or ''})"
+            if (proof := self.claims.proof_of(found["anchor"] or "")) is not None:
+                return f"[{found['text']}]({up}proofs/{proof}.md)"
             if not linked.exists():
                 raise ValueError(f"{page.relative_to(ROOT)}: {found['target']} does not exist")
             if linked.is_dir() and linked / "README.md" in self.pages:
@@ -111,7 +109,8 @@ class Assembly:
                 f"{found['image']}[{found['text']}]({up}{where.as_posix()}{found['anchor'] or ''})"
             )
 
-        if place.parts[0] == "proofs" or page == CLAIMS:  # written for one page that has them all
-            up = Path(os.path.relpath(CLAIMS, page.parent)).as_posix()
-            text = text.replace("](#", f"]({up}#")
+        if place.parts[0] == "proofs":  # written for the page of its paper's claims
+            page = CLAIMS.with_suffix("") / f"{place.parts[1]}.md"
+        if page.parent == CLAIMS.with_suffix(""):
+            text = text.replace("](#", f"]({page.name}#")
         return LINK.sub(replace, with_lines(text))

@@ -145,7 +145,7 @@ def claims(
     Example: ratiolab claims --path my_paper/ --page verdicts.md
     """
     from ratiolab.papers import add_paper, run_claims, run_controls, select
-    from ratiolab.papers.verdicts import claims_lines, claims_page, claims_table, listing_table
+    from ratiolab.papers.verdicts import claims_lines, claims_pages, claims_table, listing_table
 
     if path is not None:
         added = add_paper(path)
@@ -213,6 +213,7 @@ def claims(
     if page is not None:  # last: a page that cannot be written does not cost the verdicts
         from ratiolab.report.templating import write_page
 
-        write_page(page, claims_page(reports))
+        for target, text in claims_pages(reports, page).items():
+            write_page(target, text)
     if wrong or not all(report.is_expected for report in reports):
         raise typer.Exit(1)

@@ -27,11 +27,6 @@ class Proof:
     text: str
     is_text: bool
 
-    @property
-    def lines(self) -> list[str]:
-        """The lines of the text."""
-        return self.text.split("\n")
-
 
 @cache
 def read_proof(paper: str, name: str) -> Proof:

@@ -1,5 +1,6 @@
 """Verdicts on the papers' claims, for people: a table, and a page for a referee."""
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -62,35 +63,66 @@ def listing_table(claims: Iterable[Claim]) -> Table:
     return table
 
 
-def claims_page(reports: VerdictTable) -> str:
-    """Return a page for a referee: which statements stand, which fall, and why."""
-    shown = [
-        _paper(paper, [r for r in reports if r.claim.paper == paper.key])
-        for paper in papers().values()
+def claims_pages(reports: VerdictTable, page: Path) -> dict[Path, str]:
+    """Return pages for a referee by path: which statements stand, which fall, and why.
+
+    Of one paper it is one page. Of several it is an index, and a page each in a folder beside it.
+    """
+    present = [
+        paper for key, paper in papers().items() if any(r.claim.paper == key for r in reports)
     ]
-    slots = {
-        "meanings": MEANINGS,
-        "count": len(reports),
-        "headline": reports.headline,
-        "papers": [each for each in shown if each["reports"]],
+    if len(present) < 2:
+        return {
+            page: _filled(
+                "claims_page.md", reports, [_paper(each, reports, True) for each in present]
+            )
+        }
+    folder = page.with_suffix("")
+    every = {paper.key: _paper(paper, reports, False) for paper in present}
+    index = {page: _filled("claims_index.md", reports, list(every.values()), folder=folder.name)}
+    return index | {
+        folder / f"{key}.md": _filled("claims_page.md", own["reports"], [own])
+        for key, own in every.items()
     }
-    return filled("claims_page.md", slots, Path(__file__).parent)
 
 
-def _paper(paper: Paper, every: Iterable[ClaimReport]) -> dict[str, Any]:
-    """Return what the page says of a paper: its claims, experiments and proofs."""
-    reports = [report for report in every if report.claim.paper == paper.key]
+def _filled(template: str, reports: VerdictTable, shown: list[dict[str, Any]], **slots: str) -> str:
+    counts = {"count": len(reports), "headline": reports.headline}
+    return filled(
+        template, {"meanings": MEANINGS, "papers": shown, **counts, **slots}, Path(__file__).parent
+    )
+
+
+def _paper(paper: Paper, every: Iterable[ClaimReport], alone: bool) -> dict[str, Any]:
+    """Return what a page says of a paper: its claims, experiments and proofs.
+
+    `alone` says that other papers have no page, and that pages of experiments are beside this one.
+    """
+    reports = VerdictTable(report for report in every if report.claim.paper == paper.key)
     prefix = f"ratiolab.papers.{paper.key}."
     names = dict.fromkeys(r.claim.proof for r in reports if r.claim.proof is not None)
     proofs = {name: read_proof(paper.key, name) for name in names}
+
+    def linked(text: str) -> str:
+        """Return a text whose links lead to the proofs of another paper on its page."""
+        others = "|".join(key for key in papers() if key != paper.key)
+        return text if alone else re.sub(rf"\(#proof-({others})", r"(\1.md#proof-\1", text)
+
     return {
         "key": paper.key,
         "title": paper.title,
+        "reports": reports,
+        "counts": re.sub(r"\b0 [a-z ]+(, |$)", "", reports.headline).removesuffix(", "),
+        "up": "" if alone else "../",
         "rows": [list(map(_cell, _row(report))) for report in reports],
         "experiments": [e for e in experiments().values() if e.module.startswith(prefix)],
-        "reports": [(report, _proof(report.claim)) for report in reports],
+        "details": [(report, linked(_proof(report.claim))) for report in reports],
         # another paper's proof stands there
-        "proofs": [(n, proof) for n, proof in proofs.items() if proof.is_text and "/" not in n],
+        "proofs": [
+            (name, proof.title, linked(proof.text).split("\n"))
+            for name, proof in proofs.items()
+            if proof.is_text and "/" not in name
+        ],
     }
 
 

@@ -110,12 +110,28 @@ def test_nothing_is_called_proved_without_a_proof() -> None:
 
 
 def test_the_page_prints_each_proof_once_and_links_to_it() -> None:
-    from ratiolab.papers.verdicts import claims_page
+    from ratiolab.papers.verdicts import claims_pages
 
     reports = run_claims(select(ids=["chen2025/alpha-star", "chen2025/theorem-6"]))
-    page = claims_page(reports)
+    ((path, page),) = claims_pages(reports, Path("verdicts.md")).items()
+    assert path == Path("verdicts.md")
     assert page.count("### Proof: chen2025/two_lengths") == 1
     assert page.count("(#proof-chen2025two_lengths)") == 2
+
+
+def test_claims_of_several_papers_have_an_index_and_a_page_each() -> None:
+    from ratiolab.papers.verdicts import claims_pages
+
+    reports = run_claims(select(ids=["jaillet2025/theorem-4-1", "chen2025/theorem-6-printed"]))
+    index, *pages = claims_pages(reports, Path("out/claims.md")).items()
+    assert index[0] == Path("out/claims.md")
+    assert "](claims/chen2025.md#chen2025theorem-6-printed) | " in index[1]
+    assert [path.as_posix() for path, _ in pages] == [f"out/claims/{key}.md" for key in KEYS]
+    assert "](ours.md#proof-oursa_min_square_root)" in pages[0][1]
+    assert "](../jaillet2025-section-5-1.md)" in pages[1][1]
+
+
+KEYS = ("chen2025", "jaillet2025")
 
 
 @pytest.mark.slow
