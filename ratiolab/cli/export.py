@@ -9,9 +9,9 @@ from ratiolab.cli.app import (
     File,
     Json,
     Memory,
+    Replicas,
     answer,
     app,
-    load,
     require_no_folder,
 )
 
@@ -23,6 +23,7 @@ MOST_STARTS = 10**6
 def export(
     file: File,
     memory: Memory = None,
+    replicas: Replicas = None,
     lp: Annotated[Path | None, typer.Option(help="Write the program to this LP file.")] = None,
     mps: Annotated[Path | None, typer.Option(help="Write the program to this MPS file.")] = None,
     printed: Annotated[
@@ -37,27 +38,36 @@ def export(
 ) -> None:
     """Write the integer program of the hindsight optimum for any other solver, as LP or MPS.
 
-    One binary x_i_k says that request i starts at round k. The optimum is the same with both
-    horizons; the default program is smaller.
+    One binary x_i_k says that request i starts at round k, x_i_k_r with --replicas that it does so
+    on replica r. The optimum is the same with both horizons; the default program is smaller.
 
     Example: ratiolab lab export mine.json --lp mine.lp
     """
     import tempfile
 
+    import numpy as np
+
+    from ratiolab.hindsight.fleets.solve import fleet_last_starts
     from ratiolab.hindsight.horizon import last_starts, naive_horizon
     from ratiolab.hindsight.programs.pulp import write
     from ratiolab.hindsight.schedules.heuristics import best_list_schedule
     from ratiolab.model.files import write_bytes
+    from ratiolab.model.fleet import Fleet, replicas_of
+    from ratiolab.model.fleet_io import read_fleet
 
     targets = {".lp": lp, ".mps": mps}
     if lp is None and mps is None:
         raise ValueError("--lp FILE or --mps FILE is missing")
     require_no_folder(lp, mps)
-    instance = load(file, memory)
+    given = read_fleet(file, memory, replicas)
+    instance, number = replicas_of(given)
     last = naive_horizon(instance) - instance.output
-    if not printed:
+    if not printed and isinstance(given, Fleet):
+        last = fleet_last_starts(given)
+    elif not printed:
         last = last_starts(instance, best_list_schedule(instance).total_latency)
-    starts = int((last - instance.arrival + 1).sum())
+    places = np.minimum(number, np.arange(1, len(instance) + 1))
+    starts = int((places * (last - instance.arrival + 1)).sum())
     if starts > MOST_STARTS:
         raise ValueError(f"{file}: the program has {starts} binaries, more than {MOST_STARTS}")
     written = []
@@ -65,7 +75,7 @@ def export(
         if path is not None:
             with tempfile.TemporaryDirectory() as folder:
                 made = Path(folder) / f"program{ending}"
-                write(instance, made, last.tolist())
+                write(instance, made, last.tolist(), number)
                 write_bytes(path, made.read_bytes())
             written.append(str(path))
     data = {"written": written, "binaries": starts}

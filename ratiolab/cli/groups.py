@@ -72,7 +72,8 @@ class Logged:
         str | None,
         typer.Option(
             help="Columns of an unknown layout, as arrival=ts,prompt=n_in,output=n_out; further "
-            "roles: start, first, finish (instants), wait, ttft, latency (durations), gap, status. "
+            "roles: start, first, finish (instants), deadline, first_by (promised instants), wait, "
+            "ttft, latency (durations), gap, weight, status. "
             "Fields inside JSON objects have dots, as in usage.prompt_tokens."
         ),
     ] = None

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 MOST_REPLICAS = 10**6
 """Most replicas of a fleet, as many as an instance may have requests: more would stay idle."""
 
+UNEQUAL = (
+    "replicas of unequal memories are not served: programs, routers and certificates state one "
+    "memory. The smallest memory for all gives schedules that they can run, the largest for all a "
+    "valid bound"
+)
+"""Why a list of memories is refused, and what to do instead."""
+
 
 @dataclass(frozen=True, eq=False)
 class Fleet(Tabular):

@@ -14,7 +14,7 @@ from ratiolab.model.files import (
     read_content,
     write_text,
 )
-from ratiolab.model.fleet import Fleet, FleetSchedule, fleet_of
+from ratiolab.model.fleet import UNEQUAL, Fleet, FleetSchedule, fleet_of
 from ratiolab.model.instance import Instance, shown
 from ratiolab.model.io import instance_of, read_instance, require_total_latency
 from ratiolab.model.schedule import Schedule
@@ -53,6 +53,8 @@ def read_fleet(
         return fleet_of(read_instance(content, memory), 1 if replicas is None else replicas)
     try:
         fields = json_object(text, FLEET_FORMAT)
+        if "memories" in fields or isinstance(fields.get("memory"), list):
+            raise ValueError(UNEQUAL)
         if memory is not None:
             fields["memory"] = memory
         file = validated(FleetFile, fields)

@@ -1,9 +1,10 @@
 """A layout of request logs: which column of a file plays which role.
 
 Instants: ``arrival``, ``start`` (of the first batch that serves the request), ``first`` (first
-token) and ``finish`` (last token). Durations after the arrival: ``wait``, ``ttft`` and ``latency``;
-``gap`` is the time since the arrival before. Tokens: ``prompt`` and ``output``. ``status`` says
-whether a request was served.
+token) and ``finish`` (last token); promised ones ``deadline`` (of the last token) and ``first_by``
+(of the first). Durations after the arrival: ``wait``, ``ttft`` and ``latency``; ``gap`` is the time
+since the arrival before. Tokens: ``prompt`` and ``output``. ``weight`` is what a request counts, a
+whole number. ``status`` says whether a request was served.
 """
 
 import re
@@ -11,10 +12,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-INSTANTS = ("arrival", "start", "first", "finish")
+PROMISED = ("deadline", "first_by")
+INSTANTS = ("arrival", "start", "first", "finish", *PROMISED)
 DURATIONS = ("gap", "wait", "ttft", "latency")
 TOKENS = ("prompt", "output")
-ROLES = (*INSTANTS, *DURATIONS, *TOKENS, "status")
+ROLES = (*INSTANTS, *DURATIONS, *TOKENS, "weight", "status")
 
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "100ns": 1e7, "ns": 1e9}
 UNITS |= {"min": 1 / 60, "h": 1 / 3600, "d": 1 / 86_400}

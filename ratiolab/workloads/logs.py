@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import LARGEST, shown
-from ratiolab.workloads.layout import DURATIONS, INSTANTS, TOKENS, UNITS, Layout
+from ratiolab.workloads.layout import DURATIONS, INSTANTS, PROMISED, TOKENS, UNITS, Layout
 from ratiolab.workloads.prefixes import NOTE, Prefixes
 from ratiolab.workloads.status import served
 from ratiolab.workloads.tables import Table
@@ -70,6 +70,8 @@ class Columns(NamedTuple):
     notes : what was assumed or not used, sentences.
     units : of the columns that have numbers of time, in words; "" without any.
     prefixes : blocks that prompts share; None where the log does not name them.
+    promises : the roles weight, and deadline and first_by in seconds after the arrival, infinite
+        where a request has none.
     """
 
     times: dict[str, Seconds]
@@ -79,6 +81,7 @@ class Columns(NamedTuple):
     notes: list[str]
     units: str
     prefixes: Prefixes | None = None
+    promises: Mapping[str, Seconds] = {}
 
 
 def columns_of(table: Table, layout: Layout, units: Mapping[str, str] | None = None) -> Columns:
@@ -131,6 +134,8 @@ class _Reading:
         self._leave_out_unserved()
         tokens = {role: self._tokens(role) for role in TOKENS}
         self.output = tokens["output"]
+        if "weight" in self.values:
+            tokens["weight"] = self._tokens("weight", least=1)
         self.missing |= {f"without {role}": np.isnan(c) for role, c in tokens.items()}
         times = self._times(tokens["output"])
         if "arrival" in times:
@@ -153,9 +158,15 @@ class _Reading:
         elif self.layout.without_arrival:
             self.notes.append(self.layout.without_arrival)
         prompt, output = (tokens[role][kept].astype(np.int64) for role in TOKENS)
+        promises = {"weight": tokens["weight"][kept]} if "weight" in tokens else {}
+        for role in PROMISED:
+            if role in times:
+                limit = (times.pop(role) - times["arrival"])[kept]
+                promises[role] = np.where(np.isnan(limit), np.inf, limit)
         found = {role: t[kept] for role, t in times.items()}
         shared = self._prefixes(kept, prompt)
-        return Columns(found, prompt, output, dropped, self.notes, self._units_in_words(), shared)
+        told = self.notes, self._units_in_words(), shared, promises
+        return Columns(found, prompt, output, dropped, *told)
 
     def _prefixes(self, kept: IntArray, prompt: IntArray) -> Prefixes | None:
         """Return the blocks that prompts share; a note says why where their names make no sense."""
@@ -182,7 +193,7 @@ class _Reading:
             gone = ~found.served
             self.values = {role: column.mask(gone, None) for role, column in self.values.items()}
 
-    def _tokens(self, role: str) -> Seconds:
+    def _tokens(self, role: str, least: int = 0) -> Seconds:
         import pandas as pd
 
         values, name = self.values[role], self.names[role]
@@ -192,8 +203,8 @@ class _Reading:
             values = pd.Series(plain, values.index, dtype=object)
             found, wrong = _numbers(values)
         self._refuse(wrong | (found % 1 > 0), values, name, "must be an integer")
-        most = f"must be between 0 and {LARGEST}"
-        self._refuse((found < 0) | (found > LARGEST), values, name, most)
+        most = f"must be between {least} and {LARGEST}"
+        self._refuse((found < least) | (found > LARGEST), values, name, most)
         return found
 
     def _times(self, output: Seconds) -> dict[str, Seconds]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ratiolab.model import FormatError, Instance, IntArray, PathLike, stream
 from ratiolab.model.files import Content, read_content
-from ratiolab.model.instance import LARGEST
+from ratiolab.model.instance import LARGEST, LATEST
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import NOTE, blocks_of
 from ratiolab.workloads.prefixes import Prefixes
@@ -42,6 +42,8 @@ class Trace:
     notes : what was assumed or not used when the file was read, sentences.
     units : of the times that are numbers, and why they are believed; "" without any.
     prefixes : blocks that prompts share; None where the file does not name them.
+    promises : columns weight, deadline and first_by, as far as the file has them; dates are seconds
+        after the arrival, infinite where a request has none.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Trace:
     notes: tuple[str, ...] = ()
     units: str = ""
     prefixes: Prefixes | None = field(default=None, repr=False)
+    promises: Mapping[str, Seconds] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.prompt)
@@ -67,7 +70,9 @@ class Trace:
         tokens = self.prompt[requests], self.output[requests]
         taken = Trace(self.name, seconds, *tokens, start, first, finish, layout=self.layout)
         shared = None if self.prefixes is None else self.prefixes.take(requests)
-        return replace(taken, notes=self.notes, units=self.units, prefixes=shared)
+        promises = {role: column[requests] for role, column in self.promises.items()}
+        taken = replace(taken, notes=self.notes, units=self.units)
+        return replace(taken, prefixes=shared, promises=promises)
 
 
 def read_trace(
@@ -123,6 +128,7 @@ def read_trace(
         notes=tuple(found.notes),
         units=found.units,
         prefixes=found.prefixes,
+        promises=found.promises,
     )
 
 
@@ -203,7 +209,8 @@ def instance_from_trace(
 
     Requests outside the window, without output, with too long a prompt or too large for the
     memory are left out, in this order, and counted in the ``source`` of the instance; of the
-    others a random sample is drawn, which keeps the order of the trace.
+    others a random sample is drawn, which keeps the order of the trace. Dates count from the
+    arrival that the instance has, in its rounds, rounded down.
 
     Parameters
     ----------
@@ -275,7 +282,22 @@ def instance_from_trace(
         output[kept],
         source="; ".join(notes),
         tick_seconds=tick_seconds,
+        **_promised(trace.promises, kept, arrival, rounds_per_second / block),
     )
+
+
+def _promised(
+    promises: Mapping[str, Seconds], kept: IntArray, arrival: IntArray, rounds: float
+) -> dict[str, IntArray]:
+    """Return the columns of promises of an instance, ``rounds`` to the second."""
+    found = {}
+    for name, column in promises.items():
+        if name == "weight":
+            found[name] = column[kept].astype(np.int64)
+            continue
+        limit = np.floor(np.round(np.minimum(column[kept], LATEST / rounds) * rounds, 6))
+        found[name] = np.maximum(1, arrival + limit.astype(np.int64))
+    return found
 
 
 def _check_options(

@@ -95,6 +95,21 @@ def test_what_is_for_one_replica_is_refused_by_name(capsys, big, options, messag
     assert message in err
 
 
+def test_unequal_memories_are_refused_with_what_to_do_instead(capsys, big, tmp_path):
+    asked = "solve", big, "--replicas", 2, "--memory", "9,7"
+    code, _, err = run(capsys, *asked)
+    assert (code, "unequal memories are not served" in " ".join(err.split())) == (2, True)
+    write_fleet(Fleet(BIG, 2), tmp_path / "fleet.json")
+    fleet = json.loads((tmp_path / "fleet.json").read_text())
+    for change in ({"memories": [9, 7]}, {"memory": [9, 7]}):
+        (tmp_path / "two.json").write_text(json.dumps(fleet | change))
+        code, _, err = run(capsys, "solve", tmp_path / "two.json")
+        assert (code, "the largest for all a valid bound" in " ".join(err.split())) == (2, True)
+    optimum = run_json(capsys, "solve", big, "--replicas", 2)["upper"]
+    larger = run_json(capsys, "solve", big, "--replicas", 2, "--memory", 18)["lower"]
+    assert larger <= optimum  # what the sentence says of the largest memory
+
+
 LOG = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
     f"2023-11-16 18:15:{second // 4:02}.{second % 4},{10 + second},{1 + second}\n"
     for second in range(40)

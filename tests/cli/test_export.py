@@ -30,6 +30,20 @@ def test_another_solver_finds_the_same_optimum(
         assert solver.getObjectiveValue() == pytest.approx(12)
 
 
+def test_another_solver_finds_the_optimum_of_a_fleet(tmp_path: Path) -> None:
+    instance = Instance("five", 9, [0] * 5, [5] * 5, [2, 3, 1, 4, 2])  # one at a time each
+    write_instance(instance, tmp_path / "i.json")
+    for number, optimum in ((2, 18), (3, 15)):
+        file = tmp_path / "p.lp"
+        asked = "--replicas", number, "--lp", file
+        assert ended_with("export", tmp_path / "i.json", *asked) == 0
+        solver = highspy.Highs()
+        solver.setOptionValue("output_flag", False)
+        solver.readModel(str(file))
+        solver.run()
+        assert solver.getObjectiveValue() == pytest.approx(optimum)
+
+
 def test_a_program_too_large_and_a_missing_option_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

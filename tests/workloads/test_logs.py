@@ -10,7 +10,7 @@ from command_line import ended_with
 from read_logs import read
 
 from ratiolab.model import FormatError, read_instance
-from ratiolab.workloads.traces import read_trace, select
+from ratiolab.workloads.traces import instance_from_trace, read_trace, select
 
 BLIS = (
     "request_id,client_id,tenant_id,slo_class,session_id,round_index,prefix_group,prefix_length,"
@@ -118,6 +118,36 @@ def test_parquet_and_json_lines_hold_the_same_requests_as_csv(tmp_path: Path) ->
         assert trace.seconds is not None
         assert (trace.name, trace.seconds.tolist()) == ("a", [0, 1.5])
         assert (trace.prompt.tolist(), trace.output.tolist()) == ([3, 4], [5, 6])
+
+
+PROMISES = """ts,n_in,n_out,priority,due,first_due
+12.0,3,4,2,20.04,
+10.0,5,6,1,12.5,10.5
+13.0,5,6,7,,12
+14.0,5,6,,15,15
+"""
+
+
+def test_promises_of_a_log_reach_the_instance(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text(PROMISES)
+    columns = "arrival=ts,prompt=n_in,output=n_out,weight=priority,deadline=due,first_by=first_due"
+    trace = read_trace(tmp_path / "p.csv", columns=columns)
+    assert dict(trace.dropped) == {"without weight": 1}
+    promises = {name: column.tolist() for name, column in trace.promises.items()}
+    assert promises["weight"] == [1, 2, 7]
+    assert promises["deadline"] == pytest.approx([2.5, 8.04, np.inf])
+    assert promises["first_by"] == pytest.approx([0.5, np.inf, -1])
+    made = instance_from_trace(trace, memory=99, rounds_per_second=10)
+    assert made.arrival.tolist() == [0, 20, 30]
+    assert made.weight.tolist() == [1, 2, 7]
+    assert made.deadline.tolist()[:2] == [25, 100]  # rounded down
+    assert made.first_by.tolist()[::2] == [5, 20]  # the last one is before its arrival
+    assert min(made.deadline[2], made.first_by[1]) > 10**11  # no date
+    last = trace.take(np.array([2]))
+    assert instance_from_trace(last, memory=99, arrivals="zero").first_by.tolist() == [1]
+    (tmp_path / "p.csv").write_text(PROMISES.replace(",2,", ",0,"))
+    with pytest.raises(ValueError, match="priority '0' must be between 1 and"):
+        read_trace(tmp_path / "p.csv", columns=columns)
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ class _Solve:
         if len(fleet) > MOST_REQUESTS:
             self.note = f"no program: {len(fleet)} requests, more than {MOST_REQUESTS}"
             return
-        last = last_starts(instance, self.upper, self._least)
+        last = fleet_last_starts(fleet, self.upper)
         ends, starts = _deadline(seconds), self.schedule.runs.starts
         horizon = int(starts.max()) + max(1, int(PARAMS.tail * starts.max()))
         if self.solver:
@@ -283,9 +283,6 @@ class _Solve:
                 self.note = "HiGHS's optimum failed the exact check"
                 return
             horizon += max(1, horizon // 2)
-
-    def _least(self, rest: Instance) -> int:
-        return fleet_lower_bound(Fleet(rest, self.fleet.replicas), most=1)[0].value
 
     def _by_highs(self, last: IntArray, horizon: int) -> bool:
         """Solve one relaxation; whether to proof."""
@@ -339,6 +336,21 @@ class _Solve:
             return
         bound = answer.schedule.total_latency
         self.keep_bound(LowerBound(bound, f"{self.solver} through PuLP"))
+
+
+def fleet_last_starts(fleet: Fleet, upper: int | None = None) -> IntArray:
+    """Return a start of each request that no optimal schedule of a fleet exceeds.
+
+    Parameters
+    ----------
+    upper : total latency of a schedule of the fleet; by default that of the best list.
+    """
+
+    def least(rest: Instance) -> int:
+        return fleet_lower_bound(Fleet(rest, fleet.replicas), most=1)[0].value
+
+    known = best_list(fleet).total_latency if upper is None else upper
+    return last_starts(fleet.instance, known, least)
 
 
 def _named(bound: LowerBound, function: str) -> LowerBound:

@@ -108,13 +108,16 @@ def model(
 
 
 def write(
-    instance: Instance, path: str | os.PathLike[str], last: Sequence[int] | None = None
+    instance: Instance,
+    path: str | os.PathLike[str],
+    last: Sequence[int] | None = None,
+    replicas: int = 1,
 ) -> None:
     """Write the program as LP or MPS, by the ending of the path: ``.lp`` or ``.mps``."""
     ending = Path(path).suffix.lower()
     if ending not in (".lp", ".mps"):
         raise ValueError(f"path {os.fspath(path)!r} must end in .lp or .mps")
-    program = model(instance, last)
+    program = model(instance, last, replicas)
     (program.writeLP if ending == ".lp" else program.writeMPS)(os.fspath(path))
 
 
