@@ -11,7 +11,7 @@ import pytest
 
 from ratiolab.model import FormatError
 from ratiolab.papers import Experiment, experiments, redraw, reproduce
-from ratiolab.papers.chen2025.experiments._statements import BY_MEMORY, FIGURES, POLICY
+from ratiolab.papers.chen2025.experiments.latency import BY_MEMORY, FIGURES, POLICY
 from ratiolab.papers.experiment import page_text
 from ratiolab.papers.page import Page
 from ratiolab.papers.page_table import kept_columns

@@ -8,7 +8,8 @@ import pytest
 
 from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.zheng2026.experiments._service_findings import (
+from ratiolab.papers.zheng2026.experiments.memory import FAR, named
+from ratiolab.papers.zheng2026.experiments.service import (
     LABEL,
     MEAN,
     POLICY,
@@ -17,7 +18,6 @@ from ratiolab.papers.zheng2026.experiments._service_findings import (
     by_clock,
     findings,
 )
-from ratiolab.papers.zheng2026.experiments.memory import FAR, named
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study

@@ -7,7 +7,7 @@ import pandas as pd
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.finding import Finding, Rule, higher, in_settings, lower
 from ratiolab.papers.markdown import grid
-from ratiolab.papers.ours.experiments._engine_tables import short
+from ratiolab.papers.ours.experiments._engines import short
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
 from ratiolab.studies.frames import intervals

@@ -10,7 +10,7 @@ from ratiolab.papers.finding import Finding
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs
-from ratiolab.papers.zheng2026.experiments._service_findings import (
+from ratiolab.papers.zheng2026.experiments.service import (
     LABEL,
     MEAN,
     METRICS,
