@@ -1,7 +1,8 @@
 """Compiling ahead: no clock of a solve runs while its loops are compiled.
 
 Loops are compiled when they are first called after installation, some thirty seconds in all, and
-kept on disk. In the midst of a solve with a time limit that would take what the limit gives to
+kept on disk; another process compiles half of them meanwhile, where there is a core for it. In the
+midst of a solve with a time limit that would take what the limit gives to
 proofs, and mislead every choice that depends on how long steps take: a first solve of 30 seconds
 could prove no more than a formula. Hence whatever a solve may call is called before its clock
 starts, on samples of a few requests, unless a mark beside the compiled code says that this has been
@@ -9,8 +10,11 @@ done.
 """
 
 import hashlib
+import os
+import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -21,7 +25,7 @@ from ratiolab.hindsight.schedules.heuristics import best_list_schedule, improved
 from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
 
-_done: set[bool] = set()
+_done: set[str] = set()
 
 
 def is_compiled(*, many: bool) -> bool:
@@ -31,9 +35,7 @@ def is_compiled(*, many: bool) -> bool:
     ----------
     many : what solves of more requests call than a program takes.
     """
-    if many not in _done and _mark(many=many).exists():
-        _done.add(many)
-    return many in _done
+    return is_done(_kind(many=many))
 
 
 def compile_ahead(*, many: bool) -> None:
@@ -44,14 +46,28 @@ def compile_ahead(*, many: bool) -> None:
     many : what solves of more requests call than a program takes.
     """
     if many:
-        _beams(_sample(500))
+        with beside(_bounds_and_heat):
+            _beams()
+        _bounds_and_heat()
     else:
         _walks(_sample(20), merging=False)
         _walks(_sample(40), merging=True)
-    _done.add(many)
-    mark = _mark(many=many)
+    note_done(_kind(many=many))
+
+
+def is_done(kind: str) -> bool:
+    """Return whether a mark says that loops of some kind have been compiled on this machine."""
+    if kind not in _done and _mark(kind).exists():
+        _done.add(kind)
+    return kind in _done
+
+
+def note_done(kind: str) -> None:
+    """Leave the mark of a kind, and none of older code."""
+    _done.add(kind)
+    mark = _mark(kind)
     with suppress(OSError):  # where nothing can be written, compiled code is not kept either
-        for old in mark.parent.glob(f"{_kind(many=many)}-*"):
+        for old in mark.parent.glob(f"{mark.name.rpartition('-')[0]}-*"):
             old.unlink(missing_ok=True)
         mark.touch()
 
@@ -93,32 +109,64 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     Loop(instance, cuts, around, SolveParams(labelling=few)).run()
 
 
-def _beams(instance: Instance) -> None:
-    """Do in little what `ratiolab.hindsight.many_requests` does."""
-    from ratiolab.hindsight.relaxation.growth import growth_bounds
-    from ratiolab.hindsight.scale.portfolio import compile_beams, hot_search
+def _beams() -> None:
+    """Do in little what `ratiolab.hindsight.many_requests` does for schedules."""
+    from ratiolab.hindsight.scale.portfolio import compile_beams
 
-    known = best_list_schedule(instance)
     compile_beams()
+
+
+def _bounds_and_heat() -> None:
+    """Do in little what it does beside them."""
+    from ratiolab.hindsight.relaxation.growth import growth_bounds
+    from ratiolab.hindsight.scale.portfolio import hot_search
+
+    instance = _sample(500)
     list(growth_bounds(instance, 1.0))
     parts = iter((0.0, 0.5))
-    hot_search(known, lambda: next(parts, 1.0), lambda _: None, 0)
+    hot_search(best_list_schedule(instance), lambda: next(parts, 1.0), lambda _: None, 0)
+
+
+@contextmanager
+def beside(compiling: Callable[[], None]) -> Iterator[None]:
+    """Let another process run a function of a module meanwhile, where there is a core for it.
+
+    This process finds on disk what the other one compiles. Where nothing can be written, it
+    compiles that itself when it calls it.
+    """
+    if (os.cpu_count() or 1) < 2:
+        yield
+        return
+    words = f"from {compiling.__module__} import {compiling.__name__} as f; f()"
+    path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    none = subprocess.DEVNULL
+    other = subprocess.Popen(
+        [sys.executable, "-c", words], env=os.environ | path, stdin=none, stdout=none, stderr=none
+    )
+    try:
+        yield
+        other.wait()
+    finally:
+        other.kill()
+        other.wait()
 
 
 def _kind(*, many: bool) -> str:
-    return f"{'many' if many else 'few'}-requests.{sys.implementation.cache_tag}"
+    return f"{'many' if many else 'few'}-requests"
 
 
-def _mark(*, many: bool) -> Path:
+def _mark(kind: str) -> Path:
     """Return the file whose presence says that it is done, named for code, compiler, processor."""
     import llvmlite.binding
     import numba
 
     key = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
-        stat = file.stat()
-        key.update(f"{file.name} {stat.st_mtime_ns} {stat.st_size}".encode())
-    name = f"{_kind(many=many)}-{key.hexdigest()[:16]}.compiled"
+    here = Path(__file__).parent
+    for folder in here, here.parent / "seconds":
+        for file in sorted(folder.rglob("*.py")):
+            stat = file.stat()
+            key.update(f"{file.name} {stat.st_mtime_ns} {stat.st_size}".encode())
+    name = f"{kind}.{sys.implementation.cache_tag}-{key.hexdigest()[:16]}.compiled"
     return _folder() / name
 
 

@@ -215,7 +215,7 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
     cells = not reason_against(state) and any(isinstance(work, Cells) for _, work in plan)
     soon = len(state.instance) <= FEW or cells  # few loops before cuts
     try:
-        if limited and not soon:
+        if (limited and not soon) or any(isinstance(work, ManyRequests) for _, work in plan):
             _compile(state)
         if limited and cells and not state.closed:
             with state.uncounted("compiling, once after installation"):

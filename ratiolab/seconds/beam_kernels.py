@@ -262,7 +262,7 @@ def beam(timed, guide, taste, pool, log, most):  # type: ignore[no-untyped-def]
     moved = np.empty(size, np.int64)
     left -= 1
     x = free[left]
-    pool.whole[x], pool.real[x], pool.waiting[x] = 0, 0.0, np.uint64(0)
+    pool.whole[x, :], pool.real[x, :], pool.waiting[x, :] = 0, 0.0, np.uint64(0)
     pool.whole[x, LOG] = -1
     pool.following[x], head[0] = -1, x
     live, span = 1, 0
@@ -321,7 +321,8 @@ def beam(timed, guide, taste, pool, log, most):  # type: ignore[no-untyped-def]
                             y = free[left]
                             copied(pool, x, y)
                             begun(timed, guide, pool, y, i)
-                            log[logged] = pool.whole[x, LOG], i, whole[NOW]
+                            log[logged, 0], log[logged, 1] = pool.whole[x, LOG], i
+                            log[logged, 2] = whole[NOW]
                             pool.whole[y, LOG] = logged
                             logged += 1
                             rest = waits - guide.regret[i, cell_of(guide, i, whole[TIME])]

@@ -178,9 +178,12 @@ def bound(parts, steps, duals, slopes):  # type: ignore[no-untyped-def]
     for b in range(cells - 1, -1, -1):
         highest[b] = b if rest[b] > rest[highest[b + 1]] else highest[b + 1]
     p, low = np.empty(cells + 2), np.empty(cells + 2)
-    most = np.diff(first).max() + 1
+    most = 0
+    for j in range(len(due)):
+        most = max(most, first[j + 1] - first[j] + 1)
     ahead = np.empty((most, cells + 3))
-    chosen, origin = np.empty((2, most, cells + 3), np.int64)
+    chosen = np.empty((most, cells + 3), np.int64)
+    origin = np.empty((most, cells + 3), np.int64)
     for j in range(len(due)):
         begin = int(due[j] / width)
         if begin >= cells:

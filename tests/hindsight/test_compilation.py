@@ -1,5 +1,6 @@
 """Compiling ahead: all that a solve calls, once, and with the clock of the solve standing still."""
 
+import os
 import subprocess
 import sys
 import time
@@ -55,7 +56,7 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(compilation, "_folder", lambda: tmp_path)
     monkeypatch.setattr(compilation, "_done", set())
     monkeypatch.setattr(compilation, "_walks", lambda *_, **__: None)
-    monkeypatch.setattr(compilation, "_beams", lambda _: None)
+    monkeypatch.setattr(compilation, "_beams", lambda: None)
     return tmp_path
 
 
@@ -116,3 +117,38 @@ def test_ctrl_c_while_compiling_leaves_an_interval(
     assert result.interrupted
     assert 0 < result.lower <= result.upper
     assert not compilation.is_compiled(many=False)
+
+
+BESIDE = """
+import os
+
+import numpy as np
+from ratiolab.hindsight import compilation
+from ratiolab.hindsight.arrays import overwrite
+
+
+def copies():
+    whole = np.zeros(3, np.int64)
+    overwrite(whole, 0, whole.copy(), 0, 2)
+
+
+copies.__module__, copies.__name__ = "beside_this", "copies"
+os.cpu_count = lambda: {cores}
+with compilation.beside(copies):
+    pass
+copies()
+print(sum(overwrite.stats.cache_hits.values()), sum(overwrite.stats.cache_misses.values()))
+"""
+
+
+@pytest.mark.parametrize(("cores", "told"), [(2, "1 0"), (1, "0 1")])
+def test_what_another_process_compiles_is_read_from_disk(
+    cores: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = BESIDE.replace("{cores}", str(cores))
+    function = lines[lines.index("import numpy") : lines.index("copies.__module__")]
+    (tmp_path / "beside_this.py").write_text(function)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == (told, "")
