@@ -1,7 +1,9 @@
 """Statements of papers beside what was found, judged by named rules."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 from ratiolab.papers.markdown import markdown
@@ -243,6 +245,31 @@ def same_factor(share: float, same: float) -> Rule:
         return "on the other side of 1"
 
     return Rule(_inside(region).holds, str, "{:.2f}".format, reason)
+
+
+def not_higher() -> Rule:
+    """Return the rule that no interval of a ratio is above 1 as a whole."""
+    return every(lambda ratio: ratio.low <= 1)
+
+
+def rule_of(words: str) -> Rule:
+    """Return a rule by its name and its limits.
+
+    >>> rule_of("inside 0.4 0.6").holds(Ratio(0.5, 0.45, 0.55), None)
+    True
+    """
+    name, *limits = words.split()
+    known: Mapping[str, Callable[..., Rule]] = {
+        each.__name__: each for each in (lower, higher, not_higher, inside, alike)
+    }
+    return known[name](*map(float, limits))
+
+
+def declared(module: str, name: str) -> list[dict[str, Any]]:
+    """Return the rows of a name in ``_findings.toml``, which stands beside a module."""
+    file = files(module.rpartition(".")[0]) / "_findings.toml"
+    rows: list[dict[str, Any]] = tomllib.loads(file.read_text(encoding="utf-8"))[name]
+    return rows
 
 
 def largest(key: str, words: str = "{:.2f}") -> Rule:
