@@ -12,7 +12,7 @@ import numpy as np
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
 from ratiolab.hindsight.bruteforce import brute_force, brute_force_goodput
 from ratiolab.hindsight.certificates.certificate import PromiseCertificate
-from ratiolab.hindsight.fleets.lists import list_schedule as fleet_list
+from ratiolab.hindsight.fleets.lists import admitted_list
 from ratiolab.hindsight.fleets.oracle import best_shares
 from ratiolab.hindsight.fleets.program import with_replicas
 from ratiolab.hindsight.horizon import serial_horizon
@@ -253,7 +253,7 @@ class _Run:
         self.given, self.aim, self.options, self.progress = given, aim, options, progress
         self.instance, self.replicas = replicas_of(given)
         self.listed: Callable[[IntArray], Plan] = (
-            partial(fleet_list, given)
+            partial(admitted_list, given)
             if isinstance(given, Fleet)
             else partial(list_schedule, given)
         )

@@ -5,7 +5,7 @@ import pytest
 
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.fleets import solve as solver
-from ratiolab.hindsight.fleets.lists import best_list, improved, list_schedule
+from ratiolab.hindsight.fleets.lists import admitted_list, best_list, improved, list_schedule
 from ratiolab.hindsight.fleets.oracle import tiny_fleet_optimum
 from ratiolab.hindsight.fleets.program import with_replicas
 from ratiolab.hindsight.fleets.solve import METHODS, solve_fleet
@@ -158,3 +158,37 @@ def test_every_stage_of_every_method_exists():
     assert {name for names in METHODS.values() for name in names} <= {
         *("lists", "cuts", "growth rows", "program", "more lists", "enumeration")
     }
+
+
+def test_admission_in_order_goes_to_the_replica_that_can_start_first():
+    """Literally: the first waiting request in the order, at each round, until it does not fit."""
+    for fleet in fleets(60, seed=11):
+        one = fleet.instance
+        order = np.random.default_rng(len(fleet)).permutation(len(fleet)).tolist()
+        use = np.zeros((fleet.replicas, 300), np.int64)
+        starts, places = [-1] * len(fleet), [0] * len(fleet)
+        for now in range(200):
+            for i in order:
+                if starts[i] >= 0 or one.arrival[i] > now:
+                    continue
+                ages = np.arange(1, one.output[i] + 1)
+                tokens = one.prompt[i] + ages
+                fits = (use[:, now + ages] + tokens <= one.memory).all(axis=1)
+                if not fits.any():
+                    break
+                places[i], starts[i] = int(np.argmax(fits)), now
+                use[places[i], now + ages] += tokens
+        found = admitted_list(fleet, np.array(order))
+        assert found.runs.starts.tolist() == starts
+        assert found.replica.tolist() == places
+
+
+def test_many_waiting_requests_are_better_admitted_in_order():
+    rng = np.random.default_rng(12)
+    output, prompt = rng.geometric(0.005, (2, 600)).clip(1, 1000)
+    arrival = rng.integers(0, 1500, 600)
+    crowd = Fleet(Instance("crowd", 4000, arrival, prompt, output), 3)
+    by_volume = np.argsort(crowd.instance.volume, kind="stable")
+    admitted = admitted_list(crowd, by_volume).total_latency
+    assert best_list(crowd).total_latency <= admitted
+    assert admitted < list_schedule(crowd, by_volume).total_latency

@@ -7,6 +7,7 @@ import numpy as np
 from ratiolab.hindsight.arrays import Requests
 from ratiolab.hindsight.fleets.list_kernels import ANY, anneal, decode
 from ratiolab.hindsight.params import SearchParams
+from ratiolab.hindsight.schedules.heuristics import MOST_LISTED, admitted
 from ratiolab.model.fleet import Fleet, FleetSchedule
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.streams import stream
@@ -40,12 +41,24 @@ def list_schedule(fleet: Fleet, order: IntArray) -> FleetSchedule:
     return search.schedule(np.stack([search.start, search.place]))
 
 
+def admitted_list(fleet: Fleet, order: IntArray) -> FleetSchedule:
+    """Admit waiting requests in this order, each on the replica that can start it first."""
+    starts, places = admitted(fleet.instance, order, fleet.replicas)
+    return FleetSchedule.from_starts(fleet, places, starts)
+
+
 def best_list(fleet: Fleet) -> FleetSchedule:
-    """Return the best of the list schedules by volume, output, arrival plus each, and arrival."""
+    """Return the best of the list schedules by volume, output, arrival plus each, and arrival.
+
+    Up to `MOST_LISTED` requests it may also admit requests by volume or output as they arrive,
+    which is better where many wait.
+    """
     one = fleet.instance
     released = one.arrival + one.output, one.arrival + one.volume // one.memory
     keys = [one.volume, one.output, *released, one.arrival]
     listed = [list_schedule(fleet, np.lexsort((one.volume, key))) for key in keys]
+    if len(fleet) <= MOST_LISTED:
+        listed += [admitted_list(fleet, np.lexsort((one.volume, key))) for key in keys[:2]]
     return min(listed, key=lambda schedule: schedule.total_latency)
 
 

@@ -42,6 +42,16 @@ def list_schedule(instance: Instance, order: Column) -> Schedule:
     >>> list_schedule(three, [1, 2, 0]).starts.tolist()
     [1, 0, 0]
     """
+    starts, _ = admitted(instance, order, 1)
+    return Schedule.from_starts(instance, starts)
+
+
+def admitted(instance: Instance, order: Column, replicas: int) -> tuple[list[int], list[int]]:
+    """Return the starts and the replicas of requests that are admitted as in `list_schedule`.
+
+    The first waiting request in the order goes to the replica that can start it first. Cost O(R n r
+    + n log n).
+    """
     order = np.asarray(order, np.int64)
     rank = np.empty(len(instance), np.int64)
     rank[order] = np.arange(len(instance))
@@ -49,8 +59,8 @@ def list_schedule(instance: Instance, order: Column) -> Schedule:
     arrivals = instance.arrival[incoming].tolist()
     by_rank, ranks = order.tolist(), rank.tolist()
     prompt, output = instance.prompt.tolist(), instance.output.tolist()
-    running = _Running(instance.memory)
-    starts = [0] * len(instance)
+    running = [_Running(instance.memory) for _ in range(replicas)]
+    starts, places = [0] * len(instance), [0] * len(instance)
     waiting: list[int] = []  # ranks, a heap
     now = arrived = 0
     while waiting or arrived < len(incoming):
@@ -60,14 +70,17 @@ def list_schedule(instance: Instance, order: Column) -> Schedule:
             heappush(waiting, ranks[incoming[arrived]])
             arrived += 1
         i = by_rank[waiting[0]]
-        start = running.earliest(prompt[i], output[i], now)
+        start, place = min(
+            (each.earliest(prompt[i], output[i], now), r) for r, each in enumerate(running)
+        )
         if arrived < len(incoming) and arrivals[arrived] <= start:
             now = arrivals[arrived]  # a request that arrives until then may go first
             continue
         heappop(waiting)
-        running.add(prompt[i], output[i], start)
+        running[place].add(prompt[i], output[i], start)
         now = starts[i] = start
-    return Schedule.from_starts(instance, starts)
+        places[i] = place
+    return starts, places
 
 
 def serial_schedule(instance: Instance, order: Column) -> Schedule:
