@@ -1,17 +1,20 @@
 """Which reading of Section 5.1 of Jaillet et al. (2025) would give its figures."""
 
+from collections.abc import Mapping, Sequence
 from math import comb, sqrt
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ratiolab.papers.jaillet2025.claims._section_5_1 import DRAWS, LEVEL, Model
-from ratiolab.papers.jaillet2025.experiments._figures_5_1 import readings_chart
 from ratiolab.papers.jaillet2025.experiments.section_5_1 import MODELS, reported
 from ratiolab.papers.jaillet2025.interpretations import READINGS
 from ratiolab.papers.markdown import grid, markdown
 from ratiolab.papers.page import Page
 from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.curves import PRINTED
+from ratiolab.report.plots.experiments import COLOURS, finish, panels, shared_legend
 
 FIGURES = 5
 """Reported on both models: two means, two worst cases, one number of optimal draws."""
@@ -53,7 +56,6 @@ def summary(reading: str, model: Model, ratios: list[float]) -> Summary:
     both variances as here. Optimal draws: Fisher. Worst: the largest of all ratios are all here. A
     misfit is proven when better schedules could only make it larger.
     """
-    import numpy as np
     from scipy.stats import fisher_exact, t
 
     paper, n = reported(model), len(ratios)
@@ -159,3 +161,32 @@ def _row(pair: dict[Model, Summary], worst: Summary) -> tuple[str, ...]:
         "**out**" if excluded(worst.misfit) else "open",
         f"model {worst.model}: {what}, {chance:.0e}{'' if proven else ' (found)'}",
     )
+
+
+def readings_chart(
+    table: pd.DataFrame, marks: Mapping[int, tuple[float, float]], groups: Sequence[str]
+) -> Chart:
+    """Draw a row a reading, a panel a model: mean ratio as a point, smallest to largest as a line.
+
+    Parameters
+    ----------
+    table : columns text, group, model, mean, least, worst.
+    marks : reported mean and worst ratio of each model.
+    groups : in the order of their colours.
+    """
+    texts = list(table["text"].unique())
+    figure, axes = panels(len(marks), columns=2, height=1.2 + 0.22 * len(texts))
+    figure.set_size_inches(11, figure.get_figheight())
+    for ax, (model, (mean, worst)) in zip(axes, marks.items(), strict=True):
+        for group, colour in zip(groups, COLOURS, strict=False):
+            rows = table[(table["model"] == model) & (table["group"] == group)]
+            y = [texts.index(text) for text in rows["text"]]
+            ax.hlines(y, rows["least"], rows["worst"], color=colour, lw=1.6, alpha=0.6)
+            ax.plot(rows["mean"], y, "o", color=colour, ms=4, label=group)
+        ax.axvline(mean, **PRINTED, label="reported mean")
+        ax.axvline(worst, **(PRINTED | {"ls": ":"}), label="reported worst")
+        ax.set_yticks(range(len(texts)), texts if ax is axes[0] else [])
+        ax.invert_yaxis()
+        finish(ax, f"Arrival Model {model}", "MC-SF / best schedule found")
+    shared_legend(figure, axes, columns=3)
+    return figure

@@ -5,15 +5,20 @@ from itertools import pairwise, product
 from math import sqrt
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ratiolab.online.clock import BatchTime, clock_of, from_profile
 from ratiolab.papers.finding import Finding, in_settings, lower
-from ratiolab.papers.jaillet2025.experiments._figures_5_2 import deviations_chart
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
 from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.curves import EXACT
+from ratiolab.report.plots.curves import PRINTED as PAPERS_LOOK
+from ratiolab.report.plots.experiments import finish, panels, shared_legend
+from ratiolab.report.plots.names import named
 
 CLOCK, SETTING, POLICY = "clock", "workload.label", "policy.label"
 REQUESTS = "workload.n"
@@ -247,3 +252,42 @@ def _deviations(runs: Runs) -> Finding:
 
 def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.2f}" for value in values)
+
+
+def deviations_chart(
+    found: Mapping[str, Mapping[str, NDArray[np.float64]]],
+    printed: Mapping[str, tuple[float, float]],
+) -> Chart:
+    """Draw a panel for each set-up: averages of runs with deviations, beside printed ones.
+
+    Parameters
+    ----------
+    found : by title and label, one value a run.
+    printed : by label, the average and standard deviation of a paper.
+    """
+    labels = list(printed)
+    figure, axes = panels(len(found), columns=2, height=1.0 + 0.26 * len(labels))
+    places = np.arange(len(labels))
+    right = 1.05 * max(
+        max(float(v.mean() + v.std()) for values in found.values() for v in values.values()),
+        max(average + spread for average, spread in printed.values()),
+    )
+    averages, spreads = np.array(list(printed.values())).T
+    for number, (ax, (title, values)) in enumerate(zip(axes, found.items(), strict=True)):
+        mean = [values[label].mean() for label in labels]
+        spread = [values[label].std(ddof=1) for label in labels]
+        here = "here, average and standard deviation of the runs"
+        for y, x, reach, mark, look, label in (
+            (places - 0.14, averages, spreads, "D", PAPERS_LOOK, "paper"),
+            (places + 0.14, mean, spread, "o", EXACT, here),
+        ):
+            style = {"fmt": mark, "color": look["color"], "ms": 4, "capsize": 2}
+            ax.errorbar(x, y, xerr=reach, label=label, **style)
+        ax.set_yticks(
+            places, [named(label) for label in labels] if number % 2 == 0 else [""] * len(labels)
+        )
+        ax.invert_yaxis()
+        ax.set_xlim(0, right)
+        finish(ax, title, "mean latency (s)" if number >= len(found) - 2 else "")
+    shared_legend(figure, axes)
+    return figure

@@ -1,13 +1,13 @@
 """Section 5.2 of Jaillet et al. (2025), Figures 4, 8, 11: throughput and memory over time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from ratiolab.papers.finding import Finding, at_most, in_settings, inside
-from ratiolab.papers.jaillet2025.experiments._figures_5_2 import memory_chart, throughput_chart
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
     CLOCK,
     CLOCKS,
@@ -24,6 +24,8 @@ from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs, mean_with_interval
 from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.experiments import finish, looks, panels, shared_legend
+from ratiolab.report.plots.names import named
 
 FILLING = 10
 """Seconds at the beginning in which memory fills."""
@@ -140,3 +142,48 @@ def _table(runs: Runs) -> str:
     rows = {(CLOCKS[str(clock)], *names): group for (clock, *names), group in groups}
     corner = ("clock", "demand", "scheduler")
     return grid(corner, rows, columns, lambda group, column: column(group))
+
+
+def throughput_chart(runs: Mapping[str, pd.DataFrame], by: str) -> Chart:
+    """Draw a panel for each title: tokens that each scheduler serves, and bars of arriving ones.
+
+    Parameters
+    ----------
+    runs : by title, one run of each scheduler second by second: columns begin, throughput, prefill,
+        arriving.
+    by : column that names the scheduler.
+    """
+    figure, axes = panels(len(runs), height=3.2)
+    for number, (ax, (title, rows)) in enumerate(zip(axes, runs.items(), strict=True)):
+        for label, look in looks(list(rows[by].unique())).items():
+            part = rows[rows[by] == label]
+            tokens = part["throughput"] + part["prefill"]
+            ax.step(
+                part["begin"], tokens, where="post", lw=1.4, color=look["color"], label=named(label)
+            )
+        some = part[part["arriving"] > 0]
+        look = {"color": "0.75", "alpha": 0.6, "label": "arriving"}
+        ax.bar(some["begin"], some["arriving"], 1.0, align="edge", **look)
+        _labelled(ax, title, "" if number else "prompt and output tokens a second")
+    shared_legend(figure, axes)
+    return figure
+
+
+def memory_chart(runs: Mapping[str, pd.DataFrame], by: str, memory: int) -> Chart:
+    """Draw a panel for each title: tokens held by each scheduler over time, and the limit."""
+    figure, axes = panels(len(runs), columns=2, height=2.6)
+    for number, (ax, (title, rows)) in enumerate(zip(axes, runs.items(), strict=True)):
+        for label, look in looks(list(rows[by].unique())).items():
+            part = rows[rows[by] == label]
+            style = {"color": look["color"], "ls": look["ls"]}
+            ax.plot(part["begin"], part["memory"], lw=1.4, label=named(label), **style)
+        ax.axhline(memory, color="black", lw=0.8, ls=":", label=f"$M$ = {memory:,}")
+        ax.set_ylim(0, 1.08 * memory)
+        _labelled(ax, title, "tokens held" if number % 2 == 0 else "")
+    shared_legend(figure, axes)
+    return figure
+
+
+def _labelled(ax: Axes, title: str, y_label: str) -> None:
+    ax.set_xlim(left=0)
+    finish(ax, title, "time (s)", y_label)
