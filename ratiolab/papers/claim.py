@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -76,6 +76,21 @@ def decided(
     agrees = CONSISTENT if scope == ARITHMETIC else HOLDS
     verdict, against = (agrees, None) if holds else (otherwise, witness)
     return ClaimResult(verdict, scope, computed, evidence=evidence, witness=against)
+
+
+def possible(computed: str, impossible: Sequence[object] = (), words: str = "{}") -> ClaimResult:
+    """Return `undecided` for printed figures, or `false` when some are impossible.
+
+    Parameters
+    ----------
+    computed : words when no figure is impossible.
+    impossible : figures that are; the first is the witness.
+    words : words with a slot for the witness.
+    """
+    if impossible:
+        first = str(impossible[0])
+        return ClaimResult(FALSE, ARITHMETIC, words.format(first), witness=first)
+    return ClaimResult(UNDECIDED, ARITHMETIC, computed)
 
 
 def verdict_on_bound(broken: bool, proved: bool, best: bool) -> Verdict:

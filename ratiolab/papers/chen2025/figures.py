@@ -12,14 +12,7 @@ import numpy as np
 
 from ratiolab.online import make
 from ratiolab.papers.chen2025.claims.theorem_5 import PRINTED as PRINTED_CURVE
-from ratiolab.papers.evidence import (
-    ALPHA,
-    LONGEST,
-    RATIO,
-    bound_values,
-    half_octaves,
-    simulated,
-)
+from ratiolab.papers.evidence import ALPHA, LONGEST, RATIO, bound_values, half_octaves, simulated
 from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.curves import (
     EXACT,

@@ -12,13 +12,7 @@ from typing import Literal, NamedTuple
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.chen2025 import PAPER
-from ratiolab.papers.claim import (
-    HOLDS,
-    NOT_REPRODUCED,
-    UNDECIDED,
-    ClaimResult,
-    Verdict,
-)
+from ratiolab.papers.claim import HOLDS, NOT_REPRODUCED, UNDECIDED, ClaimResult, Verdict
 from ratiolab.papers.runs import Ratio, mean_with_interval
 from ratiolab.workloads.generators import generate
 

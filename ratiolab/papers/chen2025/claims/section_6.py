@@ -19,15 +19,7 @@ from ratiolab.papers.chen2025.staggered import (
     completion_bounds,
     staggered_starts,
 )
-from ratiolab.papers.claim import (
-    ARITHMETIC,
-    FALSE,
-    HOLDS,
-    UNDECIDED,
-    WITNESSED,
-    ClaimResult,
-    decided,
-)
+from ratiolab.papers.claim import FALSE, HOLDS, UNDECIDED, WITNESSED, ClaimResult, decided, possible
 from ratiolab.papers.witness import read_witness
 
 
@@ -63,12 +55,7 @@ def figure_4(samples: tuple[Sample, Sample]) -> ClaimResult:
         10,000 of the same data with means 40.62 and 85.32 and medians 11 and 45
     """
     impossible = [sample for sample in samples if not sample.is_possible]
-    return ClaimResult(
-        FALSE if impossible else UNDECIDED,
-        ARITHMETIC,
-        f"impossible: {impossible}" if impossible else "no figure contradicts another",
-        witness=str(impossible[0]) if impossible else None,
-    )
+    return possible("no figure contradicts another", impossible, "impossible: [{}]")
 
 
 def recheck_widths() -> str:

@@ -9,13 +9,7 @@ from ratiolab.model.footprint import volume
 from ratiolab.papers.claim import PROVED, ClaimResult, verdict_on_bound
 from ratiolab.papers.jaillet2025.claims._cases import Case, least
 from ratiolab.papers.jaillet2025.finish_program import finish_plan
-from ratiolab.theory.worst_case.equal_prompts import (
-    CLASS,
-    UPPER,
-    Factors,
-    class_bound,
-    mc_sf_bound,
-)
+from ratiolab.theory.worst_case.equal_prompts import CLASS, UPPER, Factors, class_bound, mc_sf_bound
 
 
 class Compared(NamedTuple):

@@ -7,14 +7,7 @@ that the printed figures alone decide, or leave open.
 from fractions import Fraction
 from typing import NamedTuple
 
-from ratiolab.papers.claim import (
-    ARITHMETIC,
-    CONSISTENT,
-    FALSE,
-    UNDECIDED,
-    ClaimResult,
-    decided,
-)
+from ratiolab.papers.claim import ARITHMETIC, CONSISTENT, UNDECIDED, ClaimResult, decided, possible
 from ratiolab.papers.jaillet2025 import PAPER
 
 
@@ -138,11 +131,9 @@ def figure_7(figures: tuple[tuple[Fraction, int], ...]) -> ClaimResult:
     Evidence: which 10,000 conversations were drawn is not published. A mean is at least half of the
         median, and a multiple of 1/10,000
     """
-    impossible = [mean for mean, _ in figures if (mean * 10_000).denominator != 1]
-    short = [f for mean, f in figures if mean < Fraction(f, 2)]
-    return ClaimResult(
-        FALSE if impossible or short else UNDECIDED,
-        ARITHMETIC,
-        f"no mean of 10,000 whole numbers: {float(impossible[0])}" if impossible else "possible",
-        witness=f"{float(impossible[0])}" if impossible else None,
-    )
+    impossible = [
+        float(mean)
+        for mean, median in figures
+        if (mean * 10_000).denominator != 1 or mean < Fraction(median, 2)
+    ]
+    return possible("possible", impossible, "no mean of 10,000 whole numbers: {}")

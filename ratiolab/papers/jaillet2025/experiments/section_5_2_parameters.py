@@ -8,13 +8,7 @@ import pandas as pd
 
 from ratiolab.papers.drawing import Panel, Panels
 from ratiolab.papers.finding import Finding, in_settings, inside
-from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
-    HIGH,
-    LOW,
-    POLICY,
-    SETTING,
-    clocks,
-)
+from ratiolab.papers.jaillet2025.experiments.section_5_2 import HIGH, LOW, POLICY, SETTING, clocks
 from ratiolab.papers.jaillet2025.experiments.section_5_2 import PRINTED as PRINTED_TABLE
 from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page

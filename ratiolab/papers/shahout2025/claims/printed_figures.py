@@ -8,14 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
-from ratiolab.papers.claim import (
-    ARITHMETIC,
-    EXACT,
-    FALSE,
-    UNDECIDED,
-    ClaimResult,
-    decided,
-)
+from ratiolab.papers.claim import ARITHMETIC, EXACT, ClaimResult, decided, possible
 from ratiolab.papers.shahout2025 import PAPER
 
 LAYERS, WIDTH, BYTES, TOKENS = 96, 12288, 2, 512
@@ -129,12 +122,7 @@ def abstract_factors(factors: dict[str, tuple[str, ...]]) -> ClaimResult:
         run, so that the ends of the ranges mean little without both
     """
     reversed_ = [name for name, ends in factors.items() if list(ends) != sorted(ends, key=float)]
-    return ClaimResult(
-        FALSE if reversed_ else UNDECIDED,
-        ARITHMETIC,
-        f"not a range: {reversed_[0]}" if reversed_ else "ranges",
-        witness=reversed_[0] if reversed_ else None,
-    )
+    return possible("ranges", reversed_, "not a range: {}")
 
 
 @PAPER.claim(claimed=(11, "12-32"), control=(10, "12-32"))
@@ -152,9 +140,5 @@ def layer_11(places: tuple[int, str]) -> ClaimResult:
     layer, rest = places
     first, last = map(int, rest.split("-"))
     agrees = layer + 1 == first and last == 32
-    return ClaimResult(
-        UNDECIDED if agrees else FALSE,
-        ARITHMETIC,
-        "consistent" if agrees else "the layers do not follow one another",
-        witness=None if agrees else f"layer {layer}",
-    )
+    broken = [] if agrees else [f"layer {layer}"]
+    return possible("consistent", broken, "the layers do not follow one another")

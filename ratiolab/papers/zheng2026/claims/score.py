@@ -8,14 +8,7 @@ from math import exp
 import numpy as np
 
 from ratiolab.model.streams import stream
-from ratiolab.papers.claim import (
-    HOLDS,
-    NOT_IMPLIED,
-    TIGHTENED,
-    WITNESSED,
-    ClaimResult,
-    decided,
-)
+from ratiolab.papers.claim import HOLDS, NOT_IMPLIED, TIGHTENED, WITNESSED, ClaimResult, decided
 from ratiolab.papers.zheng2026 import PAPER
 from ratiolab.theory.laws.log_t import LogT, adaptive_beta
 

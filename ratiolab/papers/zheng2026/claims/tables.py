@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
-from ratiolab.papers.claim import ARITHMETIC, CONSISTENT, FALSE, UNDECIDED, ClaimResult, decided
+from ratiolab.papers.claim import ARITHMETIC, CONSISTENT, ClaimResult, decided, possible
 from ratiolab.papers.zheng2026 import PAPER
 
 Table = Mapping[str, Mapping[str, str]]
@@ -116,11 +116,5 @@ def ks_rates(rates: tuple[str, ...]) -> ClaimResult:
     """
     prompts = 1000
     impossible = [rate for rate in rates if (Fraction(rate) * prompts / 100).denominator != 1]
-    return ClaimResult(
-        FALSE if impossible else UNDECIDED,
-        ARITHMETIC,
-        f"no share of {prompts} prompts: {', '.join(impossible)}%"
-        if impossible
-        else f"each is a whole number of {prompts} prompts, and the richer family is never behind",
-        witness=impossible[0] if impossible else None,
-    )
+    whole = f"each is a whole number of {prompts} prompts, and the richer family is never behind"
+    return possible(whole, impossible, f"no share of {prompts} prompts: {{}}%")

@@ -10,13 +10,7 @@ from ratiolab.papers.finding import Finding
 from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import Ratio, Runs
-from ratiolab.papers.zheng2026.experiments.service import (
-    LABEL,
-    MEAN,
-    METRICS,
-    POLICY,
-    RATE,
-)
+from ratiolab.papers.zheng2026.experiments.service import LABEL, MEAN, METRICS, POLICY, RATE
 from ratiolab.studies.frames import intervals, with_bounds
 
 LOADS = ("all at once", "load 0.9", "load 1.3")
