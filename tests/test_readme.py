@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ratiolab.online import POLICIES
+from ratiolab.records.record import read_records
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
@@ -21,6 +24,12 @@ def test_every_link_leads_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", README)
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_policies_and_records_are_as_many_as_it_says() -> None:
+    records = read_records(ROOT / "results/records.csv")
+    assert f"simulates {len(POLICIES)} policies" in README
+    assert f"each of {len(records)} instances" in " ".join(README.split())
 
 
 def test_every_command_of_the_table_exists() -> None:
