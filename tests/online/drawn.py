@@ -7,10 +7,17 @@ import pytest
 
 from ratiolab.model import Instance
 
+MANY = 60
+"""Instances that show what others of their kind would show."""
+
 
 def in_two(first: int, last: int) -> pytest.MarkDecorator:
-    """Parametrize `seeds`: every run of the tests takes the first, the long tests the others."""
-    others = pytest.param(range(first, last), id="others", marks=pytest.mark.long)
+    """Parametrize `seeds`: every run of the tests takes the first, other groups the others.
+
+    The others are long tests where the first are few, and slow ones where they repeat the law.
+    """
+    mark = pytest.mark.long if first < MANY else pytest.mark.slow
+    others = pytest.param(range(first, last), id="others", marks=mark)
     return pytest.mark.parametrize("seeds", [pytest.param(range(first), id="first"), others])
 
 

@@ -115,52 +115,48 @@ def test_the_drawn_instances_provoke_evictions():
     assert with_evictions("a-max", ties="worst") == 0
 
 
-def replayed(instance, schedule):
-    """The jobs at every round in which some wait, and the size and prompts of what started."""
+def sets_of(instance, schedule, lengths):
+    """What started in every round in which some waited, and the largest set that could have."""
     jobs = reference.jobs_of(instance)
+    believed = reference.believed_by(lengths, instance.memory)
     for now in range(schedule.makespan):
         for job in jobs:
             start, stop = int(schedule.starts[job.index]), int(schedule.completion[job.index])
             job.start = start if start < now < stop else None
             job.done = stop <= now
         started = [job for job in jobs if schedule.starts[job.index] == now]
-        if reference.waiting(now, jobs):
-            yield now, reference.running(jobs), reference.waiting(now, jobs), started
+        active, queue = reference.running(jobs), reference.waiting(now, jobs)
+        if queue:
+            assert reference.satisfies(now, instance.memory, active, started, believed)
+            largest = reference.largest_cardinality(now, instance.memory, active, queue, believed)
+            yield started, largest
 
 
-@pytest.mark.parametrize("seed", range(80))
-def test_h_sf_by_cardinality_starts_a_largest_set_with_least_prompts_in_every_round(seed):
-    instance = drawn(seed, most_requests=8, longest=6)
-    schedule = simulate(instance, make("h-sf", {"select": "cardinality"})).schedule
-    assert schedule.evictions == 0
-    true = reference.believed_by("true", instance.memory)
-    for now, active, queue, started in replayed(instance, schedule):
-        assert reference.satisfies(now, instance.memory, active, started, true)
-        assert (len(started), sum(job.prompt for job in started)) == (
-            reference.largest_cardinality(now, instance.memory, active, queue, true)
+def test_h_sf_by_cardinality_starts_a_largest_set_with_least_prompts_in_every_round():
+    for seed in range(80):
+        instance = drawn(seed, most_requests=8, longest=6)
+        schedule = simulate(instance, make("h-sf", {"select": "cardinality"})).schedule
+        assert schedule.evictions == 0
+        for started, largest in sets_of(instance, schedule, "true"):
+            assert (len(started), sum(job.prompt for job in started)) == largest, seed
+
+
+def test_on_equal_prompts_the_prefix_of_h_sf_is_a_largest_set():
+    for seed in range(80):
+        instance = drawn(seed, most_requests=8, longest=6)
+        instance = instance.replace(prompt=[int(instance.prompt.min())] * len(instance))
+        schedule = simulate(instance, make("h-sf")).schedule
+        for started, (most, _) in sets_of(instance, schedule, "true"):
+            assert len(started) == most, seed
+
+
+def test_a_max_with_one_interval_starts_a_largest_set_as_printed():
+    for seed in range(60):
+        instance = drawn(seed, most_requests=8, longest=6)
+        instance = instance.replace(
+            prompt=[int(instance.prompt.min())] * len(instance),
+            upper=[int(instance.output.max())] * len(instance),
         )
-
-
-@pytest.mark.parametrize("seed", range(80))
-def test_on_equal_prompts_the_prefix_of_h_sf_is_a_largest_set(seed):
-    instance = drawn(seed, most_requests=8, longest=6)
-    instance = instance.replace(prompt=[int(instance.prompt.min())] * len(instance))
-    schedule = simulate(instance, make("h-sf")).schedule
-    true = reference.believed_by("true", instance.memory)
-    for now, active, queue, started in replayed(instance, schedule):
-        largest, _ = reference.largest_cardinality(now, instance.memory, active, queue, true)
-        assert len(started) == largest
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_a_max_with_one_interval_starts_a_largest_set_as_printed(seed):
-    instance = drawn(seed, most_requests=8, longest=6)
-    instance = instance.replace(
-        prompt=[int(instance.prompt.min())] * len(instance),
-        upper=[int(instance.output.max())] * len(instance),
-    )
-    schedule = simulate(instance, make("a-max"), seed=seed).schedule
-    upper = reference.believed_by("upper", instance.memory)
-    for now, active, queue, started in replayed(instance, schedule):
-        largest, _ = reference.largest_cardinality(now, instance.memory, active, queue, upper)
-        assert len(started) == largest
+        schedule = simulate(instance, make("a-max"), seed=seed).schedule
+        for started, (most, _) in sets_of(instance, schedule, "upper"):
+            assert len(started) == most, seed

@@ -11,6 +11,7 @@ from ratiolab.theory.laws.distributions import from_weights, two_point
 from ratiolab.theory.limits import fluid
 
 INTERVALS = list(product((1, 3, 10), (1, 2, 7, 90), (0, 1, 40, 3000)))
+PRINTED = ("theorem-6", "theorem-7", "ec1-part-2")
 
 TRANSCENDENTAL = {
     "volume-restart",
@@ -77,36 +78,25 @@ def test_random_offset_constants() -> None:
     assert evaluate("kill-restart/batches-random-offset").value == pytest.approx(4.2849, abs=5e-5)
 
 
-@pytest.mark.parametrize(("lower", "factor", "s"), INTERVALS)
-def test_order_of_the_bounds_on_a_max(lower, factor, s) -> None:
-    values = [
-        evaluate(f"chen2025/{name}", lower, lower * factor, s).value
-        for name in (
-            "theorem-2-two-point",
-            "theorem-2",
-            "theorem-2-continuum",
-            "theorem-2-printed",
-            "theorem-1",
-        )
-    ]
-    assert all(a <= b * (1 + 1e-12) for a, b in pairwise(values))
-    if factor > 2:
-        # What is printed as a lower bound lies strictly above the supremum.
-        assert values[1] < values[2] < values[3] < values[4]
-
-
-@pytest.mark.parametrize(("lower", "factor", "s"), INTERVALS)
-def test_where_prompts_break_the_printed_two_point_bounds(lower, factor, s) -> None:
-    def value(name: str) -> float:
-        return evaluate(f"chen2025/{name}", lower, lower * factor, s).value
-
-    if factor > 1 and s > 0:
-        assert value("theorem-7") > value("theorem-7-printed")
-        # Theorem 6 with rho = (s+l)/(s+u): excess (sqrt(rho/alpha) - rho)/2, concave in rho; alpha
-        # = 1/2 is its peak at rho = alpha, alpha = 1/7 and 1/90 are below (3 - sqrt(5))/2.
-        breaks = value("theorem-6") > value("theorem-6-printed")
-        assert breaks == (factor > 2)
-    assert value("ec1-part-2") <= value("ec1-part-2-printed") * (1 + 1e-12)
+def test_the_order_of_the_bounds_and_where_prompts_break_the_printed_ones() -> None:
+    theorem_2 = [f"theorem-2{end}" for end in ("-two-point", "", "-continuum", "-printed")]
+    for lower, factor, s in INTERVALS:
+        value = {
+            name: evaluate(f"chen2025/{name}", lower, lower * factor, s).value
+            for name in (*theorem_2, "theorem-1", *PRINTED, *(f"{p}-printed" for p in PRINTED))
+        }
+        values = [value[name] for name in (*theorem_2, "theorem-1")]
+        assert all(a <= b * (1 + 1e-12) for a, b in pairwise(values))
+        if factor > 2:
+            # What is printed as a lower bound lies strictly above the supremum.
+            assert values[1] < values[2] < values[3] < values[4]
+        if factor > 1 and s > 0:
+            assert value["theorem-7"] > value["theorem-7-printed"]
+            # Theorem 6 with rho = (s+l)/(s+u): excess (sqrt(rho/alpha) - rho)/2, concave in rho;
+            # alpha = 1/2 is its peak at rho = alpha, 1/7 and 1/90 are below (3 - sqrt(5))/2.
+            breaks = value["theorem-6"] > value["theorem-6-printed"]
+            assert breaks == (factor > 2)
+        assert value["ec1-part-2"] <= value["ec1-part-2-printed"] * (1 + 1e-12)
 
 
 def test_bounds_hold_on_random_distributions() -> None:
