@@ -191,24 +191,6 @@ def test_every_help_gives_an_example_that_is_a_command(
     assert f"Example: ratiolab {words} " in " ".join(out.split())
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "compare ec1.json --policies fcfs --plot blocked/p.png",
-        "solve ec1.json --schedule blocked/s.json",
-    ],
-)
-def test_a_file_that_cannot_be_written_does_not_cost_the_answer(
-    capsys: pytest.CaptureFixture[str], folder: Path, words: str
-) -> None:
-    (folder / "blocked").write_text("a file, not a folder")
-    code, out, err = run(capsys, f"{words} --json")
-    assert code == 2
-    assert json.loads(out)["instance"] == "EC.1"
-    assert "blocked" in err
-    assert len(err.splitlines()) == 1
-
-
 def test_a_picture_of_a_billion_rounds_is_refused_in_words(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:

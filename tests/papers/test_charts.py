@@ -78,10 +78,12 @@ def ends(ax: Axes, label: str) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return segments[:, 0, 1], segments[:, 1, 1]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", CHARTS)
-def test_every_axis_is_named_and_no_legend_covers_data(name: str) -> None:
+def test_a_chart_is_small_its_axes_are_named_and_no_legend_covers_data(name: str) -> None:
     figure = drawn(name)
+    png = figure._repr_png_()
+    assert png.startswith(b"\x89PNG")
+    assert len(png) < 60_000  # notebooks store it
     figure.canvas.draw()
     for ax in figure.axes:
         assert ax.get_title(loc="left")
@@ -95,13 +97,6 @@ def test_every_axis_is_named_and_no_legend_covers_data(name: str) -> None:
         assert box.y1 <= frame.y0
         assert box.y0 >= -1  # a pixel
         assert box.x1 <= figure.bbox.x1 + 1
-
-
-@pytest.mark.parametrize("name", CHARTS)
-def test_a_picture_is_small_enough_to_be_stored_in_a_notebook(name: str) -> None:
-    png = drawn(name)._repr_png_()
-    assert png.startswith(b"\x89PNG")
-    assert len(png) < 60_000
 
 
 def test_a_curve_is_drawn_as_given() -> None:

@@ -5,7 +5,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from command_line import run
 
 from ratiolab.executors import opened
 from ratiolab.studies import read_study
@@ -51,21 +50,3 @@ def test_a_cluster_gives_the_same_bytes_and_a_killed_worker_loses_nothing(tmp_pa
     assert killed
     for name in ("spread.csv", "spread.json"):
         assert (here.folder / name).read_bytes() == (there.folder / name).read_bytes()
-
-
-@pytest.mark.long
-@pytest.mark.filterwarnings("ignore")  # of the cluster about ports
-def test_an_experiment_has_the_same_page_from_a_cluster(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["reproduce", "jaillet2025-section-5-2-rounds", "--quick", "--out"]
-    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
-    with distributed.LocalCluster(**settings, dashboard_address=None) as cluster:
-        there = ["--executor", f"dask={cluster.scheduler_address}"]
-        for folder, where in (("here", ["--workers", "1"]), ("there", there)):
-            code, _, err = run(capsys, *words, str(tmp_path / folder), *where)
-            assert code == 0, err
-    files = sorted(path.name for path in (tmp_path / "here").iterdir() if path.is_file())
-    assert {Path(name).suffix for name in files} >= {".md", ".csv", ".png"}
-    for name in files:
-        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()

@@ -53,16 +53,11 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
 
 
-@pytest.mark.parametrize(
-    ("kills", "seeds"),
-    [
-        pytest.param(5, 30, marks=pytest.mark.long),
-        pytest.param(20, 120, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.long
 def test_a_study_killed_at_random_moments_ends_as_if_undisturbed(
-    tmp_path: Path, kills: int, seeds: int, start: Start
+    tmp_path: Path, start: Start
 ) -> None:
+    kills, seeds = 5, 30
     path, out = tmp_path / "long.toml", tmp_path / "killed"
     path.write_text(STUDY.format(seeds=seeds))
     (tmp_path / "slow.py").write_text(SLOW.format(folder=str(tmp_path)))
