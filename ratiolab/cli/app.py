@@ -208,13 +208,19 @@ def _console(width: int | None) -> "Console":
 
 
 @contextmanager
-def progress(*, silent: bool = False) -> "Iterator[Progress]":
-    """Show progress on standard error, silent also when that is not a terminal."""
+def progress(*, silent: bool = False, bar: bool = False) -> "Iterator[Progress]":
+    """Show progress on standard error, silent also when that is not a terminal.
+
+    Parameters
+    ----------
+    bar : whether it is known how much of a task is done.
+    """
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), description_column(), TimeElapsedColumn())
+    bars = [BarColumn()] if bar else []
+    columns = [SpinnerColumn(), description_column(), *bars, TimeElapsedColumn()]
     with Progress(
         *columns, console=console, transient=True, disable=silent or not console.is_terminal
     ) as display:

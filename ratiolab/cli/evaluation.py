@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ratiolab.model.files import Content
     from ratiolab.workloads.traces import Trace
 
+ENDS_SO_FAR = "both ends of the best schedule are those found so far"
 OTHERS_LEFT_OUT = "the policies that had run are compared; the others are left out"
 """What Ctrl-C keeps of a comparison of policies."""
 
@@ -240,8 +241,13 @@ def evaluated(
 
     require_preemption(preemption)
     policies = judged.chosen()
-    with opened(judged.executor, judged.workers) as place, progress() as display:
-        task = display.add_task("simulating")
+    with opened(judged.executor, judged.workers) as place, progress(bar=True) as display:
+        task = display.add_task("simulating", total=None)
+
+        def tell(part: float) -> None:
+            words = "bounding the best schedule from both ends"
+            display.update(task, description=words, total=1, completed=part)
+
         return evaluate_policies(
             instance,
             policies,
@@ -259,6 +265,7 @@ def evaluated(
             effort=effort,
             executor=place,
             advance=lambda name: display.update(task, description=f"{name} done"),
+            tell=tell,
         )
 
 
@@ -285,6 +292,7 @@ def deliver(
     from ratiolab.ratio.choice import by_reason
     from ratiolab.report.evaluation_report import write_report
     from ratiolab.report.evaluation_table import cells, evaluation_table
+    from ratiolab.seconds.order_search import Planned
 
     try:
         if judged.report is not None:
@@ -307,7 +315,8 @@ def deliver(
                 *(f"{line[0].upper()}{line[1:]}." for line in by_reason(made.skipped)),
             )
     if made.interrupted:
-        end_interrupted(OTHERS_LEFT_OUT)
+        known = any(row.name == Planned.name for row in made.rows)
+        end_interrupted(ENDS_SO_FAR if known else OTHERS_LEFT_OUT)
 
 
 def _is_instance(content: "Content") -> bool:

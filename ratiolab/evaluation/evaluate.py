@@ -15,7 +15,6 @@ from ratiolab.evaluation.saving import saved
 from ratiolab.evaluation.service import METRICS, Service, Slo, bound_of, metric_of, observed_bound
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight.certificates.certificate import SecondsCertificate
-from ratiolab.hindsight.certificates.effort import CertificateError
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.files import PathLike
 from ratiolab.model.io import as_instance
@@ -25,15 +24,14 @@ from ratiolab.online.registry import as_policy
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.ranking import best_first
 from ratiolab.ratio.runs import simulated
-from ratiolab.seconds.certified_bound import seconds_certificate
-from ratiolab.seconds.order_search import Searched, search_order
+from ratiolab.seconds.both_ends import both_ends
+from ratiolab.seconds.order_search import Planned
 
 EACH = 0.01
 """Seconds of effort for each request, so that short logs are evaluated at once."""
 
 CHECKED = 0.0008
-"""Seconds in which a certificate is checked, for each request: more effort is needed for those of
-very long logs."""
+"""Seconds in which a certificate is checked, for each request: no time for more means no bound."""
 
 
 def evaluate(
@@ -56,6 +54,7 @@ def evaluate(
     workers: int = 1,
     executor: Executor | None = None,
     advance: Callable[[str], None] | None = None,
+    tell: Callable[[float], None] = lambda _: None,
 ) -> Evaluation:
     """Run policies on an instance, all under one clock and semantics, and bound any schedule.
 
@@ -79,17 +78,18 @@ def evaluate(
     load : whether to look for the load that the best policy takes at the current value.
     search : seconds of a search for the order of the least mean latency, which becomes a row of
         its own among the policies that know everything; it needs a clock.
-    effort : most seconds for both ends of what the best schedule takes: a certified bound, and a
-        search of half of that time unless ``search`` says otherwise. Short logs get less. Without a
-        clock, or where nothing waits, there is none.
+    effort : most seconds for both ends of what the best schedule takes, a thread each: a certified
+        bound, and a search unless ``search`` says otherwise. Short logs get less. Without a clock,
+        or where nothing waits, there is none.
     workers : processes that simulate; or else
     executor : where the simulations run. The result does not depend on it.
     advance : called with the name of what has just been finished.
+    tell : called with the part of the time for both ends that is used.
 
     Returns
     -------
     The rows of all policies, the current one first; after Ctrl-C the rows of the policies that had
-    run.
+    run, and both ends as far as they were found.
 
     Raises
     ------
@@ -123,17 +123,20 @@ def evaluate(
         ):
             rows[number] = row_of(own)
             report(ordered[number].name)
-        half = min(effort, EACH * len(instance)) / 2
-        now = rows[0]
-        worth = half > 0 and clock is not None and bool(now.services) and now.waiting > NOTICED
-        if clock is not None and (search or worth):
-            seconds = search or half
-            found = search_order(instance, clock, seconds, preemption=preemption, seed=seed)
-            rows[len(ordered)] = replace(row_of([found]), name=Searched.name)
-            report("search")
-        if clock is not None and worth and CHECKED * len(instance) <= half:
-            certificate = certificate_or_none(instance, clock, preemption, half)
-            report("bound")
+        worth = bool(rows[0].services) and rows[0].waiting > NOTICED
+        seconds = min(effort, EACH * len(instance)) if worth else 0.0
+        if clock is not None and (search or seconds):
+            bound = max(0.0, seconds - CHECKED * len(instance))
+            ends = both_ends(
+                *(instance, clock, preemption),
+                search=search or seconds,
+                bound=bound,
+                seed=seed,
+                tell=tell,
+            )
+            rows[len(ordered)] = replace(row_of([ends.run]), name=Planned.name)
+            certificate, interrupted = ends.certificate, ends.interrupted
+            report("both ends")
     except KeyboardInterrupt:
         if 0 not in rows:  # nothing to compare with
             raise
@@ -187,16 +190,6 @@ def evaluate(
     order = np.argsort(instance.arrival, kind="stable")
     candidates = {row.name: row.services for row in (*made.deployable, now) if row.services}
     return replace(made, saving=saved(chosen, current, best.name, candidates, order, sustained))
-
-
-def certificate_or_none(
-    instance: Instance, clock: BatchTime, preemption: Preemption, seconds: float
-) -> SecondsCertificate | None:
-    """Return a certified bound on the mean latency; None where its numbers exceed 64 bits."""
-    try:
-        return seconds_certificate(instance, clock, preemption, seconds=seconds)
-    except CertificateError:
-        return None
 
 
 def row_of(runs: Sequence[Simulation]) -> Row:

@@ -9,7 +9,7 @@ from ratiolab.model import Instance, IntArray
 from ratiolab.model.streams import stream
 from ratiolab.online.clock import BatchTime
 from ratiolab.seconds.beam_kernels import FLOATS, INTEGERS, Guide, Pool, Taste, beam
-from ratiolab.seconds.duals import Parts, machine_prices, parts_of
+from ratiolab.seconds.duals import Flag, Parts, machine_prices, parts_of
 from ratiolab.seconds.order_kernels import Timed
 
 CELLS = 1500
@@ -108,15 +108,16 @@ def pool_of(timed: Timed, states: int) -> Pool:
 
 
 def started(
-    timed: Timed, guide: Guide, setting: Setting, states: int, most: int
+    timed: Timed, guide: Guide, setting: Setting, states: int, most: int, over: Flag
 ) -> tuple[float, IntArray, int]:
     """Run a beam: the least sum of completions, picoseconds, when each starts, states gone on with.
 
-    The sum is infinite, and the starts are all 0, if it took more than ``most`` states.
+    The sum is infinite, and the starts are all 0, if it took more than ``most`` states or is
+    ``over`` before its end.
     """
     taste = Taste(states, 12, setting.ahead, setting.weight, int(setting.batches * timed.fixed))
     log = np.zeros((most * 6 + 10 * len(timed.due), 3), np.int64)
-    total, last, used = beam(timed, guide, taste, pool_of(timed, states), log, most)
+    total, last, used = beam(timed, guide, taste, pool_of(timed, states), log, most, over)
     starts = np.zeros(len(timed.due), np.int64)
     while last >= 0:
         last, request, now = log[last]
@@ -125,7 +126,12 @@ def started(
 
 
 def beams(
-    instance: Instance, clock: BatchTime, timed: Timed, used: Callable[[], float], seconds: float
+    instance: Instance,
+    clock: BatchTime,
+    timed: Timed,
+    used: Callable[[], float],
+    seconds: float,
+    over: Flag,
 ) -> IntArray | None:
     """Return when each request starts in the best schedule that beams find, in batches.
 
@@ -136,6 +142,7 @@ def beams(
     ----------
     used : returns the part of the time that is used.
     seconds : all of it.
+    over : ends it, when it is set.
 
     Returns
     -------
@@ -154,7 +161,7 @@ def beams(
             if longest * width > left or left <= 0:
                 return found
             guide = guide_of(instance, clock, parts, setting)
-            total, starts, _ = started(timed, guide, setting, width, int(RATE * left) + 1)
+            total, starts, _ = started(timed, guide, setting, width, int(RATE * left) + 1, over)
             took = (1 - used()) * seconds
             longest = max(longest, (left - took) / width) if place or width > NARROW else 0.0
             ranked.append((total, place))

@@ -243,14 +243,15 @@ def regret_of_waiting(guide, pool, x):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def beam(timed, guide, taste, pool, log, most):  # type: ignore[no-untyped-def]
+def beam(timed, guide, taste, pool, log, most, over):  # type: ignore[no-untyped-def]
     """Return the least sum of completion times, picoseconds, its place in the log, and states.
 
     Parameters
     ----------
     pool : room for states; the first one is written here.
     log : of each start its state's start before, the request and the round; shape (starts, 3).
-    most : states that may be gone on with; the beam ends with infinity after them.
+    most, over : states that may be gone on with, and whether it is to end, shape (1,): then the
+        beam ends with infinity.
     """
     n, size = len(timed.due), len(pool.whole)
     head = np.full(SPANS, -1, np.int64)
@@ -303,7 +304,7 @@ def beam(timed, guide, taste, pool, log, most):  # type: ignore[no-untyped-def]
         for place in range(kept):
             x = moved[place]
             done += 1
-            if done > most:
+            if done > most or over[0]:
                 return np.inf, -1, done
             arrive(timed, guide, pool, x)
             whole = pool.whole[x]

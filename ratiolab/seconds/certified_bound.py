@@ -22,6 +22,7 @@ from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 from ratiolab.seconds.duals import (
     Duals,
+    Flag,
     Parts,
     horizon,
     in_closed_form,
@@ -33,6 +34,9 @@ from ratiolab.seconds.duals import (
 
 COARSE, FINEST, MOST = 500, 8000, 10**7
 """Cells of time: of the first ascent, at most, and at most times requests."""
+
+COARSELY = 2 / 3
+"""Part of the time for the first ascent."""
 
 FEWEST, GROUPS, ALL_GROUPS = 2, 12, 4000
 """Groups into which the tokens of a request after its first are divided: at least, at most, and at
@@ -53,6 +57,7 @@ def seconds_certificate(
     seconds: float = 0.0,
     cells: int = 0,
     groups: int = 0,
+    over: Flag | None = None,
 ) -> SecondsCertificate:
     """Return a certificate of a lower bound on the total latency of every schedule.
 
@@ -64,6 +69,7 @@ def seconds_certificate(
     seconds : of an ascent from duals in closed form; 0 for those alone.
     cells : of time, by default as many as time allows.
     groups : of the tokens of a request after its first, by default as many as time allows.
+    over : ends the ascent with the best bound so far, when it is set.
 
     Returns
     -------
@@ -75,7 +81,12 @@ def seconds_certificate(
     >>> seconds_certificate(pair, BatchTime(fixed=1, tick=1)).bound > 3.6 * 10**12
     True
     """
-    began = time.perf_counter()
+    began, over = time.perf_counter(), np.zeros(1, np.bool_) if over is None else over
+
+    def used(share: float) -> float:
+        """Return the part of a share of the time that is used."""
+        return 1.0 if over[0] else (time.perf_counter() - began) / (share * seconds)
+
     fixed, prefill, decode, kv, _ = clock.whole
     unit = max(1, fixed >> FINE)
     refills = EVICTIONS[preemption].refills
@@ -91,9 +102,9 @@ def seconds_certificate(
     _, row, parts, best = max(found, key=itemgetter(0))
     if seconds:
         start = in_closed_form(parts, best.width * (fine // coarse), coarse)
-        better = raised(parts, start, lambda: 1.5 * (time.perf_counter() - began) / seconds)
+        better = raised(parts, start, lambda: used(COARSELY))
         better = refined(parts, better, fine) if coarse < fine else better
-        better = raised(parts, better, lambda: (time.perf_counter() - began) / seconds)
+        better = raised(parts, better, lambda: used(1.0))
         best = max(best, better, key=lambda duals: value(parts, duals)[0])
     tick = clock.tick if instance.tick_seconds is None else instance.tick_seconds
     claim = SecondsCertificate(

@@ -17,6 +17,8 @@ from ratiolab.model import Instance
 from ratiolab.online.clock import BatchTime
 
 Floats = NDArray[np.float64]
+Flag = NDArray[np.bool_]
+"""Of shape (1,); a thread sets it to end another one."""
 
 LEVELS = 5
 """Levels of work between which pairs of prefilled requests are told apart."""

@@ -1,8 +1,9 @@
 """The compiled search over orders of a queue under a batch-time clock.
 
-The first request of the order that has arrived starts once it fits for good; there are no
-evictions. Times are integers, picoseconds, as in `ratiolab.online.simulate`, which runs again what
-is found here; sums of them are floats.
+The first request of the order that is released starts once it fits for good; there are no
+evictions. A request is released at its arrival or, where few wait, later. Times are integers,
+picoseconds, as in `ratiolab.online.simulate`, which runs again what is found here; sums of them are
+floats.
 """
 
 from typing import NamedTuple
@@ -58,7 +59,8 @@ class Served(NamedTuple):
 
     Parameters
     ----------
-    order, began : requests, and the round in which each starts.
+    order, release, by_release : requests; when each may start, and requests in the order of that.
+    began, start : the round in which each starts, without those of an idle server, and when.
     sums : completion times of the first `STRIDE` completions, of twice as many.., in all.
     state, total, end, base : snapshots: `FIELDS`, sum of completion times, and when each run ends
         and what it would hold at round 0; in row k the last snapshot before a request of rank k
@@ -66,12 +68,22 @@ class Served(NamedTuple):
     """
 
     order: IntArray
+    release: IntArray
+    by_release: IntArray
     began: IntArray
+    start: IntArray
     sums: NDArray[np.float64]
     state: IntArray
     total: NDArray[np.float64]
     end: IntArray
     base: IntArray
+
+
+FEW = 400
+"""Most requests for moves of releases: they gain nothing where many requests wait."""
+
+HELD = 9
+"""Kind of a move that releases a request at another time."""
 
 
 @compiled
@@ -115,16 +127,46 @@ def repeat(served, slot, upto):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def resumed(timed, order, known, slot, waiting):  # type: ignore[no-untyped-def]
+def resumed(order, known, slot, waiting):  # type: ignore[no-untyped-def]
     """Write the ranks of the waiting requests of a state, in falling order; return their number."""
     state, left = known.state[slot], 0
-    by = timed.due[timed.by_due[state[ARRIVED] - 1]] if state[ARRIVED] else np.int64(-1)
+    by = known.release[known.by_release[state[ARRIVED] - 1]] if state[ARRIVED] else np.int64(-1)
     for k in range(len(order) - 1, -1, -1):
         i = order[k]
-        if timed.due[i] <= by and known.began[i] >= state[NOW]:
+        if known.release[i] <= by and known.began[i] >= state[NOW]:
             waiting[left] = k
             left += 1
     return left
+
+
+@compiled
+def released(new, x, time):  # type: ignore[no-untyped-def]
+    """Release a request at another time."""
+    place, by = 0, new.by_release
+    while by[place] != x:
+        place += 1
+    while place and new.release[by[place - 1]] > time:
+        by[place] = by[place - 1]
+        place -= 1
+    while place < len(by) - 1 and new.release[by[place + 1]] < time:
+        by[place] = by[place + 1]
+        place += 1
+    by[place], new.release[x] = x, time
+
+
+@compiled
+def unidle(timed, new, arrived, time):  # type: ignore[no-untyped-def]
+    """Release a waiting request for an idle server, or the next to arrive; return when."""
+    x = new.by_release[arrived]
+    for k in range(arrived, len(new.by_release)):
+        i = new.by_release[k]
+        if timed.due[x] <= time:
+            break
+        if timed.due[i] < timed.due[x]:
+            x = i
+    time = max(time, timed.due[x])
+    released(new, x, time)
+    return time
 
 
 @compiled
@@ -134,7 +176,7 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
     Parameters
     ----------
     known : an order that is the same up to place ``first``, and its run: the part before that rank
-        is considered is not repeated.
+        is considered is not repeated. With ``first`` = 0 nothing needs to be the same.
     new : an order; where its run is written.
     give : by how much the sum may be behind that of the other order, every `STRIDE` completions.
     """
@@ -146,7 +188,7 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
     slot = first // STRIDE
     state, total = known.state[slot].copy(), known.total[slot]
     waiting = np.empty(n, np.int64)  # ranks, in falling order: the next one stands last
-    left = resumed(timed, order, known, slot, waiting)
+    left = resumed(order, known, slot, waiting)
     end, base = known.end[slot].copy(), known.base[slot].copy()
     peak = np.empty(timed.running, np.int64)
     now, time, running = state[NOW], state[TIME], state[RUNNING]
@@ -161,8 +203,8 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
         repeat(new, slot, upto)  # nobody of the ranks between was looked at before the last state
         slot = upto
         snapshot(new, slot, state, total, end, base)
-        while arrived < n and timed.due[timed.by_due[arrived]] <= time:
-            x = rank[timed.by_due[arrived]]
+        while arrived < n and new.release[new.by_release[arrived]] <= time:
+            x = rank[new.by_release[arrived]]
             k = left
             while k and waiting[k - 1] < x:
                 waiting[k] = waiting[k - 1]
@@ -180,7 +222,7 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
                 event = p
                 break
             left -= 1
-            new.began[i] = now
+            new.began[i], new.start[i] = now, time
             k = running
             while k and end[k - 1] > now + o:
                 end[k], base[k] = end[k - 1], base[k - 1]
@@ -191,7 +233,7 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
             prefill, fresh = prefill + s, fresh + 1
             peaks(end, base, running, peak, memory)
         if not running:
-            time = timed.due[timed.by_due[arrived]]
+            time = unidle(timed, new, arrived, time)
             continue
         event = min(event, end[0])
         cached = hold + running * now
@@ -200,7 +242,7 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
         second = timed.fixed + timed.decode * running + timed.kv * (cached + running)
         growth = timed.kv * running
         if arrived < n:
-            need = timed.due[timed.by_due[arrived]] - time - batch
+            need = new.release[new.by_release[arrived]] - time - batch
             event = min(event, now + 1 + batches_until(need, second, growth))
         time += batch + passed(event - now - 1, second, growth)
         now, gone = event, 0
@@ -223,39 +265,60 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def anneal(timed, known, new, order, least, bits, large, moves, heat, settings):  # type: ignore[no-untyped-def]
-    """Try moves at a temperature; an order of a total below ``least`` goes to ``order``; return it.
+def anneal(timed, known, new, began, least, bits, large, moves, heat, settings):  # type: ignore[no-untyped-def]
+    """Try moves at a temperature; starts of a total below ``least`` go to ``began``; return it.
 
     ``settings`` are the reach of a move, the temperatures that an order may lose before it is given
-    up, and ``rare``: one move in ``rare`` puts one of the requests ``large`` anywhere. Before and
+    up, and ``rare``: one move in ``rare`` puts one of the requests ``large`` anywhere. Where there
+    are few requests, a third of the moves release one later, or at its arrival again. Before and
     after, ``known`` and ``new`` hold one order.
     """
     reach, give, rare = settings
     n, whole = len(known.order), len(known.total) - 1
     for _ in range(moves):
-        if draw(bits) % np.uint64(rare) == 0:
+        what = draw(bits) % np.uint64(rare)
+        if what == 0:
             i, j, kind = far_move(bits, new.order, large)
+        elif what % np.uint64(3) == 0 and n <= FEW:
+            i, j, kind = 0, n - 1, HELD
         else:
             i, j, kind = near_move(bits, n, reach)
         if i == j:
             continue
-        moved(new.order, i, j, kind)
+        if kind == HELD:
+            x = np.int64(draw(bits) % np.uint64(n))
+            release = timed.due[x]
+            if draw(bits) % np.uint64(5) > 1:
+                span = np.float64(50 if draw(bits) % np.uint64(2) else 5) * timed.fixed
+                luck = np.float64(draw(bits) >> np.uint64(11)) / 2.0**53
+                release = max(release, known.start[x] + np.int64((2 * luck - 0.7) * span))
+            if release == known.release[x]:
+                continue
+            released(new, x, release)
+        else:
+            moved(new.order, i, j, kind)
         luck = (np.float64(draw(bits) >> np.uint64(11)) + 1) / 2.0**53
         allowed = -heat * np.log(luck)
         found = serve(timed, known, new, i, allowed + give * heat)
         if not 0 <= found <= known.total[whole] + allowed:
             overwrite(new.order, i, known.order, i, j + 1)
+            overwrite(new.release, 0, known.release, 0, n)
+            overwrite(new.by_release, 0, known.by_release, 0, n)
             overwrite(new.began, 0, known.began, 0, n)
+            overwrite(new.start, 0, known.start, 0, n)
             continue
         slot = i // STRIDE
         begin = known.state[slot, COMPLETED] // STRIDE + 1
         overwrite(known.order, i, new.order, i, j + 1)
+        overwrite(known.release, 0, new.release, 0, n)
+        overwrite(known.by_release, 0, new.by_release, 0, n)
         overwrite(known.began, 0, new.began, 0, n)
+        overwrite(known.start, 0, new.start, 0, n)
         overwrite(known.sums, begin, new.sums, begin, len(new.sums))
         for k in range(slot + 1, whole):
             snapshot(known, k, new.state[k], new.total[k], new.end[k], new.base[k])
         known.total[whole] = new.total[whole]
         if found < least:
             least = found
-            overwrite(order, 0, new.order, 0, n)
+            overwrite(began, 0, new.began, 0, n)
     return least

@@ -9,7 +9,6 @@ in rounds.
 import math
 import time
 from collections import deque
-from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -22,12 +21,20 @@ from ratiolab.hindsight.schedules.annealing import Cooling, cooled, largest, mos
 from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.online import Information, Simulation, make, simulate
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
-from ratiolab.online.policies.prefix import Order, PrefixPolicy
 from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, View
 from ratiolab.seconds.beam import beams
-from ratiolab.seconds.duals import in_closed_form, parts_of, value
-from ratiolab.seconds.order_kernels import FIELDS, HIGHEST, STRIDE, Served, Timed, anneal, serve
+from ratiolab.seconds.duals import Flag, in_closed_form, parts_of, value
+from ratiolab.seconds.order_kernels import (
+    FEW,
+    FIELDS,
+    HIGHEST,
+    STRIDE,
+    Served,
+    Timed,
+    anneal,
+    serve,
+)
 
 BEGIN = "swf", "swf-fit", "svf-fit", "mc-sf"
 """Policies whose orders a search begins with."""
@@ -35,31 +42,12 @@ BEGIN = "swf", "swf-fit", "svf-fit", "mc-sf"
 LONGEST = 2**62
 """Picoseconds of arrivals that a search takes, 53 days: its sums are 64-bit integers."""
 
-BEAMS = 0.8
-"""Part of the time for beams; the rest is for an annealing of the best order."""
+BEAMS = 0.5
+"""Part of the time for beams where few requests are released later; else they have all of it, and
+an annealing what they leave."""
 
-HOT, COLD, REACH, GIVE = 0.05, 0.002, 8, 6.0
+HOT, COLD, REACH, GIVE = 0.01, 0.001, 8, 6.0
 """First and last temperature in mean latencies; places of a move; temperatures that may be lost."""
-
-
-@dataclass(frozen=True)
-class Searched(PrefixPolicy):
-    """An order of all requests: the first waiting request starts once it fits until completion.
-
-    Parameters
-    ----------
-    order : all requests; the first goes first.
-    """
-
-    order: tuple[int, ...] = field(repr=False)
-
-    name: ClassVar[str] = "searched order"
-    source: ClassVar[str] = "ratiolab"
-    information: ClassVar[Information] = Information.TRUE_LENGTH
-
-    def ranks(self, setting: Setting) -> Order:
-        rank = {request: place for place, request in enumerate(self.order)}
-        return Order(lambda _, i: rank[i], lambda view, i: view.output[i])
 
 
 @dataclass(frozen=True)
@@ -113,12 +101,21 @@ def timed_of(instance: Instance, clock: BatchTime) -> Timed:
     )
 
 
-def served(timed: Timed, order: IntArray) -> Served:
-    """Return the run of an order; its last total is the sum of completion times, picoseconds."""
+def served(timed: Timed, order: IntArray, release: IntArray | None = None) -> Served:
+    """Return the run of an order; its last total is the sum of completion times, picoseconds.
+
+    Parameters
+    ----------
+    release : when each request may start, not before it arrives; None for arrivals.
+    """
+    release = timed.due if release is None else release
     n, rows = len(order), len(order) // STRIDE + 2
     ends = np.zeros((rows, timed.running), np.int64)
     known = Served(
         order.copy(),
+        release.copy(),
+        np.argsort(release, kind="stable"),
+        np.zeros(n, np.int64),
         np.zeros(n, np.int64),
         np.full(n // STRIDE + 1, np.inf),
         np.zeros((rows, FIELDS), np.int64),
@@ -139,6 +136,7 @@ def search_order(
     *,
     preemption: Preemption = "restart",
     seed: int = 0,
+    over: Flag | None = None,
 ) -> Simulation:
     """Return the run of the least total latency under a clock that is found within some time.
 
@@ -148,8 +146,8 @@ def search_order(
     Parameters
     ----------
     instance : it states the seconds of a tick, unless clock does or all arrive at 0.
-    seconds : of the search; 0 compares the policies that it would begin with. Ctrl-C ends it with
-        the best that was found.
+    seconds : of the search; 0 compares the policies that it would begin with.
+    over : ends it with the best that was found, when it is set, as Ctrl-C does.
 
     Examples
     --------
@@ -159,30 +157,30 @@ def search_order(
     """
     if seconds:
         compile_search()
-    began = time.perf_counter()
+    began, over = time.perf_counter(), np.zeros(1, np.bool_) if over is None else over
 
     def used(share: float = 1.0) -> float:
         """Return the part of a share of the time that is used."""
         passed = time.perf_counter() - began
-        return min(1.0, passed / (share * seconds)) if seconds else 1.0
+        return min(1.0, passed / (share * seconds)) if seconds and not over[0] else 1.0
 
-    timed = timed_of(instance, clock)
-    best = _least(
-        simulate(instance, make(key), preemption=preemption, clock=clock) for key in BEGIN
-    )
+    def run(policy: Policy) -> Simulation:
+        return simulate(instance, policy, preemption=preemption, clock=clock)
+
+    timed, few = timed_of(instance, clock), len(instance) <= FEW
+    share = BEAMS if few else 1.0
+    best = min((run(make(key)) for key in BEGIN), key=total_seconds)
     try:
-        starts = beams(instance, clock, timed, lambda: used(BEAMS), BEAMS * seconds)
+        starts = beams(instance, clock, timed, lambda: used(share), share * seconds, over)
         if starts is not None:
-            plan = Planned(tuple(starts.tolist()))
-            best = _least((best, simulate(instance, plan, preemption=preemption, clock=clock)))
+            best = min(best, run(Planned(tuple(starts.tolist()))), key=total_seconds)
         order = np.lexsort((instance.volume, best.schedule.starts))
-        known = served(timed, order)
+        known = served(timed, order, _releases(timed, best) if few else None)
         mean = (known.total[-1] - float(timed.due.sum())) / len(order)
-        hot = HOT * (COLD / HOT) ** used()
-        cooling = Cooling(hot * mean, COLD * mean, REACH, GIVE)
-        again = known.order.copy()
-        cooled(anneal, timed, known, again, largest(instance), cooling, used, seed=seed)
-        return _least((best, _run(instance, clock, again, preemption)))
+        cooling = Cooling(HOT * mean, COLD * mean, REACH, GIVE)
+        starts = known.began.copy()
+        cooled(anneal, timed, known, starts, largest(instance), cooling, used, seed=seed)
+        return min(best, run(Planned(tuple(starts.tolist()))), key=total_seconds)
     except KeyboardInterrupt:
         return best
 
@@ -205,7 +203,7 @@ def _pair() -> tuple[Instance, BatchTime]:
 def _beam() -> None:
     """Do in little what `beams` does."""
     parts = iter((0.0, 0.0))
-    beams(*_pair(), timed_of(*_pair()), lambda: next(parts, 1.0), 0.001)
+    beams(*_pair(), timed_of(*_pair()), lambda: next(parts, 1.0), 0.001, np.zeros(1, np.bool_))
 
 
 def _orders_and_duals() -> None:
@@ -219,9 +217,14 @@ def _orders_and_duals() -> None:
     value(duals, in_closed_form(duals, 1.0, 4))
 
 
-def _least(runs: Iterable[Simulation]) -> Simulation:
-    """Return the run of the least total latency."""
-    return min(runs, key=total_seconds)
+def _releases(timed: Timed, run: Simulation) -> IntArray:
+    """Return releases under which requests start as in a run, half of a batch before they do."""
+    assert run.times is not None
+    assert run.arrivals is not None
+    seconds = run.times[run.schedule.starts] - run.arrivals.min()
+    started = (seconds * PICOSECONDS).astype(np.int64) - timed.fixed // 2
+    releases: IntArray = np.maximum(timed.due, started)
+    return releases
 
 
 def total_seconds(run: Simulation) -> float:
@@ -229,11 +232,3 @@ def total_seconds(run: Simulation) -> float:
     if run.outcome != "complete" or run.times is None or run.arrivals is None:
         return math.inf
     return float((run.times[run.schedule.completion] - run.arrivals).sum())
-
-
-def _run(
-    instance: Instance, clock: BatchTime, order: IntArray, preemption: Preemption
-) -> Simulation:
-    """Simulate an order, exactly."""
-    policy = Searched(tuple(order.tolist()))
-    return simulate(instance, policy, preemption=preemption, clock=clock)

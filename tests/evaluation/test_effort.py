@@ -11,6 +11,8 @@ from ratiolab.hindsight.certificates.io import read_certificate
 from ratiolab.model import Instance, write_instance
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA2_70B_2XA100
+from ratiolab.seconds.both_ends import both_ends
+from ratiolab.seconds.order_search import total_seconds
 from ratiolab.workloads.generators import generate
 
 KEYS = ("fcfs", "swf")
@@ -39,6 +41,36 @@ def test_effort_narrows_the_interval_from_both_ends_and_says_it_in_a_sentence(bu
     assert f"at least {least:.2f} times as much" in words
     assert plain.certificate is None
     assert plain.answer == ""
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_keeps_both_ends_as_far_as_they_were_found(busy):
+    search = both_ends(
+        busy, LLAMA2_70B_2XA100, "recompute", search=1e6, bound=1e6, tell=interrupted
+    )
+    assert search.interrupted
+    assert certify(search.certificate, busy) / 10**12 < total_seconds(search.run)
+
+
+def test_after_ctrl_c_the_command_says_what_it_keeps(busy, tmp_path, capsys, monkeypatch):
+    write_instance(busy, tmp_path / "log.json")
+    monkeypatch.setattr("ratiolab.seconds.both_ends.wait", interrupted)
+    asked = ("evaluate", tmp_path / "log.json", "--clock", "llama2-70b-2xa100", "--json")
+    assert ended_with(*asked, "--policies", "fcfs,swf") == 130
+    out, err = capsys.readouterr()
+    low, high = json.loads(out)["best_schedule"]
+    assert 0 < low < high
+    assert "both ends of the best schedule are those found so far" in err
+
+
+def test_it_is_told_how_much_of_the_time_for_both_ends_is_used(busy):
+    parts: list[float] = []
+    made(busy, effort=10, tell=parts.append)
+    assert parts == sorted(parts)
+    assert 0 <= parts[0] <= parts[-1] <= 1
 
 
 def test_where_nothing_waits_no_effort_is_made():

@@ -14,6 +14,8 @@ from ratiolab.seconds.duals import parts_of
 from ratiolab.seconds.order_search import Planned, search_order, timed_of, total_seconds
 from ratiolab.workloads.generators import generate
 
+NEVER = np.zeros(1, np.bool_)
+
 CLOCKS = (
     BatchTime(fixed=0.02, prefill=0.001, decode=0.0005, tick=0.05),
     BatchTime(fixed=0.02, prefill=0.001, decode=0.0005, kv=0.0001, tick=0.4),
@@ -33,7 +35,9 @@ def test_the_simulator_confirms_the_schedule_of_a_beam(seed):
     instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
     timed, parts = timed_of(instance, clock), parts_of(instance, clock, refills=False, groups=1)
     setting = PORTFOLIO[seed % len(PORTFOLIO)]
-    total, starts, _ = started(timed, guide_of(instance, clock, parts, setting), setting, 10, 10**6)
+    total, starts, _ = started(
+        timed, guide_of(instance, clock, parts, setting), setting, 10, 10**6, NEVER
+    )
     run = simulate(instance, Planned(tuple(starts.tolist())), clock=clock)
     found = (total - float(timed.due.sum())) / PICOSECONDS
     assert total_seconds(run) == pytest.approx(found, rel=1e-9)
@@ -43,7 +47,7 @@ def beamed(instance: Instance, clock: BatchTime, states: int, settings: int) -> 
     """The least total latency of beams with the first settings, seconds."""
     timed, parts = timed_of(instance, clock), parts_of(instance, clock, refills=False, groups=1)
     totals = [
-        started(timed, guide_of(instance, clock, parts, setting), setting, states, 10**6)[0]
+        started(timed, guide_of(instance, clock, parts, setting), setting, states, 10**6, NEVER)[0]
         for setting in PORTFOLIO[:settings]
     ]
     return (min(totals) - float(timed.due.sum())) / PICOSECONDS
@@ -73,17 +77,17 @@ def test_beams_are_better_than_the_policies_that_a_search_begins_with():
 def test_no_beam_begins_that_would_not_end_in_time():
     instance = generate("lmsys", 3, n=150, memory=2000, rate=0.3).replace(tick_seconds=0.02)
     timed, began = timed_of(instance, LLAMA2_70B_2XA100), perf_counter()
-    beams(instance, LLAMA2_70B_2XA100, timed, lambda: perf_counter() - began, 1.0)
+    beams(instance, LLAMA2_70B_2XA100, timed, lambda: perf_counter() - began, 1.0, NEVER)
     assert perf_counter() - began < 2, "one is enough, with others at work beside it"
 
 
 def test_without_time_there_is_no_beam():
     instance, clock = drawn(1), CLOCKS[0]
-    assert beams(instance, clock, timed_of(instance, clock), lambda: 1.0, 1.0) is None
+    assert beams(instance, clock, timed_of(instance, clock), lambda: 1.0, 1.0, NEVER) is None
 
 
 def test_a_beam_that_takes_too_many_states_is_given_up():
     instance, clock = drawn(1), CLOCKS[0]
     timed, parts = timed_of(instance, clock), parts_of(instance, clock, refills=False, groups=1)
     guide = guide_of(instance, clock, parts, PORTFOLIO[0])
-    assert started(timed, guide, PORTFOLIO[0], 10, 3)[0] == np.inf
+    assert started(timed, guide, PORTFOLIO[0], 10, 3, NEVER)[0] == np.inf

@@ -1,23 +1,43 @@
 """The search for a schedule in seconds: what it computes is what the simulator says."""
 
 from copy import deepcopy
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from ratiolab.evaluation.evaluate import evaluate
 from ratiolab.model import Instance
-from ratiolab.online import make, simulate
+from ratiolab.online import Information, make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
+from ratiolab.online.policies.prefix import Order, PrefixPolicy
+from ratiolab.online.policy import Setting
 from ratiolab.ratio.clock_bound import clock_lower_bound
 from ratiolab.seconds.order_kernels import serve
 from ratiolab.seconds.order_search import (
-    Searched,
+    Planned,
     search_order,
     served,
     timed_of,
     total_seconds,
 )
+
+
+@dataclass(frozen=True)
+class Ordered(PrefixPolicy):
+    """An order of all requests: the first waiting request starts once it fits until completion."""
+
+    order: tuple[int, ...]
+
+    name: ClassVar[str] = "order"
+    source: ClassVar[str] = "these tests"
+    information: ClassVar[Information] = Information.TRUE_LENGTH
+
+    def ranks(self, setting: Setting) -> Order:
+        rank = {request: place for place, request in enumerate(self.order)}
+        return Order(lambda _, i: rank[i], lambda view, i: view.output[i])
+
 
 CLOCKS = (
     BatchTime(fixed=0.02, prefill=0.001, decode=0.0005, tick=0.05),
@@ -38,7 +58,19 @@ def test_the_compiled_run_of_an_order_is_that_of_the_simulator(seed: int) -> Non
     instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
     timed, order = timed_of(instance, clock), np.random.default_rng(seed).permutation(len(instance))
     compiled = served(timed, order).total[-1] - float(timed.due.sum())
-    run = simulate(instance, Searched(tuple(order.tolist())), clock=clock, preemption="restart")
+    run = simulate(instance, Ordered(tuple(order.tolist())), clock=clock, preemption="restart")
+    assert compiled / picoseconds(1) == pytest.approx(total_seconds(run), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_simulator_confirms_the_run_of_an_order_with_delays(seed: int) -> None:
+    instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
+    timed, rng = timed_of(instance, clock), np.random.default_rng(seed)
+    late = rng.integers(0, 10 * picoseconds(1), len(instance)) * rng.integers(0, 2, len(instance))
+    known = served(timed, rng.permutation(len(instance)), timed.due + late)
+    plan = Planned(tuple(known.began.tolist()))
+    run = simulate(instance, plan, clock=clock)
+    compiled = known.total[-1] - float(timed.due.sum())
     assert compiled / picoseconds(1) == pytest.approx(total_seconds(run), rel=1e-12)
 
 
@@ -81,7 +113,7 @@ def test_the_best_of_all_orders_is_found_when_there_are_few() -> None:
 
     instance = Instance("four", 9, [0, 0, 0, 0], [3, 1, 4, 1], [2, 6, 3, 5])
     clock = CLOCKS[1]
-    runs = [simulate(instance, Searched(order), clock=clock) for order in permutations(range(4))]
+    runs = [simulate(instance, Ordered(order), clock=clock) for order in permutations(range(4))]
     best = min(map(total_seconds, runs))
     assert best < total_seconds(simulate(instance, make("svf"), clock=clock))
     assert total_seconds(search_order(instance, clock, 0.4)) == pytest.approx(best)
