@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,19 +19,14 @@ from ratiolab.hindsight.horizon import serial_horizon
 from ratiolab.hindsight.objective import Aim, Objective
 from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.relaxation.promised import alone, promised_bounds
-from ratiolab.hindsight.result import Progress, Report, SolveOptions, Stage
+from ratiolab.hindsight.result import Progress, Report, Solved, SolveOptions, Stage, Timed
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.hindsight.schedules.promised import Plan, first_schedule, improve, plan_of
 from ratiolab.model import Instance, IntArray, Schedule, require_feasible, violations
-from ratiolab.model.display import Result
 from ratiolab.model.feasibility import Violation, fleet_violations, require_feasible_fleet
 from ratiolab.model.files import PathLike
 from ratiolab.model.fleet import Fleet, FleetSchedule, fleet_of, replicas_of, runs_of
-from ratiolab.model.interrupts import Interruptible
 from ratiolab.model.io import as_instance
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METHODS = ("auto", "ip", "certified", "brute")
 
@@ -46,7 +41,7 @@ MOST_LISTS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class PromiseResult(Interruptible, Result):
+class PromiseResult(Solved):
     """A judged schedule and a proven bound around the optimum of an objective with promises.
 
     Parameters
@@ -144,18 +139,8 @@ class PromiseResult(Interruptible, Result):
             "covers": self.covers,
             "unreachable": self.unreachable,
             "starts": runs_of(self.schedule).starts.tolist(),
-            "nodes": self.nodes,
-            "seconds": round(self.seconds, 3),
-            "stages": [s._asdict() | {"seconds": round(s.seconds, 3)} for s in self.stages],
-            "note": self.note,
-            "options": self.options.as_dict(),
+            **self.spent,
         }
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a table with one row for each stage, and the bounds that it left."""
-        import pandas as pd
-
-        return pd.DataFrame(self.to_dict()["stages"])
 
 
 def covered(instance: Instance, objective: Aim) -> str:
@@ -240,7 +225,7 @@ def solve_promises(
     return run.to_the_end()
 
 
-class _Run:
+class _Run(Timed):
     """A solve: the best schedule and bound so far, in the value of the objective."""
 
     def __init__(
@@ -250,14 +235,15 @@ class _Run:
         options: SolveOptions,
         progress: Report | None,
     ) -> None:
-        self.given, self.aim, self.options, self.progress = given, aim, options, progress
+        super().__init__(options)
+        self.given, self.aim, self.progress = given, aim, progress
         self.instance, self.replicas = replicas_of(given)
         self.listed: Callable[[IntArray], Plan] = (
             partial(admitted_list, given)
             if isinstance(given, Fleet)
             else partial(list_schedule, given)
         )
-        self.began, self.stages, self.nodes = time.perf_counter(), list[Stage](), 0
+        self.stages, self.nodes = list[Stage](), 0
         self.name, self.note, self.interrupted = "lists", "", False
         self.schedule = _required(first_schedule(given, aim, self.listed))
         self.found = aim.value(self.schedule)
@@ -274,11 +260,6 @@ class _Run:
         """Return whether both ends meet."""
         return self.found == self.bound
 
-    def left(self) -> float | None:
-        """Return the seconds that are left, if there is a limit."""
-        limit = self.options.time_limit
-        return None if limit is None else max(0.0, limit - time.perf_counter() + self.began)
-
     def to_the_end(self) -> PromiseResult:
         """Run the stages and return the result; Ctrl-C keeps what there is."""
         method = self.options.method
@@ -291,7 +272,7 @@ class _Run:
         self.ended("lists")
         try:
             for name, stage in stages:
-                if self.closed or self.left() == 0:
+                if self.closed or self.time_left == 0:
                     break
                 self.name = name
                 self.tell()
@@ -304,22 +285,21 @@ class _Run:
         lower, upper = self.ends
         return PromiseResult(
             *(self.given, self.aim.name, self.schedule, lower, upper, self.source),
-            *(self.certificate, time.perf_counter() - self.began, self.nodes, self.options),
+            *(self.certificate, self.seconds, self.nodes, self.options),
             *(tuple(self.stages), self.note, self.interrupted),
         )
 
     def ended(self, name: str) -> None:
         """Note the bounds at the end of a stage."""
         lower, upper = self.ends
-        seconds = time.perf_counter() - self.began
-        self.stages.append(Stage(name, seconds, upper, lower, self.nodes))
+        self.stages.append(Stage(name, self.seconds, upper, lower, self.nodes))
 
     def tell(self, nodes: int = 0) -> None:
         """Show where the solve is."""
         if self.progress is not None:
             lower, upper = self.ends
-            seconds = time.perf_counter() - self.began
-            self.progress(Progress(seconds, self.nodes + nodes, upper, lower, self.name))
+            now = self.seconds, self.nodes + nodes, upper, lower, self.name
+            self.progress(Progress(*now))
 
     def keep(self, schedule: Plan) -> None:
         """Keep a schedule that is better and passes the check."""
@@ -340,9 +320,7 @@ class _Run:
 
     def bounds(self) -> None:
         """Prove bounds by prices."""
-        left = self.left()
-        seconds = None if left is None else PARTS["bounds"] * left
-        for proof in promised_bounds(self.given, self.aim, seconds):
+        for proof in promised_bounds(self.given, self.aim, self.share(PARTS["bounds"])):
             if self.is_better(proof.bound, self.certificate.bound):
                 self.certificate = proof
                 self.prove(proof.bound, proof.source)
@@ -351,7 +329,7 @@ class _Run:
 
     def search(self) -> None:
         """Look for better schedules."""
-        left, began, asked = self.left(), time.perf_counter(), 0
+        left, began, asked = self.time_left, time.perf_counter(), 0
         most = STEPS_EACH * len(self.instance) / 500 if self.aim.dropping else MOST_LISTS
 
         def part() -> float:
@@ -388,7 +366,7 @@ class _Run:
 
         ends, params = np.maximum(self.last_starts(), self.instance.arrival), ProgramParams()
         entries = size(self.instance, ends, int(ends.max()), objective=self.aim) * self.replicas
-        left, most = self.left(), params.most_entries
+        left, most = self.time_left, params.most_entries
         if left is not None:
             most = min(most, int(params.entries_a_second * max(1.0, left)))
         small = entries <= most or self.options.method == "ip"
@@ -402,7 +380,7 @@ class _Run:
         self.note = self.too_large()
         if self.note:
             return
-        last, left = self.last_starts(), self.left()
+        last, left = self.last_starts(), self.time_left
         library, _, solver = (self.options.backend or "highs").partition(":")
         if library == "pulp":
             solver = pulp.require_solver(solver or pulp.DEFAULT_SOLVER)

@@ -1,8 +1,10 @@
 """Options of a solve, its progress while it runs, and its result."""
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ratiolab.model import Instance, Schedule
@@ -67,6 +69,74 @@ class Stage(NamedTuple):
 Report: TypeAlias = Callable[[Progress], None]
 
 
+class Timed:
+    """The clock of a solve, which begins when it is made.
+
+    Attributes
+    ----------
+    began : when, on the clock `time.perf_counter`; moved when the clock stands still.
+    """
+
+    def __init__(self, options: SolveOptions) -> None:
+        self.began, self.options = time.perf_counter(), options
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since the solve began."""
+        return time.perf_counter() - self.began
+
+    @property
+    def time_left(self) -> float | None:
+        """Return the seconds that are left, None without a limit."""
+        limit = self.options.time_limit
+        return None if limit is None else max(0.0, limit - self.seconds)
+
+    def share(self, part: float) -> float | None:
+        """Return this part of the time that is left, seconds; None without a time limit."""
+        left = self.time_left
+        return None if left is None else part * left
+
+    def countdown(self, part: float = 1.0) -> Callable[[], float]:
+        """Return a clock: the remaining seconds of this part of the time that is left now."""
+        seconds = self.share(part)
+        if seconds is None:
+            return lambda: inf
+        ends = time.perf_counter() + seconds
+        return lambda: ends - time.perf_counter()
+
+    def deadline(self, part: float = 1.0) -> Callable[[], bool]:
+        """Return a predicate: is this part of the time that is left now over?"""
+        left = self.countdown(part)
+        return lambda: left() < 0
+
+
+class Solved(Interruptible, Result):
+    """A result of a solve in stages."""
+
+    nodes: int
+    seconds: float
+    options: SolveOptions
+    stages: tuple[Stage, ...]
+    note: str
+
+    @property
+    def spent(self) -> dict[str, Any]:
+        """Return what the solve took and where it stopped, as plain data."""
+        return {
+            "nodes": self.nodes,
+            "seconds": round(self.seconds, 3),
+            "stages": [s._asdict() | {"seconds": round(s.seconds, 3)} for s in self.stages],
+            "note": self.note,
+            "options": self.options.as_dict(),
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with one row for each stage, and the bounds that it left."""
+        import pandas as pd
+
+        return pd.DataFrame(self.spent["stages"])
+
+
 class Interval:
     """A proven interval around an optimum, and what its lower end rests on."""
 
@@ -112,7 +182,7 @@ class Interval:
 
 
 @dataclass(frozen=True, eq=False)
-class OptResult(Interval, Interruptible, Result):
+class OptResult(Interval, Solved):
     """A feasible schedule and a proven interval around the hindsight optimum.
 
     Parameters
@@ -160,15 +230,5 @@ class OptResult(Interval, Interruptible, Result):
             "certified": self.certified,
             "preemption": self.preemption,
             "starts": self.schedule.starts.tolist(),
-            "nodes": self.nodes,
-            "seconds": round(self.seconds, 3),
-            "stages": [s._asdict() | {"seconds": round(s.seconds, 3)} for s in self.stages],
-            "note": self.note,
-            "options": self.options.as_dict(),
+            **self.spent,
         }
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a table with one row for each stage, and the bounds that it left."""
-        import pandas as pd
-
-        return pd.DataFrame(self.to_dict()["stages"])

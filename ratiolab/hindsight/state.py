@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import inf
 from typing import NamedTuple, TypeAlias
 
 from ratiolab.hindsight.bounds import LowerBound, best_lower_bound
@@ -17,7 +16,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.memory import budget
 from ratiolab.hindsight.params import DEFAULT, SolveParams
-from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage
+from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage, Timed
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.instance import LARGEST
@@ -59,7 +58,7 @@ class Callbacks(NamedTuple):
     progress: Callable[[int, int | None], None]
 
 
-class SolveState:
+class SolveState(Timed):
     """The best schedule and bound so far, and their cost; stages read it and never write it.
 
     Parameters
@@ -81,9 +80,9 @@ class SolveState:
         progress: Report | None = None,
         params: SolveParams = DEFAULT,
     ) -> None:
-        self.began = time.perf_counter()
+        super().__init__(options)
         self.lock = threading.RLock()  # `ratiolab.hindsight.search` finds schedules, too
-        self.instance, self.options, self.progress = instance, options, progress
+        self.instance, self.progress = instance, progress
         self.params = params
         self.helped = False
         self.nodes = 0
@@ -115,17 +114,6 @@ class SolveState:
         return self.upper == self.lower.value
 
     @property
-    def seconds(self) -> float:
-        """Return the seconds since the solve began."""
-        return time.perf_counter() - self.began
-
-    @property
-    def time_left(self) -> float | None:
-        """Return the seconds that are left, None without a limit."""
-        limit = self.options.time_limit
-        return None if limit is None else max(0.0, limit - self.seconds)
-
-    @property
     def nodes_left(self) -> int | None:
         """Return the nodes that are left, None without a limit."""
         limit = self.options.node_limit
@@ -135,24 +123,6 @@ class SolveState:
     def memory_budget(self) -> int | None:
         """Return the bytes that arrays may take, None without a limit."""
         return budget(self.options.memory_limit)
-
-    def share(self, part: float) -> float | None:
-        """Return this part of the time that is left, seconds; None without a time limit."""
-        left = self.time_left
-        return None if left is None else part * left
-
-    def countdown(self, part: float = 1.0) -> Callable[[], float]:
-        """Return a clock: the remaining seconds of this part of the time that is left now."""
-        seconds = self.share(part)
-        if seconds is None:
-            return lambda: inf
-        ends = time.perf_counter() + seconds
-        return lambda: ends - time.perf_counter()
-
-    def deadline(self, part: float = 1.0) -> Callable[[], bool]:
-        """Return a predicate: is this part of the time that is left now over?"""
-        left = self.countdown(part)
-        return lambda: left() < 0
 
     def keep(self, found: Found) -> None:
         """Keep what is better than what is known, and show progress when bounds have moved."""

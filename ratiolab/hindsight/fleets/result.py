@@ -3,19 +3,15 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from ratiolab.hindsight.result import Interval, SolveOptions, Stage
-from ratiolab.model.display import Result
+from ratiolab.hindsight.result import Interval, Solved, SolveOptions, Stage
 from ratiolab.model.fleet import Fleet, FleetSchedule
-from ratiolab.model.interrupts import Interruptible
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ratiolab.hindsight.certificates.certificate import Certificate
 
 
 @dataclass(frozen=True, eq=False)
-class FleetResult(Interval, Interruptible, Result):
+class FleetResult(Interval, Solved):
     """A feasible schedule of a fleet, and a proven interval around its hindsight optimum.
 
     Parameters
@@ -56,15 +52,5 @@ class FleetResult(Interval, Interruptible, Result):
             "preemption": "restart",
             "starts": self.schedule.runs.starts.tolist(),
             "replica": self.schedule.replica.tolist(),
-            "nodes": self.nodes,
-            "seconds": round(self.seconds, 3),
-            "stages": [s._asdict() | {"seconds": round(s.seconds, 3)} for s in self.stages],
-            "note": self.note,
-            "options": self.options.as_dict(),
+            **self.spent,
         }
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a table with one row for each stage, and the bounds that it left."""
-        import pandas as pd
-
-        return pd.DataFrame(self.to_dict()["stages"])

@@ -27,7 +27,7 @@ from ratiolab.hindsight.fleets.result import FleetResult
 from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.relaxation.growth import growth_bounds
-from ratiolab.hindsight.result import Progress, Report, SolveOptions, Stage
+from ratiolab.hindsight.result import Progress, Report, SolveOptions, Stage, Timed
 from ratiolab.model.feasibility import fleet_violations, require_feasible_fleet
 from ratiolab.model.fleet import Fleet, FleetSchedule
 from ratiolab.model.footprint import IntArray
@@ -108,14 +108,14 @@ def solve_fleet(
     return _Solve(fleet, options, solver, progress).run()
 
 
-class _Solve:
+class _Solve(Timed):
     """A solve while it runs: the best schedule and bound, and the time that is left."""
 
     def __init__(
         self, fleet: Fleet, options: SolveOptions, solver: str, progress: Report | None
     ) -> None:
-        self.began = time.perf_counter()
-        self.fleet, self.options, self.solver, self.progress = fleet, options, solver, progress
+        super().__init__(options)
+        self.fleet, self.solver, self.progress = fleet, solver, progress
         self.nodes, self.interrupted, self.stage, self.note = 0, False, "bounds", ""
         self.duals: DualCertificate | None = None
         bound, function = fleet_lower_bound(fleet)
@@ -140,7 +140,7 @@ class _Solve:
         for name in METHODS[self.options.method]:
             if self.closed or self.interrupted:
                 break
-            left = self.left
+            left = self.time_left
             if left == 0:
                 self.note = f"stopped before proof: time limit before stage {name}"
                 break
@@ -171,15 +171,6 @@ class _Solve:
     @property
     def closed(self) -> bool:
         return self.upper == self.lower.value
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.began
-
-    @property
-    def left(self) -> float | None:
-        limit = self.options.time_limit
-        return None if limit is None else max(0.0, limit - self.seconds)
 
     @contextmanager
     def running(self, name: str) -> Iterator[None]:
@@ -269,7 +260,7 @@ class _Solve:
             horizon = int(last.max())
         while True:
             entries = fleet.replicas * size(instance, last, horizon, merge=not self.solver)
-            left = inf if seconds is None else max(1.0, self.left or 0)
+            left = inf if seconds is None else max(1.0, self.time_left or 0)
             if entries > min(PARAMS.most_entries, PARAMS.entries_a_second * left):
                 self.note = f"no program: {entries} non-zeros are too many"
                 return
@@ -298,7 +289,7 @@ class _Solve:
         result = highs.solve_program(
             many.program,
             start=many.counts(one, runs.starts, self.schedule.replica),
-            time_limit=self.left,
+            time_limit=self.time_left,
             node_limit=self.options.node_limit,
             seed=self.options.seed,
             progress=self.show,
@@ -324,7 +315,7 @@ class _Solve:
             self.fleet.instance,
             last.tolist(),
             solver=self.solver,
-            time_limit=self.left,
+            time_limit=self.time_left,
             seed=self.options.seed,
             replicas=self.fleet.replicas,
         )
