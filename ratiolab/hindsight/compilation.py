@@ -25,6 +25,9 @@ from ratiolab.hindsight.schedules.heuristics import best_list_schedule, improved
 from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
 
+EXACT, RELAXED = 20, 40
+"""Requests of samples: few enough for exact walks, and so many that walks merge."""
+
 _done: set[str] = set()
 
 
@@ -50,8 +53,10 @@ def compile_ahead(*, many: bool) -> None:
             _beams()
         _bounds_and_heat()
     else:
-        _walks(_sample(20), merging=False)
-        _walks(_sample(40), merging=True)
+        with beside(_orders_and_rows):
+            _walks(_sample(EXACT), merging=False)
+            _walks(_sample(RELAXED), merging=True)
+        _orders_and_rows()
     note_done(_kind(many=many))
 
 
@@ -73,17 +78,16 @@ def note_done(kind: str) -> None:
 
 
 def _sample(requests: int) -> Instance:
-    """Return requests that run a few at once: twenty for exact sweeps, forty for relaxed ones."""
+    """Return requests that run a few at once."""
     index = np.arange(requests)
     columns = index // 3, 1 + index % 3, 1 + 7 * index % 5
     return Instance("sample", 30, *columns)
 
 
 def _walks(instance: Instance, *, merging: bool) -> None:
-    """Do in little what the stages up to the program do."""
+    """Do in little what the stages of cuts and walks do, and the search beside them."""
     from ratiolab.hindsight.cuts.cut_bound import cut_bound
     from ratiolab.hindsight.labelling.loop import Loop, Surroundings
-    from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
     from ratiolab.hindsight.schedules.population import PARAMS, Population
     from ratiolab.hindsight.search import crossing
 
@@ -91,15 +95,9 @@ def _walks(instance: Instance, *, merging: bool) -> None:
         return False
 
     rng, asked = stream(0, "search"), count(1)
-    known = improved_schedule(best_list_schedule(instance), rng, 3_000)  # too many for Python
+    known = best_list_schedule(instance)
     upper = known.total_latency
-    dual_bound(instance, upper)
-    list(growth_bounds(instance))
     cuts = cut_bound(instance, horizon=known.makespan, rounds=3, target=upper).certificate
-    cross = crossing(instance, cuts.duals, upper, never)
-    population = Population(known, rng, never, lambda _: None, cross)
-    for _ in range(2 * PARAMS.members):  # until all have been crossed
-        population.step()
     around = Surroundings(
         upper=lambda: upper + 1,  # what proves the optimum does not end the loop
         stop=lambda: next(asked) > 4_000,
@@ -107,6 +105,21 @@ def _walks(instance: Instance, *, merging: bool) -> None:
     )
     few = LabellingParams(first_width=50, most_width=50) if merging else LabellingParams()
     Loop(instance, cuts, around, SolveParams(labelling=few)).run()
+    cross = crossing(instance, cuts.duals, upper, never)
+    population = Population(known, rng, never, lambda _: None, cross)
+    for _ in range(2 * PARAMS.members):  # until all have been crossed
+        population.step()
+
+
+def _orders_and_rows() -> None:
+    """Do in little what the stages before them do."""
+    from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
+
+    for requests in EXACT, RELAXED:
+        instance, rng = _sample(requests), stream(0, "search")
+        known = improved_schedule(best_list_schedule(instance), rng, 3_000)  # too many for Python
+        dual_bound(instance, known.total_latency)
+        list(growth_bounds(instance))
 
 
 def _beams() -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numba
@@ -57,6 +58,8 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(compilation, "_done", set())
     monkeypatch.setattr(compilation, "_walks", lambda *_, **__: None)
     monkeypatch.setattr(compilation, "_beams", lambda: None)
+    monkeypatch.setattr(compilation, "_orders_and_rows", lambda: None)
+    monkeypatch.setattr(compilation, "beside", lambda _: nullcontext())
     return tmp_path
 
 
