@@ -140,14 +140,14 @@ def is_feasible(schedule: Schedule) -> bool:
     if not all(rules):
         return False
     begin, tokens = start + lead, prompt + kept
-    pieces = np.concatenate(
-        [
-            [begin, stop, held(tokens, -begin), np.ones_like(begin)],
-            [start, begin, tokens + 1, np.zeros_like(begin)],
-        ],
-        axis=1,
-    )
-    return bool((_tokens_at_stops(pieces[:, pieces[1] > pieces[0]]) <= instance.memory).all())
+    making, filling = stop > begin, lead > 0
+    decoding = [begin, stop, held(tokens, -begin), np.ones_like(begin)]
+    prefill = [start, begin, tokens + 1, np.zeros_like(begin)]
+    pieces = [
+        np.concatenate([one[making], other[filling]])
+        for one, other in zip(decoding, prefill, strict=True)
+    ]
+    return bool((_tokens_at_stops(pieces) <= instance.memory).all())
 
 
 def fleet_violations(schedule: FleetSchedule) -> list[Violation]:
@@ -181,13 +181,13 @@ def require_feasible_fleet(schedule: FleetSchedule) -> FleetSchedule:
     return schedule
 
 
-def _tokens_at_stops(pieces: IntArray) -> IntArray:
+def _tokens_at_stops(pieces: list[IntArray]) -> IntArray:
     """Return the tokens held at each stop of pieces, whose columns are those of `_Piece`."""
     rounds = np.sort(pieces[1])
     tokens = np.zeros_like(rounds)
     for side, sign in ((0, 1), (1, -1)):
         order = np.argsort(pieces[side])
-        passed = np.searchsorted(pieces[side, order], rounds)
+        passed = np.searchsorted(pieces[side][order], rounds)
         constant, slope = (np.append(0, np.cumsum(column[order])) for column in pieces[2:])
         tokens += sign * (constant[passed] + slope[passed] * rounds)
     return tokens

@@ -56,8 +56,8 @@ def serve_compiled(
     make = OnArrays(n)
     s = opened(instance, preemption, policy.budget, clock, make)
     setting = setting_of(instance, policy, seed, preemption, clock)
-    known = {**observable_columns(instance, policy), "order": s.order.tolist()}
-    rule = policy.rule(setting, known)
+    # what the rule reads of long columns is not kept during the run
+    rule = policy.rule(setting, {**observable_columns(instance, policy), "order": s.order.tolist()})
     if rule is None:
         return None
     key = make.copied([-1] * n if rule.key is None else rule.key)

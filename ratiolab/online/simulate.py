@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -79,17 +80,16 @@ def simulate(
         with contained():
             ended = Serving(instance, policy, seed, semantics, clock).to_the_end(patience)
     s, outcome, decisions, delivered = ended
-    served = instance
+    served, timing = instance, tuple[Any, ...]()
     if clock is not None:  # in batches, of which no date is known
         dates = dict.fromkeys(DATES)
         served = instance.replace(arrival=delivered, tick_seconds=None, **dates)
+        timing = clock, boundaries(s), np.array(s.due, dtype=np.float64) / PICOSECONDS
     schedule = schedule_of(s, served, semantics)
+    del ended, s  # the judge needs as much memory again
     if outcome == "complete":
         judge(schedule, policy)
-    if clock is None:
-        return Simulation(schedule, policy, seed, outcome, decisions, semantics)
-    times, arrivals = boundaries(s), np.array(s.due, dtype=np.float64) / PICOSECONDS
-    return Simulation(schedule, policy, seed, outcome, decisions, semantics, clock, times, arrivals)
+    return Simulation(schedule, policy, seed, outcome, decisions, semantics, *timing)
 
 
 def judge(schedule: Schedule, policy: Policy) -> None:

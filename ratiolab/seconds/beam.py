@@ -25,7 +25,7 @@ RATE = 150_000
 """States that are gone on with in a second, at least: a beam ends after what that makes."""
 
 LARGEST = 2 * 10**8
-"""Bytes of the states of a beam."""
+"""Bytes of the states of a beam, or of the snapshots of an annealing, at most."""
 
 
 class Setting(NamedTuple):

@@ -23,7 +23,7 @@ from ratiolab.online import Information, Simulation, make, simulate
 from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
 from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, View
-from ratiolab.seconds.beam import beams
+from ratiolab.seconds.beam import LARGEST, beams
 from ratiolab.seconds.duals import Flag, in_closed_form, parts_of, value
 from ratiolab.seconds.order_kernels import (
     FEW,
@@ -174,6 +174,8 @@ def search_order(
         starts = beams(instance, clock, timed, lambda: used(share), share * seconds, over)
         if starts is not None:
             best = min(best, run(Planned(tuple(starts.tolist()))), key=total_seconds)
+        if 4 * 8 * timed.running * (len(instance) // STRIDE) > LARGEST:
+            return best  # where snapshots take that much, a move takes too long to find anything
         order = np.lexsort((instance.volume, best.schedule.starts))
         known = served(timed, order, _releases(timed, best) if few else None)
         mean = (known.total[-1] - float(timed.due.sum())) / len(order)
