@@ -26,7 +26,7 @@ from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
 
 EXACT, RELAXED = 20, 40
-"""Requests of samples: few enough for exact walks, and so many that walks merge."""
+"""Requests of samples: few enough for exact labelling, and so many that labels merge."""
 
 _done: set[str] = set()
 
@@ -85,7 +85,7 @@ def _sample(requests: int) -> Instance:
 
 
 def _walks(instance: Instance, *, merging: bool) -> None:
-    """Do in little what the stages of cuts and walks do, and the search beside them."""
+    """Do in little what cuts and labelling do, and the search beside them."""
     from ratiolab.hindsight.cuts.cut_bound import cut_bound
     from ratiolab.hindsight.labelling.loop import Loop, Surroundings
     from ratiolab.hindsight.schedules.population import PARAMS, Population
