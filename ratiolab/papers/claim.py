@@ -107,7 +107,7 @@ FIELD = re.compile(r"^ *(Source|Verdict|Assumes|Proof|Evidence): ", re.MULTILINE
 
 
 def read(docstring: str) -> tuple[str, dict[str, list[str]]]:
-    """Return the statement of a docstring, and its fields by name.
+    r"""Return the statement of a docstring, and its fields by name.
 
     >>> read("MC-SF is optimal.\n\nSource: Theorem 1, p. 3\nAssumes: equal requests")
     ('MC-SF is optimal.', {'Source': ['Theorem 1, p. 3'], 'Assumes': ['equal requests']})
