@@ -83,7 +83,10 @@ def lower_bounds(instance: Instance, clock: BatchTime) -> tuple[float, float]:
     return latency, ttft_lower_bound(instance, clock) / len(instance)
 
 
-ROUTERS = ("random", "round-robin", "jsq", "least-kv", "least-work", "central")
+ROUTERS = (
+    *("random", "round-robin", "jsq", "p2c", "least-kv", "least-work"),
+    *("imd", "bf-io", "central"),
+)
 """Routers of the page on fleets."""
 
 

@@ -17,7 +17,7 @@ WORKLOAD, LOAD, REPLICAS, CLOCK, POLICY = (
     *("clock", "policy.label"),
 )
 PLACE = [WORKLOAD, LOAD, REPLICAS, CLOCK]
-AT_ONCE = ("random", "round-robin", "jsq", "least-kv", "least-work")
+AT_ONCE = ("random", "round-robin", "jsq", "p2c", "least-kv", "least-work", "imd")
 
 
 class Fleets:
