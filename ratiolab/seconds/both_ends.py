@@ -68,7 +68,9 @@ def both_ends(
         ends: list[Future[Any]] = [found, proven]
         try:
             while wait(ends, TOLD).not_done:
-                tell(min(1.0, (time.perf_counter() - began) / max(search, bound)))
+                used = (time.perf_counter() - began) / max(search, bound)
+                tell(min(1.0, used))
+                over[0] = used >= 1  # a beam of a very long log ends here
         except KeyboardInterrupt:
             interrupted = True
         finally:
