@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.cells.engine import CellProgram, Proof, compile_cells, declined
 from ratiolab.hindsight.certificates.certificate import cell_certificate
@@ -34,12 +35,12 @@ class Cells:
         reason = reason_against(state)
         if reason:
             return Found(note=f"no dynamic program over cells: {reason}")
-        if state.memory_budget is not None:
-            size = LABEL_BYTES + RUNNING_BYTES * len(instance)
-            room = state.memory_budget // size
-            if room < params.width:
-                return Found(note="no dynamic program over cells: no room for its labels")
-            params = replace(params, room=min(room, params.room))
+        size = LABEL_BYTES + RUNNING_BYTES * len(instance)
+        budget = memory.half() if state.memory_budget is None else state.memory_budget
+        room = int(min(params.room, budget // size))
+        if room < params.width:
+            return Found(note="no dynamic program over cells: no room for its labels")
+        params = replace(params, room=room)
         with state.uncounted("compiling, once after installation"):
             compile_cells()
 

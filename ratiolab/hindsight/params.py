@@ -121,12 +121,13 @@ class CellsParams:
     ----------
     annealings : of lists with delays between two passes, where no second thread makes them: about
         a second for a dozen requests.
-    cells : least number of cells of the first level up to the makespan: fewer hide what memory
-        allows, more make as many labels for each set of started requests.
+    cells : least number of cells of the first level up to the makespan. More make many labels that
+        only the level's own costs-to-go exclude, and fewer take many sets of starts in a cell.
     width : labels of a layer in the first pass, about a second of work.
     growth : factor from the width of a pass to the next, so that all passes before the last take a
         third of the time.
-    room : labels of a level at most, some two gigabytes.
+    room : labels of a level at most, some eight gigabytes; never more than half of the machine's
+        memory holds.
     share : part of the time limit for the prices of rows.
     pieces : most pieces of a row: memory holds that many of the larger requests.
     grid, rows, columns, apart : rows at the begin, rows of a round, columns of a request and round,
@@ -136,10 +137,10 @@ class CellsParams:
     """
 
     annealings: int = 10
-    cells: int = 24
+    cells: int = 12
     width: int = 10_000
     growth: int = 4
-    room: int = 8_000_000
+    room: int = 32_000_000
     share: float = 0.2
     pieces: int = 6
     grid: int = 30

@@ -528,7 +528,8 @@ def extend(  # type: ignore[no-untyped-def]
     full = 2**n - 1
     room, edge_room = len(labels.started) - 1, len(edges.source) - 1
     split, half = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
-    stay, part_of = np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
+    stay, stay_spent = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    own, part_of = np.zeros((2, n), np.int64), np.zeros(n, np.int64)
     cost, spent = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     entries, kept = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
     lefts, kept_lefts = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
@@ -558,9 +559,13 @@ def extend(  # type: ignore[no-untyped-def]
                     if (after & ~started) >> i & 1:
                         split[number] = i
                         number += 1
-                stay[number] = 0
+                stay[number] = stay_spent[number] = 0
                 for d in range(number - 1, -1, -1):
-                    stay[d] = stay[d + 1] + max(0, left - problem.arrival[split[d]])
+                    i = split[d]
+                    stay[d] = stay[d + 1] + max(0, left - problem.arrival[i])
+                    own[0, d] = costs.cell[i, min(2 * m, costs.cell.shape[1] - 1)]
+                    own[1, d] = costs.cell[i, min(2 * m + 1, costs.cell.shape[1] - 1)]
+                    stay_spent[d] = stay_spent[d + 1] + min(own[0, d], own[1, d])
                 cost[0], spent[0] = labels.cost[k], labels.reduced[k]
                 half[0] = depth = 0
                 while depth >= 0:
@@ -578,6 +583,9 @@ def extend(  # type: ignore[no-untyped-def]
                         wait = max(problem.arrival[i], begins) - problem.arrival[i]
                         if (cost[d] + wait + stay[d + 1] + rest) * ONE > limit:
                             continue
+                        spent[d + 1] = spent[d] + own[part, d]
+                        if spent[d + 1] + stay_spent[d + 1] + rest_reduced > limit + costs.capacity:
+                            continue
                         twin = problem.twin[i]
                         if twin >= 0 and not started >> twin & 1 and part_of[twin] > part:
                             continue
@@ -590,15 +598,12 @@ def extend(  # type: ignore[no-untyped-def]
                         cost[d + 1] = cost[d] + start - problem.arrival[i]
                         if (cost[d + 1] + stay[d + 1] + rest) * ONE > limit:
                             continue
-                        spent[d + 1] = spent[d] + costs.cell[i, min(cell, costs.cell.shape[1] - 1)]
                         entries[known + d], lefts[known + d] = i << CELL_BITS | cell, start
                         half[d + 1] = 0
                         depth += 1
                         continue
                     depth -= 1
                     work += 1
-                    if spent[d] + rest_reduced - costs.capacity > limit:
-                        continue
                     kept_count = 0
                     if after != full:
                         for part in range(2):
@@ -631,7 +636,7 @@ def extend(  # type: ignore[no-untyped-def]
                             i = split[e]
                             between |= 1 << i
                             early += cost[e + 1] - cost[e]
-                            early_spent += costs.cell[i, min(2 * m, costs.cell.shape[1] - 1)]
+                            early_spent += own[0, e]
                     if between != full:
                         for q in range(known + d):
                             first = q < known or half[q - known] == 1
