@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from itertools import pairwise
 
@@ -16,8 +16,7 @@ from ratiolab.hindsight import OptResult, Progress, bracket, solve
 from ratiolab.hindsight.bruteforce import brute_force
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.params import ProgramParams, SolveParams
-from ratiolab.hindsight.solver import PLANS
-from ratiolab.hindsight.state import Work
+from ratiolab.hindsight.state import Callbacks, SolveState
 from ratiolab.model import Instance, require_feasible
 
 
@@ -179,13 +178,14 @@ def test_cuts_of_few_requests_have_fewer_rounds(
 
 
 def test_ctrl_c_between_two_stages_keeps_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    orders = PLANS["auto"][0]
+    running = SolveState.running
 
-    def plan() -> Iterator[tuple[str, Work]]:
-        yield orders
-        raise KeyboardInterrupt
+    def interrupted(state: SolveState, name: str) -> AbstractContextManager[Callbacks]:
+        if name != "orders":
+            raise KeyboardInterrupt
+        return running(state, name)
 
-    monkeypatch.setitem(PLANS, "auto", plan())  # type: ignore[arg-type]
+    monkeypatch.setattr(SolveState, "running", interrupted)
     result = solve(paper_like(0, 14), steps=100)
     check(result)
     assert result.interrupted
