@@ -42,12 +42,13 @@ def tokens(words: str) -> int:
     """Return a number of tokens, at least 1; ``53,760``, as vLLM prints it, is one."""
     plain = str(words).strip()
     digits = plain if not set(plain) & set(SEPARATORS) else _without_separators(plain)
-    if not digits and all(part.strip().isdecimal() for part in plain.split(",")):
-        from ratiolab.model.fleet import UNEQUAL
-
-        raise typer.BadParameter(f"{words!r}: {UNEQUAL}")
     if not (digits.isascii() and digits.isdigit() and 0 < int(digits) <= 2**31):
-        raise typer.BadParameter(f"{words!r} must be a whole number of tokens, at least 1")
+        asked = f"{words!r} must be a whole number of tokens, at least 1"
+        if not digits and all(part.strip().isdecimal() for part in plain.split(",")):
+            from ratiolab.model.fleet import UNEQUAL
+
+            asked += f"; {UNEQUAL}"
+        raise typer.BadParameter(asked)
     return int(digits)
 
 

@@ -24,6 +24,9 @@ NARROW = 10
 RATE = 150_000
 """States that are gone on with in a second, at least: a beam ends after what that makes."""
 
+MOST = 20_000_000
+"""States of a beam at most, however long it may take: their log has some three gigabytes."""
+
 LARGEST = 2 * 10**8
 """Bytes of the states of a beam, or of the snapshots of an annealing, at most."""
 
@@ -161,7 +164,8 @@ def beams(
             if longest * width > left or left <= 0:
                 return found
             guide = guide_of(instance, clock, parts, setting)
-            total, starts, _ = started(timed, guide, setting, width, int(RATE * left) + 1, over)
+            most = min(int(RATE * left) + 1, MOST)
+            total, starts, _ = started(timed, guide, setting, width, most, over)
             took = (1 - used()) * seconds
             longest = max(longest, (left - took) / width) if place or width > NARROW else 0.0
             ranked.append((total, place))

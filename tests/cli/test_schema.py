@@ -51,7 +51,7 @@ def shipped(name: str) -> Iterator[Path]:
         case "game":
             yield from HERE.glob("results/games/*.json.gz")
         case "study":
-            yield from HERE.glob("ratiolab/papers/*/experiments/*.toml")
+            yield from HERE.glob("ratiolab/papers/*/experiments/[!_]*.toml")
             yield HERE / "ratiolab/studies/example.toml"
             yield HERE / "notebooks/my_study.toml"
         case "baseline":
