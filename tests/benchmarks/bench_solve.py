@@ -23,12 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight import many_requests, solve, state
+from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.effort import allowing
-from ratiolab.hindsight.cuts import cut_bound
-from ratiolab.hindsight.relaxation import ascent, growth
-from ratiolab.hindsight.scale import portfolio
 from ratiolab.model import Instance
 from ratiolab.model.files import write_text
 from ratiolab.workloads.generators import generate
@@ -163,8 +160,9 @@ def measured(key: str, row: Row, first: int, seeds: int, limit: float) -> dict[s
 
 def count_processor_time() -> None:
     """Let limits of solves count the processor time of each thread."""
-    for module in (state, cut_bound, many_requests, portfolio, growth, ascent):
-        module.time = SimpleNamespace(perf_counter=thread_time)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("ratiolab.hindsight.") and hasattr(module, "time"):
+            module.time = SimpleNamespace(perf_counter=thread_time)
 
 
 def warm() -> None:
