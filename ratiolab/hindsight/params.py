@@ -127,8 +127,8 @@ class CellsParams:
     width : labels of a layer in the first pass, about a second of work.
     growth : factor from the width of a pass to the next, so that all passes before the last take a
         third of the time.
-    room : labels of a level at most, some eight gigabytes; never more than half of the machine's
-        memory holds.
+    room, room_unlimited : labels of a level at most, some eight gigabytes, and without a time limit
+        two, a minute of work; never more than half of the machine's memory holds.
     share : part of the time limit for the prices of rows.
     pieces : most pieces of a row: memory holds that many of the larger requests.
     grid, rows, columns, apart : rows at the begin, rows of a round, columns of a request and round,
@@ -143,6 +143,7 @@ class CellsParams:
     width: int = 10_000
     growth: int = 4
     room: int = 32_000_000
+    room_unlimited: int = 8_000_000
     share: float = 0.2
     pieces: int = 6
     grid: int = 30
