@@ -270,7 +270,8 @@ class BeamParams:
         capacities that differ less are the same.
     pricing, price_steps : part of the time, and most steps, of the ascent to prices.
     buckets : buckets of times with prices of their own.
-    fixed_effort : requests times width of narrow beams without a time limit.
+    fixed_effort : requests times width of narrow beams without a time limit: enough for 2,000
+        requests to have settings found.
     """
 
     capacity: float = 0.97
@@ -287,7 +288,7 @@ class BeamParams:
     pricing: float = 0.025
     price_steps: int = 200
     buckets: int = 2_048
-    fixed_effort: int = 2_400
+    fixed_effort: int = 8_000
 
 
 @dataclass(frozen=True)
