@@ -1,7 +1,7 @@
-"""What the exact engines reach with a counted effort: no change may lose more than .5 % of it.
+"""What the exact engines reach with a counted effort: no change may lose more than .1 % of it.
 
 The effort is rounds of cuts, widths of layers and numbers of labels, and not time. HiGHS finds one
-of many optimal duals, another one on another processor, and bounds differ with them by up to .3 %.
+of many optimal duals, and on another processor another one: a number is the least that was reached.
 A better bound or schedule passes; then its number is written here anew.
 """
 
@@ -82,7 +82,7 @@ LABELLED: dict[tuple[int, int], tuple[int, int]] = {
     (20, 2): (1661, 1717),
     (25, 1): (1445, 1496),
     (25, 2): (3622, 3791),
-    (30, 1): (2463, 2619),
+    (30, 1): (2456, 2619),  # 2463 on another processor
     (40, 1): (4630, 5051),
 }
 CELLED: dict[tuple[str, int, int], tuple[int, int]] = {
@@ -106,7 +106,7 @@ CELLED: dict[tuple[str, int, int], tuple[int, int]] = {
 def test_labels_reach_as_much_as_before(case: tuple[int, int]) -> None:
     lower, upper = by_labels(paper(*case))
     least, most = LABELLED[case]
-    assert 0.995 * least <= lower <= upper <= 1.005 * most
+    assert 0.999 * least <= lower <= upper <= 1.001 * most
 
 
 @pytest.mark.long
@@ -114,4 +114,4 @@ def test_labels_reach_as_much_as_before(case: tuple[int, int]) -> None:
 def test_cells_reach_as_much_as_before(case: tuple[str, int, int]) -> None:
     lower, upper = by_cells(shape(*case))
     least, most = CELLED[case]
-    assert 0.995 * least <= lower <= upper <= 1.005 * most
+    assert 0.999 * least <= lower <= upper <= 1.001 * most
