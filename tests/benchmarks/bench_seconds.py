@@ -25,6 +25,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
+from bench_solve import RESULTS, put
 
 from ratiolab.model import Instance
 from ratiolab.model.files import write_text
@@ -37,7 +38,6 @@ from ratiolab.seconds.certified_bound import seconds_certificate
 from ratiolab.seconds.order_search import search_order, total_seconds
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
 MEMORY = 16_492
 CLOCK = LLAMA2_70B_2XA100
 
@@ -163,15 +163,6 @@ def section(lines: list[dict[str, str]]) -> Iterator[str]:
         yield f"| **{name}**, {rows[0]['seconds']} s, {used} | mean | {cells} |"
 
 
-def write_page(lines: list[dict[str, str]]) -> None:
-    """Put the table in its place on the page."""
-    path = RESULTS / "benchmarks.md"
-    head, _, rest = path.read_text("utf-8").partition("<!-- seconds -->\n")
-    tail = rest.partition("<!-- end of seconds -->")[2]
-    body = "\n".join(section(lines))
-    write_text(path, f"{head}<!-- seconds -->\n\n{body}\n\n<!-- end of seconds -->{tail}")
-
-
 def main() -> None:
     """Measure the logs that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -191,7 +182,7 @@ def main() -> None:
         for line in pool.map(measured, *zip(*wanted, strict=True)):
             print(" | ".join(line[column] for column in COLUMNS), flush=True)
             if asked.write:
-                write_page(kept(line))
+                put("seconds", section(kept(line)))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import argparse
 import csv
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from statistics import fmean, median
 from time import process_time, thread_time
@@ -200,13 +200,18 @@ def section(lines: list[dict[str, str]]) -> Iterator[str]:
         )
 
 
+def put(name: str, lines: Iterable[str]) -> None:
+    """Put the lines of a section in their place on the page of benchmarks."""
+    path = RESULTS / "benchmarks.md"
+    head, _, rest = path.read_text("utf-8").partition(f"<!-- {name} -->\n")
+    tail = rest.partition(f"<!-- end of {name} -->")[2]
+    body = "\n".join(lines)
+    write_text(path, f"{head}<!-- {name} -->\n\n{body}\n\n<!-- end of {name} -->{tail}")
+
+
 def write_page(lines: list[dict[str, str]]) -> None:
     """Put the section in its place on the page, and draw the chart."""
-    path = RESULTS / "benchmarks.md"
-    head, _, rest = path.read_text("utf-8").partition("<!-- solver -->\n")
-    tail = rest.partition("<!-- end of solver -->")[2]
-    body = "\n".join(section(lines))
-    write_text(path, f"{head}<!-- solver -->\n\n{body}\n\n<!-- end of solver -->{tail}")
+    put("solver", section(lines))
     chart(lines)
 
 
