@@ -8,8 +8,24 @@ import numpy as np
 from ratiolab.model import Instance, IntArray
 from ratiolab.model.streams import stream
 from ratiolab.online.clock import BatchTime
-from ratiolab.seconds.beam_kernels import FLOATS, INTEGERS, Guide, Pool, Taste, beam
-from ratiolab.seconds.duals import Flag, Parts, machine_prices, parts_of
+from ratiolab.seconds.beam_kernels import (
+    BEST,
+    DONE,
+    FLOATS,
+    INTEGERS,
+    LIVE,
+    LOGGED,
+    NUMBERS,
+    SPANS,
+    Front,
+    Guide,
+    Pool,
+    Taste,
+    beam,
+    begin,
+    compact,
+)
+from ratiolab.seconds.duals import Parts, machine_prices, parts_of
 from ratiolab.seconds.order_kernels import Timed
 
 CELLS = 1500
@@ -21,11 +37,11 @@ BEYOND = 1.3
 NARROW = 10
 """States that the first beams keep."""
 
-RATE = 150_000
-"""States that are gone on with in a second, at least: a beam ends after what that makes."""
+CANDIDATES = 12
+"""Requests that a state may start next."""
 
-MOST = 20_000_000
-"""States of a beam at most, however long it may take: their log has some three gigabytes."""
+CHUNK = 1000
+"""States that are gone on with between two looks at the time."""
 
 LARGEST = 2 * 10**8
 """Bytes of the states of a beam, or of the snapshots of an annealing, at most."""
@@ -80,7 +96,8 @@ def guide_of(instance: Instance, clock: BatchTime, parts: Parts, setting: Settin
     lag = setting.lag * batch * output / 2 * (1 - first / parts.work)
     width, price = machine_prices(parts, CELLS, BEYOND, setting.stretch)
     middle = (np.arange(CELLS) + 0.5) * width
-    soonest = np.minimum(((parts.due + lag) / width).astype(np.int64), CELLS - 1)
+    later = (lag / width).astype(np.int64)
+    soonest = np.minimum((parts.due / width).astype(np.int64) + later, CELLS - 1)
     regret = np.empty((n, CELLS), np.float32)
     least = np.empty(n)
     for i in range(n):
@@ -93,7 +110,7 @@ def guide_of(instance: Instance, clock: BatchTime, parts: Parts, setting: Settin
     rank = np.empty(n, np.int64)
     rank[by_work] = np.arange(n)
     code = stream(0, "hashes").integers(1, 2**62, n)
-    return Guide(width, price, lag, work, least, regret, by_work, rank, code)
+    return Guide(width, price, later, work, least, regret, by_work, rank, code)
 
 
 def pool_of(timed: Timed, states: int) -> Pool:
@@ -111,21 +128,35 @@ def pool_of(timed: Timed, states: int) -> Pool:
 
 
 def started(
-    timed: Timed, guide: Guide, setting: Setting, states: int, most: int, over: Flag
+    timed: Timed, guide: Guide, setting: Setting, states: int, used: Callable[[], float]
 ) -> tuple[float, IntArray, int]:
     """Run a beam: the least sum of completions, picoseconds, when each starts, states gone on with.
 
-    The sum is infinite, and the starts are all 0, if it took more than ``most`` states or is
-    ``over`` before its end.
+    The sum is infinite, and the starts are all 0, if ``used`` gets to 1 before the end: it is asked
+    after each `CHUNK` of states.
     """
-    taste = Taste(states, 12, setting.ahead, setting.weight, int(setting.batches * timed.fixed))
-    log = np.zeros((most * 6 + 10 * len(timed.due), 3), np.int64)
-    total, last, used = beam(timed, guide, taste, pool_of(timed, states), log, most, over)
-    starts = np.zeros(len(timed.due), np.int64)
+    n, pool = len(timed.due), pool_of(timed, states)
+    span, size = int(setting.batches * timed.fixed), len(pool.whole)
+    taste = Taste(states, CANDIDATES, setting.ahead, setting.weight, span)
+    numbers = np.zeros(NUMBERS, np.int64)
+    front = Front(np.zeros(SPANS, np.int64), np.zeros(size, np.int64), numbers, np.zeros(1))
+    begin(timed, guide, pool, front)
+    room = CANDIDATES * (CHUNK + states)
+    log = np.zeros((4 * (n + room), 3), np.int64)
+    while numbers[LIVE] and used() < 1:
+        beam(timed, guide, taste, pool, front, log, CHUNK)
+        if numbers[LOGGED] + room > len(log):
+            compact(pool, front, log)
+            if 2 * numbers[LOGGED] > len(log):
+                log = np.concatenate([log, np.zeros_like(log)])
+    starts = np.zeros(n, np.int64)
+    if numbers[LIVE]:
+        return np.inf, starts, int(numbers[DONE])
+    last = numbers[BEST]
     while last >= 0:
         last, request, now = log[last]
         starts[request] = now
-    return float(total), starts, int(used)
+    return float(front.least[0]), starts, int(numbers[DONE])
 
 
 def beams(
@@ -134,7 +165,6 @@ def beams(
     timed: Timed,
     used: Callable[[], float],
     seconds: float,
-    over: Flag,
 ) -> IntArray | None:
     """Return when each request starts in the best schedule that beams find, in batches.
 
@@ -145,7 +175,6 @@ def beams(
     ----------
     used : returns the part of the time that is used.
     seconds : all of it.
-    over : ends it, when it is set.
 
     Returns
     -------
@@ -164,8 +193,7 @@ def beams(
             if longest * width > left or left <= 0:
                 return found
             guide = guide_of(instance, clock, parts, setting)
-            most = min(int(RATE * left) + 1, MOST)
-            total, starts, _ = started(timed, guide, setting, width, most, over)
+            total, starts, _ = started(timed, guide, setting, width, used)
             took = (1 - used()) * seconds
             longest = max(longest, (left - took) / width) if place or width > NARROW else 0.0
             ranked.append((total, place))

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from ratiolab.hindsight.arrays import compiled
 from ratiolab.model.footprint import IntArray
 
-NOW, TIME, HOLD, RUNNING, ARRIVED, LOG, STARTED, HASH, INTEGERS = range(9)
-COST, SCORE, TOTAL, FLOATS = range(4)
+NOW, TIME, HOLD, RUNNING, ARRIVED, LOG, STARTED, HASH, CELL, INTEGERS = range(10)
+COST, SCORE, TOTAL, WAITS, NEXT, FLOATS = range(6)
+SPAN, LIVE, LEFT, LOGGED, DONE, BEST, NUMBERS = range(7)
 SPANS = 4096
 """Spans of time ahead in which states wait; later ones are put into the last."""
 
@@ -38,16 +39,17 @@ class Guide(NamedTuple):
     ----------
     width : of a cell of time.
     price : of a second of the machine, in each cell.
-    lag : of each request, from its start to the mean time of its work.
+    lag : of each request the cells from its start to the mean time of its work.
     work, least : of each request, seconds, and its least latency at the prices.
-    regret : of each request the least regret of starting in a cell or later, shape (n, cells).
+    regret : of each request the least regret of having the mean time of its work in a cell or
+        later, shape (n, cells).
     by_work, rank : requests, the least work first, and the place of each in that order.
     code : of each request, a random number.
     """
 
     width: float
     price: NDArray[np.float64]
-    lag: NDArray[np.float64]
+    lag: IntArray
     work: NDArray[np.float64]
     least: NDArray[np.float64]
     regret: NDArray[np.float32]
@@ -86,6 +88,19 @@ class Pool(NamedTuple):
     following: IntArray
 
 
+class Front(NamedTuple):
+    """How far a beam is: states that wait in each span, places that are free, numbers, least total.
+
+    The numbers are the span, the states that wait, the places that are free, starts in the log,
+    states gone on with, and the place in the log of the best end.
+    """
+
+    head: IntArray
+    free: IntArray
+    number: IntArray
+    least: NDArray[np.float64]
+
+
 @compiled
 def fits(timed, pool, x, i):  # type: ignore[no-untyped-def]
     """Return whether a request fits beside what runs, until it completes."""
@@ -122,10 +137,17 @@ def copied(pool, x, y):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def cell_of(guide, i, time):  # type: ignore[no-untyped-def]
-    """Return the cell of the mean time of a request's work if it starts then."""
-    cell = int((time * 1e-12 + guide.lag[i]) / guide.width)
-    return min(cell, len(guide.price) - 1)
+def cell_at(guide, time):  # type: ignore[no-untyped-def]
+    """Return the cell of a time in picoseconds, and which part of it has passed."""
+    at = time * 1e-12 / guide.width
+    cell = min(int(at), len(guide.price) - 1)
+    return cell, min(1.0, at - cell)
+
+
+@compiled
+def regret_in(guide, i, cell):  # type: ignore[no-untyped-def]
+    """Return the least regret of a request that starts in a cell or later."""
+    return guide.regret[i, min(cell + guide.lag[i], len(guide.price) - 1)]
 
 
 @compiled
@@ -133,7 +155,7 @@ def ahead_of(timed, guide, taste, pool, x):  # type: ignore[no-untyped-def]
     """Return the price of memory that stays idle soon if nothing starts."""
     whole = pool.whole[x]
     now, running, total = whole[NOW], whole[RUNNING], whole[HOLD]
-    cell = min(int(whole[TIME] * 1e-12 / guide.width), len(guide.price) - 1)
+    cell, _ = cell_at(guide, whole[TIME])
     idle, k = 0.0, 0
     for g in range(taste.ahead):
         while k < running and pool.end[x, k] < now + g + 1:
@@ -154,6 +176,8 @@ def arrive(timed, guide, pool, x):  # type: ignore[no-untyped-def]
             break
         r = guide.rank[i]
         pool.waiting[x, r >> 6] |= np.uint64(1) << np.uint64(r & 63)
+        pool.real[x, WAITS] += regret_in(guide, i, whole[CELL])
+        pool.real[x, NEXT] += regret_in(guide, i, whole[CELL] + 1)
         whole[ARRIVED] += 1
 
 
@@ -190,9 +214,14 @@ def begun(timed, guide, pool, y, i):  # type: ignore[no-untyped-def]
     whole[HOLD] += base
     whole[STARTED] += 1
     whole[HASH] += guide.code[i] * (2 * now + 1)
-    cell = cell_of(guide, i, whole[TIME])
-    at = (cell + 0.5) * guide.width + guide.price[cell] * guide.work[i]
-    pool.real[y, COST] += max(0.0, at - guide.least[i])
+    cell, part = cell_at(guide, whole[TIME])
+    for later in range(2):
+        at = min(cell + later + guide.lag[i], len(guide.price) - 1)
+        cost = (at + 0.5) * guide.width + guide.price[at] * guide.work[i]
+        weight = part if later else 1.0 - part
+        pool.real[y, COST] += weight * max(0.0, cost - guide.least[i])
+    pool.real[y, WAITS] -= regret_in(guide, i, cell)
+    pool.real[y, NEXT] -= regret_in(guide, i, cell + 1)
 
 
 @compiled
@@ -204,7 +233,7 @@ def run_on(timed, guide, pool, x, prefill, fresh, blocked):  # type: ignore[no-u
         cached = whole[HOLD] + running * now
         batch = timed.fixed + timed.prefill * prefill + timed.decode * (running - fresh)
         batch += timed.kv * (cached - prefill)
-        cell = min(int(whole[TIME] * 1e-12 / guide.width), len(guide.price) - 1)
+        cell, _ = cell_at(guide, whole[TIME])
         idle = 1.0 - (cached + running) / timed.memory
         real[COST] += timed.fixed * 1e-12 * idle * guide.price[cell]
         whole[TIME] += batch
@@ -227,47 +256,98 @@ def run_on(timed, guide, pool, x, prefill, fresh, blocked):  # type: ignore[no-u
 
 
 @compiled
-def regret_of_waiting(guide, pool, x):  # type: ignore[no-untyped-def]
-    """Return the regrets of a state's waiting requests if they start now, and whether any waits."""
-    total, any_waits = 0.0, False
+def recounted(guide, pool, x):  # type: ignore[no-untyped-def]
+    """Sum the regrets of those that wait anew, if a state has come to another cell."""
+    cell, _ = cell_at(guide, pool.whole[x, TIME])
+    if cell == pool.whole[x, CELL]:
+        return
+    now, later = 0.0, 0.0
     for word in range(pool.waiting.shape[1]):
         bits, r = pool.waiting[x, word], word << 6
         while bits:
             if bits & np.uint64(1):
-                any_waits = True
                 i = guide.by_work[r]
-                total += guide.regret[i, cell_of(guide, i, pool.whole[x, TIME])]
+                now += regret_in(guide, i, cell)
+                later += regret_in(guide, i, cell + 1)
             bits >>= np.uint64(1)
             r += 1
-    return total, any_waits
+    pool.whole[x, CELL] = cell
+    pool.real[x, WAITS], pool.real[x, NEXT] = now, later
 
 
 @compiled
-def beam(timed, guide, taste, pool, log, most, over):  # type: ignore[no-untyped-def]
-    """Return the least sum of completion times, picoseconds, its place in the log, and states.
+def scored(timed, guide, taste, pool, x):  # type: ignore[no-untyped-def]
+    """Set what a state has cost and will cost at least: regrets change linearly within a cell."""
+    _, part = cell_at(guide, pool.whole[x, TIME])
+    waits = (1.0 - part) * pool.real[x, WAITS] + part * pool.real[x, NEXT]
+    pool.real[x, SCORE] = pool.real[x, COST] + waits + ahead_of(timed, guide, taste, pool, x)
+
+
+@compiled
+def marked(log, seen, k):  # type: ignore[no-untyped-def]
+    """Mark a start and those before it."""
+    while k >= 0 and not seen[k]:
+        seen[k] = 1
+        k = log[k, 0]
+
+
+@compiled
+def compact(pool, front, log):  # type: ignore[no-untyped-def]
+    """Keep of the log only those starts from which a waiting state or the best end comes."""
+    number = front.number
+    place = np.zeros(number[LOGGED] + 1, np.int64)  # the last one stands for no start
+    marked(log, place, number[BEST])
+    for x in front.head:
+        while x >= 0:
+            marked(log, place, pool.whole[x, LOG])
+            x = pool.following[x]
+    kept, place[-1] = 0, -1
+    for k in range(number[LOGGED]):
+        if place[k]:
+            place[k] = kept
+            log[kept, 0], log[kept, 1], log[kept, 2] = place[log[k, 0]], log[k, 1], log[k, 2]
+            kept += 1
+    number[BEST] = place[number[BEST]]
+    for x in front.head:
+        while x >= 0:
+            pool.whole[x, LOG] = place[pool.whole[x, LOG]]
+            x = pool.following[x]
+    number[LOGGED] = kept
+
+
+@compiled
+def begin(timed, guide, pool, front):  # type: ignore[no-untyped-def]
+    """Put the first state on the front, on which nothing has started."""
+    front.head[:], front.number[:], front.least[0] = -1, 0, np.inf
+    for place in range(len(front.free)):
+        front.free[place] = len(front.free) - 1 - place
+    front.number[LEFT], front.number[LIVE], front.number[BEST] = len(front.free) - 1, 1, -1
+    front.head[0], pool.following[0] = 0, -1
+    pool.whole[0, :], pool.real[0, :], pool.waiting[0, :] = 0, 0.0, np.uint64(0)
+    pool.whole[0, LOG] = -1
+    arrive(timed, guide, pool, 0)
+
+
+@compiled
+def beam(timed, guide, taste, pool, front, log, most):  # type: ignore[no-untyped-def]
+    """Go on with a beam until no state waits, or some have been gone on with.
 
     Parameters
     ----------
-    pool : room for states; the first one is written here.
-    log : of each start its state's start before, the request and the round; shape (starts, 3).
-    most, over : states that may be gone on with, and whether it is to end, shape (1,): then the
-        beam ends with infinity.
+    pool : room for states.
+    front : how far the beam is; `begin` begins it.
+    log : of each start its state's start before, the request and the round; shape (starts, 3), with
+        room for those of all states that are gone on with.
+    most : states to go on with; those of a span may be more.
     """
     n, size = len(timed.due), len(pool.whole)
-    head = np.full(SPANS, -1, np.int64)
-    free = np.arange(size - 1, -1, -1)
-    left, logged, done = size, 0, 0
-    best, best_log = np.inf, -1
+    head, free, number = front.head, front.free, front.number
+    span, live, left, logged = number[SPAN], number[LIVE], number[LEFT], number[LOGGED]
     starts_of = np.zeros(n + 2, np.int64)
     layer, scores = np.empty(size, np.int64), np.empty(size)
     moved = np.empty(size, np.int64)
-    left -= 1
-    x = free[left]
-    pool.whole[x, :], pool.real[x, :], pool.waiting[x, :] = 0, 0.0, np.uint64(0)
-    pool.whole[x, LOG] = -1
-    pool.following[x], head[0] = -1, x
-    live, span = 1, 0
-    while live:
+    done = 0
+    while live and done < most:
         x = head[span % SPANS]
         if x < 0:
             span += 1
@@ -304,11 +384,7 @@ def beam(timed, guide, taste, pool, log, most, over):  # type: ignore[no-untyped
         for place in range(kept):
             x = moved[place]
             done += 1
-            if done > most or over[0]:
-                return np.inf, -1, done
-            arrive(timed, guide, pool, x)
             whole = pool.whole[x]
-            waits, any_waits = regret_of_waiting(guide, pool, x)
             tried, started = 0, 0
             for word in range(pool.waiting.shape[1]):
                 bits, r = pool.waiting[x, word], word << 6
@@ -316,7 +392,7 @@ def beam(timed, guide, taste, pool, log, most, over):  # type: ignore[no-untyped
                     if bits & np.uint64(1):
                         tried += 1
                         i = guide.by_work[r]
-                        if fits(timed, pool, x, i) and left and logged < len(log):
+                        if fits(timed, pool, x, i) and left:
                             started += 1
                             left -= 1
                             y = free[left]
@@ -326,9 +402,7 @@ def beam(timed, guide, taste, pool, log, most, over):  # type: ignore[no-untyped
                             log[logged, 2] = whole[NOW]
                             pool.whole[y, LOG] = logged
                             logged += 1
-                            rest = waits - guide.regret[i, cell_of(guide, i, whole[TIME])]
-                            soon = ahead_of(timed, guide, taste, pool, y)
-                            pool.real[y, SCORE] = pool.real[y, COST] + rest + soon
+                            scored(timed, guide, taste, pool, y)
                             pool.following[y], head[span % SPANS] = head[span % SPANS], y
                             live += 1
                     bits >>= np.uint64(1)
@@ -339,7 +413,7 @@ def beam(timed, guide, taste, pool, log, most, over):  # type: ignore[no-untyped
                     left += 1
                     continue
                 due = timed.due[timed.by_due[whole[ARRIVED]]]
-                cell = min(int(whole[TIME] * 1e-12 / guide.width), len(guide.price) - 1)
+                cell, _ = cell_at(guide, whole[TIME])
                 pool.real[x, COST] += guide.price[cell] * (due - whole[TIME]) * 1e-12
                 whole[TIME] = due
             else:
@@ -348,18 +422,18 @@ def beam(timed, guide, taste, pool, log, most, over):  # type: ignore[no-untyped
                     prefill += timed.prompt[log[back, 1]]
                     fresh += 1
                     back = log[back, 0]
-                run_on(timed, guide, pool, x, prefill, fresh, any_waits and not started)
+                run_on(timed, guide, pool, x, prefill, fresh, tried > 0 and not started)
+            recounted(guide, pool, x)
             arrive(timed, guide, pool, x)
-            waits, _ = regret_of_waiting(guide, pool, x)
             if not whole[RUNNING] and whole[STARTED] == n:
-                if pool.real[x, TOTAL] < best:
-                    best, best_log = pool.real[x, TOTAL], whole[LOG]
+                if pool.real[x, TOTAL] < front.least[0]:
+                    front.least[0], number[BEST] = pool.real[x, TOTAL], whole[LOG]
                 free[left] = x
                 left += 1
                 continue
-            pool.real[x, SCORE] = pool.real[x, COST] + waits
-            pool.real[x, SCORE] += ahead_of(timed, guide, taste, pool, x)
+            scored(timed, guide, taste, pool, x)
             into = min(max(whole[TIME] // taste.span, span), span + SPANS - 1)
             pool.following[x], head[into % SPANS] = head[into % SPANS], x
             live += 1
-    return best, best_log, done
+    number[SPAN], number[LIVE], number[LEFT], number[LOGGED] = span, live, left, logged
+    number[DONE] += done

@@ -68,9 +68,7 @@ def both_ends(
         ends: list[Future[Any]] = [found, proven]
         try:
             while wait(ends, TOLD).not_done:
-                used = (time.perf_counter() - began) / max(search, bound)
-                tell(min(1.0, used))
-                over[0] = used >= 1  # a beam of a very long log ends here
+                tell(min(1.0, (time.perf_counter() - began) / max(search, bound)))
         except KeyboardInterrupt:
             interrupted = True
         finally:

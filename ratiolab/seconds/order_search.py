@@ -169,16 +169,20 @@ def search_order(
 
     timed, few = timed_of(instance, clock), len(instance) <= FEW
     share = BEAMS if few else 1.0
-    best = min((run(make(key)) for key in BEGIN), key=total_seconds)
+    best = run(make(BEGIN[0]))
+    for key in BEGIN[1:]:
+        if not seconds or used() < 1:
+            best = min(best, run(make(key)), key=total_seconds)
     try:
-        starts = beams(instance, clock, timed, lambda: used(share), share * seconds, over)
+        starts = beams(instance, clock, timed, lambda: used(share), share * seconds)
         if starts is not None:
             best = min(best, run(Planned(tuple(starts.tolist()))), key=total_seconds)
-        if 4 * 8 * timed.running * (len(instance) // STRIDE) > LARGEST:
-            return best  # where snapshots take that much, a move takes too long to find anything
+        snapshots = 4 * 8 * timed.running * (len(instance) // STRIDE)
+        if used() >= 1 or snapshots > LARGEST:  # with so many, moves are too slow to find anything
+            return best
         order = np.lexsort((instance.volume, best.schedule.starts))
         known = served(timed, order, _releases(timed, best) if few else None)
-        mean = (known.total[-1] - float(timed.due.sum())) / len(order)
+        mean = (known.total[-1] - timed.due.sum(dtype=float)) / len(order)
         cooling = Cooling(HOT * mean, COLD * mean, REACH, GIVE)
         starts = known.began.copy()
         cooled(anneal, timed, known, starts, largest(instance), cooling, used, seed=seed)
@@ -205,7 +209,7 @@ def _pair() -> tuple[Instance, BatchTime]:
 def _beam() -> None:
     """Do in little what `beams` does."""
     parts = iter((0.0, 0.0))
-    beams(*_pair(), timed_of(*_pair()), lambda: next(parts, 1.0), 0.001, np.zeros(1, np.bool_))
+    beams(*_pair(), timed_of(*_pair()), lambda: next(parts, 1.0), 0.001)
 
 
 def _orders_and_duals() -> None:

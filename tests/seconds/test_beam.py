@@ -1,5 +1,6 @@
 """The beam in seconds: its totals are the simulator's, and its schedules are good."""
 
+from itertools import count
 from time import perf_counter
 
 import numpy as np
@@ -9,18 +10,22 @@ from batches import drawn_case, least_picoseconds
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, PICOSECONDS, BatchTime
-from ratiolab.seconds.beam import PORTFOLIO, beams, guide_of, started
+from ratiolab.seconds import beam
+from ratiolab.seconds.beam import CHUNK, PORTFOLIO, beams, guide_of, started
 from ratiolab.seconds.duals import parts_of
 from ratiolab.seconds.order_search import Planned, search_order, timed_of, total_seconds
 from ratiolab.workloads.generators import generate
-
-NEVER = np.zeros(1, np.bool_)
 
 CLOCKS = (
     BatchTime(fixed=0.02, prefill=0.001, decode=0.0005, tick=0.05),
     BatchTime(fixed=0.02, prefill=0.001, decode=0.0005, kv=0.0001, tick=0.4),
     BatchTime(fixed=1, tick=1),
 )
+
+
+def endless() -> float:
+    """Return that no time is used."""
+    return 0.0
 
 
 def drawn(seed: int) -> Instance:
@@ -35,11 +40,10 @@ def test_the_simulator_confirms_the_schedule_of_a_beam(seed):
     instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
     timed, parts = timed_of(instance, clock), parts_of(instance, clock, refills=False, groups=1)
     setting = PORTFOLIO[seed % len(PORTFOLIO)]
-    total, starts, _ = started(
-        timed, guide_of(instance, clock, parts, setting), setting, 10, 10**6, NEVER
-    )
+    guide = guide_of(instance, clock, parts, setting)
+    total, starts, _ = started(timed, guide, setting, 10, endless)
     run = simulate(instance, Planned(tuple(starts.tolist())), clock=clock)
-    found = (total - float(timed.due.sum())) / PICOSECONDS
+    found = (total - timed.due.sum(dtype=float)) / PICOSECONDS
     assert total_seconds(run) == pytest.approx(found, rel=1e-9)
 
 
@@ -47,10 +51,10 @@ def beamed(instance: Instance, clock: BatchTime, states: int, settings: int) -> 
     """The least total latency of beams with the first settings, seconds."""
     timed, parts = timed_of(instance, clock), parts_of(instance, clock, refills=False, groups=1)
     totals = [
-        started(timed, guide_of(instance, clock, parts, setting), setting, states, 10**6, NEVER)[0]
+        started(timed, guide_of(instance, clock, parts, setting), setting, states, endless)[0]
         for setting in PORTFOLIO[:settings]
     ]
-    return (min(totals) - float(timed.due.sum())) / PICOSECONDS
+    return (min(totals) - timed.due.sum(dtype=float)) / PICOSECONDS
 
 
 def test_wide_beams_find_the_best_schedules_of_a_few_requests():
@@ -70,24 +74,42 @@ def test_beams_are_better_than_the_policies_that_a_search_begins_with():
         keys = ("swf", "swf-fit")
         policies = [total_seconds(simulate(instance, make(key), clock=clock)) for key in keys]
         shares.append(beamed(instance, clock, 30, 4) / min(policies))
-        assert total_seconds(search_order(instance, clock, 0.05)) <= min(policies)
+        assert total_seconds(search_order(instance, clock, 0.5)) <= min(policies)
     assert np.mean(shares) < 0.96
 
 
 def test_no_beam_begins_that_would_not_end_in_time():
     instance = generate("lmsys", 3, n=150, memory=2000, rate=0.3).replace(tick_seconds=0.02)
     timed, began = timed_of(instance, LLAMA2_70B_2XA100), perf_counter()
-    beams(instance, LLAMA2_70B_2XA100, timed, lambda: perf_counter() - began, 1.0, NEVER)
+    beams(instance, LLAMA2_70B_2XA100, timed, lambda: perf_counter() - began, 1.0)
     assert perf_counter() - began < 2, "one is enough, with others at work beside it"
 
 
 def test_without_time_there_is_no_beam():
     instance, clock = drawn(1), CLOCKS[0]
-    assert beams(instance, clock, timed_of(instance, clock), lambda: 1.0, 1.0, NEVER) is None
+    assert beams(instance, clock, timed_of(instance, clock), lambda: 1.0, 1.0) is None
 
 
-def test_a_beam_that_takes_too_many_states_is_given_up():
+@pytest.mark.parametrize("n", [150, 20_000])
+def test_a_beam_asks_for_the_time_after_each_thousand_states_however_many_wait(n):
+    """So it ends in time: a thousand states take a moment."""
+    instance = generate("lmsys", 3, n=n, memory=2000, rate=20).replace(tick_seconds=0.02)
+    clock = LLAMA2_70B_2XA100
+    timed, parts = timed_of(instance, clock), parts_of(instance, clock, refills=False, groups=1)
+    guide, calls = guide_of(instance, clock, parts, PORTFOLIO[0]), count()
+    total, _, states = started(timed, guide, PORTFOLIO[0], 10, lambda: next(calls) / 3)
+    assert total == np.inf
+    assert next(calls) == 4
+    assert 3 * CHUNK <= states < 3 * (CHUNK + 10)
+
+
+def test_a_log_of_starts_that_is_compacted_tells_the_same_schedule(monkeypatch):
     instance, clock = drawn(1), CLOCKS[0]
     timed, parts = timed_of(instance, clock), parts_of(instance, clock, refills=False, groups=1)
     guide = guide_of(instance, clock, parts, PORTFOLIO[0])
-    assert started(timed, guide, PORTFOLIO[0], 10, 3, NEVER)[0] == np.inf
+    total, starts, states = started(timed, guide, PORTFOLIO[0], 10, endless)
+    assert states > 40 * len(instance)
+    monkeypatch.setattr(beam, "CHUNK", 1)
+    again = started(timed, guide, PORTFOLIO[0], 10, endless)
+    assert (total, states) == (again[0], again[2])
+    assert starts.tolist() == again[1].tolist()

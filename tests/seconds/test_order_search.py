@@ -57,7 +57,7 @@ def drawn(seed: int, most: int = 40) -> Instance:
 def test_the_compiled_run_of_an_order_is_that_of_the_simulator(seed: int) -> None:
     instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
     timed, order = timed_of(instance, clock), np.random.default_rng(seed).permutation(len(instance))
-    compiled = served(timed, order).total[-1] - float(timed.due.sum())
+    compiled = served(timed, order).total[-1] - timed.due.sum(dtype=float)
     run = simulate(instance, Ordered(tuple(order.tolist())), clock=clock, preemption="restart")
     assert compiled / picoseconds(1) == pytest.approx(total_seconds(run), rel=1e-12)
 
@@ -70,7 +70,7 @@ def test_the_simulator_confirms_the_run_of_an_order_with_delays(seed: int) -> No
     known = served(timed, rng.permutation(len(instance)), timed.due + late)
     plan = Planned(tuple(known.began.tolist()))
     run = simulate(instance, plan, clock=clock)
-    compiled = known.total[-1] - float(timed.due.sum())
+    compiled = known.total[-1] - timed.due.sum(dtype=float)
     assert compiled / picoseconds(1) == pytest.approx(total_seconds(run), rel=1e-12)
 
 
@@ -135,3 +135,17 @@ def test_an_evaluation_encloses_the_best_schedule_and_a_search_only_lowers_its_u
 def test_a_search_without_a_clock_is_refused() -> None:
     with pytest.raises(ValueError, match="search needs a clock"):
         evaluate(drawn(1), [make("fcfs")], search=1.0)
+
+
+def test_without_time_only_the_first_policy_is_simulated(monkeypatch):
+    """The others of a long log may take longer than the search has."""
+    simulated = []
+    monkeypatch.setattr(
+        "ratiolab.seconds.order_search.simulate",
+        lambda instance, policy, **options: (
+            simulated.append(policy.name) or simulate(instance, policy, **options)
+        ),
+    )
+    pair = Instance("pair", 4, [0, 0], [1, 1], [3, 1])
+    search_order(pair, BatchTime(fixed=1, tick=1), 1.0, over=np.ones(1, np.bool_))
+    assert simulated == ["swf"]
