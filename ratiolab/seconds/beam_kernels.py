@@ -257,7 +257,7 @@ def run_on(timed, guide, pool, x, prefill, fresh, blocked):  # type: ignore[no-u
 
 @compiled
 def recounted(guide, pool, x):  # type: ignore[no-untyped-def]
-    """Sum the regrets of those that wait anew, if a state has come to another cell."""
+    """Count anew the regrets of requests that wait, where a state has come to another cell."""
     cell, _ = cell_at(guide, pool.whole[x, TIME])
     if cell == pool.whole[x, CELL]:
         return
