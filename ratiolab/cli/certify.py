@@ -1,7 +1,7 @@
 """The command that checks the certificate of a lower bound."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from ratiolab.cli.app import (
     answer,
     app,
 )
+
+if TYPE_CHECKING:
+    from ratiolab.hindsight.certificates.certificate import InTimeCertificate, SecondsCertificate
 
 
 @app.command()
@@ -36,13 +39,18 @@ def certify(
     """Check the certificate of a bound in exact integers, without any solver.
 
     The bound is a lower one on total or weighted latency, an upper one on goodput. Limits that the
-    solve was given for all requests have to be given again.
+    solve was given for all requests have to be given again. A proof about a log is about the
+    instance that `ratiolab trace` cuts from the log.
 
     Exit code 0 when it proves what it claims, 1 when it does not, 3 when it is refused unchecked,
     because checking would take more than --seconds, or more than a gigabyte, up to five where these
     are 120 or more; with long outputs states take up to three times as much.
     """
-    from ratiolab.hindsight.certificates.certificate import PromiseCertificate, SecondsCertificate
+    from ratiolab.hindsight.certificates.certificate import (
+        InTimeCertificate,
+        Promised,
+        SecondsCertificate,
+    )
     from ratiolab.hindsight.certificates.certify import CertificateError
     from ratiolab.hindsight.certificates.certify import certify as check
     from ratiolab.hindsight.certificates.certify_promises import certify_promises
@@ -60,7 +68,7 @@ def certify(
     reason, code = "", 0
     try:
         with allowing(seconds):
-            if isinstance(claim, PromiseCertificate):
+            if isinstance(claim, Promised):
                 certify_promises(claim, instance)
             else:
                 check(claim, instance)
@@ -68,19 +76,25 @@ def certify(
         reason, code = str(error), REFUSED
     except CertificateError as error:
         reason, code = str(error), 1
-    objective = claim.objective if isinstance(claim, PromiseCertificate) else "total"
+    objective = claim.objective if isinstance(claim, Promised) else "total"
     least = f"{claim.bound:,}"
     if isinstance(claim, SecondsCertificate):
-        batch, prefill, decode, kv = (f"{part / PICOSECONDS:.6g}" for part in claim.clock)
-        least = (
-            f"{claim.bound / PICOSECONDS:,.3f} s, if evictions are of kind {claim.preemption} and "
-            f"a batch takes {batch} s + {prefill} s per token prefilled + {decode} s per request "
-            f"decoding + {kv} s per token of cache read"
-        )
+        least = f"{claim.bound / PICOSECONDS:,.3f} s, {_model(claim)}"
     shown = f"proven: every schedule of {instance.name} has latency >= {least}"
     if objective == "weighted":
         shown = f"proven: every schedule of {instance.name} has weighted latency >= {claim.bound:,}"
-    if objective == "goodput":
+    if isinstance(claim, InTimeCertificate):
+        names, unit = ("TTFT", "TPOT", "latency"), "rounds" if claim.in_rounds else "s"
+        limits = " and ".join(
+            f"{name} <= {limit / PICOSECONDS:.6g} {unit}"
+            for name, limit in zip(names, claim.limits, strict=True)
+            if limit
+        )
+        shown = (
+            f"proven upper bound: no schedule of {instance.name} serves more than {claim.bound:,} "
+            f"of {len(instance):,} requests with {limits}, {_model(claim)}"
+        )
+    elif objective == "goodput":
         evicting = replicas_of(instance)[0].first_by is None
         which = "schedule" if evicting else "schedule without evictions"
         shown = (
@@ -101,3 +115,17 @@ def certify(
     }
     answer(json, "proof", data, shown)
     raise typer.Exit(code)
+
+
+def _model(claim: "SecondsCertificate | InTimeCertificate") -> str:
+    """Return what a claim about seconds assumes of batches and evictions."""
+    from ratiolab.online.clock import PICOSECONDS
+
+    evictions = f"if evictions are of kind {claim.preemption}"
+    if getattr(claim, "in_rounds", False):
+        return evictions
+    batch, prefill, decode, kv = (f"{part / PICOSECONDS:.6g}" for part in claim.clock)
+    return (
+        f"{evictions} and a batch takes {batch} s + {prefill} s per token prefilled + {decode} s "
+        f"per request decoding + {kv} s per token of cache read"
+    )

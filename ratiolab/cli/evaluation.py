@@ -26,6 +26,7 @@ from ratiolab.cli.traces import dropped_line
 if TYPE_CHECKING:
     from ratiolab.evaluation.result import Evaluation
     from ratiolab.evaluation.service import Service
+    from ratiolab.hindsight.certificates.certificate import InTimeCertificate, SecondsCertificate
     from ratiolab.model import Instance
     from ratiolab.model.files import Content
     from ratiolab.workloads.traces import Trace
@@ -91,7 +92,10 @@ def evaluate(
     ] = 10,
     certificate: Annotated[
         Path | None,
-        typer.Option(help="Write the proof of the bound on the mean latency, for certify."),
+        typer.Option(
+            help="Write the proof of the bound on the mean latency, or with --slo on the requests "
+            "in time, for certify."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -119,6 +123,7 @@ def evaluate(
 
     clock_of(clock)  # its mistakes come before the work
     require_report(judged.report)
+    require_no_folder(certificate)
     if observed and logged.sample is not None:
         raise ValueError("--observed needs all requests of the window: leave --sample out")
     content = read_content(file)
@@ -150,11 +155,17 @@ def evaluate(
 
         told = [] if log is None else log_lines(log, dropped, requests)
         refused: dict[str, object] = {"--observed": observed or None, "--search": search or None}
-        refused["--certificate"] = certificate
+        if judged.slo is None:
+            refused["--certificate without --slo"] = certificate
         more = {} if log is None else {"log": log_dict(log, dropped)}
         options = {"clock": clock, "preemption": preemption, "runs": runs}
         evaluate_replicas(
-            fleet, routed.routers(), judged, options, refused, content, told, more, json
+            *(fleet, routed.routers(), judged, options, refused, content, told, more, json),
+            prove=lambda proof: (
+                []
+                if certificate is None
+                else [written(proof, certificate, len(instance), None if log is None else clock)]
+            ),
         )
         return
     service, comparable = None, False
@@ -164,15 +175,6 @@ def evaluate(
     made = evaluated(
         instance, clock, preemption, runs, judged, service, search, comparable, effort=effort
     )
-    if certificate is not None:
-        from ratiolab.hindsight.certificates.io import write_certificate
-
-        if made.certificate is None:
-            raise ValueError(
-                "--certificate: nothing was certified, as nothing waits, there is no clock, or "
-                "--effort is 0; leave it out"
-            )
-        write_certificate(made.certificate, certificate)
     found = judged_log(log, instance, made) if service is not None and log is not None else None
     more = {} if log is None else {"log": log_dict(log, dropped)}
     if found is not None:
@@ -181,7 +183,39 @@ def evaluate(
             made = made.without_ratio_of_log()
     told = [] if log is None else log_lines(log, dropped, requests)
     lines = [] if found is None else found.lines()
+    proof = made.certificate if made.promise is None else made.promise.proof
+    if certificate is not None and proof is not None:
+        lines.append(written(proof, certificate, len(instance), None if log is None else clock))
     deliver(made, content, clock, judged, lines, more, json, told)
+    if certificate is not None and proof is None:
+        raise ValueError(
+            "--certificate: nothing was certified, as nothing waits, there is no clock, or "
+            "--effort is 0; leave it out"
+        )
+
+
+def written(
+    proof: "SecondsCertificate | InTimeCertificate", path: Path, requests: int, cut: str | None
+) -> str:
+    """Write the proof of a bound, and return in words what it proves and how to check it.
+
+    Parameters
+    ----------
+    cut : the clock under which a log became an instance; None for an instance.
+    """
+    from ratiolab.hindsight.certificates.certificate import InTimeCertificate
+    from ratiolab.hindsight.certificates.io import write_certificate
+    from ratiolab.online.clock import PICOSECONDS
+
+    write_certificate(proof, path)
+    claim = f"a mean latency of at least {proof.bound / PICOSECONDS / requests:,.4g} s"
+    if isinstance(proof, InTimeCertificate):
+        claim = f"that no schedule serves more than {proof.bound:,} requests in time"
+    checked = "the instance"
+    if cut is not None:
+        speed = "" if cut == "unit" else f" --rounds-per-second {MILLISECONDS:g}"
+        checked = f"what ratiolab trace{speed} -o FILE cuts from the log with the same options"
+    return f"{path} proves {claim}. ratiolab certify checks it against {checked}."
 
 
 def log_lines(log: "Trace", dropped: Mapping[str, int], requests: int) -> list[str]:

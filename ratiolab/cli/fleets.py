@@ -1,6 +1,6 @@
 """Commands for several replicas."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from ratiolab.cli.groups import Judged, Routed
 from ratiolab.cli.promised import in_time, sentence
 
 if TYPE_CHECKING:
+    from ratiolab.hindsight.certificates.certificate import InTimeCertificate
     from ratiolab.hindsight.result import Progress, Report
     from ratiolab.model import Instance
     from ratiolab.model.files import Content
@@ -116,6 +117,7 @@ def evaluate_replicas(
     more: Mapping[str, object],
     json: bool,
     lower: float = 0.0,
+    prove: "Callable[[InTimeCertificate], list[str]]" = lambda _: [],
 ) -> None:
     """Evaluate policies behind routers, write the requested report, and print the answer.
 
@@ -125,6 +127,7 @@ def evaluate_replicas(
     refused : options of the command that are for one replica, with their values.
     log : what was understood of a log, sentences. more : the same as plain data.
     lower : a proven lower bound on the mean latency.
+    prove : writes the proof of the requests in time, if that is wanted, and says so.
     """
     from rich.text import Text
 
@@ -151,6 +154,7 @@ def evaluate_replicas(
         )
     if lower > made.bounds["mean"]:
         made = replace(made, bounds=made.bounds | {"mean": lower})
+    proved = [] if made.promise is None else prove(made.promise.proof)
     try:
         if judged.report is not None:
             told = provenance(content, options["clock"], judged.seed)
@@ -161,7 +165,7 @@ def evaluate_replicas(
         else:
             advice = [Text(words, style="bold" * (k == 0)) for k, words in enumerate(made.advice)]
             promised = [] if made.promise is None else made.promise.sentences
-            print_rich(*promised, *log, *advice, fleet_table(made, line_width()))
+            print_rich(*promised, *log, *advice, *proved, fleet_table(made, line_width()))
     if made.interrupted:
         end_interrupted("the pairs of policy and router that had run are compared")
 

@@ -117,7 +117,9 @@ class Advice:
             words += f"; under {self.current}, {now.running:.2g} run at a time"
         if demand.is_burst and not self.nothing_waits:
             return [f"{words}.", self._burst]
-        load = f"{100 * demand.load:.2g}%" if demand.load < 1 else f"{demand.load:.2g} times"
+        load = f"{demand.load:.3g} times"
+        if demand.load < 1:
+            load = f"{100 * demand.load:.2g}%" if demand.load < 0.1 else f"{demand.load:.0%}"
         return [f"{words}.", self._load(f"{load} {'of ' * (demand.load < 1)}what this memory")]
 
     @property

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.evaluation.service import ROUNDS, isolated_service
+from ratiolab.evaluation.service import isolated_service
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.eviction import EVICTIONS
 from ratiolab.online import Simulation
-from ratiolab.online.clock import BatchTime
+from ratiolab.online.clock import ROUNDS, BatchTime
 from ratiolab.online.metrics import per_request
 
 Times = NDArray[np.float64]

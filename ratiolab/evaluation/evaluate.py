@@ -12,7 +12,15 @@ from ratiolab.evaluation.promise import Promise
 from ratiolab.evaluation.result import Evaluation
 from ratiolab.evaluation.row import Row
 from ratiolab.evaluation.saving import saved
-from ratiolab.evaluation.service import METRICS, Service, Slo, bound_of, metric_of, observed_bound
+from ratiolab.evaluation.service import (
+    METRICS,
+    Service,
+    Slo,
+    bound_of,
+    goodput_proof,
+    metric_of,
+    observed_bound,
+)
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight.certificates.certificate import SecondsCertificate
 from ratiolab.model import Instance, Preemption
@@ -145,7 +153,10 @@ def evaluate(
     if observed is not None:
         found_rows.append(Row("observed", (observed,)))
     listed = best_first(found_rows, lambda row: row.value(chosen), chosen.larger_is_better)
-    bounds = {each.key: bound_of(each, instance, clock, preemption) for each in metrics}
+    bounds = {m.key: bound_of(m, instance, clock, preemption) for m in METRICS.values()}
+    in_time = None if slo is None else goodput_proof(slo, instance, clock, preemption)
+    if in_time is not None:
+        bounds["goodput"] = in_time.bound / len(instance)
     if certificate is not None:
         proven = certificate.bound / PICOSECONDS / len(instance)
         bounds["mean"] = max(bounds["mean"], proven)
@@ -159,9 +170,9 @@ def evaluate(
             }
         listed = tuple(row if row.policy else replace(row, bounds=known) for row in listed)
     promise = None
-    if slo is not None and not interrupted:
+    if slo is not None and in_time is not None and not interrupted:
         first = next(iter(rows[0].services), None)
-        promise = Promise.of(instance, clock, preemption, slo, bounds["goodput"], current, first)
+        promise = Promise.of(instance, clock, preemption, slo, in_time, current, first)
     report("bounds")
     made = Evaluation(
         *(instance, clock, preemption, chosen, metrics, bounds, listed, current),

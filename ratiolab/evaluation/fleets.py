@@ -15,7 +15,15 @@ import numpy as np
 
 from ratiolab.evaluation.advice import figure, percent
 from ratiolab.evaluation.promise import Promise
-from ratiolab.evaluation.service import METRICS, Metric, Service, Slo, bound_of, metric_of
+from ratiolab.evaluation.service import (
+    METRICS,
+    Metric,
+    Service,
+    Slo,
+    bound_of,
+    goodput_proof,
+    metric_of,
+)
 from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight.bounds import fleet_lower_bound
 from ratiolab.hindsight.relaxation.growth import growth_bounds
@@ -297,12 +305,14 @@ def evaluate_fleet(
     names = {(row.policy.name, row.router.name) for row in rows}
     if (current, given[0].name) not in names:  # nothing to compare with
         raise KeyboardInterrupt
-    bounds = {m.key: fleet_bound(m, fleet, clock, preemption) for m in metrics}
+    bounds = {m.key: fleet_bound(m, fleet, clock, preemption) for m in METRICS.values()}
     promise = None
     if slo is not None:
+        proof = goodput_proof(slo, fleet, clock, preemption)
+        bounds["goodput"] = proof.bound / len(fleet)
         used = next(r for r in rows if (r.policy.name, r.router.name) == (current, given[0].name))
         promise = Promise.of(
-            *(fleet, clock, preemption, slo, bounds["goodput"]),
+            *(fleet, clock, preemption, slo, proof),
             f"{current} behind {given[0].name}",
             next(iter(used.services), None),
         )

@@ -1,11 +1,12 @@
 """Which requests a service level objective loses, and how many of them no scheduler could save."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ratiolab.evaluation.service import Service, Slo, isolated_service
+from ratiolab.hindsight.certificates.certificate import InTimeCertificate
 from ratiolab.hindsight.promises import certified_goodput
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.fleet import Fleet, fleet_of, replicas_of
@@ -32,6 +33,7 @@ class Promise:
     calm : no schedule without evictions serves more in time; None where it was not computed, as
         under a clock.
     unreachable : requests that are late even alone.
+    proof : of ``bound``.
     """
 
     current: str
@@ -40,6 +42,7 @@ class Promise:
     bound: int
     calm: int | None
     unreachable: tuple[int, ...]
+    proof: InTimeCertificate = field(repr=False)
 
     @classmethod
     def of(
@@ -48,18 +51,17 @@ class Promise:
         clock: BatchTime | None,
         preemption: Preemption,
         slo: Slo,
-        bound: float,
+        proof: InTimeCertificate,
         current: str,
         service: Service | None,
     ) -> "Promise":
-        """Return what an objective asks of a log; ``bound`` is the certified share in time."""
+        """Return what an objective asks of a log, and ``proof`` how many can be in time."""
         instance, n = replicas_of(given)[0], len(given)
         late = np.flatnonzero(~slo.met(isolated_service(instance, clock, preemption)))
-        most = round(bound * n)
         calm = _without_evictions(given, slo, late.size) if clock is None else None
         served = None if service is None else int(slo.met(service).sum())
-        calm = None if calm is None else min(calm, most)
-        return cls(current, n, served, most, calm, tuple(late.tolist()))
+        calm = None if calm is None else min(calm, proof.bound)
+        return cls(current, n, served, proof.bound, calm, tuple(late.tolist()), proof)
 
     @property
     def sentences(self) -> list[str]:

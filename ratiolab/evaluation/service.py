@@ -11,18 +11,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ratiolab.hindsight.certificates.certificate import InTimeCertificate
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.eviction import EVICTIONS
+from ratiolab.model.fleet import Fleet, fleet_of
 from ratiolab.online import Simulation
-from ratiolab.online.clock import BatchTime
+from ratiolab.online.clock import ROUNDS, BatchTime
 from ratiolab.online.metrics import per_request
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
-from ratiolab.ratio.goodput_bound import goodput_bound
+from ratiolab.ratio.goodput_bound import goodput_certificate
 
 Seconds = NDArray[np.float64]
-
-ROUNDS = BatchTime(fixed=1, tick=1)
-"""The clock that counts rounds: each lasts a unit, and arrivals are rounds."""
 
 
 class Service(NamedTuple):
@@ -201,14 +200,20 @@ def bound_of(
     isolated = isolated_service(instance, clock, preemption)
     alone = metric.value(isolated)
     if metric.slo is not None:
-        limits, reachable = metric.slo.limits(instance.output), metric.slo.met(isolated)
-        most, _ = goodput_bound(timed, time, preemption, limits, reachable, replicas)
-        return most / len(instance)
+        proof = goodput_proof(metric.slo, fleet_of(instance, replicas), clock, preemption)
+        return proof.bound / len(instance)
     if metric.key == "mean":
         return max(alone, clock_lower_bound(timed, time, preemption, replicas) / len(instance))
     if metric.key == "ttft":
         return max(alone, ttft_lower_bound(timed, time, replicas) / len(instance))
     return alone
+
+
+def goodput_proof(
+    slo: Slo, given: Instance | Fleet, clock: BatchTime | None, preemption: Preemption
+) -> InTimeCertificate:
+    """Return the certificate of a bound on the requests that any schedule serves within limits."""
+    return goodput_certificate(given, clock, preemption, (slo.ttft, slo.tpot, slo.latency))
 
 
 def observed_bound(

@@ -106,7 +106,7 @@ class Fleet(Tabular):
 
 
 def fleet_of(instance: Instance, replicas: int) -> Instance | Fleet:
-    """Return the fleet of ``count`` replicas; one replica is the instance itself.
+    """Return the fleet of some replicas; one replica is the instance itself.
 
     >>> fleet_of(Instance("one", 9, [0], [2], [5]), 1)
     Instance(name='one', memory=9)

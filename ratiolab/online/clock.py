@@ -132,6 +132,10 @@ def picoseconds(seconds: float) -> int:
     return round(seconds * PICOSECONDS)
 
 
+ROUNDS = BatchTime(fixed=1, tick=1)
+"""The clock that counts rounds: each lasts a unit, and arrivals are rounds."""
+
+
 class Device(NamedTuple):
     """Figures of a data sheet, in a second: bytes of memory, operations, bytes to the host."""
 

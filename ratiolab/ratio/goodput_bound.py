@@ -12,17 +12,21 @@ the batch that makes its first token by f. Work done at t pays u(t), so
 where requests that would be late alone are left out. A run that is evicted after its first token
 has done W0 by f; what it keeps or makes again is W1 by d at least. Hence the bound holds for every
 semantics of preemption. Prices are constant in buckets of time; they are those of a linear program
-in floats, and the bound is computed from them in integers.
+in floats, and the checker `ratiolab.hindsight.certificates.certify_in_time` computes the bound from
+them in integers.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ratiolab.hindsight.certificates.certificate import InTimeCertificate
+from ratiolab.hindsight.certificates.certify_in_time import NEVER, SLIP, UNIT, in_time_value
 from ratiolab.hindsight.programs.highs_lp import LinearProgram
 from ratiolab.model import Instance, Preemption
-from ratiolab.online.clock import BatchTime, picoseconds
+from ratiolab.model.fleet import Fleet, replicas_of
+from ratiolab.online.clock import ROUNDS, BatchTime, picoseconds
 from ratiolab.ratio.clock_bound import works_of
 
 BUCKETS = 256
@@ -34,83 +38,54 @@ MOST_PLACES = 60_000
 MOST_SECONDS = 20.0
 """Seconds after which the linear program ends with the prices that it has."""
 
-UNIT = 2**30
-"""Prices are rounded down to multiples of its inverse."""
 
-SLIP = 10**6
-"""Picoseconds that every limit is widened by: times of runs are floats, which may be off."""
-
-
-@dataclass(frozen=True)
-class TimePrices:
-    """Prices of the time of a machine, which prove how many requests can be in time.
-
-    Parameters
-    ----------
-    begin, width : beginning of the first bucket and length of each, picoseconds.
-    price : what all work that fits into a bucket pays, in `UNIT`-ths of a request.
-    """
-
-    begin: int
-    width: int
-    price: tuple[int, ...] = field(repr=False)
-
-
-def goodput_bound(
-    instance: Instance,
-    clock: BatchTime,
+def goodput_certificate(
+    given: Instance | Fleet,
+    clock: BatchTime | None,
     preemption: Preemption,
-    limits: tuple[list[float], list[float]],
-    reachable: NDArray[np.bool_],
-    replicas: int = 1,
-) -> tuple[int, TimePrices]:
-    """Return the most requests that any schedule serves in time, and the prices that prove it.
+    limits: tuple[float | None, float | None, float | None],
+) -> InTimeCertificate:
+    """Return the certificate of a bound on how many requests any schedule serves in time.
 
     Parameters
     ----------
-    limits : seconds from arrival to first token and to completion, for each request; infinite
-        where there is none.
-    reachable : requests that are in time when they are alone, shape (n,).
-    replicas : equal replicas, each with the memory of the instance.
+    given : what is served, by one replica or by several, whatever the router.
+    clock : how long a batch takes; None counts rounds.
+    limits : of time to first token, of time per output token and of latency, in seconds or in
+        rounds; None where there is no limit.
 
     >>> pair = Instance("pair", 3, [0, 0], [0, 0], [2, 2])  # 6 token-seconds, 3 at once
-    >>> both = np.ones(2, bool)
-    >>> goodput_bound(pair, BatchTime(fixed=1, tick=1), "restart", ([9, 9], [2, 2]), both)[0]
+    >>> goodput_certificate(pair, None, "restart", (None, None, 2)).bound
     2
     """
-    tasks = _tasks(instance, clock, preemption, limits, reachable)
-    if not tasks:
-        return 0, TimePrices(0, 1, ())
-    begin = min(task.arrival for task in tasks)
-    last = max(task.arrival for task in tasks) + sum(task.alone for task in tasks)
-    end = max(min(last, task.deadline) for task in tasks) + 1
-    count = BUCKETS
-    width = -(-(end - begin) // count)
-    while count > 1 and _places(tasks, begin, width, count) > MOST_PLACES:
-        count //= 2
+    instance, replicas = replicas_of(given)
+    time = clock or ROUNDS
+    stated = None if clock is None else instance.tick_seconds
+    timed = instance.replace(tick_seconds=stated)
+    ttft, tpot, latency = (0 if x is None else max(1, picoseconds(x)) for x in limits)
+    claim = InTimeCertificate(
+        *(given.name, given.digest, 0, preemption, time.whole[:4]),
+        picoseconds((time.tick if stated is None else stated) or 0.0),
+        (ttft, tpot, latency),
+        *(0, 1, ()),
+        replicas=replicas,
+    )
+    tasks = _tasks(timed, time, preemption, claim.limits)
+    if tasks:
+        begin = min(task.arrival for task in tasks)
+        last = max(task.arrival for task in tasks) + sum(task.alone for task in tasks)
+        end = max(min(last, task.deadline) for task in tasks) + 1
+        count = BUCKETS
         width = -(-(end - begin) // count)
-    prices = _best_prices(tasks, instance.memory, begin, width, count, replicas)
-    return min(len(tasks), _proven(tasks, instance.memory, prices, replicas)), prices
+        while count > 1 and _places(tasks, begin, width, count) > MOST_PLACES:
+            count //= 2
+            width = -(-(end - begin) // count)
+        price = _best_prices(tasks, instance.memory, begin, width, count, replicas)
+        claim = replace(claim, begin=begin, width=width, price=price)
+    return replace(claim, bound=in_time_value(claim, instance, replicas))
 
 
-def proven_goodput(
-    prices: TimePrices,
-    instance: Instance,
-    clock: BatchTime,
-    preemption: Preemption,
-    limits: tuple[list[float], list[float]],
-    reachable: NDArray[np.bool_],
-    replicas: int = 1,
-) -> int:
-    """Return the bound that prices prove, in Python integers; `ValueError` for negative prices."""
-    if prices.width < 1 or min(prices.price, default=0) < 0:
-        raise ValueError("prices must be at least 0, and buckets have a length")
-    tasks = _tasks(instance, clock, preemption, limits, reachable)
-    return min(len(tasks), _proven(tasks, instance.memory, prices, replicas))
-
-
-@dataclass(frozen=True)
-class _Task:
+class _Task(NamedTuple):
     """A request that can be in time, in picoseconds; its works in M-ths of one."""
 
     arrival: int
@@ -122,51 +97,28 @@ class _Task:
 
 
 def _tasks(
-    instance: Instance,
-    clock: BatchTime,
-    preemption: Preemption,
-    limits: tuple[list[float], list[float]],
-    reachable: NDArray[np.bool_],
+    instance: Instance, clock: BatchTime, preemption: Preemption, limits: tuple[int, int, int]
 ) -> list[_Task]:
-    """Return the requests that can be in time; they are in time by the sooner of two limits."""
-    tasks = []
+    """Return the requests that can be in time, each by the sooner of two limits."""
+    fixed, prefill, *_ = clock.whole
+    ttft, tpot, latency = (limit + SLIP if limit else NEVER for limit in limits)
     works = works_of(instance, clock, preemption)
-    rows = zip(clock.arrivals(instance), works, *limits, reachable.tolist(), strict=True)
-    for arrival, (first, rest, alone), ttft, latency, possible in rows:
-        if possible:
-            deadline = arrival + _limit(latency)
+    tasks = []
+    for request, arrival, (first, rest, alone) in zip(
+        instance.requests, clock.arrivals(instance), works, strict=True
+    ):
+        later, begun = tpot * (request.output - 1), fixed + prefill * request.prompt
+        if begun <= ttft and alone - begun <= later and alone <= latency:
+            deadline = arrival + min(latency, ttft + later)
             tasks.append(
-                _Task(arrival, min(arrival + _limit(ttft), deadline), deadline, first, rest, alone)
+                _Task(arrival, min(arrival + ttft, deadline), deadline, first, rest, alone)
             )
     return tasks
 
 
-def _limit(seconds: float) -> int:
-    return 2**100 if np.isinf(seconds) else picoseconds(seconds) + SLIP
-
-
-def _proven(tasks: list[_Task], memory: int, prices: TimePrices, replicas: int) -> int:
-    """Return the bound that prices prove: the tasks less what is lost for certain."""
-    price, width, begin = prices.price, prices.width, prices.begin
-    whole = memory * width * UNIT  # what the worth of a request is, in the unit of the costs
-
-    def least(start: int, end: int) -> int:
-        first, last = (start - begin) // width, (end - begin) // width
-        if first < 0 or last >= len(price):
-            return 0  # a time without a price
-        return min(price[first : last + 1])
-
-    lost = -replicas * sum(price) * memory * width
-    for task in tasks:
-        cost = task.first * least(task.arrival, task.first_by)
-        cost += task.rest * least(task.arrival, task.deadline)
-        lost += min(whole, cost)
-    return len(tasks) - max(0, -(-lost // whole))
-
-
 def _best_prices(
     tasks: list[_Task], memory: int, begin: int, width: int, count: int, replicas: int
-) -> TimePrices:
+) -> tuple[int, ...]:
     """Return the prices of capacity in the linear program whose dual is the bound.
 
     A part x of each request is served, at most all of it. The part x of its first work goes into
@@ -200,7 +152,7 @@ def _best_prices(
     program.add_columns(costs, np.where(costs < 0, 1.0, most), *entries)
     duals = -program.solve(MOST_SECONDS).duals[:count]  # any prices prove a bound
     whole = np.floor(np.maximum(duals, 0) * UNIT).astype(np.int64)
-    return TimePrices(begin, width, tuple(whole.tolist()))
+    return tuple(whole.tolist())
 
 
 def _places(tasks: list[_Task], begin: int, width: int, count: int) -> int:

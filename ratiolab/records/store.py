@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from ratiolab.hindsight import OptResult
-from ratiolab.hindsight.certificates.certificate import Certificate, PromiseCertificate
+from ratiolab.hindsight.certificates.certificate import Certificate, Promised
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.effort import LONG_CHECK, allowing
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -49,7 +49,7 @@ class RecordStore:
 
     def certificate(self, record: Record) -> Certificate:
         claim = read_certificate(self.results / record.certificate)
-        if isinstance(claim, PromiseCertificate):
+        if isinstance(claim, Promised):
             raise FormatError(f"{record.certificate}: it bounds {claim.objective}, not latency")
         return claim
 

@@ -219,6 +219,31 @@ def test_one_replica_takes_the_path_of_an_instance(capsys, big, command):
     assert stable(without) == stable(with_one)
 
 
+@pytest.mark.parametrize("replicas", [(), ("--replicas", 2)], ids=["one", "two"])
+def test_a_proof_of_unavoidable_misses_is_about_what_trace_cuts_from_the_log(
+    capsys, tmp_path, replicas
+):
+    rows = [f"{k // 20},{500 + 31 * k % 400},{20 + 7 * k % 90}" for k in range(120)]
+    log, cut, proof = (tmp_path / name for name in ("log.csv", "cut.json", "proof.json"))
+    log.write_text("\n".join(["arrived_at,num_prefill_tokens,num_decode_tokens", *rows]))
+    asked = ("--memory", 3000, "--clock", "llama3-8b-a100", "--slo", "ttft=0.5,latency=2")
+    asked += ("--policies", "fcfs", "--certificate", proof, *replicas)
+    code, out, _ = run(capsys, "evaluate", log, *asked)
+    assert code == 0
+    words = " ".join(out.split())
+    most = int(words.split("no schedule serves more than ")[1].split()[0])
+    assert most < 120
+    assert f"proves that no schedule serves more than {most} requests in time" in words
+    assert "ratiolab trace --rounds-per-second 1000 -o FILE" in words
+    cutting = "--memory", 3000, "--rounds-per-second", 1000, "-o", cut
+    assert run(capsys, "trace", log, *cutting)[0] == 0
+    code, out, _ = run(capsys, "certify", proof, cut, *replicas)
+    assert code == 0
+    words = " ".join(out.split())
+    assert f"serves more than {most} of 120 requests with TTFT <= 0.5 s and latency <= 2" in words
+    assert run(capsys, "certify", proof, cut, "--memory", 3001, *replicas)[0] == 1
+
+
 def test_a_router_before_one_replica_is_refused(capsys, big):
     code, _, err = run(capsys, "simulate", big, "--policy", "fcfs", "--router", "jsq")
     assert code == 2

@@ -61,7 +61,7 @@ def test_a_load_above_one_is_told_and_no_policy_keeps_up() -> None:
     assert not any(row.keeps_up for row in made.rows)
     first, second = made.situation
     assert first.startswith(f"400 requests arrive over {figure(made.demand.span)} s")
-    assert second.startswith(f"The log asks for {load:.2g} times what this memory sustains: no")
+    assert second.startswith(f"The log asks for {load:.3g} times what this memory sustains: no")
     assert "More GPUs or fewer requests" in second
 
 

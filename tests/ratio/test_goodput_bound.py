@@ -1,17 +1,28 @@
 """No schedule serves more requests in time than the bound: all ways on tiny instances."""
 
+import copy
+import json
+import random
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
+from test_mutated_files import changed, places
 
-from ratiolab.evaluation.service import Service, Slo, isolated_service
-from ratiolab.model import Instance, Preemption
+from ratiolab.evaluation.service import Service, Slo, goodput_proof, isolated_service
+from ratiolab.hindsight.certificates.certificate import InTimeCertificate, numbers_check
+from ratiolab.hindsight.certificates.certify_in_time import SLIP, in_time_value
+from ratiolab.hindsight.certificates.certify_promises import certify_promises
+from ratiolab.hindsight.certificates.effort import CertificateError
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
+from ratiolab.model import FormatError, Instance, Preemption
+from ratiolab.model.fleet import Fleet
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA3_8B_A100, BatchTime
-from ratiolab.ratio.goodput_bound import SLIP, goodput_bound, proven_goodput
 from ratiolab.workloads.generators import generate
 
 CLOCKS = (
@@ -75,6 +86,20 @@ def most_in_time(
     return best(0.0, (0,) * n, frozenset(), frozenset())
 
 
+def best_split(instance: Instance, clock: BatchTime, ttft: float, latency: float) -> int:
+    """The most in time on two replicas, over all ways to hand out the requests."""
+    best, n = 0, len(instance)
+    for mask in range(2**n):
+        parts = [[i for i in range(n) if (mask >> i & 1) == side] for side in (0, 1)]
+        own = (
+            most_in_time(instance.take(part), clock, "restart", ttft, latency)
+            for part in parts
+            if part
+        )
+        best = max(best, sum(own))
+    return best
+
+
 def drawn(seed: int) -> tuple[Instance, float, float]:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 5))
@@ -94,9 +119,8 @@ def test_no_way_to_batch_tiny_instances_serves_more_in_time(
         instance, ttft, latency = drawn(seed)
         slo = Slo(ttft=ttft, latency=latency)
         reachable = slo.met(isolated_service(instance, clock, preemption))
-        given = instance, clock, preemption, slo.limits(instance.output), reachable
-        bound, prices = goodput_bound(*given)
-        assert proven_goodput(prices, *given) == bound
+        proof = goodput_proof(slo, instance, clock, preemption)
+        bound = certify_promises(proof, instance)
         best = most_in_time(instance, clock, preemption, ttft, latency)
         assert best <= bound <= reachable.sum(), (seed, best, bound)
         tight += best == bound
@@ -105,60 +129,92 @@ def test_no_way_to_batch_tiny_instances_serves_more_in_time(
     assert below_reachable >= 1
 
 
-def test_any_prices_prove_a_bound_and_negative_ones_are_refused() -> None:
+def test_any_prices_prove_a_bound() -> None:
     rng = np.random.default_rng(1)
     for seed in range(25):
         instance, ttft, latency = drawn(seed)
         slo, clock = Slo(ttft=ttft, latency=latency), CLOCKS[seed % 3]
-        reachable = slo.met(isolated_service(instance, clock, "restart"))
-        given = instance, clock, "restart", slo.limits(instance.output), reachable
-        _, prices = goodput_bound(*given)
-        drawn_prices = rng.random(len(prices.price)) * 2 ** rng.integers(20, 34)
-        noisy = tuple(drawn_prices.astype(int).tolist())
+        proof = goodput_proof(slo, instance, clock, "restart")
+        drawn_prices = rng.random(len(proof.price)) * 2 ** rng.integers(20, 34)
+        noisy = replace(proof, price=tuple(drawn_prices.astype(int).tolist()))
         best = most_in_time(instance, clock, "restart", ttft, latency)
-        assert proven_goodput(replace(prices, price=noisy), *given) >= best
-    with pytest.raises(ValueError, match="prices must be at least 0"):
-        proven_goodput(replace(prices, price=(-1,)), *given)
+        assert in_time_value(noisy, instance, 1) >= best
 
 
 def test_a_burst_against_one_deadline_is_a_knapsack() -> None:
-    """Ten equal requests of 1.5 s of work each, alone 2 s; in 9 s fit six of them."""
-    clock = BatchTime(fixed=1, tick=1)
+    """Ten equal requests of 1.25 s of work each, alone 2 s."""
     ten = Instance("ten", 4, [0] * 10, [1] * 10, [2] * 10)  # 2 + 3 of 4 tokens: 1.25 s of work
-    given = ten, clock, "restart", ([np.inf] * 10, [9.0] * 10), np.ones(10, bool)
-    assert goodput_bound(*given)[0] == (9 * 10**12 + SLIP) // (125 * 10**10)
+    proof = goodput_proof(Slo(latency=9), ten, None, "restart")
+    assert proof.bound == (9 * 10**12 + SLIP) // (125 * 10**10)
+    assert proof.in_rounds
+    stated = ten.replace(tick_seconds=0.5)  # rounds are counted whatever a tick is
+    assert certify_promises(proof, stated) == proof.bound
 
 
 def test_two_replicas_do_twice_the_work_and_no_split_serves_more() -> None:
     clock, below = CLOCKS[0], 0
     for seed in range(30):
         instance, ttft, latency = drawn(seed)
-        slo = Slo(ttft=ttft, latency=latency)
-        reachable = slo.met(isolated_service(instance, clock, "restart"))
-        given = instance, clock, "restart", slo.limits(instance.output), reachable
-        bound, prices = goodput_bound(*given, replicas=2)
-        assert proven_goodput(prices, *given, replicas=2) == bound
-        best, n = 0, len(instance)
-        for mask in range(2**n):
-            parts = [[i for i in range(n) if (mask >> i & 1) == side] for side in (0, 1)]
-            own = [
-                most_in_time(instance.take(part), clock, "restart", ttft, latency)
-                for part in parts
-                if part
-            ]
-            best = max(best, sum(own))
-        assert best <= bound
-        below += goodput_bound(*given)[0] < best
+        slo, fleet = Slo(ttft=ttft, latency=latency), Fleet(instance, 2)
+        proof = goodput_proof(slo, fleet, clock, "restart")
+        assert certify_promises(proof, fleet) == proof.bound
+        for other in (instance, Fleet(instance, 3)):
+            with pytest.raises(CertificateError, match="digest"):
+                certify_promises(proof, other)
+        assert best_split(instance, clock, ttft, latency) <= proof.bound
+        alone = goodput_proof(slo, instance, clock, "restart")
+        below += alone.bound < best_split(instance, clock, ttft, latency)
     assert below >= 1  # what one replica may claim is false for two
+
+
+@pytest.mark.parametrize(
+    ("replicas", "number"),
+    [(1, 400), (2, 400), pytest.param(1, 5000, marks=pytest.mark.slow)],
+)
+def test_a_changed_file_is_refused_or_claims_nothing_false(
+    replicas: int, number: int, tmp_path: Path
+) -> None:
+    """Requests that fill a replica for a round, four a round for six: a replica serves eight.
+
+    A change may state other limits or another clock: then the claim is about these.
+    """
+    path, rng = tmp_path / "proof.json", random.Random(replicas)
+    crowd = Instance("crowd", 4, [k // 4 for k in range(24)], [3] * 24, [1] * 24)
+    given, best = (Fleet(crowd, 2) if replicas == 2 else crowd), 8 * replicas
+    proof = goodput_proof(Slo(ttft=3), given, None, "restart")
+    assert proof.bound == best
+    write_certificate(proof, path)
+    assert read_certificate(path) == proof
+    whole, ended = json.loads(path.read_text()), Counter[str]()
+    for _ in range(number):
+        data = copy.deepcopy(whole)
+        for _ in range(rng.choice([1, 1, 2])):
+            changed(data, places(whole), rng)
+        if rng.random() < 0.8:  # check digits can be made anew
+            head = "format", "instance", "digest", "kind", "check"
+            data["check"] = numbers_check({k: v for k, v in data.items() if k not in head})
+        path.write_text(json.dumps(data))
+        try:
+            claim = read_certificate(path)
+            assert isinstance(claim, InTimeCertificate)
+            bound = certify_promises(claim, given)
+        except (CertificateError, FormatError):
+            ended["refused"] += 1
+            continue
+        ended["proved"] += 1
+        prices = {name: getattr(claim, name) for name in ("bound", "begin", "width", "price")}
+        if claim == replace(proof, **prices):
+            assert bound >= best
+    assert ended["refused"] > number // 2
+    assert ended["proved"] > 0
 
 
 def test_policies_on_a_trace_shape_stay_below() -> None:
     instance = generate("lmsys", 2, n=150, memory=2000, rate=0.2).replace(tick_seconds=0.001)
     slo = Slo(latency=4)
-    limits = slo.limits(instance.output)
     for preemption in ("restart", "recompute"):
         reachable = slo.met(isolated_service(instance, LLAMA3_8B_A100, preemption))
-        bound, _ = goodput_bound(instance, LLAMA3_8B_A100, preemption, limits, reachable)
+        bound = goodput_proof(slo, instance, LLAMA3_8B_A100, preemption).bound
         assert bound < reachable.sum()
         for key in ("fcfs", "svf"):
             run = simulate(instance, make(key), preemption=preemption, clock=LLAMA3_8B_A100)

@@ -14,7 +14,9 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``cells``: prices of rows, alone or with a dynamic program over cells of rounds that they guide,
   which the checker does again (`ratiolab.hindsight.certificates.certify_cells`);
 - ``seconds``: prices of machine time under a clock; the bound is in picoseconds
-  (`ratiolab.hindsight.certificates.certify_seconds`).
+  (`ratiolab.hindsight.certificates.certify_seconds`);
+- ``in-time``: such prices, for the requests in time under a clock
+  (`ratiolab.hindsight.certificates.certify_in_time`).
 
 `ratiolab.hindsight.certificates.certificate_file` describes the fields of each kind, and
 ``ratiolab schema certificate`` prints them. Numbers come with ``check``, twelve hexadecimal digits
@@ -34,6 +36,9 @@ from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
+
+PICOSECONDS = 10**12
+"""In a second."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +189,36 @@ class SecondsCertificate(_Claim):
     source: ClassVar[str] = "prices of machine time"
 
 
+@dataclass(frozen=True)
+class InTimeCertificate(_Claim):
+    """The claim that no schedule under a clock serves more than ``bound`` requests in time.
+
+    Parameters
+    ----------
+    preemption, clock, tick : as for `SecondsCertificate`.
+    limits : picoseconds of time to first token, of time per output token, and of latency; 0 where
+        there is no limit.
+    begin, width : beginning of the first bucket of time and length of each, picoseconds.
+    price : what all work that fits into a bucket pays, in 2^-30 of a request.
+    """
+
+    preemption: str
+    clock: tuple[int, int, int, int]
+    tick: int
+    limits: tuple[int, int, int]
+    begin: int
+    width: int
+    price: tuple[int, ...] = field(repr=False)
+
+    objective: ClassVar[str] = "goodput"
+    source: ClassVar[str] = "prices of machine time"
+
+    @property
+    def in_rounds(self) -> bool:
+        """Return whether a batch and a tick last one second each, as where rounds are counted."""
+        return self.clock == (PICOSECONDS, 0, 0, 0) and self.tick == PICOSECONDS
+
+
 CertificateWithDuals: TypeAlias = DualCertificate | PathCertificate
 Certificate: TypeAlias = (
     FormulaCertificate
@@ -192,6 +227,10 @@ Certificate: TypeAlias = (
     | SecondsCertificate
     | CertificateWithDuals
 )
+
+
+Promised: TypeAlias = PromiseCertificate | InTimeCertificate
+"""Certificates of other objectives than total latency."""
 
 
 def path_certificate(

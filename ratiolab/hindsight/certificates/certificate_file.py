@@ -14,6 +14,7 @@ from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     FormulaCertificate,
     GrowthCertificate,
+    InTimeCertificate,
     PathCertificate,
     PromiseCertificate,
     SecondsCertificate,
@@ -239,6 +240,35 @@ class SecondsFile(ProofFile):
         return SecondsCertificate(**numbers)
 
 
+class InTimeFile(ProofFile):
+    """An upper bound on the requests in time that prices of machine time prove, under a clock.
+
+    `ratiolab.hindsight.certificates.certificate` says what the numbers are.
+    """
+
+    kind: Literal["in-time"]
+    preemption: Literal["restart", "recompute", "swap", "pause"]
+    """Semantics of evictions."""
+    clock: Annotated[tuple[int, int, int, int], _FROM_LIST]
+    """Picoseconds: fixed, prefill, decode, kv."""
+    tick: int
+    """Picoseconds of a tick."""
+    limits: Annotated[tuple[int, int, int], _FROM_LIST]
+    """Picoseconds of time to first token, time per output token and latency; 0 for no limit."""
+    begin: int
+    """Picosecond at which the first bucket of time begins."""
+    width: int
+    """Picoseconds of a bucket."""
+    price: Integers
+    """Prices of machine time in the buckets, times 2^30."""
+
+    def certificate(self) -> InTimeCertificate:
+        """Return the claim of the file."""
+        names = ("format", "kind", "check")
+        numbers = {name: each for name, each in dict(self).items() if name not in names}
+        return InTimeCertificate(**numbers)
+
+
 class CertificateFile(
     RootModel[
         Annotated[
@@ -249,7 +279,8 @@ class CertificateFile(
             | DualsFile
             | PathsFile
             | CellsFile
-            | SecondsFile,
+            | SecondsFile
+            | InTimeFile,
             Field(discriminator="kind"),
         ]
     ]

@@ -22,7 +22,7 @@ from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     FormulaCertificate,
     GrowthCertificate,
-    PromiseCertificate,
+    Promised,
     SecondsCertificate,
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
@@ -46,7 +46,7 @@ FLEET_KINDS = FormulaCertificate, GrowthCertificate, DualCertificate
 under prices of several, the unpaid part of one may be negative, which their proofs exclude."""
 
 
-def certify(certificate: Certificate | PromiseCertificate, given: Instance | Fleet) -> int:
+def certify(certificate: Certificate | Promised, given: Instance | Fleet) -> int:
     """Return the lower bound on the total latency of every schedule that a certificate proves.
 
     A certificate of another objective is refused, see
@@ -76,7 +76,7 @@ def certify(certificate: Certificate | PromiseCertificate, given: Instance | Fle
     for each, name in ((certificate, "certificate"), (given, "instance")):
         if isinstance(each, (str, PathLike)):
             raise ValueError(f"{name} {shown(each)} must not be a path: read_{name} reads its file")
-    if isinstance(certificate, PromiseCertificate):
+    if isinstance(certificate, Promised):
         raise CertificateError(f"it bounds {certificate.objective}, not total latency")
     instance, replicas = require_claimed(certificate.digest, certificate.replicas, given)
     if replicas > 1 and not isinstance(certificate, FLEET_KINDS):

@@ -23,8 +23,12 @@ M, and the credits stay those of one memory. Hence R M in place of M above.
 
 from bisect import bisect_right
 
-from ratiolab.hindsight.certificates.certificate import PromiseCertificate
+from ratiolab.hindsight.certificates.certificate import (
+    InTimeCertificate,
+    Promised,
+)
 from ratiolab.hindsight.certificates.certify_growth import Costs, checked_costs
+from ratiolab.hindsight.certificates.certify_in_time import certify_in_time
 from ratiolab.hindsight.certificates.effort import (
     CertificateError,
     Effort,
@@ -36,7 +40,7 @@ from ratiolab.model.fleet import Fleet
 from ratiolab.model.instance import Instance, shown
 
 
-def certify_promises(certificate: PromiseCertificate, given: Instance | Fleet) -> int:
+def certify_promises(certificate: Promised, given: Instance | Fleet) -> int:
     """Return the bound on an objective that a certificate proves; it is the one claimed.
 
     Raises
@@ -44,6 +48,8 @@ def certify_promises(certificate: PromiseCertificate, given: Instance | Fleet) -
     CertificateError
         saying what is wrong, `TooCostlyError` when checking takes too long.
     """
+    if isinstance(certificate, InTimeCertificate):
+        return certify_in_time(certificate, given)
     instance, replicas = require_claimed(certificate.digest, certificate.replicas, given)
     duals = certificate.duals
     try:

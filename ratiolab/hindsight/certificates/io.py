@@ -10,7 +10,9 @@ from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     FormulaCertificate,
     GrowthCertificate,
+    InTimeCertificate,
     PromiseCertificate,
+    Promised,
     SecondsCertificate,
     numbers_check,
 )
@@ -21,7 +23,7 @@ from ratiolab.model.instance import shown
 CERTIFICATE_FORMAT = "ratiolab-certificate/1"
 
 
-def write_certificate(certificate: Certificate | PromiseCertificate, path: PathLike) -> None:
+def write_certificate(certificate: Certificate | Promised, path: PathLike) -> None:
     """Write a certificate as JSON, in one step."""
     data: dict[str, Any] = {
         "format": CERTIFICATE_FORMAT,
@@ -36,23 +38,24 @@ def write_certificate(certificate: Certificate | PromiseCertificate, path: PathL
     write_text(path, json_lines(data))
 
 
-def _numbers(certificate: Certificate | PromiseCertificate) -> tuple[str, dict[str, Any]]:
+def _numbers(certificate: Certificate | Promised) -> tuple[str, dict[str, Any]]:
     """Return the kind of a proof, and its numbers or its formula, with the replicas if several."""
     kind, numbers = _own_numbers(certificate)
     several = {"replicas": certificate.replicas} if certificate.replicas != 1 else {}
     return kind, several | numbers
 
 
-def _own_numbers(certificate: Certificate | PromiseCertificate) -> tuple[str, dict[str, Any]]:
+def _own_numbers(certificate: Certificate | Promised) -> tuple[str, dict[str, Any]]:
     if isinstance(certificate, FormulaCertificate):
         named = {"function": certificate.function} if certificate.function != "identity" else {}
         return "formula", {"source": certificate.source, **named}
     if isinstance(certificate, CellCertificate):
         own: dict[str, Any] = {"rows": certificate.rows, "width": certificate.width}
         return "cells", {"bound": certificate.bound, **own}
-    if isinstance(certificate, SecondsCertificate):
+    if isinstance(certificate, (SecondsCertificate, InTimeCertificate)):
         claimed = {"bound": certificate.bound}
-        return "seconds", claimed | {
+        kind = "seconds" if isinstance(certificate, SecondsCertificate) else "in-time"
+        return kind, claimed | {
             name: each
             for name, each in vars(certificate).items()
             if name not in ("instance", "digest", "bound", "replicas")
@@ -76,7 +79,7 @@ def _own_numbers(certificate: Certificate | PromiseCertificate) -> tuple[str, di
     return "paths-back", {**numbers, **own, "passes": certificate.passes}
 
 
-def read_certificate(path: PathLike) -> Certificate | PromiseCertificate:
+def read_certificate(path: PathLike) -> Certificate | Promised:
     """Read a certificate; nothing in it is believed beyond its types.
 
     Raises
