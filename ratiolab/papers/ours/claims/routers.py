@@ -50,26 +50,27 @@ class Case(NamedTuple):
     setting: str
 
 
-def at_least(cases: Iterable[Case], evidence: str, digits: int = 1) -> ClaimResult:
+def at_least(cases: Iterable[Case], digits: int = 1) -> ClaimResult:
     """Return the verdict on a lower bound: a case below what it says refutes it."""
     listed = list(cases)
     words = [f"{float(case.found):.{digits}f} ({case.setting})" for case in listed]
     below = (w for case, w in zip(listed, words, strict=True) if case.found < case.least)
     broken = next(below, None)
     told = ", ".join(words)
-    return decided(broken is None, PROVED, told, evidence=evidence, witness=broken)
+    return decided(broken is None, PROVED, told, witness=broken)
 
 
-@PAPER.claim(
-    "round robin before R replicas",
-    claimed=Fraction(10, 11),
-    control=Fraction(2),
-    assumes=("arrivals over time", "any policy on each replica", "R at least 2"),
-    proof="routers",
-)
+@PAPER.claim(claimed=Fraction(10, 11), control=Fraction(2))
 def router_round_robin(factor: Fraction) -> ClaimResult:
     """Round robin pays order n: at least 1 + (10/11) (1 - 1/R) (K - 1) / 2 times the optimum on R K
     requests.
+
+    Source: round robin before R replicas
+    Assumes: arrivals over time
+    Assumes: any policy on each replica
+    Assumes: R at least 2
+    Proof: routers
+    Evidence: all big requests go to one replica; by hand no request waits
     """
     cases = []
     for replicas, bigs in ((2, 10), (2, 40), (4, 40), (8, 20)):
@@ -77,19 +78,20 @@ def router_round_robin(factor: Fraction) -> ClaimResult:
         least = 1 + factor * (1 - Fraction(1, replicas)) * (bigs - 1) / 2
         found = Fraction(cost(bad, "round-robin"), optimal(bad))
         cases.append(Case(found, least, f"R = {replicas}, n = {len(bad.fleet)}"))
-    return at_least(cases, "all big requests go to one replica; by hand no request waits")
+    return at_least(cases)
 
 
-@PAPER.claim(
-    "join the shortest queue before R replicas",
-    claimed=Fraction(4, 5),
-    control=Fraction(2),
-    assumes=("arrivals over time", "ties by index", "any policy on each replica"),
-    proof="routers",
-)
+@PAPER.claim(claimed=Fraction(4, 5), control=Fraction(2))
 def router_jsq(factor: Fraction) -> ClaimResult:
     """Join the shortest queue, ties by index, pays order sqrt(n / R): at least
     (4/5) (1 + (1 - 1/R) (K - 1) / 2) times the optimum on at most K + R K^2 / 2 requests.
+
+    Source: join the shortest queue before R replicas
+    Assumes: arrivals over time
+    Assumes: ties by index
+    Assumes: any policy on each replica
+    Proof: routers
+    Evidence: bursts of tiny requests lift all other queues for one round
     """
     cases, router = [], make_router("jsq", {"ties": "index"})
     for replicas, bigs in ((2, 6), (2, 24), (4, 8), (4, 16)):
@@ -98,19 +100,21 @@ def router_jsq(factor: Fraction) -> ClaimResult:
         least = factor * (1 + (1 - Fraction(1, replicas)) * (bigs - 1) / 2)
         found = Fraction(cost(bad, router), optimal(bad))
         cases.append(Case(found, least, f"R = {replicas}, n = {len(bad.fleet)}"))
-    return at_least(cases, "bursts of tiny requests lift all other queues for one round")
+    return at_least(cases)
 
 
-@PAPER.claim(
-    "least work before two replicas",
-    claimed=Fraction(1, 25),
-    control=Fraction(1, 2),
-    assumes=("arrivals over time", "true volumes", "any policy on each replica"),
-    proof="routers",
-)
+@PAPER.claim(claimed=Fraction(1, 25), control=Fraction(1, 2))
 def router_least_work(factor: Fraction) -> ClaimResult:
     """Least work, even with true volumes, pays order n: at least o / 25 times the optimum on 3 o
     requests.
+
+    Source: least work before two replicas
+    Assumes: arrivals over time
+    Assumes: true volumes
+    Assumes: any policy on each replica
+    Proof: routers
+    Evidence: volume that a replica has does not say that it has no room: the thin request leaves
+        half of the memory free
     """
     cases = []
     for output in (40, 80, 160):
@@ -119,11 +123,7 @@ def router_least_work(factor: Fraction) -> ClaimResult:
         assert paid >= bad.least
         found = Fraction(paid, optimal(bad))
         cases.append(Case(found, factor * output, f"n = {len(bad.fleet)}"))
-    return at_least(
-        cases,
-        "volume that a replica has does not say that it has no room: the thin request leaves half "
-        "of the memory free",
-    )
+    return at_least(cases)
 
 
 def excess(replicas: int, batches: int) -> int:
@@ -136,16 +136,16 @@ def excess(replicas: int, batches: int) -> int:
     return int((top << BITS) // replicas ** (n + 1)) + (1 << BITS - 1)
 
 
-@PAPER.claim(
-    "a random replica",
-    claimed=Fraction(1, 4),
-    control=Fraction(1, 2),
-    assumes=("arrivals over time", "any policy on each replica"),
-    proof="routers",
-)
+@PAPER.claim(claimed=Fraction(1, 4), control=Fraction(1, 2))
 def router_random(factor: Fraction) -> ClaimResult:
     """A random replica pays order sqrt(n / R): in expectation at least
     (1/4) sqrt((1 - 1/R) n / R) times the optimum.
+
+    Source: a random replica
+    Assumes: arrivals over time
+    Assumes: any policy on each replica
+    Proof: routers
+    Evidence: each replica is a queue of critical load
     """
     broken = None
     for replicas in (2, 4, 8):
@@ -161,21 +161,20 @@ def router_random(factor: Fraction) -> ClaimResult:
         broken is None,
         PROVED,
         f"R = 4, n = 400: at least {proved:.2f} in expectation, {found:.2f} in the mean of 5 runs",
-        evidence="each replica is a queue of critical load",
         witness=broken,
     )
 
 
-@PAPER.claim(
-    "deterministic dispatch at once that does not see outputs",
-    claimed=Fraction(99, 100),
-    control=Fraction(2),
-    assumes=("all requests at round 0", "the policies may know all outputs"),
-    proof="routers",
-)
+@PAPER.claim(claimed=Fraction(99, 100), control=Fraction(2))
 def router_blind(factor: Fraction) -> ClaimResult:
     """Deterministic dispatch at once that does not see outputs pays R - o(1), though all requests
     arrive at once: R (k + 1) / (k + R) with k requests on the fullest replica.
+
+    Source: deterministic dispatch at once that does not see outputs
+    Assumes: all requests at round 0
+    Assumes: the policies may know all outputs
+    Proof: routers
+    Evidence: requests on the fullest replica turn out to be the long ones
     """
     cases = []
     for replicas, k in ((2, 64), (4, 64), (8, 32)):
@@ -184,7 +183,7 @@ def router_blind(factor: Fraction) -> ClaimResult:
         found = Fraction(cost(bad, "round-robin"), bad.better)
         least = factor * Fraction(replicas * (k + 1), k + replicas)
         cases.append(Case(found, least, f"R = {replicas}, k = {k}"))
-    return at_least(cases, "requests on the fullest replica turn out to be the long ones", 2)
+    return at_least(cases, digits=2)
 
 
 def dealt(fleet: Fleet) -> FleetSchedule:
@@ -199,16 +198,17 @@ def dealt(fleet: Fleet) -> FleetSchedule:
     return require_feasible_fleet(FleetSchedule.from_starts(fleet, replica, starts))
 
 
-@PAPER.claim(
-    "dealing out a batch by volume",
-    claimed=Fraction(12),
-    control=Fraction(1),
-    assumes=("all requests at round 0", "true volumes", "no footprint above half of a memory"),
-    proof="routers",
-)
+@PAPER.claim(claimed=Fraction(12), control=Fraction(1))
 def router_dealing(constant: Fraction) -> ClaimResult:
     """A batch that is dealt out in order of volume loses a constant: smallest volume first is at
     most 12 times the optimum if no request holds more than half of a memory.
+
+    Source: dealing out a batch by volume
+    Assumes: all requests at round 0
+    Assumes: true volumes
+    Assumes: no footprint above half of a memory
+    Proof: routers
+    Evidence: a replica has at most its share of all smaller volumes before each request
     """
     from ratiolab.hindsight.bounds import fleet_lower_bound
 
@@ -226,6 +226,5 @@ def router_dealing(constant: Fraction) -> ClaimResult:
         broken is None,
         PROVED,
         f"up to {float(worst):.2f} times a lower bound on 60 drawn batches",
-        evidence="a replica has at most its share of all smaller volumes before each request",
         witness=broken,
     )
