@@ -164,8 +164,7 @@ def evaluate_replicas(
             print_json("fleet-evaluation", {**made.to_dict(), "clock": options["clock"], **more})
         else:
             advice = [Text(words, style="bold" * (k == 0)) for k, words in enumerate(made.advice)]
-            promised = [] if made.promise is None else made.promise.sentences
-            print_rich(*promised, *log, *advice, *proved, fleet_table(made, line_width()))
+            print_rich(*made.situation, *log, "", *advice, *proved, fleet_table(made, line_width()))
     if made.interrupted:
         end_interrupted("the pairs of policy and router that had run are compared")
 

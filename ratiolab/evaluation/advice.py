@@ -112,15 +112,12 @@ class Advice:
         if not demand.span or demand.rate is None or demand.load is None:
             return [f"{n} arrive at once: how much of a load they are cannot be told."]
         unit = "a second" if self.unit == "s" else "a round"
-        words = f"{n} arrive over {_span(demand.span, self.unit)}, {demand.rate:.3g} {unit}"
+        words = f"{n} arrive over {span(demand.span, self.unit)}, {demand.rate:.3g} {unit}"
         if now.running is not None:
             words += f"; under {self.current}, {now.running:.2g} run at a time"
         if demand.is_burst and not self.nothing_waits:
             return [f"{words}.", self._burst]
-        load = f"{demand.load:.3g} times"
-        if demand.load < 1:
-            load = f"{100 * demand.load:.2g}%" if demand.load < 0.1 else f"{demand.load:.0%}"
-        return [f"{words}.", self._load(f"{load} {'of ' * (demand.load < 1)}what this memory")]
+        return [f"{words}.", self._load(f"{share(demand.load)} what this memory")]
 
     @property
     def _burst(self) -> str:
@@ -388,10 +385,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%".replace("-0.0%", "0.0%")
 
 
-def _span(value: float, unit: str) -> str:
+def span(value: float, unit: str) -> str:
     """Return a time, in hours or days when it is long.
 
-    >>> _span(23.0, "s"), _span(8640.0, "s"), _span(120, "rounds")
+    >>> span(23.0, "s"), span(8640.0, "s"), span(120, "rounds")
     ('23 s', '8,640 s (2.4 hours)', '120 rounds')
     """
     words = f"{figure(value)} {unit}"
@@ -399,6 +396,15 @@ def _span(value: float, unit: str) -> str:
         return words
     part, name = (value / 3600, "hours") if value < 48 * 3600 else (value / 86_400, "days")
     return f"{words} ({part:.3g} {name})"
+
+
+def share(load: float) -> str:
+    """Return a load in words, for a sentence that goes on with its unit.
+
+    >>> share(0.996), share(0.0123), share(1.02)
+    ('99.6% of', '1.23% of', '1.02 times')
+    """
+    return f"{100 * load:.3g}% of" if load < 1 else f"{load:.3g} times"
 
 
 def _listed(words: list[str]) -> str:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ratiolab.evaluation.advice import figure, percent
+from ratiolab.evaluation.advice import NOTICED, figure, percent, share, span
+from ratiolab.evaluation.demand import Demand
+from ratiolab.evaluation.needs import Need, need
 from ratiolab.evaluation.promise import Promise
 from ratiolab.evaluation.service import (
     METRICS,
@@ -140,45 +142,86 @@ class FleetEvaluation(Result):
         return found
 
     @property
+    def situation(self) -> list[str]:
+        """Demand of the log on all replicas, and the certain loss of an objective."""
+        demand = Demand.of(self.fleet.instance, self.clock, self.preemption)
+        n, number = f"{demand.requests:,} requests", f"{self.fleet.replicas} replicas"
+        told = [] if self.promise is None else self.promise.sentences
+        if demand.rate is None or demand.load is None:
+            return [f"{n} arrive at once: how much of a load they are cannot be told.", *told]
+        unit = "a second" if self.unit == "s" else "a round"
+        words = f"{n} arrive over {span(demand.span, self.unit)}, {demand.rate:.3g} {unit}"
+        if demand.is_burst:
+            return [f"{words}: a burst, shorter than the longest request takes alone.", *told]
+        load = demand.load / self.fleet.replicas
+        if load > 1:
+            words += f", {share(load)} what {number} sustain: no router and policy keep up. More "
+            words += "replicas or fewer requests would help"
+        else:
+            words += f", at least {share(load)} what {number} sustain"
+        return [f"{words}.", *told]
+
+    @property
     def advice(self) -> list[str]:
-        """Sentences on what would help: a better router, late binding, another policy."""
+        """Sentences on what would help: a better router, another policy, late binding."""
         key, now = self.metric, self.row(self.policy, self.router)
         assert now is not None
-        title = key.title
+        title, policy, router = key.title, self.policy, self.router
 
         def shown(row: FleetRow) -> str:
             return percent(row.value(key)) if key.slo else f"{figure(row.value(key))} {self.unit}"
 
-        def change(row: FleetRow) -> str:
+        def gain(row: FleetRow) -> float:
             if key.slo:
-                return f"{100 * (row.value(key) - now.value(key)):.1f} points more"
-            return f"{1 - row.value(key) / now.value(key):.1%} less"
+                return row.value(key) - now.value(key)
+            return 1 - row.value(key) / now.value(key)
 
-        lines = [
-            f"{now.policy.name} behind {now.router.name}: {title} {shown(now)}, at most "
-            f"{self.ratio(now):.2f} times {'below ' * (key.slo is not None)}the best schedule of "
-            f"{self.fleet.replicas} replicas."
-        ]
-        own = [row for row in self.rows if row.policy.name == self.policy]
-        if own[0] is now:
-            lines.append(f"No router here serves {self.policy} better.")
+        def change(row: FleetRow) -> str:
+            return f"{100 * gain(row):.1f} points more" if key.slo else f"{gain(row):.1%} less"
+
+        best = next(row for row in self.rows if row.policy.name == policy)
+        if isnan(now.value(key)):
+            return [f"{policy} behind {router} does not end: its runs never serve all requests."]
+        if best is now:
+            lines = [f"No router here serves {policy} better than {router}: {title} {shown(now)}."]
         else:
+            helps = "would help" if gain(best) > NOTICED else "would hardly help"
+            lines = [
+                f"A smarter router {helps}: behind {best.router.name}, the best one here, {policy} "
+                f"has a {title} of {shown(best)} instead of {shown(now)} behind {router}, "
+                f"{change(best)}."
+            ]
+        bound = self.bounds[key.key]
+        least = percent(bound) if key.slo else f"{figure(bound)} {self.unit}"
+        lines.append(
+            f"No router and no scheduler reaches a {title} {'above' if key.slo else 'below'} "
+            f"{least} (proven): {policy} behind {router} is at most {self.ratio(now):.2f} times "
+            f"{'below ' * (key.slo is not None)}the best schedule of {self.fleet.replicas} "
+            "replicas."
+        )
+        ahead = next(row for row in self.rows if row.router.name == router)
+        if ahead is not now:
+            instance = self.fleet.instance
+            known = need(ahead.policy, instance)
+            knows = {
+                Need.PREDICTION: ", but it needs predictions",
+                Need.EVERYTHING: ", but it knows every output length, as no server does",
+            }
             lines.append(
-                f"The best router for {self.policy} is {own[0].router.name}: {title} "
-                f"{shown(own[0])}, {change(own[0])}."
+                f"The best policy behind {router} is {ahead.policy.name}: {title} {shown(ahead)}, "
+                f"{change(ahead)}{knows.get(known, '') * (known > need(now.policy, instance))}."
             )
-        for policy, (router, price) in self.price.items():
-            best = f"{router}, the best router that decides on arrival, against a central queue"
+        for name, (once, price) in self.price.items():
+            found, central = self.row(name, once), self.row(name, "central")
+            assert found is not None
+            assert central is not None
             lines.append(
-                f"Dispatch at once costs {policy} {price:.1%}: {best}."
-                if price >= 0
-                else f"Dispatch at once costs {policy} nothing, {price:.1%}: {best}."
-            )
-        behind = [row for row in self.rows if row.router.name == self.router]
-        if behind[0] is not now:
-            lines.append(
-                f"The best policy behind {self.router} is {behind[0].policy.name}: {title} "
-                f"{shown(behind[0])}, {change(behind[0])}."
+                f"Dispatch at once costs {name} {price:.1%}: {shown(found)} behind {once}, the "
+                f"best router that decides on arrival, against {shown(central)} with a central "
+                "queue."
+                if price > 0
+                else f"A central queue does not help {name}: {shown(central)}, against "
+                f"{shown(found)} behind {once}, the best router that decides on arrival."
             )
         return lines
 
@@ -207,6 +250,7 @@ class FleetEvaluation(Result):
                 for policy, (router, price) in self.price.items()
             },
             **({} if self.promise is None else {"goodput": self.promise.to_dict()}),
+            "situation": " ".join(self.situation),
             "advice": self.advice,
         }
 

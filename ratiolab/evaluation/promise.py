@@ -75,8 +75,9 @@ class Promise:
             missed, certain = n - self.served, n - most
             words = f"In time under {self.current}: {self.served:,} of {n:,}; {limit} (certified)."
             if missed:
-                words += f" Of {missed:,} misses, no scheduler could have avoided {certain:,}"
-                words += "." if certain else " for certain."
+                words += f" Misses: {missed:,}, "
+                words += f"at least {certain:,} of them" if certain else "none of them proven"
+                words += " unavoidable."
         told = [words]
         if self.unreachable:
             named = ", ".join(f"{i:,}" for i in self.unreachable[:NAMED])

@@ -140,7 +140,7 @@ def write_fleet_report(
     clock = "unit rounds" if made.clock is None else repr(made.clock)
     slots: dict[str, Any] = {
         "title": f"Routers and schedulers on {made.fleet.headline}",
-        "situation": [] if made.promise is None else made.promise.sentences,
+        "situation": made.situation,
         "log": list(log),
         "recommendation": first,
         "lines": advice,

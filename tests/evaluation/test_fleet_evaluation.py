@@ -57,10 +57,16 @@ def test_the_price_of_dispatch_at_once_is_the_best_such_router_over_the_central_
 
 def test_advice_names_the_router_in_use_and_what_is_better(made):
     first, *rest = made.advice
-    assert first.startswith("fcfs behind jsq: mean latency ")
-    assert "the best schedule of 3 replicas" in first
+    best = next(row for row in made.rows if row.policy.name == "fcfs")
+    now = made.row("fcfs", "jsq")
+    assert ("No router here serves fcfs better" in first) == (best is now)
+    assert best.router.name in first
+    assert "at most" in rest[0]
+    assert "the best schedule of 3 replicas" in rest[0]
     assert any("Dispatch at once costs svf" in line for line in rest)
-    assert any("The best policy behind jsq is svf" in line for line in rest)
+    ahead = next(line for line in rest if "The best policy behind jsq is svf" in line)
+    assert "knows every output length" in ahead
+    assert made.situation[0].startswith("80 requests arrive over 39 rounds, 2.05 a round")
     assert json.dumps(made.to_dict())
 
 
