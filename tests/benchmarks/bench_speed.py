@@ -1,27 +1,32 @@
 """Measure how fast simulations, evaluations and first answers are, against targets.
 
-Run ``python tests/benchmarks/bench_speed.py [ROW ...]``; ``--list`` names the rows. Each row runs
-in a process of its own. Seconds are of the processor, user and system, of that process: for
-simulations of the run alone, made a second time, and for commands of the whole command. Rows that
-are called cold begin without any compiled code. The log is the Azure conversation trace of 2023
-from the folder that RATIOLAB_TRACES names, as often as it takes.
+Run ``python tests/benchmarks/bench_speed.py [ROW ...] [--write]``; ``--list`` names the rows. Each
+row runs in a process of its own. Seconds are of the processor, user and system, of that process
+and of those that it starts: for simulations of the run alone, made a second time, and for commands
+of the whole command. Rows that are called cold begin without any compiled code, and say beside how
+long the clock on the wall went. The log is the Azure conversation trace of 2023 from the folder
+that RATIOLAB_TRACES names, as often as it takes. With ``--write`` the rows enter
+``results/benchmarks_speed.csv``, and the section of ``results/benchmarks.md`` is made anew from it.
 """
 
 import argparse
 import csv
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 from typing import NamedTuple
 
 from bench_long_runs import CLOCK, MEMORY, TICK, WIDE, repeated, textbook
+from bench_solve import RESULTS, put
 
 from ratiolab.model import Instance
+from ratiolab.model.files import write_text
 from ratiolab.model.io import write_instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime, clock_of
@@ -30,17 +35,19 @@ from ratiolab.workloads.generators import generate
 
 TRACE = "AzureLLMInferenceTrace_conv.csv"
 SERVER = "--clock llama2-70b-2xa100 --memory 60000"
+COLUMNS = ("row", "what", "requests", "seconds", "gigabytes", "target", "day")
+"""Of the table."""
 
 
 class Row(NamedTuple):
-    """What is measured: its words, target and unit, and a command, or a function of this file."""
+    """What is measured, target, requests, and a command or a function of this file."""
 
     what: str
     target: str
+    requests: int
     command: str = ""
-    requests: int = 0
     cold: bool = False
-    measure: Callable[[], str] | None = None
+    measure: Callable[[int], str] | None = None
 
 
 def timed(instance: Instance, policy: Policy, clock: BatchTime | None = None) -> float:
@@ -52,63 +59,64 @@ def timed(instance: Instance, policy: Policy, clock: BatchTime | None = None) ->
     return took
 
 
-def unit_rounds(key: str, requests: int) -> str:
-    """Time a policy at a load of 0.9 in unit rounds."""
-    return f"{timed(repeated(requests, MEMORY, 0.9, None), make(key)):.2f}"
+def unit_rounds(key: str) -> Callable[[int], str]:
+    """Return what times a policy at a load of 0.9 in unit rounds."""
+    return lambda requests: f"{timed(repeated(requests, MEMORY, 0.9, None), make(key)):.2f}"
 
 
-def under_a_clock() -> str:
-    """Time vllm-fcfs with 200,000 tokens at a load of 1.2, and how many times quicker it is."""
+def under_a_clock(requests: int) -> str:
+    """Time vllm-fcfs with 200,000 tokens at a load of 1.2, compiled and not."""
     clock = clock_of(CLOCK)
-    instance, policy = repeated(100_000, WIDE, 1.2, clock), make("vllm-fcfs")
+    instance, policy = repeated(requests, WIDE, 1.2, clock), make("vllm-fcfs")
     compiled = timed(instance, policy, clock)
     type(policy).many = 10**9
     began = process_time()
     simulate(instance, policy, clock=clock)
     asked = process_time() - began
-    return f"{compiled:.2f} ({asked:.1f} asked in Python)"
+    return f"{compiled:.2f}; asked in Python {asked:.1f}"
 
 
-def beside_textbook() -> str:
+def beside_textbook(requests: int) -> str:
     """Return requests a second of fcfs over those of a compiled loop that goes batch by batch."""
     clock = clock_of(CLOCK)
-    instance = repeated(100_000, WIDE, 1.2, clock)
+    instance = repeated(requests, WIDE, 1.2, clock)
     columns = instance.arrival * TICK, instance.prompt, instance.output
     times = clock.fixed, clock.prefill, clock.decode, clock.kv
     textbook(*(column[:100] for column in columns), WIDE, *times)
     began = process_time()
     textbook(*columns, WIDE, *times)
     loop = process_time() - began
-    return f"{loop / timed(instance, make('fcfs'), clock):.3f} of the loop's"
+    return f"{loop / timed(instance, make('fcfs'), clock):.3f} of its requests a second"
 
 
+THREE = "fcfs,svf,vllm-fcfs"
 ROWS = {
-    "fcfs": Row("fcfs, 10^6 requests", "5 s", measure=lambda: unit_rounds("fcfs", 10**6)),
-    "mc-sf": Row("mc-sf, 10^6 requests", "5 s", measure=lambda: unit_rounds("mc-sf", 10**6)),
-    "vllm-fcfs": Row("vllm-fcfs, 10^5, clock", "a 20th of Python's", measure=under_a_clock),
-    "textbook": Row("fcfs: requests a second", "a tenth of a loop's", measure=beside_textbook),
-    "rr-sjf": Row("rr-sjf, 10^5", "5 s", measure=lambda: unit_rounds("rr-sjf", 10**5)),
-    "mlfq": Row("mlfq, 10^5", "5 s", measure=lambda: unit_rounds("mlfq", 10**5)),
-    "evaluate": Row("evaluate, all policies", "25 s", f"evaluate LOG {SERVER}", 20_000),
+    "fcfs": Row("fcfs, unit rounds", "5 s, 0.5 GB", 10**6, measure=unit_rounds("fcfs")),
+    "mc-sf": Row("mc-sf, unit rounds", "5 s, 0.5 GB", 10**6, measure=unit_rounds("mc-sf")),
+    "vllm-fcfs": Row("vllm-fcfs, clock", "a 20th of Python's", 10**5, measure=under_a_clock),
+    "textbook": Row("fcfs, clock, beside a compiled loop", "0.1", 10**5, measure=beside_textbook),
+    "rr-sjf": Row("rr-sjf, unit rounds", "5 s", 10**5, measure=unit_rounds("rr-sjf")),
+    "mlfq": Row("mlfq, unit rounds", "5 s", 10**5, measure=unit_rounds("mlfq")),
+    "evaluate": Row("evaluate, all policies, 5 seeds", "25 s", 20_000, f"evaluate LOG {SERVER}"),
     "evaluate-many": Row(
-        "evaluate, three policies",
+        "evaluate, fcfs, svf, vllm-fcfs, with bounds",
         "20 s, 1 GB",
-        f"evaluate LOG {SERVER} --policies fcfs,svf,vllm-fcfs",
         200_000,
+        f"evaluate LOG {SERVER} --policies {THREE}",
     ),
-    "solve-12": Row("solve, cold", "3 s", "solve INSTANCE", 12, cold=True),
-    "solve-20": Row("solve, cold", "8 s", "solve INSTANCE", 20, cold=True),
-    "solve-2000": Row("solve, cold", "10 s", "solve INSTANCE", 2_000, cold=True),
+    "solve-12": Row("solve, cold", "3 s", 12, "solve INSTANCE", cold=True),
+    "solve-20": Row("solve, cold", "8 s", 20, "solve INSTANCE", cold=True),
+    "solve-2000": Row("solve, cold", "10 s", 2_000, "solve INSTANCE", cold=True),
     "search": Row(
         "evaluate --search 1, cold",
         "5 s",
-        f"evaluate LOG {SERVER} --policies fcfs --search 1",
         500,
+        f"evaluate LOG {SERVER} --policies fcfs --search 1",
         cold=True,
     ),
-    "compare": Row("compare", "1.2 s", "compare INSTANCE", 10),
-    "policies": Row("policies", "0.4 s", "policies"),
-    "help": Row("--help", "0.25 s", "--help"),
+    "compare": Row("compare", "1.2 s", 10, "compare INSTANCE"),
+    "policies": Row("policies", "0.4 s", 0, "policies"),
+    "help": Row("--help", "0.25 s", 0, "--help"),
 }
 
 
@@ -140,8 +148,8 @@ def prepared(row: Row, folder: Path) -> Iterator[str]:
             yield word
 
 
-def measured(key: str) -> tuple[str, float]:
-    """Return the seconds of a row, and the gigabytes of its process at most."""
+def measured(key: str) -> dict[str, str]:
+    """Return the line of a row."""
     row = ROWS[key]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -149,39 +157,71 @@ def measured(key: str) -> tuple[str, float]:
         if row.measure is not None:
             command = [__file__, "--child", key]
         places = {"NUMBA_CACHE_DIR": str(folder)} if row.cold else {}
+        began = perf_counter()
         once = subprocess.Popen(
             [sys.executable, *command], stdout=subprocess.PIPE, env=os.environ | places
         )
         assert once.stdout is not None
-        words = once.stdout.read().decode()
+        words = once.stdout.read().decode().strip()
         _, status, used = os.wait4(once.pid, 0)
+        wall = perf_counter() - began
         if status:
             raise SystemExit(f"row {key} fails: {' '.join(command)}")
-    seconds = used.ru_utime + used.ru_stime
-    return words.strip() if row.measure else f"{seconds:.2f}", used.ru_maxrss / 1e6
+    seconds = f"{used.ru_utime + used.ru_stime:.2f}"
+    if row.cold:
+        seconds += f"; on the wall {wall:.1f}"
+    number = f"{row.requests:,}" if row.requests else ""
+    # a process counts the memory of the one that started it, too
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = f"{used.ru_maxrss / 2**20:.2f}" if used.ru_maxrss > 1.1 * own else ""
+    figures = words if row.measure else seconds, memory
+    values = key, row.what, number, *figures, row.target, date.today().isoformat()
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def kept(line: dict[str, str]) -> list[dict[str, str]]:
+    """Write a line to the table in place of the one it had, and return all lines in order."""
+    path, known = RESULTS / "benchmarks_speed.csv", {}
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            known = {old["row"]: old for old in csv.DictReader(file)}
+    known[line["row"]] = line
+    lines = [known[key] for key in ROWS if key in known]
+    text = "\n".join(",".join(f'"{row[c]}"' for c in COLUMNS) for row in lines)
+    write_text(path, ",".join(COLUMNS) + "\n" + text + "\n")
+    return lines
+
+
+def section(lines: list[dict[str, str]]) -> Iterator[str]:
+    """Yield the lines of the page's table."""
+    titles = ("what", "requests", "seconds", "at most, GB", "target", "measured")
+    yield f"| {' | '.join(titles)} |"
+    yield "|---|--:|--:|--:|--:|---|"
+    for row in lines:
+        yield f"| {' | '.join(row[column] for column in COLUMNS[1:])} |"
 
 
 def main() -> None:
-    """Print a table of rows."""
+    """Measure the rows that are named, or all."""
     parser = argparse.ArgumentParser(description="Measure against targets.")
     parser.add_argument("rows", nargs="*", metavar="ROW", help="default: all")
     parser.add_argument("--list", action="store_true", help="name the rows and end")
+    parser.add_argument("--write", action="store_true", help="write results/benchmarks*")
     parser.add_argument("--child", choices=ROWS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         measure = ROWS[options.child].measure
         assert measure is not None
-        print(measure())
+        print(measure(ROWS[options.child].requests))
         return
     if options.list:
         print("\n".join(ROWS))
         return
-    print("| row | what | requests | seconds | at most, GB | target |\n|---|---|---|---|---|---|")
     for key in options.rows or ROWS:
-        row, (seconds, memory) = ROWS[key], measured(key)
-        number = f"{row.requests:,}" if row.requests else ""
-        cells = key, row.what, number, seconds, f"{memory:.2f}", row.target
-        print("|", " | ".join(cells), "|", flush=True)
+        line = measured(key)
+        print(" | ".join(line.values()), flush=True)
+        if options.write:
+            put("speed", section(kept(line)))
 
 
 if __name__ == "__main__":
