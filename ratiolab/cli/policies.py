@@ -131,6 +131,10 @@ def simulate(
             )
         instance = with_limits(instance, slo_ttft, slo_latency)
     if (fleet := routed.fleet(instance)) is not None:
+        if router == "all" or "," in (router or ""):
+            raise ValueError(
+                f"--router {router!r} names several: simulate runs one, evaluate compares them"
+            )
         simulate_replicas(
             fleet,
             chosen,

@@ -148,6 +148,8 @@ def solve(
     from ratiolab.model.promises import with_limits
     from ratiolab.report.tables import stages_line
 
+    if objective not in ("total", "weighted", "goodput"):
+        raise ValueError(f"--objective {objective!r} must be total, weighted or goodput")
     instance = read_fleet(file, memory, replicas)
     if slo_ttft is not None or slo_latency is not None:
         instance = with_limits(instance, slo_ttft, slo_latency)
@@ -173,7 +175,7 @@ def solve(
     assert not isinstance(instance, Fleet)
     if instance.promises:
         ignored = ", ".join(instance.promises)
-        typer.echo(f"objective total: {ignored} are left aside (--objective)", err=True)
+        typer.echo(f"objective total leaves {ignored} aside (--objective)", err=True)
     if time_limit is None and method in ("auto", "certified") and len(instance) > MOST_REQUESTS:
         typer.echo(
             f"{len(instance):,} requests, more than {MOST_REQUESTS}: no integer program, but "

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, answer, app, line_width, print_json, progress
+from ratiolab.cli.app import Json, answer, app, line_width, print_json, progress, require_no_folder
 
 NARROW = 70
 """Letters in a line below which verdicts are lines and no table."""
@@ -147,6 +147,7 @@ def claims(
     from ratiolab.papers import add_paper, run_claims, run_controls, select
     from ratiolab.papers.verdicts import claims_lines, claims_pages, claims_table, listing_table
 
+    require_no_folder(page)
     if path is not None:
         added = add_paper(path)
         controls = True

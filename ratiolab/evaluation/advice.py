@@ -102,7 +102,7 @@ class Advice:
         told = self._load_in_words + ([] if self.promise is None else self.promise.sentences)
         if self.instance.promises:
             named = ", ".join(self.instance.promises)
-            told.append(f"The columns {named} are read by policies alone; --slo is what is judged.")
+            told.append(f"Policies alone read the promises ({named}); --slo is what is judged.")
         return told
 
     @property

@@ -76,8 +76,8 @@ class Promise:
             words = f"In time under {self.current}: {self.served:,} of {n:,}; {limit} (certified)."
             if missed:
                 words += f" Misses: {missed:,}, "
-                words += f"at least {certain:,} of them" if certain else "none of them proven"
-                words += " unavoidable."
+                few = "all of them" if certain == missed else f"at least {certain:,} of them"
+                words += f"{few if certain else 'none of them proven'} unavoidable."
         told = [words]
         if self.unreachable:
             named = ", ".join(f"{i:,}" for i in self.unreachable[:NAMED])

@@ -63,6 +63,8 @@ class Slo:
         limits: dict[str, float] = {}
         for word in words.split(","):
             name, _, value = word.strip().partition("=")
+            if name in limits:
+                raise ValueError(f"slo {words!r} names {name!r} twice")
             try:
                 limits[name] = float(value)
             except ValueError:

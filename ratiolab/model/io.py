@@ -78,7 +78,8 @@ def read_instance(path: PathLike | Content, memory: int | None = None) -> Instan
             raise ValueError("memory is missing: a CSV file needs --memory")
         return instance_of(validated(InstanceFile if is_json else InstanceFields, fields))
     except ValueError as error:
-        raise FormatError(f"{path}: {error}") from None
+        log = "" if is_json else "; is it a request log? ratiolab trace cuts an instance from it"
+        raise FormatError(f"{path}: {error}{log}") from None
 
 
 def instance_of(fields: "InstanceFields") -> Instance:

@@ -51,6 +51,15 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("reproduce chen2025 --redraw --out ec1.json", "ec1.json/chen2025.csv: Not a directory"),
         ("reproduce chen2025 --extend", "ratiolab: results/chen2025.csv: No such file"),
         ("reproduce chen2025 --extend --redraw", "--redraw runs nothing and --extend what is"),
+        (
+            "solve ec1.json --objective good",
+            "must be total, weighted or goodput",
+        ),
+        ("solve trace.csv --memory 99", "is it a request log? ratiolab trace cuts an instance"),
+        ("claims --page . ours/router-jsq", ".: is a directory, not a file"),
+        ("simulate ec1.json --policy svf --replicas 2 --router jsq,p2c", "simulate runs one"),
+        ("simulate ec1.json --policy svf --replicas 2 --router svf", "router 'svf' is a policy"),
+        ("compare ec1.json --slo ttft=1,ttft=2", "slo 'ttft=1,ttft=2' names 'ttft' twice"),
         ("reproduce chen2024 --redraw", "experiment 'chen2024' is unknown; did you mean chen2025"),
     ],
 )

@@ -38,7 +38,7 @@ def test_misses_are_counted_against_both_bounds(crowd: Instance) -> None:
 def test_columns_of_promises_are_not_what_evaluate_judges(crowd: Instance) -> None:
     promised = crowd.replace(weight=[2] * 40, deadline=[99] * 40)
     made = evaluate(promised, ["fcfs", "edf"], load=False)
-    assert made.situation[-1].startswith("The columns weight, deadline are read by policies alone")
+    assert made.situation[-1].startswith("Policies alone read the promises (weight, deadline)")
     assert made.promise is None
 
 

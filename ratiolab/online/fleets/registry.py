@@ -8,7 +8,7 @@ from typing import Any
 
 from ratiolab.model.names import unknown
 from ratiolab.online import routers
-from ratiolab.online.registry import made_of, rule
+from ratiolab.online.registry import POLICIES, made_of, rule
 from ratiolab.online.router import Router
 
 
@@ -35,6 +35,8 @@ def make_router(key: str, parameters: Mapping[str, Any] | None = None) -> Router
     >>> make_router("bf-io", {"horizon": "16"})
     BFIO(horizon=16, lengths='true')
     """
+    if key in POLICIES:
+        raise ValueError(f"router {key!r} is a policy: `ratiolab policies --routers` lists routers")
     if key not in ROUTERS:
         raise ValueError(unknown("router", key, ROUTERS, "`ratiolab policies --routers`"))
     return made_of(f"router {key}", ROUTERS[key], parameters)
