@@ -201,9 +201,12 @@ def test_a_price_shows_what_the_linear_program_over_all_policies_does():
     assert answer.lower <= reached <= 1.006 * answer.lower
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
-    ("ratio", "gap", "low", "high"), [(4.0, 0.007, 1.484, 1.495), (16.0, 0.01, 1.967, 1.986)]
+    ("ratio", "gap", "low", "high"),
+    [
+        pytest.param(4.0, 0.007, 1.484, 1.495, marks=pytest.mark.long),
+        pytest.param(16.0, 0.01, 1.967, 1.986, marks=pytest.mark.slow),
+    ],
 )
 def test_what_encloses_a_range_is_proved_again_from_what_is_kept(ratio, gap, low, high):
     told = []

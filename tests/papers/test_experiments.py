@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from quick_cells import quick_store
 
 from ratiolab.model import FormatError
 from ratiolab.papers import Experiment, experiments, redraw, reproduce
@@ -19,7 +20,6 @@ from ratiolab.report.templating import unsigned
 from ratiolab.studies import Study
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store, csv_text
-from ratiolab.version import made_by
 
 CHEN2025 = experiments()["chen2025"]
 
@@ -45,7 +45,8 @@ def test_the_quick_version_of_an_experiment_is_another_and_no_larger(
 
 @pytest.fixture(scope="module")
 def chen(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    return run_study(few_of_chen(), Store(tmp_path_factory.mktemp("chen")), workers=1)
+    store = quick_store(tmp_path_factory.mktemp("chen"), tmp_path_factory, "chen2025")
+    return run_study(few_of_chen(), store, workers=1)
 
 
 def few_of_chen() -> Study:
@@ -157,26 +158,6 @@ def test_a_table_without_what_tells_cells_apart_is_not_extended(
         assert table.read_text() == before
 
 
-@pytest.mark.long
-def test_a_page_is_redrawn_from_its_table_as_it_was(
-    chen: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    small = few_of_chen()
-    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
-    text = page_text(CHEN2025, chen, tmp_path, quick=False)
-    before = {file.name: file.read_bytes() for file in tmp_path.glob("*.png")}
-    assert before
-    out = tmp_path / "again"
-    out.mkdir()
-    kept = chen[kept_columns(chen, CHEN2025.head.figures)]
-    kept.to_csv(out / "chen2025.csv", index=False)
-    page = redraw(CHEN2025, out)
-    written = page.read_text()
-    assert unsigned(written) == text
-    assert written.endswith(f"{made_by()}.*\n")
-    assert {file.name: file.read_bytes() for file in out.glob("*.png")} == before
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -248,29 +229,26 @@ def _cells() -> list:  # type: ignore[type-arg]
 
 @pytest.mark.studies
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
-def test_every_experiment_runs_in_its_quick_version(experiment: Experiment, tmp_path: Path) -> None:
+def test_every_experiment_runs_in_its_quick_version(
+    experiment: Experiment, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     try:
-        experiment.study(quick=True, traces=TRACES)
+        study = experiment.study(quick=True, traces=TRACES)
     except ValueError as error:
         pytest.skip(str(error))
-    text = reproduce(experiment, tmp_path, quick=True, traces=TRACES).read_text()
+    quick_store(tmp_path / ".cells" / study.name, tmp_path_factory, study.name)
+    text = reproduce(experiment, tmp_path, quick=True, traces=TRACES, workers=1).read_text()
     assert "nan" not in text.lower().replace("nan-", "").split()
     for figure in tmp_path.glob("*.png"):
         assert figure.stat().st_size > 5_000
         assert figure.name in text
     # page, verdicts and figures do not depend on whether rows come from cells or from the table
-    study = experiment.study(quick=True, traces=TRACES)
-    rows = {
-        "cells": Store(tmp_path / ".cells" / study.name).merge(study),
-        "table": experiment.stored(study, tmp_path),
-    }
-    found = []
-    for name, frame in rows.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        page = page_text(experiment, frame, folder, quick=False)
-        found.append((page, {file.name: file.read_bytes() for file in folder.iterdir()}))
-    assert found[0] == found[1]
+    drawn = {file.name: file.read_bytes() for file in tmp_path.glob("*.png")}
+    again = tmp_path / "table"
+    again.mkdir()
+    page = page_text(experiment, experiment.stored(study, tmp_path), again, quick=True)
+    assert page == unsigned(text)
+    assert {file.name: file.read_bytes() for file in again.iterdir()} == drawn
 
 
 def test_digests_of_digits_alone_stay_words_and_in_their_order(

@@ -57,7 +57,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSI
 def test_a_study_killed_at_random_moments_ends_as_if_undisturbed(
     tmp_path: Path, start: Start
 ) -> None:
-    kills, seeds = 5, 30
+    kills, seeds = 3, 20
     path, out = tmp_path / "long.toml", tmp_path / "killed"
     path.write_text(STUDY.format(seeds=seeds))
     (tmp_path / "slow.py").write_text(SLOW.format(folder=str(tmp_path)))

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ratiolab.papers import experiments, reproduce
+from ratiolab.papers import experiments, redraw, reproduce
 from ratiolab.theory.rayleigh.amin import matrices
+from ratiolab.version import made_by
 
 FIGURE_1 = experiments()["chen2025-figure-1"]
 
@@ -23,7 +24,13 @@ def test_the_table_has_the_exact_maximum_at_u_2(tmp_path: Path) -> None:
     assert rest[0, 0] * rest[1, 1] == rest[0, 1] ** 2
     assert table[2] == pytest.approx(1.25, abs=1e-8)
     assert "| 2 | 1.250000 | 1.369198 |" in page.read_text()
-    assert (tmp_path / "chen2025-figure-1-ratio.png").exists()
+    picture = tmp_path / "chen2025-figure-1-ratio.png"
+    # drawn once more from the table alone
+    written, drawn = page.read_text(), picture.read_bytes()
+    assert written.endswith(f"{made_by()}.*\n")
+    picture.unlink()
+    assert redraw(FIGURE_1, tmp_path, quick=True).read_text() == written
+    assert picture.read_bytes() == drawn
 
 
 def _cells(line: str) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from quick_cells import quick_store
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
@@ -13,7 +14,6 @@ from ratiolab.papers.experiment import Experiment, page_text
 from ratiolab.papers.gogineni2024.experiments.noise_and_rates import NOISE, POLICY, SETTING
 from ratiolab.papers.gogineni2024.experiments.slices import QUANTUM
 from ratiolab.studies.run import run_study
-from ratiolab.studies.store import Store
 
 GOGINENI2024 = experiments()["gogineni2024"]
 GOGINENI2024_SLICES = experiments()["gogineni2024-slices"]
@@ -21,18 +21,19 @@ GOGINENI2024_SLICES = experiments()["gogineni2024-slices"]
 KEY = ["clock", SETTING, "workload.rate", NOISE, "seed"]
 
 
-def table_of(experiment: Experiment, folder: Path) -> pd.DataFrame:
-    return run_study(experiment.study(quick=True), Store(folder), workers=1)
+def table_of(experiment: Experiment, factory: pytest.TempPathFactory) -> pd.DataFrame:
+    store = quick_store(factory.mktemp("quick"), factory, experiment.name)
+    return run_study(experiment.study(quick=True), store, workers=1)
 
 
 @pytest.fixture(scope="module")
 def frame(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    return table_of(GOGINENI2024, tmp_path_factory.mktemp("policies"))
+    return table_of(GOGINENI2024, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
 def slices(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    return table_of(GOGINENI2024_SLICES, tmp_path_factory.mktemp("slices"))
+    return table_of(GOGINENI2024_SLICES, tmp_path_factory)
 
 
 def verdicts(text: str) -> list[str]:

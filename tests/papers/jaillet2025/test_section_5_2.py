@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from quick_cells import quick_store
 
 from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
@@ -25,7 +26,6 @@ from ratiolab.papers.jaillet2025.experiments.section_5_2_parameters import (
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study
-from ratiolab.studies.store import Store
 
 SECTION_5_2_TIME = experiments()["jaillet2025-section-5-2-time"]
 SECTION_5_2 = experiments()["jaillet2025-section-5-2"]
@@ -57,7 +57,8 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
         if name == "-parameters":
             cells = (c for c in cells if c["policy.alpha"] in (0.04, 0.1, 0.2, 0.3))
         study = Study(experiment.name, tuple(cells))
-        found[name] = run_study(study, Store(tmp_path_factory.mktemp("cells")), workers=1)
+        store = quick_store(tmp_path_factory.mktemp("cells"), tmp_path_factory, study.name)
+        found[name] = run_study(study, store, workers=1)
     return found
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from quick_cells import quick_store
 
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA3_8B_A100
@@ -28,7 +29,8 @@ SHAHOUT2025 = experiments()["shahout2025"]
 @pytest.fixture(scope="module")
 def frame(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     study = SHAHOUT2025.study(quick=True)
-    return run_study(study, Store(tmp_path_factory.mktemp("shahout")), workers=1)
+    store = quick_store(tmp_path_factory.mktemp("shahout"), tmp_path_factory, study.name)
+    return run_study(study, store, workers=1)
 
 
 @pytest.mark.studies

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from quick_cells import quick_store
 
 from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
@@ -21,7 +22,6 @@ from ratiolab.papers.zheng2026.experiments.service import (
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study
-from ratiolab.studies.store import Store
 from ratiolab.theory.laws.log_t import LogT
 from ratiolab.workloads.generators import generate
 
@@ -38,7 +38,8 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
         if cell.seed == 0
         and (cell["workload.label"].startswith("rates") or cell["workload.rate"] != SLOW)
     )
-    frame = run_study(Study("zheng2026", cells), Store(tmp_path_factory.mktemp("tie")), workers=1)
+    store = quick_store(tmp_path_factory.mktemp("tie"), tmp_path_factory, "zheng2026")
+    frame = run_study(Study("zheng2026", cells), store, workers=1)
     return pd.concat([frame, frame.assign(seed=1)], ignore_index=True)
 
 
@@ -116,7 +117,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
         for cell in ZHENG2026_MEMORY.study(quick=True).cells
         if cell["workload.label"] in ("log-t, quarter of the memory", FAR)
     )
-    store = Store(tmp_path_factory.mktemp("memory"))
+    store = quick_store(tmp_path_factory.mktemp("memory"), tmp_path_factory, "zheng2026-memory")
     return run_study(Study("zheng2026-memory", cells), store, workers=1)
 
 
