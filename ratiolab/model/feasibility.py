@@ -141,12 +141,14 @@ def is_feasible(schedule: Schedule) -> bool:
         return False
     begin, tokens = start + lead, prompt + kept
     making, filling = stop > begin, lead > 0
+    del request, prompt, output, made, kept, lead, unfilled, order, first, last  # memory counts
     decoding = [begin, stop, held(tokens, -begin), np.ones_like(begin)]
     prefill = [start, begin, tokens + 1, np.zeros_like(begin)]
     pieces = [
         np.concatenate([one[making], other[filling]])
         for one, other in zip(decoding, prefill, strict=True)
     ]
+    del start, stop, begin, tokens, decoding, prefill
     return bool((_tokens_at_stops(pieces) <= instance.memory).all())
 
 

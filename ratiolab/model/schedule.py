@@ -73,7 +73,8 @@ class Schedule(Result):
             stop if release is None else release,
             *(c if c is not None else zeros for c in (lead, unfilled)),
         )
-        columns = [np.array(c, dtype=np.int64).reshape(-1) for c in (request, start, stop, *filled)]
+        given_columns = request, start, stop, *filled
+        columns = [np.asarray(c, dtype=np.int64).reshape(-1) for c in given_columns]
         if len({len(c) for c in columns}) != 1:
             more = "".join(f" and {name}" for name, column in given.items() if column is not None)
             raise ValueError(f"request, start and stop{more} must have one value for each run")
@@ -81,9 +82,9 @@ class Schedule(Result):
         object.__setattr__(self, "instance", instance)
         object.__setattr__(self, "preemption", preemption)
         for name, column in zip(("request", "start", "stop", *given), columns, strict=True):
-            column = column[order]
-            column.setflags(write=False)
-            object.__setattr__(self, name, column)
+            sorted_column = column[order]  # a copy, whatever was given
+            sorted_column.setflags(write=False)
+            object.__setattr__(self, name, sorted_column)
 
     @classmethod
     def from_starts(cls, instance: Instance, starts: Column) -> "Schedule":

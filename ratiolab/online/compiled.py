@@ -68,7 +68,9 @@ def serve_compiled(
     if outcome >= BROKEN:
         return None
     runs = table(s.runs)
-    ended = s._replace(runs=runs, released=runs[:, 2], stretches=table(s.stretches))
+    kept = {"v": s.v, "due": s.due, "runs": runs, "released": runs[:, 2]}
+    empty: dict[str, Any] = dict.fromkeys(Account._fields, ())  # the rest may go from memory
+    ended = Account(**empty | kept | {"stretches": table(s.stretches)})
     delivered = np.where(arrival < 0, s.v[NOW], arrival)
     return Ended(ended, "complete" if outcome == COMPLETE else "stalled", decisions, delivered)
 

@@ -256,9 +256,11 @@ class PrefixPolicy(Policy):
         shown: Any = SimpleNamespace(memory=setting.memory, **known)
         place = None
         if order.key is not None:  # which may draw, as requests arrive
-            key = {i: order.key(shown, i) for i in known["order"]}
-            places = {value: place for place, value in enumerate(sorted({*key.values()}))}
-            place = [places[key[i]] for i in requests]
+            key: list[Any] = [None] * len(requests)
+            for i in known["order"]:
+                key[i] = order.key(shown, i)
+            places = {value: place for place, value in enumerate(sorted({*key}))}
+            place = [places[value] for value in key]
         remember = partial(Prefix.of, unreserved(setting.memory, order.margin))
         return Rule(longest_prefix, remember, place, [order.length(shown, i) for i in requests])
 
