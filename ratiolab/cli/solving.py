@@ -259,23 +259,30 @@ def _solve_promises(
 
         tell = _streaming() if stream else show
         result = solve_promises(given, cast("Aim", objective), progress=tell, **options)
-    if schedule is not None:
-        if isinstance(result.schedule, Schedule):
-            write_schedule(result.schedule, schedule)
+    proved = ""
+    try:
+        try:
+            if isinstance(result.schedule, Schedule) and schedule is not None:
+                write_schedule(result.schedule, schedule)
+            elif schedule is not None:
+                write_fleet_schedule(result.schedule, schedule)
+        finally:
+            if certificate is not None:
+                write_certificate(result.certificate, certificate)
+                sign = "<=" if objective == "goodput" else ">="
+                proved = f"{certificate}: proves {sign} {result.certificate.bound:,}"
+    finally:  # a file that cannot be written does not cost the other, nor the answer
+        if json:
+            print_json("optimum", result.to_dict())
         else:
-            write_fleet_schedule(result.schedule, schedule)
-    if certificate is not None:
-        write_certificate(result.certificate, certificate)
-    if json:
-        print_json("optimum", result.to_dict())
-    else:
-        print_rich(given.headline)
-        print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
-        if result.unreachable:
-            print_rich(f"{result.unreachable:,} requests cannot be in time, even alone")
-        print_rich(*in_seconds(result.instance))
-        print_rich(*[result.note] * bool(result.note))
-        print_rich(stages_line(result))
+            print_rich(given.headline)
+            print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
+            if result.unreachable:
+                print_rich(f"{result.unreachable:,} requests cannot be in time, even alone")
+            print_rich(*in_seconds(result.instance))
+            print_rich(*[result.note] * bool(result.note))
+            print_rich(stages_line(result))
+            print_rich(*[proved] * bool(proved))
     if result.interrupted:
         end_interrupted("the schedule and the bound are the best found so far")
 

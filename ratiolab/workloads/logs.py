@@ -300,6 +300,11 @@ class _Reading:
                 f"{name} has whole numbers, read in {unit.key} ({unit.why}): if they are in "
                 f"{finer}, say --time-unit {finer}"
             )
+        elif unit == UNSTATED and name.lower().endswith("min"):
+            self.notes.append(
+                f"{name} is read in s (no unit is stated): if it counts minutes, say "
+                "--time-unit min"
+            )
         if unit.key == "d":
             return _Instants((known - SERIAL_1970), there, "d", True)
         return _Instants(known, there, unit.key, since_1970(known) == unit.key)

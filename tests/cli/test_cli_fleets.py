@@ -54,6 +54,11 @@ def test_solve_answers_for_weights_and_dates_of_a_fleet(capsys, big, tmp_path, o
     assert found["digest"] == fleet.digest
     schedule = read_fleet_schedule(plan, fleet)
     assert goodput(schedule.runs) == 3
+    code, out, err = run(
+        capsys, "solve", *asked, "--objective", objective, "--schedule", "/dev/null/x"
+    )
+    assert (code, "/dev/null/x: " in err) == (2, True)
+    assert "optimal: optimum" in out  # a file that cannot be written does not cost the answer
     code, out, _ = run(capsys, "certify", proof, *asked)
     words = "serves a weight above" if objective == "goodput" else "has weighted latency >="
     assert (code, words in " ".join(out.split())) == (0, True)

@@ -279,3 +279,17 @@ def test_arrivals_as_dates_and_ends_as_seconds_since_1970_are_of_one_origin(
 def read_trace_of(folder: Path, text: str) -> Trace:
     (folder / "log.csv").write_text(text)
     return read_trace(folder / "log.csv", columns=f"{COLUMNS},finish=end")
+
+
+def test_a_name_that_may_mean_minutes_or_a_minimum_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("ts_min,n_in,n_out\n0,1,2\n0.5,1,2\n")
+    columns = "arrival=ts_min,prompt=n_in,output=n_out"
+    trace = read_trace(path, columns=columns)
+    assert trace.seconds is not None
+    assert trace.seconds.tolist() == [0, 0.5]
+    assert any("say --time-unit min" in note for note in trace.notes)
+    told = read_trace(path, columns=columns, time_unit="min")
+    assert told.seconds is not None
+    assert told.seconds.tolist() == [0, 30]
+    assert not told.notes
