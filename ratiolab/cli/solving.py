@@ -262,10 +262,11 @@ def _solve_promises(
     proved = ""
     try:
         try:
-            if isinstance(result.schedule, Schedule) and schedule is not None:
-                write_schedule(result.schedule, schedule)
-            elif schedule is not None:
-                write_fleet_schedule(result.schedule, schedule)
+            if schedule is not None:
+                if isinstance(result.schedule, Schedule):
+                    write_schedule(result.schedule, schedule)
+                else:
+                    write_fleet_schedule(result.schedule, schedule)
         finally:
             if certificate is not None:
                 write_certificate(result.certificate, certificate)
